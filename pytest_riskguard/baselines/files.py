@@ -1,0 +1,148 @@
+"""Folders that are either whole or not there, and the digests of what is in them.
+
+A folder cannot be replaced in one step on every system. ``publish`` therefore moves the old one aside, to
+``.previous-NAME``, before the new one takes its place; who finds only the one aside uses that. So at every
+moment one of the two is there, whole.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+
+_TEMPORARY = ".tmp-"
+_PREVIOUS = ".previous-"
+_BLOCK = 1 << 20
+
+
+def sha256(content: bytes) -> str:
+    """``sha256:...`` of some bytes."""
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def gzip_digest(path: Path) -> str:
+    """``sha256:...`` of what a gzip file holds.
+
+    Raises
+    ------
+    OSError, EOFError, zlib.error
+        It cannot be read, is cut off or damaged.
+    """
+    digest = hashlib.sha256()
+    with gzip.open(path, "rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def copy_compressed(source: Path, target: Path) -> str:
+    """Write the decompressed bytes of ``source`` as gzip, the same bytes each time; return their digest."""
+    digest = hashlib.sha256()
+    with (
+        _decompressed(source) as file,
+        target.open("wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed,
+    ):
+        while block := file.read(_BLOCK):
+            digest.update(block)
+            packed.write(block)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def newest(root: Path, name: str) -> Path | None:
+    """The folder that holds ``name``, be it the one moved aside; None where there is neither."""
+    folder, aside = root / name, root / f"{_PREVIOUS}{name}"
+    # The third look is for a replacement that ended between the first two.
+    return next((path for path in (folder, aside, folder) if path.exists()), None)
+
+
+def held_names(root: Path) -> set[str]:
+    """Names of the folders under ``root``, those moved aside included."""
+    try:
+        entries = [entry.name for entry in root.iterdir() if entry.is_dir()]
+    except FileNotFoundError:
+        return set()
+    return {name.removeprefix(_PREVIOUS) for name in entries if not name.startswith(_TEMPORARY)}
+
+
+@contextmanager
+def temporary_folder(root: Path) -> Iterator[Path]:
+    """A new folder on the file system of ``root``; whatever is left there at the end is deleted."""
+    folder = root / f"{_TEMPORARY}{uuid.uuid4().hex}"
+    folder.mkdir()
+    try:
+        yield folder
+    finally:
+        _delete(folder)
+
+
+def publish(new: Path, target: Path) -> None:
+    """Put ``new`` in the place of ``target``, which may exist; the caller holds the store's lock."""
+    for path in new.iterdir():
+        _flush(path)
+    _flush(new)
+    aside = target.with_name(f"{_PREVIOUS}{target.name}")
+    if target.exists():
+        target.rename(aside)
+    try:
+        new.rename(target)
+    except OSError:
+        if aside.exists():
+            aside.rename(target)
+        raise
+    _flush(target.parent)
+    _delete(aside)
+
+
+def withdraw(target: Path) -> None:
+    """Delete a folder, so that it is gone at once and whole; the caller holds the store's lock."""
+    gone = target.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+    target.rename(gone)
+    _flush(target.parent)
+    _delete(gone)
+
+
+def tidy(root: Path) -> None:
+    """Finish or undo what a process that died has left; the caller holds the store's lock."""
+    for path in list(root.iterdir()):
+        if path.name.startswith(_TEMPORARY):
+            _delete(path)
+        elif path.name.startswith(_PREVIOUS):
+            target = root / path.name.removeprefix(_PREVIOUS)
+            if target.exists():
+                _delete(path)
+            else:
+                path.rename(target)
+
+
+def _decompressed(path: Path) -> gzip.GzipFile | BufferedReader:
+    with path.open("rb") as file:
+        magic = file.read(2)
+    return gzip.open(path, "rb") if magic == b"\x1f\x8b" else path.open("rb")
+
+
+def _delete(path: Path) -> None:
+    if path.is_symlink():
+        path.unlink()
+    else:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file, or the entries of a folder, are on the disk."""
+    folder = path.is_dir()
+    if folder and os.name == "nt":  # Windows opens no folder
+        return
+    # Windows flushes only what was opened for writing.
+    handle = os.open(path, os.O_RDONLY if folder else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,197 @@
+"""``riskguard compare``: a candidate against baselines, outside pytest."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.cli.parameters import (
+    FiniteFloat,
+    NamedPath,
+    NamedPathType,
+    file_option,
+    surroundings,
+)
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.spec import KINDS, METHODS, MISSING, RESPONSES
+
+if TYPE_CHECKING:
+    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.referee import Referee, RunFile, ScoreFile, Source
+
+DEFAULT_MEASURE = "nDCG@10"
+
+
+@click.command()
+@click.argument("candidate", type=click.Path(path_type=Path))
+@click.option(
+    "--baseline",
+    "baselines",
+    type=NamedPathType(),
+    multiple=True,
+    required=True,
+    metavar="[NAME=]RUN",
+    help="A run file, or the name of a stored baseline. Repeatable.",
+)
+@file_option("--qrels", help="Judgements (default: riskguard.yaml's).")
+@file_option("--topics", help="Query texts (default: riskguard.yaml's).")
+@file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's).")
+@click.option("--scores", is_flag=True, help="CANDIDATE and baselines are per-topic scores (CSV, TSV), not runs.")
+@click.option(
+    "--measure", "measures", multiple=True, metavar="MEASURE", help=f"Repeatable. [default: {DEFAULT_MEASURE}]"
+)
+@click.option(
+    "--alpha",
+    "alphas",
+    type=FiniteFloat(0),
+    multiple=True,
+    default=[1.0],
+    show_default="1",
+    help="A loss counts 1 + ALPHA times. Repeatable.",
+)
+@click.option(
+    "--level",
+    type=FiniteFloat(0, 1, open_range=True),
+    default=0.95,
+    show_default=True,
+    help="Confidence of the two-sided interval.",
+)
+@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True)
+@click.option(
+    "--tolerance",
+    type=FiniteFloat(0),
+    default=0.0,
+    show_default=True,
+    help="Loss of URisk that is accepted, in units of the measure.",
+)
+@click.option("--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True)
+@click.option(
+    "--on-churn",
+    type=click.Choice(RESPONSES),
+    default="fail",
+    show_default=True,
+    help="When only the weight of losses makes it fail.",
+)
+@click.option("--on-inconclusive", type=click.Choice(RESPONSES), default="fail", show_default=True)
+@click.option("--max-mde", type=FiniteFloat(0), help="Inconclusive unless a loss of this size could be seen.")
+@click.option(
+    "--missing",
+    type=click.Choice(MISSING),
+    default="refuse",
+    show_default=True,
+    help="What a topic means that only one side's scores have.",
+)
+@click.option("--json", "json_path", metavar="PATH|-", help="Write the JSON report here; - is standard output.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all topics, not the ten most harmful.")
+@click.option("-q", "--quiet", is_flag=True, help="One line per gate.")
+def compare(
+    candidate: Path,
+    baselines: tuple[NamedPath, ...],
+    qrels: Path | None,
+    topics: Path | None,
+    store: Path | None,
+    scores: bool,
+    measures: tuple[str, ...],
+    alphas: tuple[float, ...],
+    json_path: str | None,
+    verbose: bool,
+    quiet: bool,
+    **options: object,
+) -> int:
+    """Judge CANDIDATE (a run) against one or more baselines.
+
+    One verdict for each measure, alpha and baseline, in the order given.
+    """
+    from pytest_riskguard.gates.spec import Gate
+    from pytest_riskguard.referee import RunFile, ScoreFile
+
+    referee, stored = _referee(qrels, topics, store, measures, scores=scores)
+    ours: Source = ScoreFile(candidate) if scores else RunFile(candidate)
+    theirs = [_source(given, stored, scores=scores) for given in baselines]
+    verdicts = [
+        referee.verdict(Gate(name=str(options["kind"]), alpha=alpha, **options), ours, other, measure)  # type: ignore[arg-type]
+        for measure in _measures(measures, candidate, scores=scores)
+        for alpha in alphas
+        for other in theirs
+    ]
+    _show(verdicts, json_path, verbose=verbose, quiet=quiet)
+    from pytest_riskguard.cli.status import status_of
+
+    return status_of(verdicts)
+
+
+def _referee(
+    qrels: Path | None, topics: Path | None, store: Path | None, measures: tuple[str, ...], *, scores: bool
+) -> tuple[Referee, Store | None]:
+    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.referee import Referee
+
+    settings = None if qrels is not None and store is not None else surroundings()
+    if settings is not None:
+        # The yaml's topics belong to its qrels: other qrels come with topics of their own, or none.
+        topics = topics or (settings.collection.topics if qrels is None else None)
+        qrels = qrels or settings.collection.qrels
+        store = store or settings.store
+    stored = None if store is None else Store(store)
+    known = measures or (DEFAULT_MEASURE,)
+    return Referee(qrels=qrels, topics=topics, store=stored, measures=() if scores else known), stored
+
+
+def _source(given: NamedPath, store: Store | None, *, scores: bool) -> Source:
+    from pytest_riskguard.referee import RunFile, ScoreFile, Stored
+
+    path = Path(given.text)
+    file: RunFile | ScoreFile = ScoreFile(path, given.name) if scores else RunFile(path, given.name)
+    if scores or given.name is not None:
+        return file
+    is_stored = store is not None and given.text in store.names()
+    if path.exists() and is_stored:
+        raise UsageError(
+            f"--baseline {given.text} is both a file and a stored baseline: write ./{given.text} for the file, or "
+            "rename it"
+        )
+    looks_like_a_name = store is not None and "/" not in given.text and "\\" not in given.text
+    return Stored(given.text) if is_stored or (looks_like_a_name and not path.exists()) else file
+
+
+def _measures(measures: tuple[str, ...], candidate: Path, *, scores: bool) -> tuple[str, ...]:
+    if measures:
+        return measures
+    if not scores:
+        return (DEFAULT_MEASURE,)
+    from pytest_riskguard.errors import DataError
+    from pytest_riskguard.evaluation.score_files import read_scores
+
+    try:
+        return tuple(str(column.measure) for column in read_scores(candidate, None))
+    except DataError:
+        return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
+
+
+def _show(verdicts: list[Verdict], json_path: str | None, *, verbose: bool, quiet: bool) -> None:
+    from pytest_riskguard.reports import json
+    from pytest_riskguard.reports.detail import Detail
+    from pytest_riskguard.reports.terminal import explain, headline
+
+    to_stderr = json_path == "-"
+    detail = Detail(None if verbose else 10, max(shutil.get_terminal_size().columns, 40))
+    for verdict in verdicts:
+        text = headline(verdict) if quiet else explain(verdict, detail=detail)
+        word = "PASS" if verdict.passed and verdict.outcome == "pass" else verdict.outcome.upper()
+        color = {"PASS": "green", "FAIL": "red", "INCOMPARABLE": "red"}.get(word, "yellow")
+        click.echo(click.style(word, fg=color, bold=True) + f" {text}", err=to_stderr)
+    if not quiet and any(not verdict.passed for verdict in verdicts):
+        click.echo(f"  reproduce: riskguard {shlex.join(sys.argv[1:])}", err=to_stderr)
+    if json_path == "-":
+        click.echo(json.dumps(verdicts), nl=False)
+    elif json_path is not None:
+        try:
+            json.write(Path(json_path), verdicts)
+        except OSError as error:
+            raise UsageError(f"--json {json_path}: cannot write ({error.strerror})") from None

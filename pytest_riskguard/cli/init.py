@@ -1,0 +1,65 @@
+"""``riskguard init``: a first riskguard.yaml that says what its settings mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pytest_riskguard.cli.parameters import file_option
+from pytest_riskguard.errors import UsageError
+
+TEMPLATE = """\
+# What `pytest --riskguard` judges. Paths are relative to this file.
+collection:
+  qrels: {qrels}              # judgements, TREC format: topic 0 document grade
+{topics}
+store: baselines                # where `riskguard baseline add NAME RUN` puts the runs you trust
+measures: ["{measure}"]         # any that ir-measures knows; the first is the default
+candidate: {candidate}          # the run to judge, or {{retrieve: "mypackage.search:retrieve", depth: 100}}
+
+gates:
+  # Fails when the candidate is significantly risky against the baseline, and names the topics responsible.
+  #
+  # alpha is your policy: a loss counts 1 + alpha times. At alpha 0 the gate compares plain means. At alpha 1 a topic
+  # that loses 0.1 needs two topics that win 0.1. It buys protection of the queries that work today; its price is that
+  # churn alone can fail the gate: many topics moving up and down with no change of the mean. The message says whether
+  # it was a loss (the mean itself is down) or churn; `on_churn: warn` lets churn pass with a warning.
+  - name: no-risk
+    kind: not_significantly_risky
+    baseline: prod
+    alpha: 1
+    on_churn: fail
+"""
+
+
+@click.command()
+@file_option("--qrels", default=Path("qrels.txt"), show_default=True, help="Judgements to name in the file.")
+@file_option("--topics", help="Topics file to name in the file.")
+@click.option("--measure", default="nDCG@10", show_default=True)
+@click.option("--candidate", default="runs/candidate.run", show_default=True, help="The run to judge.")
+@file_option("--output", default=Path("riskguard.yaml"), show_default=True)
+def init(qrels: Path, topics: Path | None, measure: str, candidate: str, output: Path) -> None:
+    """Write a riskguard.yaml with a risk gate and comments that say what its settings mean."""
+    from pytest_riskguard.evaluation.measures import measure_name
+
+    named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
+    if topics is not None:
+        named = f"  topics: {_quoted(topics)}"
+    text = TEMPLATE.format(
+        qrels=_quoted(qrels), topics=named, measure=measure_name(measure), candidate=_quoted(Path(candidate))
+    )
+    try:
+        with output.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{output} exists already; remove it first, or name another with --output") from None
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from None
+    click.echo(f"wrote {output}. Next: riskguard baseline add prod RUN, then pytest --riskguard")
+
+
+def _quoted(path: Path) -> str:
+    text = path.as_posix()
+    plain = all(c.isalnum() or c in "/._-" for c in text) and text[0].isalpha()
+    return text if plain else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

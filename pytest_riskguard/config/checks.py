@@ -1,0 +1,199 @@
+"""Everything that is wrong with a riskguard.yaml, each with its line; imports pydantic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from pytest_riskguard.config import values
+from pytest_riskguard.config.schema import (
+    FILE,
+    RETRIEVE,
+    CollectionModel,
+    ConfigModel,
+    GateModel,
+    RetrieveModel,
+)
+from pytest_riskguard.config.yaml_nodes import Document, Path
+
+_EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
+
+# What to write where a key is missing.
+_REMEDIES = {
+    "collection": "add `collection: {qrels: qrels.txt}`",
+    "qrels": "add the file of judgements, such as `qrels: qrels.txt`",
+    "name": "add `name: NAME`",
+    "kind": "add `kind: not_significantly_risky`",
+    "baseline": "add `baseline: NAME`, stored before with `riskguard baseline add NAME RUN`",
+    "retrieve": "add `retrieve: package.module:function`",
+}
+
+# What a gate takes from the whole file where it has none of its own.
+_NEEDED = (
+    ("measure", "measures", "`measures: [nDCG@10]`"),
+    ("candidate", "candidate", "`candidate: PATH_OF_A_RUN`"),
+)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One error: line (from 1), text, and the name of the gate it belongs to.
+
+    ``lacks`` and ``meant`` are the path of a key that is missing, or that an unknown key seems to stand for.
+    """
+
+    line: int
+    text: str
+    gate: str | None = None
+    lacks: Path | None = None
+    meant: Path | None = None
+
+
+def check(document: Document, *, require_gates: bool) -> tuple[ConfigModel | None, tuple[Problem, ...]]:
+    """The checked file (None where its shape is wrong) and its problems, ordered by line."""
+    data = document.data
+    if not isinstance(data, dict):
+        text = f"expected a mapping with `collection:` and `gates:`, found {values.found(data)}"
+        return None, (Problem(document.line(()), text),)
+    model = None
+    problems = [
+        Problem(line, _said(document, path, text), _gate(data, path))
+        for path, line, text in document.problems
+    ]
+    try:
+        model = ConfigModel.model_validate(data)
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        problems += [_problem(document, d) for d in details if not _is_rest_of_a_measure(details, d)]
+    problems += _across(document, require_gates=require_gates)
+    meant = {problem.meant for problem in problems} - {
+        None
+    }  # a key that is only misspelt is not missing as well
+    problems = [problem for problem in problems if problem.lacks not in meant]
+    return model, tuple(sorted(problems, key=lambda problem: problem.line))
+
+
+def _problem(document: Document, detail: ErrorDetails) -> Problem:
+    path: Path = tuple(part for part in detail["loc"] if part not in (FILE, RETRIEVE))
+    gate = _gate(document.data, path)
+    *parent, key = path if path else ("",)
+    where = _where(document.data, tuple(parent))
+    match detail["type"]:
+        case "extra_forbidden":
+            likely, instead = _instead(tuple(parent), str(key))
+            text = f"unknown key {key!r} in {where}; {instead}"
+            meant = None if likely is None else (*parent, likely)
+            return Problem(document.key_line(path), text, gate, meant=meant)
+        case "missing":
+            text = f"{where} has no {key!r}; {_REMEDIES[str(key)]}"
+            return Problem(document.line(tuple(parent)), text, gate, lacks=path)
+        case "value_error":
+            text = str(detail["ctx"]["error"])
+        case _:  # a value where pydantic wanted the keys of a model
+            text = f"expected a mapping, found {values.found(detail['input'])}"
+    return Problem(document.line(path), _said(document, path, text), gate)
+
+
+def _said(document: Document, path: Path, text: str) -> str:
+    """The problem with what it is about in front: ``alpha of gate 'no-risk': ...``."""
+    match document.known(path):
+        case ():
+            return text
+        case ("gates", int()) as place:
+            return f"{_where(document.data, place)}: {text}"
+        case ("gates", int(), key, *rest):
+            inner = "".join(f".{part}" for part in rest if isinstance(part, str))
+            return f"{key}{inner} of {_where(document.data, path[:2])}: {text}"
+        case place:
+            return f"{'.'.join(str(part) for part in place if isinstance(part, str))}: {text}"
+
+
+def _where(data: Any, path: Path) -> str:
+    match path:
+        case ():
+            return "the file"
+        case ("gates", int(index), *rest):
+            name = _gate(data, path)
+            gate = f"gate {name!r}" if name else f"gate {index + 1}"
+            return f"'{rest[0]}' of {gate}" if rest else gate
+        case _:
+            return repr(".".join(str(part) for part in path))
+
+
+def _gate(data: Any, path: Path) -> str | None:
+    match path:
+        case ("gates", int(index), *_):
+            try:
+                return values.gate_name(data["gates"][index]["name"])
+            except (LookupError, TypeError, ValueError):
+                return None
+    return None
+
+
+def _instead(parent: Path, key: str) -> tuple[str | None, str]:
+    """The key that an unknown one seems to stand for, and what to say."""
+    model: type[BaseModel]
+    match parent:
+        case ():
+            model = ConfigModel
+        case ("collection",):
+            model = CollectionModel
+        case ("gates", int()) if key == "baselines":
+            return "baseline", "a gate compares with one stored baseline, `baseline: NAME`"
+        case ("gates", int()):
+            model = GateModel
+        case _:
+            model = RetrieveModel
+    known = list(model.model_fields)
+    likely = values.nearest(key, known)
+    return likely, f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
+
+
+def _is_rest_of_a_measure(details: list[ErrorDetails], detail: ErrorDetails) -> bool:
+    """Whether an error is about ``judged_only=True)``, the error about ``AP(rel=2`` being there as well.
+
+    Without quotes the comma ends a value in ``[...]`` and ``{...}``; the rest is another measure, or a key.
+    """
+    piece = detail["loc"][-1] if detail["type"] == "extra_forbidden" else detail["input"]
+    if not (isinstance(piece, str) and ("=" in piece or ")" in piece) and "(" not in piece):
+        return False
+    around = detail["loc"][:-1]
+    return any(
+        isinstance(other["input"], str)
+        and values.cut_at_comma(other["input"])
+        and "(" in other["input"]
+        and other["loc"][: len(around)] == around
+        for other in details
+        if other["type"] == "value_error"
+    )
+
+
+def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
+    """What no single value shows: no gate at all, a name taken twice, a gate without measure or candidate."""
+    data = cast("dict[str, Any]", document.data)
+    gates = data.get("gates")
+    if require_gates and not gates and isinstance(gates, list | None):
+        yield Problem(
+            document.key_line(("gates",)), f"the file has no gates; add {_EXAMPLE}", lacks=("gates",)
+        )
+    first: dict[str, int] = {}
+    for index, gate in enumerate(gates if isinstance(gates, list) else []):
+        if not isinstance(gate, dict):
+            continue
+        path: Path = ("gates", index)
+        name, where = _gate(data, path), _where(data, path)
+        if name in first:
+            line = document.line((*path, "name"))
+            yield Problem(
+                line, f"a gate named {name!r} begins on line {first[name]} already; names are unique", name
+            )
+        elif name is not None:
+            first[name] = document.line(path)
+        for key, shared, remedy in _NEEDED:
+            if gate.get(key) is None and data.get(shared) is None:
+                text = f"{where} has no {key}; write {remedy} for the whole file, or `{key}:` in the gate"
+                yield Problem(document.line(path), text, name, lacks=(*path, key))

@@ -1,0 +1,129 @@
+"""Finds and reads riskguard.yaml."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.config.settings import (
+    CandidateFile,
+    CandidateRetrieve,
+    Collection,
+    Config,
+    GateSettings,
+)
+from pytest_riskguard.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import ConfigModel, GateModel, RetrieveModel
+    from pytest_riskguard.config.yaml_nodes import Document
+
+CONFIG_NAME = "riskguard.yaml"
+
+
+def find_config(start: Path, *, stop: Path | None = None) -> Path | None:
+    """The nearest riskguard.yaml: in the folder of ``start``, then in each folder above it.
+
+    Parameters
+    ----------
+    start : Path
+        A folder, or a file in it.
+    stop : Path, optional
+        The last folder to look into; the root of the file system where it is not above ``start``.
+    """
+    start = Path(os.path.normpath(start.absolute()))
+    last = None if stop is None else Path(os.path.normpath(stop.absolute()))
+    for folder in (start, *start.parents):
+        if (folder / CONFIG_NAME).is_file():
+            return folder / CONFIG_NAME
+        if folder == last:
+            return None
+    return None
+
+
+def load_config(path: Path, *, require_gates: bool = True) -> Config:
+    """Read a riskguard.yaml; nothing that it names is opened.
+
+    Parameters
+    ----------
+    path : Path
+        Relative paths in the file start from its folder.
+    require_gates : bool
+        Whether a file without gates is an error; the fixture and ``riskguard baseline`` can do without.
+
+    Raises
+    ------
+    ConfigError
+        The first error of the file by line; its ``errors`` are all of them, and its message says each.
+    """
+    from pytest_riskguard.config import checks, yaml_nodes
+
+    try:
+        with path.open("rb") as file:
+            content = file.read(yaml_nodes.MAX_BYTES + 1)
+        document = yaml_nodes.parse(yaml_nodes.decode(content))
+    except OSError as error:
+        raise ConfigError(path, 1, f"cannot be read: {error.strerror or error}") from None
+    except yaml_nodes.YamlError as error:
+        raise ConfigError(path, error.line, error.problem) from None
+    model, problems = checks.check(document, require_gates=require_gates)
+    if model is None or problems:
+        errors = tuple(ConfigError(path, p.line, p.text, gate=p.gate) for p in problems)
+        first = errors[0]
+        if len(errors) == 1:
+            raise first
+        raise ConfigError(path, first.line, first.problem, gate=first.gate, errors=errors)
+    return _settings(model, document, path.absolute())
+
+
+def _settings(model: ConfigModel, document: Document, path: Path) -> Config:
+    folder = path.parent
+    measures = tuple(model.measures or ())
+    collection = model.collection
+    return Config(
+        path=path,
+        collection=Collection(
+            qrels=_beside(folder, collection.qrels),
+            topics=None if collection.topics is None else _beside(folder, collection.topics),
+        ),
+        store=_beside(folder, model.store),
+        measures=measures,
+        candidate=_candidate(folder, model.candidate),
+        gates=tuple(
+            _gate(gate, folder, document.line(("gates", index)), measures)
+            for index, gate in enumerate(model.gates)
+        ),
+    )
+
+
+def _gate(model: GateModel, folder: Path, line: int, measures: tuple[str, ...]) -> GateSettings:
+    return GateSettings(
+        name=model.name,
+        line=line,
+        kind=model.kind,
+        baseline=model.baseline,
+        measures=tuple(model.measure or measures),
+        alphas=tuple(model.alpha),
+        candidate=_candidate(folder, model.candidate),
+        level=model.level,
+        method=model.method,
+        tolerance=model.tolerance,
+        tradeoff=model.tradeoff,
+        on_churn=model.on_churn,
+        on_inconclusive=model.on_inconclusive,
+        max_mde=model.max_mde,
+    )
+
+
+def _candidate(folder: Path, value: str | RetrieveModel | None) -> CandidateFile | CandidateRetrieve | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return CandidateFile(_beside(folder, value))
+    return CandidateRetrieve(value.retrieve, value.depth)
+
+
+def _beside(folder: Path, text: str) -> Path:
+    """An absolute path without ``..``; symbolic links stay, since a run is named by its file."""
+    return Path(os.path.normpath(folder / text))

@@ -1,0 +1,131 @@
+"""The shape of a riskguard.yaml for pydantic; imported only when a file is read.
+
+pydantic sees to the keys and goes on after the first error; what a value must be is said in ``values``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    PlainValidator,
+    Tag,
+)
+
+from pytest_riskguard.config import values
+from pytest_riskguard.gates.spec import (
+    KINDS,
+    METHODS,
+    RESPONSES,
+    TRADEOFFS,
+    Gate,
+    Kind,
+    Method,
+    Response,
+    Tradeoff,
+)
+
+# Tags of a union, which pydantic puts into the path of an error: no key may look like them.
+FILE, RETRIEVE = "<file>", "<retrieve>"
+
+T = TypeVar("T")
+
+
+def _each(what: str) -> Callable[[Any], Any]:
+    """One value is a list of one; an empty list is a mistake."""
+
+    def check(value: Any) -> Any:
+        if value == []:
+            raise ValueError(f"expected {what} or a list of them, found an empty list")
+        return value if isinstance(value, list) else [value]
+
+    return check
+
+
+def _listed(what: str) -> Callable[[Any], Any]:
+    def check(value: Any) -> Any:
+        if not isinstance(value, list) or not value:
+            raise ValueError(f"expected a list of {what}, found {values.found(value)}")
+        return value
+
+    return check
+
+
+def _gates(value: Any) -> Any:
+    """Whether the list may be empty is asked elsewhere; nothing after ``gates:`` is an empty list."""
+    if not isinstance(value, list | None):
+        raise ValueError(f"expected a list of gates, found {values.found(value)}; begin each gate with '- '")
+    return value or []
+
+
+def _distinct(items: list[T]) -> list[T]:
+    for index, item in enumerate(items):
+        if item in items[:index]:
+            shown = f"{item:g}" if isinstance(item, float) else f"{item}"
+            raise ValueError(f"{shown} appears twice")
+    return items
+
+
+_Path = Annotated[str, PlainValidator(values.path)]
+_Measure = Annotated[str, PlainValidator(values.measure)]
+_AtLeastZero = Annotated[float, PlainValidator(values.at_least_zero)]
+_Response = Annotated[Response, PlainValidator(values.one_of(RESPONSES))]
+_Distinct = AfterValidator(_distinct)
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CollectionModel(_Model):
+    """``collection``."""
+
+    qrels: _Path
+    topics: _Path | None = None
+
+
+class RetrieveModel(_Model):
+    """``candidate`` as a function."""
+
+    retrieve: Annotated[str, PlainValidator(values.target)]
+    depth: Annotated[int, PlainValidator(values.depth)] = 100
+
+
+_Candidate = Annotated[
+    Annotated[_Path, Tag(FILE)] | Annotated[RetrieveModel, Tag(RETRIEVE)],
+    Discriminator(lambda value: RETRIEVE if isinstance(value, dict) else FILE),
+]
+
+
+class GateModel(_Model):
+    """One entry of ``gates``."""
+
+    name: Annotated[str, PlainValidator(values.gate_name)]
+    kind: Annotated[Kind, PlainValidator(values.one_of(KINDS))]
+    baseline: Annotated[str, PlainValidator(values.baseline_name)]
+    candidate: _Candidate | None = None
+    measure: Annotated[list[_Measure], BeforeValidator(_each("a measure")), _Distinct] | None = None
+    alpha: Annotated[list[_AtLeastZero], BeforeValidator(_each("a number")), _Distinct] = [Gate.alpha]
+    level: Annotated[float, PlainValidator(values.level)] = Gate.level
+    method: Annotated[Method, PlainValidator(values.one_of(METHODS))] = Gate.method
+    tolerance: _AtLeastZero = Gate.tolerance
+    tradeoff: Annotated[Tradeoff, PlainValidator(values.one_of(TRADEOFFS))] = "linear"
+    on_churn: _Response = Gate.on_churn
+    on_inconclusive: _Response = Gate.on_inconclusive
+    max_mde: _AtLeastZero | None = None
+
+
+class ConfigModel(_Model):
+    """The whole file."""
+
+    collection: CollectionModel
+    store: _Path = "baselines"
+    measures: Annotated[list[_Measure], BeforeValidator(_listed("measures")), _Distinct] | None = None
+    candidate: _Candidate | None = None
+    gates: Annotated[list[GateModel], BeforeValidator(_gates)] = []

@@ -1,0 +1,144 @@
+"""Every error that a person can correct.
+
+Three families, told apart by what they mean for a gate: a ``UsageError`` is a wrong question (exit status 2),
+a ``DataError`` makes a gate *incomparable* (exit status 3, a failing item in pytest), and ``RiskyError`` is the
+answer "no" itself, which is why it is an ``AssertionError``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+
+
+_MOST_SHOWN = 50
+
+
+class RiskguardError(Exception):
+    """Something that a person can correct; the message says where, what was expected, what was found."""
+
+
+class UsageError(RiskguardError):
+    """The question is wrong: an option, a measure, a setting."""
+
+
+class ConfigError(UsageError):
+    """A riskguard.yaml does not say what it must; the message begins ``path:line:``.
+
+    ``errors`` holds every error of the file, ordered by line: the error itself where it is the only one. ``gate``
+    names the gate that an error belongs to, where there is one.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        line: int,
+        problem: str,
+        *,
+        gate: str | None = None,
+        errors: tuple[ConfigError, ...] = (),
+    ) -> None:
+        message = f"{path}:{line}: {problem}"
+        if len(errors) > 1:
+            others = "error" if len(errors) == 2 else "errors"
+            shown = [*map(str, errors[1:_MOST_SHOWN]), *(["..."] if len(errors) > _MOST_SHOWN else [])]
+            message = "\n".join([f"{message} (and {len(errors) - 1} more {others})", *shown])
+        super().__init__(message)
+        self.path, self.line, self.problem, self.gate = path, line, problem, gate
+        self._errors = errors
+
+    @property
+    def errors(self) -> tuple[ConfigError, ...]:
+        """Every error of the file, ordered by line."""
+        return self._errors or (self,)
+
+
+class DataError(RiskguardError):
+    """Data are bad, missing or do not match, so nothing can be compared.
+
+    ``reason`` is the machine-readable reason of the report; ``problem`` is the message with the file's name
+    but without its folder, for reports that must not carry paths.
+    """
+
+    reason = "missing_input"
+
+    def __init__(self, message: str, *, reason: str | None = None, problem: str | None = None) -> None:
+        super().__init__(message)
+        if reason is not None:
+            self.reason = reason
+        self.problem = message if problem is None else problem
+
+
+class FileError(DataError):
+    """A file is not what it should be; the message begins ``path:line:`` (or ``path:`` for the whole file)."""
+
+    def __init__(self, path: Path, line: int | None, problem: str, *, reason: str | None = None) -> None:
+        where = "" if line is None else f":{line}"
+        super().__init__(
+            f"{path}{where}: {problem}", reason=reason, problem=f"{Path(path).name}{where}: {problem}"
+        )
+        self.path, self.line = Path(path), line
+
+
+class MissingFileError(FileError):
+    """A path that does not exist or cannot be read."""
+
+    reason = "missing_input"
+
+
+class RunFormatError(FileError):
+    """A run file does not follow the TREC format."""
+
+    reason = "bad_run"
+
+
+class QrelsFormatError(FileError):
+    """A qrels file does not follow the TREC format."""
+
+    reason = "bad_qrels"
+
+
+class TopicsFormatError(FileError):
+    """A topics file is not a table of topics and query texts."""
+
+    reason = "bad_topics"
+
+
+class ScoresFormatError(FileError):
+    """A file of per-topic scores is not a table of topics and measures."""
+
+    reason = "bad_scores"
+
+
+class BaselineError(DataError):
+    """A stored baseline is missing, damaged or was made from other inputs."""
+
+    reason = "bad_baseline"
+
+
+class ScoringError(DataError):
+    """Scores do not belong to the topics asked for, or lie outside the measure's range."""
+
+    reason = "bad_scores"
+
+
+class RiskyError(AssertionError):
+    """A gate did not pass; carries the verdict that says why."""
+
+    def __init__(self, message: str, verdict: Verdict) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _risky_error, (str(self), self.verdict)
+
+
+#: So that `FAILED id - RiskyError: ...` leaves room for the verdict on a line of 80 columns.
+RiskyError.__module__ = "builtins"
+
+
+def _risky_error(message: str, verdict: Verdict) -> RiskyError:
+    return RiskyError(message, verdict)

@@ -1,0 +1,30 @@
+"""Files in, per-topic scores out: runs, qrels, topics, and scoring by ir-measures."""
+
+from pytest_riskguard.evaluation.measures import bounds, ensure_available, measure_name, parse_measure
+from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
+from pytest_riskguard.evaluation.reading import system_name
+from pytest_riskguard.evaluation.runs import Rankings, fold_run, rankings_as_run, write_run
+from pytest_riskguard.evaluation.score_files import read_scores, write_scores
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.topics import Topics, read_topics
+
+__all__ = [
+    "Qrels",
+    "Rankings",
+    "TopicScores",
+    "Topics",
+    "bounds",
+    "ensure_available",
+    "fold_run",
+    "measure_name",
+    "parse_measure",
+    "rankings_as_run",
+    "read_qrels",
+    "read_scores",
+    "read_topics",
+    "score_run",
+    "system_name",
+    "write_run",
+    "write_scores",
+]

@@ -1,0 +1,164 @@
+"""Expected reciprocal rank and nDCG with exponential gain, in place of ir-measures' Perl script.
+
+``gdeval.pl`` cuts topic ids at their last dash (so that topics us-1 and de-1 silently score 0), fails on
+ids with letters and on grades above 4, rounds to five decimals and needs Perl. The values here are those it
+would print, not rounded. This module imports ir-measures; the others load it only when something is to be
+scored.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import ir_measures
+from ir_measures import Metric, providers
+from ir_measures.providers import base
+from ir_measures.util import QrelsConverter, RunConverter
+
+DEFAULT_MAX_GRADE = 4
+"""Highest grade of TREC's Web track, the constant of gdeval."""
+
+# ir-measures types its public functions only; what it leaves untyped is used through these.
+_anything: Any = base.Any
+_choices: Any = base.Choices
+_param_info: Any = ir_measures.ParamInfo
+_as_qrels: Any = QrelsConverter
+_as_run: Any = RunConverter
+_register: Any = providers.register
+_ERR: Any = type(ir_measures.ERR)
+_NDCG: Any = type(ir_measures.nDCG)
+
+
+def expected_reciprocal_rank(
+    grades: Sequence[int], *, max_grade: int = DEFAULT_MAX_GRADE, cutoff: int | None = None
+) -> float:
+    """Expected reciprocal of the rank at which a user is satisfied.
+
+    Parameters
+    ----------
+    grades : sequence of int
+        Of the documents in ranked order; unjudged ones and negative grades count as 0.
+    max_grade : int
+        Highest grade of the scale; the probability that a document of grade g satisfies the user is
+        ``(2**g - 1) / 2**max_grade``.
+    cutoff : int, optional
+        Ranks that are read; all of them by default.
+
+    Returns
+    -------
+    float
+        In [0, 1), higher is better.
+
+    Raises
+    ------
+    ValueError
+        A grade above ``max_grade``.
+
+    References
+    ----------
+    O. Chapelle et al., "Expected Reciprocal Rank for Graded Relevance", CIKM 2009, Eq. 4 and Algorithm 2.
+    """
+    score, reaches = 0.0, 1.0
+    for rank, grade in enumerate(grades[:cutoff], start=1):
+        if grade > max_grade:
+            raise ValueError(f"grade {grade} is above the highest grade of the scale, {max_grade}")
+        satisfied = _gain(grade) / 2.0**max_grade
+        score += reaches * satisfied / rank
+        reaches *= 1 - satisfied
+    return score
+
+
+def exponential_ndcg(grades: Sequence[int], judged: Iterable[int], *, cutoff: int | None = None) -> float:
+    """Normalised discounted cumulative gain with gain ``2**g - 1`` and discount ``log2(rank + 1)``.
+
+    Parameters
+    ----------
+    grades : sequence of int
+        Of the documents in ranked order; unjudged ones and negative grades count as 0.
+    judged : iterable of int
+        Every grade of the topic: in descending order, the ideal ranking.
+    cutoff : int, optional
+        Ranks that are read, of both rankings; all of them by default.
+
+    Returns
+    -------
+    float
+        In [0, 1], higher is better; 0 for a topic without a relevant document.
+
+    References
+    ----------
+    C. Burges et al., "Learning to Rank using Gradient Descent", ICML 2005, section 6; the formula of gdeval.
+    """
+    ideal = _dcg(sorted(judged, reverse=True)[:cutoff])
+    return _dcg(grades[:cutoff]) / ideal if ideal > 0 else 0.0
+
+
+def _dcg(grades: Sequence[int]) -> float:
+    return sum((_gain(grade) / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1)), start=0.0)
+
+
+def _gain(grade: int) -> float:
+    return 2.0 ** max(grade, 0) - 1
+
+
+class GradedERR(_ERR):  # type: ignore[misc]
+    """ir-measures' ERR, whose scale can be set: ``ERR(max_rel=5)@20``; ``ERR@20`` is the same as before."""
+
+    SUPPORTED_PARAMS = {  # noqa: RUF012 - the base class declares it so
+        **_ERR.SUPPORTED_PARAMS,
+        "max_rel": _param_info(dtype=int, default=DEFAULT_MAX_GRADE, desc="highest grade of the scale"),
+    }
+
+
+class GradedProvider(providers.Provider):
+    """ERR and nDCG(dcg='exp-log2') for any topic id, without Perl.
+
+    Documents are ranked as gdeval ranks them: by score, then docid, both descending, scores as 64-bit
+    numbers.
+    """
+
+    NAME = "riskguard"
+    SUPPORTED_MEASURES = [  # noqa: RUF012 - the base class declares it so
+        GradedERR(cutoff=_anything()),
+        _NDCG(
+            cutoff=_anything(),
+            dcg=_choices("exp-log2"),
+            gains=_choices(base.NOT_PROVIDED),
+            judged_only=_choices(False),
+        ),
+    ]
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> GradedEvaluator:
+        return GradedEvaluator(list(measures), _as_qrels(qrels).as_dict_of_dict())
+
+
+class GradedEvaluator(providers.Evaluator):
+    """Scores runs for some measures and one set of judgements."""
+
+    def __init__(self, measures: list[Any], qrels: dict[str, dict[str, int]]) -> None:
+        super().__init__(measures, set(qrels))
+        self._qrels = qrels
+
+    def _iter_calc(self, run: Any) -> Iterator[Metric]:
+        for topic, documents in _as_run(run).as_dict_of_dict().items():
+            judged = self._qrels.get(topic)
+            if judged is None:
+                continue
+            ranked = sorted(documents.items(), key=lambda item: (item[1], item[0]), reverse=True)
+            grades = [judged.get(document, 0) for document, _ in ranked]
+            for measure in self.measures:
+                yield Metric(query_id=topic, measure=measure, value=_value(measure, grades, judged.values()))
+
+
+def _value(measure: Any, grades: list[int], judged: Iterable[int]) -> float:
+    cutoff = measure.params.get("cutoff")
+    if measure.NAME == "ERR":
+        max_grade = measure.params.get("max_rel", DEFAULT_MAX_GRADE)
+        return expected_reciprocal_rank(grades, max_grade=max_grade, cutoff=cutoff)
+    return exponential_ndcg(grades, judged, cutoff=cutoff)
+
+
+_provider: Any = GradedProvider
+PROVIDER: Any = _register(_provider())

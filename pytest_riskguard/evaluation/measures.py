@@ -1,0 +1,302 @@
+"""From a measure's text to an ir-measures measure, its range and the provider that computes it.
+
+The text is ``Name(key=value, ...)@cutoff`` as ir-measures writes it. It is parsed here because ir-measures'
+own parser needs parts of ``ast`` that Python 3.14 no longer has, and because some arguments that it accepts
+(a cutoff of 0, for one) end the whole interpreter inside trec_eval.
+
+Values are ir-measures', ties included: measures computed by trec_eval rank by 32-bit score, then docid, both
+descending; ``RR@k`` comes from the MS MARCO script, which breaks ties by docid ascending; ``ERR`` and
+``nDCG(dcg='exp-log2')`` come from ``err.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import functools
+import math
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.evaluation.reading import MAX_GRADE
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
+_LONGEST = 200
+_MAX_CUTOFF = 2**31 - 1
+_FORM = "a measure is written Name(key=value, ...)@cutoff, as in nDCG@10 or AP(rel=2)"
+
+_COUNTS = frozenset({"NumQ", "NumRel", "NumRet", "alpha_DCG"})
+# Computed by cwl_eval: expected utilities whose range depends on the measure's own arguments.
+_UNBOUNDED = frozenset({"BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"})
+
+# Names of trec_eval and other tools, for suggestions only.
+_OTHER_NAMES = {
+    "map": "AP",
+    "map_cut": "AP",
+    "recall": "R",
+    "recip_rank": "RR",
+    "ndcg_cut": "nDCG",
+    "hit": "Success",
+    "hits": "Success",
+    "hit_rate": "Success",
+    "f1": "SetF",
+    "set_map": "SetAP",
+}
+
+
+def parse_measure(text: str) -> Measure:
+    """The measure that a text names; ``str`` of it is the canonical text.
+
+    Aliases (``NDCG``, ``MAP``) become the name, parameters stand in ir-measures' order, defaults are left
+    out.
+
+    Raises
+    ------
+    UsageError
+        No measure of that name (the nearest is named), a parameter it does not have or that it needs, a
+        value of the wrong type or outside what it can be.
+    """
+    text = text.strip()
+    name, arguments, at = _parts(text)
+    known = _registry()
+    if name not in known:
+        raise UsageError(f"{text!r}: ir-measures knows no measure {name!r}{_suggestion(text, name)}")
+    base = known[name]
+    given = dict(arguments)
+    if at is not None:
+        if base.AT_PARAM in given:
+            raise UsageError(f"{text!r}: {base.AT_PARAM} is given twice")
+        given[base.AT_PARAM] = at
+    kind = _graded_err() if base.NAME == "ERR" else type(base)
+    params = {**base.params, **_checked(text, kind.SUPPORTED_PARAMS, given)}
+    for key, info in kind.SUPPORTED_PARAMS.items():
+        if info.required and key not in params:
+            example = f"@{0.1 if key == 'recall' else 10}" if key == base.AT_PARAM else f"({key}=4)"
+            raise UsageError(f"{text!r}: {name} needs {key}, as in {name}{example}")
+    if "min_rel" in params and "max_rel" in params and params["min_rel"] >= params["max_rel"]:
+        raise UsageError(f"{text!r}: min_rel must be below max_rel")
+    measure: Measure = kind(**{key: params[key] for key in kind.SUPPORTED_PARAMS if key in params})
+    return measure
+
+
+def measure_name(text: str) -> str:
+    """The canonical text of a measure; the canonical text of that is itself."""
+    return str(parse_measure(text))
+
+
+def bounds(measure: Measure) -> tuple[float, float] | None:
+    """The least and greatest value a measure can take.
+
+    Returns
+    -------
+    (low, high) or None
+        Mostly (0, 1); high is infinite for counts and for alpha_DCG; None where the range depends on
+        arguments.
+    """
+    if measure.NAME in _UNBOUNDED:
+        return None
+    return (0.0, math.inf) if measure.NAME in _COUNTS else (0.0, 1.0)
+
+
+def within_bounds(measure: Measure, value: float) -> bool:
+    """Whether a value can be one of this measure; false for NaN. Rounding may exceed a bound by 1e-9."""
+    limits = bounds(measure)
+    if limits is None:
+        return math.isfinite(value)
+    return math.isfinite(value) and limits[0] - 1e-9 <= value <= limits[1] + 1e-9
+
+
+def max_grade(measure: Measure) -> int | None:
+    """The highest grade of the scale that a measure assumes (``max_rel``), None where it assumes none."""
+    if "max_rel" not in measure.SUPPORTED_PARAMS:
+        return None
+    grade: int = measure["max_rel"]
+    return grade
+
+
+def with_max_grade(measure: Measure, grade: int) -> str:
+    """Canonical text of the same measure on a scale up to ``grade``."""
+    return str(measure(max_rel=grade))
+
+
+def ensure_available(measure: Measure) -> None:
+    """Check that the measure can be computed here.
+
+    Raises
+    ------
+    UsageError
+        Nothing computes it, its provider is not installed (the command that installs it is named), or it
+        needs judgements per subtopic, which qrels files as read here do not hold.
+    """
+    provider_of(measure)
+
+
+def provider_of(measure: Measure) -> Any:
+    """The ir-measures provider that computes a measure.
+
+    It is the first of ir-measures' own order that supports it, except that ``err.py`` stands in for gdeval.
+    Where that one is not installed no other steps in: two providers may break ties differently, and a score
+    must not depend on what else a machine has.
+
+    Raises
+    ------
+    UsageError
+        As ``ensure_available``.
+    """
+    provider = next((provider for provider in _pipeline() if provider.supports(measure)), None)
+    if provider is None:
+        raise UsageError(f"'{measure}': ir-measures has no provider that computes this combination")
+    if provider.NAME == "pyndeval":
+        raise UsageError(
+            f"'{measure}': needs judgements per subtopic, which are not read from qrels here; compute "
+            f"it with ir-measures ({_install(provider)}) and compare per-topic scores instead"
+        )
+    if not provider.is_available():
+        raise UsageError(
+            f"'{measure}': computed by {provider.NAME}, which is not installed; run `{_install(provider)}`"
+        )
+    return provider
+
+
+def nearest(word: str, words: Iterable[str]) -> str | None:
+    """The most similar of some words, whatever their case, or None where none is similar."""
+    lowered: dict[str, str] = {}
+    for candidate in words:
+        lowered.setdefault(candidate.lower(), candidate)  # ir-measures lists a name before its aliases
+    close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.5)
+    return lowered[close[0]] if close else None
+
+
+def _install(provider: Any) -> str:
+    """The command that installs a provider: ir-measures' own, fit for a shell and for any pip.
+
+    Shells take brackets for a pattern, and older pip (23.2 for one) installs no extra ``cwl_eval`` where
+    ir-measures calls it ``cwl-eval``.
+    """
+    command = str(provider.install_instructions() or f"pip install {provider.NAME}")
+    extra = re.search(r"(\S+)\[(\w+)\]", command)
+    if extra is None:
+        return command
+    return command.replace(extra[0], f"'{extra[1]}[{extra[2].replace('_', '-')}]'")
+
+
+def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
+    """Name, named arguments, and what follows the ``@``."""
+    problem = UsageError(f"{text[:_LONGEST]!r} is not a measure: {_FORM}{_suggestion(text)}")
+    if len(text) > _LONGEST:
+        raise problem
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of the compiler, about text that is no Python anyway
+            node = ast.parse(text, mode="eval").body
+        at = None
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            at, node = ast.literal_eval(node.right), node.left
+            if at is None:
+                raise problem
+        arguments: dict[str, Any] = {}
+        if isinstance(node, ast.Call):
+            if node.args or any(keyword.arg is None for keyword in node.keywords):
+                raise problem
+            arguments = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in node.keywords}
+            node = node.func
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        raise problem from None
+    if not isinstance(node, ast.Name):
+        raise problem
+    return node.id, arguments, at
+
+
+def _checked(text: str, known: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The given parameters, each of the type and in the range that it must have."""
+    checked: dict[str, Any] = {}
+    for key, value in given.items():
+        if key not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            raise UsageError(f"{text!r}: the measure has no parameter {key!r}; {has}")
+        info = known[key]
+        if info.dtype is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if (info.dtype is int and isinstance(value, bool)) or not info.validate(value):
+            wanted = (
+                "one of " + ", ".join(map(repr, info.choices)) if info.dtype is str else _TYPES[info.dtype]
+            )
+            raise UsageError(f"{text!r}: {key} must be {wanted}, got {value!r}")
+        expected = _expected(key, value)
+        if expected is not None:
+            raise UsageError(f"{text!r}: {key} must be {expected}, got {value!r}")
+        checked[key] = value
+    return checked
+
+
+_TYPES = {int: "an integer", float: "a number", bool: "True or False", dict: "a mapping of grades to gains"}
+
+
+def _expected(key: str, value: Any) -> str | None:
+    """What a parameter must be, where ``value`` is not that; beyond it trec_eval fails or aborts."""
+    if key == "cutoff":
+        return None if 1 <= value <= _MAX_CUTOFF else f"from 1 to {_MAX_CUTOFF}"
+    if key in ("rel", "max_rel"):
+        return None if 1 <= value <= MAX_GRADE else f"from 1 to {MAX_GRADE}"
+    if key == "min_rel":
+        return None if 0 <= value <= MAX_GRADE else f"from 0 to {MAX_GRADE}"
+    if key == "recall":  # trec_eval is asked for it with two decimals
+        return (
+            None if 0 <= value <= 1 and value == round(value, 2) else "from 0 to 1, with two decimals at most"
+        )
+    if key in ("p", "alpha"):
+        return None if 0 <= value <= 1 else "from 0 to 1"
+    if key in ("beta", "T"):
+        return None if 0 <= value < math.inf else "a finite number, at least 0"
+    if key == "gains":
+        whole = all(
+            type(number) is int and abs(number) <= MAX_GRADE for pair in value.items() for number in pair
+        )
+        return None if whole else f"a mapping of integers to integers, none beyond {MAX_GRADE}"
+    return None
+
+
+def _suggestion(text: str, name: str | None = None) -> str:
+    """``; did you mean 'nDCG@10'?``, or nothing."""
+    cutoff = ""
+    if text.lower() in _OTHER_NAMES:
+        name = text
+    elif name is None or text == name:  # ndcg_cut_10, P.10, nDCG10
+        match = re.fullmatch(r"([^\W\d]\w*?)[._]?(\d+)", text)
+        if match is not None:
+            name, cutoff = match[1], f"@{int(match[2])}"
+        elif name is None:
+            return ""
+    near = _OTHER_NAMES.get(name.lower()) or nearest(name, _registry())
+    if near is None:
+        return f"; {_FORM}"
+    guess = f"{near}{cutoff}" if cutoff else text.replace(name, near, 1)
+    return f"; did you mean {guess!r}?"
+
+
+@functools.cache
+def _registry() -> dict[str, Any]:
+    from ir_measures.measures import registry
+
+    return dict(registry)
+
+
+def _graded_err() -> Any:
+    from pytest_riskguard.evaluation.err import GradedERR
+
+    return GradedERR
+
+
+@functools.cache
+def _pipeline() -> Sequence[Any]:
+    """ir-measures' providers in its order, ours before them all, gdeval too; its own list is not touched."""
+    import ir_measures
+
+    from pytest_riskguard.evaluation.err import PROVIDER
+
+    return (PROVIDER, *ir_measures.DefaultPipeline.providers)

@@ -1,0 +1,107 @@
+"""Relevance judgements in the format of TREC: ``topic iteration docid grade``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from pytest_riskguard.errors import QrelsFormatError
+from pytest_riskguard.evaluation.reading import MAX_GRADE, LineReader
+
+_Lines = LineReader[QrelsFormatError]
+_COLUMNS = "4 columns (topic iteration docid grade)"
+
+
+@dataclass(frozen=True, eq=False)
+class Qrels:
+    """The judgements of one collection.
+
+    Attributes
+    ----------
+    path_name : str
+        The file's name, without its folder.
+    digest : str
+        ``sha256:...`` of the file, decompressed.
+    grades : mapping topic -> mapping docid -> grade
+        Every judgement of the file; relevant means at least 1.
+    topics : tuple of str
+        Topics with at least one relevant document, sorted as text: those that are scored.
+    without_relevant : tuple of str
+        The other judged topics, sorted as text.
+    """
+
+    path_name: str
+    digest: str
+    grades: Mapping[str, Mapping[str, int]]
+    topics: tuple[str, ...]
+    without_relevant: tuple[str, ...] = ()
+
+
+def read_qrels(path: Path) -> Qrels:
+    """Read a qrels file, plain or gzip.
+
+    A document judged twice in a topic is refused even when both grades agree, as trec_eval does: the file
+    was put together wrongly, and which other rows are wrong nobody knows. The iteration column is not read.
+
+    Raises
+    ------
+    QrelsFormatError
+        A row without four columns, a grade that is no integer or beyond ``MAX_GRADE`` in either direction, a
+        document twice in a topic, no row at all, no relevant document at all.
+    MissingFileError
+        The path cannot be read.
+    """
+    path = Path(path)
+    lines = LineReader(path, error=QrelsFormatError)
+    grades: dict[str, dict[str, int]] = {}
+    for number, line in lines:
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 4:
+            raise lines.refuse_line(number, line, _COLUMNS, str(len(fields)))
+        topic, document = fields[0].decode(), fields[2].decode()
+        grade = _grade(lines, number, line, fields[3])
+        judged = grades.setdefault(topic, {})
+        if document in judged:
+            raise _judged_twice(lines, number, topic, document, judged[document], grade)
+        judged[document] = grade
+    if not grades:
+        raise lines.refuse_empty(_COLUMNS)
+    relevant = {topic for topic, judged in grades.items() if max(judged.values()) >= 1}
+    if not relevant:
+        raise lines.refuse(None, "expected at least one relevant document (grade 1 or more), found none")
+    return Qrels(
+        path.name,
+        lines.digest,
+        MappingProxyType(grades),
+        tuple(sorted(relevant)),
+        tuple(sorted(grades.keys() - relevant)),
+    )
+
+
+def _grade(lines: _Lines, number: int, line: bytes, field: bytes) -> int:
+    try:
+        grade = int(field)
+    except ValueError:
+        grade = MAX_GRADE + 1
+    if b"_" in field or abs(grade) > MAX_GRADE:
+        expected = f"an integer from {-MAX_GRADE} to {MAX_GRADE} as grade"
+        raise lines.refuse_line(number, line, expected, field.decode())
+    return grade
+
+
+def _judged_twice(
+    lines: _Lines, number: int, topic: str, document: str, earlier: int, grade: int
+) -> QrelsFormatError:
+    wanted = (topic.encode(), document.encode())
+    first = next(n for n, line in lines if (f := line.split()) and (f[0], f[2]) == wanted)
+    grades = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
+    return QrelsFormatError(
+        lines.path,
+        number,
+        f"expected each document once per topic, found {document!r} of topic {topic!r} also in line {first} "
+        f"({grades}); keep one of the two lines",
+    )

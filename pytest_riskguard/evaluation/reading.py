@@ -1,0 +1,190 @@
+"""Text files as they really are: plain or gzip, hashed while they are read, refused with file and line."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import stat
+import zlib
+from collections.abc import Iterator
+from io import BufferedReader
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from pytest_riskguard.errors import FileError, MissingFileError
+
+MAX_BYTES = 4 * 2**30
+"""Most text one file may hold, decompressed: 4 GiB, some 80 million rows of a run; beyond it, a bomb."""
+
+MAX_LINE_BYTES = 2**20
+"""Longest line, 1 MiB: a longer one means that the file is no text of lines."""
+
+MAX_GRADE = 1000
+"""Largest grade or gain, in either direction: trec_eval allocates a counter per grade up to the largest."""
+
+_BLOCK = 2**20
+_GZIP_MAGIC = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+_LFS = b"version https://git-lfs"
+_CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
+
+
+Problem = TypeVar("Problem", bound=FileError)
+
+
+class LineReader(Generic[Problem]):
+    """The lines of one file, each with its number, from 1.
+
+    Gzip is told by its first two bytes, not by the name. Lines end with LF; a CR before it stays in the
+    line, and so do blank lines. A byte order mark is left out of the first line.
+
+    Parameters
+    ----------
+    path : Path
+        A regular file.
+    error : type of FileError
+        Raised for content that is not text: damaged gzip, bytes that are not UTF-8, NUL, a line over
+        ``MAX_LINE_BYTES``, more than ``MAX_BYTES``. A path that cannot be read raises ``MissingFileError``.
+    """
+
+    def __init__(self, path: Path, *, error: type[Problem]) -> None:
+        self.path = Path(path)
+        self._error = error
+        self._digest: str | None = None
+
+    @property
+    def digest(self) -> str:
+        """``sha256:<hex>`` of the decompressed bytes; known once every line was read."""
+        if self._digest is None:
+            raise RuntimeError(f"{self.path}: the digest is known only after the last line was read")
+        return self._digest
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        digest = hashlib.sha256()
+        number, rest = 1, b""
+        for index, block in enumerate(self._blocks()):
+            digest.update(block)
+            if index == 0:
+                block = block.removeprefix(_BOM)
+            head, newline, tail = block.rpartition(b"\n")
+            if not newline:  # no line ends in this block
+                rest += tail
+                self._refuse_long_line(number, rest)
+                continue
+            if rest:
+                self._refuse_long_line(number, rest + head.partition(b"\n")[0])
+            text = rest + head
+            self._check_text(number, text)
+            for line in text.split(b"\n"):
+                yield number, line
+                number += 1
+            rest = tail
+        if rest:
+            self._check_text(number, rest)
+            yield number, rest
+        self._digest = f"sha256:{digest.hexdigest()}"
+
+    def refuse(self, line: int | None, problem: str) -> Problem:
+        """The error to raise for this file."""
+        return self._error(self.path, line, problem)
+
+    def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> Problem:
+        """The error to raise for one line, which it shows; tells what git left in place of the file."""
+        reason = _not_the_file(line)
+        if reason is not None:
+            return self.refuse(number, f"expected {expected}; {reason}: {shown(line)}")
+        return self.refuse(number, f"expected {expected}, found {found}: {shown(line)}")
+
+    def refuse_empty(self, expected: str) -> Problem:
+        """The error to raise for a file without any row."""
+        return self.refuse(None, f"expected {expected}, found an empty file")
+
+    def _blocks(self) -> Iterator[bytes]:
+        total = 0
+        try:
+            with _open(self.path) as file:
+                while block := file.read(_BLOCK):
+                    total += len(block)
+                    if total > MAX_BYTES:
+                        raise self.refuse(None, f"expected at most {MAX_BYTES:,} bytes, found more")
+                    yield block
+        except EOFError:
+            raise self.refuse(
+                None, "expected a whole gzip file, found one that ends too early (truncated); copy it again"
+            ) from None
+        except (gzip.BadGzipFile, zlib.error) as problem:
+            raise self.refuse(
+                None, f"expected a whole gzip file, found a damaged one ({problem}); copy it again"
+            ) from None
+        except OSError as problem:
+            raise MissingFileError(
+                self.path, None, f"cannot be read ({problem.strerror or problem})"
+            ) from None
+
+    def _refuse_long_line(self, number: int, line: bytes) -> None:
+        if len(line) > MAX_LINE_BYTES:
+            self._check_text(number, line)
+            raise self.refuse(
+                number,
+                f"expected lines of at most {MAX_LINE_BYTES:,} bytes, found a longer one: {shown(line)}",
+            )
+
+    def _check_text(self, first: int, text: bytes) -> None:
+        try:
+            text.decode()
+        except UnicodeDecodeError as problem:
+            # A character cut by the end of an over-long line is no fault of the encoding.
+            if problem.reason == "unexpected end of data" and len(text) > MAX_LINE_BYTES:
+                return
+            line = first + text.count(b"\n", 0, problem.start)
+            hint = "; save it as UTF-8"
+            if self.path.suffix == ".gz" and line == 1:
+                hint = "; its name says gzip, its content does not"
+            raise self.refuse(
+                line, f"expected UTF-8 text, found byte 0x{text[problem.start]:02x}{hint}"
+            ) from None
+        nul = text.find(b"\0")
+        if nul >= 0:
+            line = first + text.count(b"\n", 0, nul)
+            raise self.refuse(line, "expected text, found a NUL byte; is this a binary file, or UTF-16?")
+
+
+def shown(line: bytes | str, *, limit: int = 80) -> str:
+    """A line for an error message: quoted, control characters escaped, cut to ``limit`` characters."""
+    text = line.decode(errors="replace") if isinstance(line, bytes) else line
+    text = text.rstrip("\r\n")
+    return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+
+
+def system_name(path: Path) -> str:
+    """A system's name from its file: without ``.gz``, then without one of .run, .txt, .res, .csv, .tsv."""
+    name = Path(path).name
+    stem = name.removesuffix(".gz") or name
+    for suffix in (".run", ".txt", ".res", ".csv", ".tsv"):
+        if stem.endswith(suffix) and stem != suffix:
+            return stem.removesuffix(suffix)
+    return stem
+
+
+def _open(path: Path) -> gzip.GzipFile | BufferedReader:
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise MissingFileError(path, None, "no such file") from None
+    except ValueError as problem:  # a NUL in the path
+        raise MissingFileError(path, None, f"not a path: {problem}") from None
+    if stat.S_ISDIR(mode):
+        raise MissingFileError(path, None, "expected a file, found a folder")
+    if not stat.S_ISREG(mode):  # a pipe cannot be read twice, and a device may never end
+        raise MissingFileError(path, None, "expected a regular file, found a pipe, socket or device")
+    with path.open("rb") as file:
+        magic = file.read(2)
+    return gzip.open(path, "rb") if magic == _GZIP_MAGIC else path.open("rb")
+
+
+def _not_the_file(line: bytes) -> str | None:
+    if line.startswith(_LFS):
+        return "found a Git LFS pointer in place of the file; run `git lfs pull`"
+    if line.startswith(_CONFLICTS):
+        return "found a merge conflict marker; resolve the conflict"
+    return None

@@ -1,0 +1,261 @@
+"""Runs in the format of TREC, ``topic Q0 docid rank score tag``, read and written a few topics at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import math
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, TypeVar
+
+from pytest_riskguard.errors import DataError, RunFormatError
+from pytest_riskguard.evaluation.reading import LineReader
+
+TOPICS_PER_CHUNK = 20
+DEFAULT_TAG = "riskguard"
+
+Chunk = dict[str, dict[str, float]]
+"""Some topics, whole: topic -> docid -> score, documents in the order of the file."""
+
+Result = TypeVar("Result")
+_Row = tuple[int, bytes, bytes, float]  # line number, topic, docid, score
+_Lines = LineReader[RunFormatError]
+_COLUMNS = "6 columns (topic Q0 docid rank score tag)"
+
+
+@dataclass(frozen=True, eq=False)
+class Rankings:
+    """A run in memory, as a live search returned it; made by ``rankings_as_run``.
+
+    Attributes
+    ----------
+    by_topic : mapping topic -> tuple of (docid, score)
+        Topics sorted as text, without those whose ranking is empty; documents by score, then docid, both
+        descending, as trec_eval ranks them.
+    digest : str
+        ``sha256:...`` of the file that ``write_run`` writes with the default tag.
+    """
+
+    by_topic: Mapping[str, tuple[tuple[str, float], ...]]
+    digest: str
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The rankings, about 20 topics at a time."""
+        chunk: Chunk = {}
+        for topic, ranking in self.by_topic.items():
+            chunk[topic] = dict(ranking)
+            if len(chunk) == TOPICS_PER_CHUNK:
+                yield chunk
+                chunk = {}
+        if chunk:
+            yield chunk
+
+
+def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Result, str]:
+    """Give the topics of a run file to ``work``, about 20 at a time, each topic whole.
+
+    Only the topics of one chunk are in memory as long as the rows of each topic stand together. Where a topic
+    comes back later, ``work`` is started anew on a second reading that holds the file in compact arrays; so
+    it must keep nothing from a call that did not return. The rank and tag columns are not read.
+
+    Parameters
+    ----------
+    path : Path
+        Plain or gzip.
+    work : callable
+        Takes an iterator of chunks, which it must exhaust.
+
+    Returns
+    -------
+    result, digest
+        What ``work`` returned, and ``sha256:...`` of the file, decompressed.
+
+    Raises
+    ------
+    RunFormatError
+        A row without six columns, a score that is no finite number, a document twice in a topic, no row at
+        all.
+    MissingFileError
+        The path cannot be read.
+    """
+    lines = LineReader(path, error=RunFormatError)
+    try:
+        return work(_contiguous(lines)), lines.digest
+    except _InterleavedError:
+        pass
+    return work(_grouped(lines)), lines.digest
+
+
+def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]]) -> Rankings:
+    """Check rankings in memory as a run file is checked, and give them a digest.
+
+    Parameters
+    ----------
+    rankings : mapping topic -> (docid, score) pairs
+        Ids are taken as text. A topic without documents counts as not answered.
+
+    Raises
+    ------
+    DataError
+        An id that a run file could not hold (empty, with a space, not encodable), a score that is no finite
+        number, an entry that is no pair, a document twice in a topic.
+    """
+    by_topic: dict[str, tuple[tuple[str, float], ...]] = {}
+    for key, ranking in rankings.items():
+        topic = _identifier(key, what="topic", where="rankings")
+        if topic in by_topic:
+            raise _bad_rankings(f"expected each topic once, found {topic!r} twice")
+        by_topic[topic] = _checked_ranking(topic, ranking)
+    ordered = {topic: by_topic[topic] for topic in sorted(by_topic) if by_topic[topic]}
+    digest = hashlib.sha256()
+    for line in _run_lines(ordered, DEFAULT_TAG):
+        digest.update(line.encode())
+    return Rankings(MappingProxyType(ordered), f"sha256:{digest.hexdigest()}")
+
+
+def write_run(target: Path | IO[bytes], run: Rankings, *, tag: str = DEFAULT_TAG) -> None:
+    """Write rankings in the format of TREC: UTF-8, LF, ranks from 1, scores that read back exactly.
+
+    Parameters
+    ----------
+    target : Path or binary file
+        A path is written plainly; for gzip, hand over an open ``gzip.GzipFile``.
+    run : Rankings
+        As ``rankings_as_run`` makes them.
+    tag : str
+        The sixth column.
+    """
+    tag = _identifier(tag, what="tag", where="run")
+    if isinstance(target, Path):
+        with target.open("wb") as file:
+            write_run(file, run, tag=tag)
+        return
+    text = io.TextIOWrapper(target, encoding="utf-8", newline="\n")
+    try:
+        text.writelines(_run_lines(run.by_topic, tag))
+    finally:
+        text.flush()
+        text.detach()  # the file stays open for its owner
+
+
+class _InterleavedError(Exception):
+    """A topic came back after another one."""
+
+
+def _rows(lines: _Lines) -> Iterator[_Row]:
+    for number, line in lines:
+        fields = line.split()
+        if len(fields) != 6:
+            if not fields:
+                continue
+            raise lines.refuse_line(number, line, _COLUMNS, str(len(fields)))
+        try:
+            score = float(fields[4])
+        except ValueError:
+            score = math.nan
+        if not math.isfinite(score) or b"_" in fields[4]:
+            expected = "a finite number as score (column 5)"
+            raise lines.refuse_line(number, line, expected, fields[4].decode())
+        yield number, fields[0], fields[2], score
+
+
+def _contiguous(lines: _Lines) -> Iterator[Chunk]:
+    seen: set[bytes] = set()
+    chunk: Chunk = {}
+    current: bytes | None = None
+    documents: dict[str, float] = {}
+    for number, topic, docid, score in _rows(lines):
+        if topic != current:
+            if topic in seen:
+                raise _InterleavedError
+            seen.add(topic)
+            if len(chunk) == TOPICS_PER_CHUNK:
+                yield chunk
+                chunk = {}
+            current, documents = topic, {}
+            chunk[topic.decode()] = documents
+        document = docid.decode()
+        if document in documents:
+            raise _listed_twice(lines, topic, docid, number)
+        documents[document] = score
+    if current is None:
+        raise lines.refuse_empty(_COLUMNS)
+    yield chunk
+
+
+def _grouped(lines: _Lines) -> Iterator[Chunk]:
+    docids: dict[bytes, bytearray] = {}  # each id followed by a line feed, which no id can hold
+    scores: dict[bytes, array[float]] = {}
+    for _, topic, docid, score in _rows(lines):
+        if topic not in docids:
+            docids[topic], scores[topic] = bytearray(), array("d")
+        docids[topic] += docid + b"\n"
+        scores[topic].append(score)
+    chunk: Chunk = {}
+    for topic in list(docids):
+        names = docids.pop(topic).decode().split("\n")[:-1]
+        documents = dict(zip(names, scores.pop(topic), strict=True))
+        if len(documents) < len(names):
+            twice = next(name for name, count in Counter(names).items() if count > 1)
+            raise _listed_twice(lines, topic, twice.encode())
+        chunk[topic.decode()] = documents
+        if len(chunk) == TOPICS_PER_CHUNK:
+            yield chunk
+            chunk = {}
+    if chunk:
+        yield chunk
+
+
+def _listed_twice(lines: _Lines, topic: bytes, docid: bytes, last: int | None = None) -> RunFormatError:
+    """Read again to find the two lines: nothing else needs them."""
+    rows = (number for number, t, d, _ in _rows(lines) if (t, d) == (topic, docid))
+    first = next(rows)
+    found = f"{docid.decode()!r} of topic {topic.decode()!r} also in line {first}"
+    return lines.refuse(
+        last or next(rows), f"expected each document once per topic, found {found}; keep one of the two lines"
+    )
+
+
+def _run_lines(by_topic: Mapping[str, tuple[tuple[str, float], ...]], tag: str) -> Iterator[str]:
+    for topic, ranking in by_topic.items():
+        for rank, (document, score) in enumerate(ranking, start=1):
+            yield f"{topic} Q0 {document} {rank} {score!r} {tag}\n"
+
+
+def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    documents: dict[str, float] = {}
+    for entry in ranking:
+        try:
+            key, value = entry
+            score = float(value)
+        except (TypeError, ValueError):
+            raise _bad_rankings(f"topic {topic!r}: expected (docid, score), found {entry!r}") from None
+        document = _identifier(key, what="docid", where=f"topic {topic!r}")
+        if not math.isfinite(score):
+            raise _bad_rankings(
+                f"topic {topic!r}: expected a finite number as score of {document!r}, found {score!r}"
+            )
+        if document in documents:
+            raise _bad_rankings(f"topic {topic!r}: expected each document once, found {document!r} twice")
+        documents[document] = score
+    return tuple(sorted(documents.items(), key=lambda item: (item[1], item[0]), reverse=True))
+
+
+def _identifier(value: object, *, what: str, where: str) -> str:
+    text = str(value)
+    try:
+        raw = text.encode()
+    except UnicodeEncodeError:
+        raw = b""
+    if raw.split() != [raw] or b"\0" in raw:
+        raise _bad_rankings(f"{where}: expected a {what} without spaces and not empty, found {text!r}")
+    return text
+
+
+def _bad_rankings(problem: str) -> DataError:
+    return DataError(problem, reason="bad_run")

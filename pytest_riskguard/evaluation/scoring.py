@@ -1,0 +1,208 @@
+"""A run and the judgements in, per-topic scores out; computed by ir-measures, some topics at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_riskguard.errors import DataError, ScoringError
+from pytest_riskguard.evaluation.measures import (
+    bounds,
+    max_grade,
+    parse_measure,
+    provider_of,
+    with_max_grade,
+    within_bounds,
+)
+from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.reading import system_name
+from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run
+from pytest_riskguard.evaluation.scores import TopicScores
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
+Run = Path | str | Rankings | Mapping[str, Iterable[tuple[str, float]]]
+
+
+def score_run(
+    run: Run,
+    qrels: Qrels,
+    measures: Sequence[str],
+    *,
+    name: str | None = None,
+    queries: Mapping[str, str] | None = None,
+) -> tuple[TopicScores, ...]:
+    """Score one run with some measures, reading it once (twice where its topics are interleaved).
+
+    Each measure is computed apart from the others, about 20 topics at a time, so that its values are those of
+    ``ir_measures.iter_calc`` asked for this measure alone on the whole run. Only topics with a relevant
+    document are scored; one that the run did not answer gets the value that ir-measures gives it, which is
+    0.
+
+    Parameters
+    ----------
+    run : path, Rankings, or mapping topic -> (docid, score) pairs
+        A file in the format of TREC, plain or gzip, or rankings in memory.
+    qrels : Qrels
+        As ``read_qrels`` reads them.
+    measures : sequence of str
+        As ir-measures writes them: ``nDCG@10``, ``AP(rel=2)``.
+    name : str, optional
+        Default: the file's name without its endings; ``candidate`` for rankings in memory.
+    queries : mapping topic -> query text, optional
+        Kept beside the scores, for reports.
+
+    Returns
+    -------
+    tuple of TopicScores
+        One for each measure, in the order given.
+
+    Raises
+    ------
+    UsageError
+        A measure that does not exist or cannot be computed here.
+    FileError
+        The run is not what it should be.
+    DataError
+        The run answers no judged topic (``no_common_topic``), or a grade is above the scale of a measure.
+    ScoringError
+        ir-measures failed, left out a topic, answered one nobody asked for, or gave a value outside the
+        range.
+    """
+    parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
+    for measure in parsed:
+        provider_of(measure)
+        _check_grades(measure, qrels)
+    if isinstance(run, Mapping):
+        run = rankings_as_run(run)
+    if isinstance(run, Rankings):
+        source = name = name or "candidate"
+        tally, digest = _score(run.chunks(), parsed, qrels, source), run.digest
+    else:
+        path = Path(run)
+        source, name = path.name, name or system_name(path)
+        tally, digest = fold_run(path, lambda chunks: _score(chunks, parsed, qrels, source))
+    unanswered = tuple(topic for topic in qrels.topics if topic not in tally.answered)
+    if len(unanswered) == len(qrels.topics):
+        raise _no_common_topic(source, qrels, tally)
+    return tuple(
+        TopicScores(
+            name=name,
+            measure=str(measure),
+            topics=qrels.topics,
+            values=np.array([values.get(topic, measure.DEFAULT) for topic in qrels.topics], dtype=np.float64),
+            queries=MappingProxyType(dict(queries or {})),
+            digest=digest,
+            qrels_digest=qrels.digest,
+            unanswered=unanswered,
+            unknown=tuple(sorted(tally.unknown)),
+            without_relevant=qrels.without_relevant,
+            from_run=True,
+        )
+        for measure, values in zip(parsed, tally.values, strict=True)
+    )
+
+
+@dataclass
+class _Tally:
+    """What one reading of a run gave: a mapping topic -> value for each measure, and topics by kind."""
+
+    values: list[dict[str, float]]
+    answered: set[str]
+    unknown: set[str]
+
+
+def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, source: str) -> _Tally:
+    scored = frozenset(qrels.topics)
+    tally = _Tally([{} for _ in measures], set(), set())
+    for chunk in chunks:
+        tally.unknown.update(chunk.keys() - qrels.grades.keys())
+        asked = {topic: documents for topic, documents in chunk.items() if topic in scored}
+        if not asked:
+            continue
+        tally.answered.update(asked)
+        judged = {topic: dict(qrels.grades[topic]) for topic in asked}
+        for measure, values in zip(measures, tally.values, strict=True):
+            values.update(_evaluate(measure, judged, asked, source))
+    return tally
+
+
+def _evaluate(
+    measure: Measure, judged: dict[str, dict[str, int]], asked: Chunk, source: str
+) -> dict[str, float]:
+    """One value for each topic asked for, and for no other."""
+    values: dict[str, float] = {}
+    try:
+        with _quiet():
+            metrics = list(provider_of(measure).evaluator([measure], judged).iter_calc(asked))
+    except Exception as problem:
+        raise ScoringError(
+            f"{source}: ir-measures could not compute {measure} ({type(problem).__name__}: {problem})"
+        ) from problem
+    for metric in metrics:
+        topic, value = metric.query_id, float(metric.value)
+        if topic not in asked or topic in values:
+            what = "a second value" if topic in values else "a value"
+            raise ScoringError(f"{source}: ir-measures gave {what} of {measure} for topic {topic!r}, unasked")
+        if not within_bounds(measure, value):
+            low, high = bounds(measure) or ("-inf", "inf")
+            raise ScoringError(
+                f"{source}: expected {measure} of topic {topic!r} in [{low}, {high}], found {value!r}"
+            )
+        values[topic] = value
+    missing = sorted(asked.keys() - values.keys())
+    if missing:
+        raise ScoringError(
+            f"{source}: ir-measures gave no value of {measure} for {_topics(missing)}, where it may be "
+            "undefined; use another measure"
+        )
+    return values
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep cwl_eval from remarking on the grades of every 20 topics; ``_check_grades`` looked at them all."""
+    logger = logging.getLogger("ir_measures.cwl_eval")
+    disabled, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = disabled
+
+
+def _check_grades(measure: Measure, qrels: Qrels) -> None:
+    limit = max_grade(measure)
+    if limit is None:
+        return
+    grade, topic, document = max(
+        (grade, topic, document) for topic in qrels.topics for document, grade in qrels.grades[topic].items()
+    )
+    if grade > limit:
+        raise DataError(
+            f"{qrels.path_name}: {measure} expects grades of at most {limit}, found {grade} (topic "
+            f"{topic!r}, document {document!r}); write {with_max_grade(measure, grade)}",
+            reason="bad_qrels",
+        )
+
+
+def _no_common_topic(source: str, qrels: Qrels, tally: _Tally) -> DataError:
+    found = f"found only {_topics(sorted(tally.unknown))}" if tally.unknown else "found none"
+    return DataError(
+        f"{source}: expected topics of {qrels.path_name} with a relevant document, as "
+        f"{_topics(qrels.topics)}; {found}",
+        reason="no_common_topic",
+    )
+
+
+def _topics(topics: Sequence[str]) -> str:
+    shown = ", ".join(topics[:5])
+    more = f" and {len(topics) - 5} more" if len(topics) > 5 else ""
+    return f"topic{'s' if len(topics) > 1 else ''} {shown}{more}"

@@ -1,0 +1,124 @@
+"""Topics and their query texts, as a table with tabs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+from pytest_riskguard.errors import TopicsFormatError
+from pytest_riskguard.evaluation.reading import LineReader
+
+_Lines = LineReader[TopicsFormatError]
+_ID_NAMES = ("topic", "id", "qid", "query_id")
+_TEXT_NAMES = ("query", "text", "title")
+_WEIGHT = "weight"
+_NO_HEADER = ("", "")
+_HEADERLESS = "2 columns (id, query text) with a tab between them"
+
+
+@dataclass(frozen=True, eq=False)
+class Topics:
+    """The topics of a collection.
+
+    Attributes
+    ----------
+    queries : mapping topic -> query text
+    tags : mapping topic -> mapping tag -> value
+        One entry per topic; empty mappings where the file has no further column.
+    weights : mapping topic -> float
+        The column ``weight``, above 0; empty where there is none.
+    path_name, digest : str
+        The file's name without its folder, and ``sha256:...`` of its content, decompressed.
+    """
+
+    queries: Mapping[str, str]
+    tags: Mapping[str, Mapping[str, str]] = field(default_factory=lambda: MappingProxyType({}))
+    weights: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    path_name: str = ""
+    digest: str | None = None
+
+
+def read_topics(path: Path) -> Topics:
+    """Read a topics file, plain or gzip: tabs between columns, no quoting.
+
+    Without a header, two columns: id and query text. With a header, whose first column is one of topic, id,
+    qid, query_id and second one of query, text, title (in any case), further columns are tags; one named
+    weight is a number above 0.
+
+    Raises
+    ------
+    TopicsFormatError
+        A wrong number of columns, an empty id or one with a space in it, a topic or a column twice, a
+        weight that is no finite number above 0, no topic at all.
+    MissingFileError
+        The path cannot be read.
+    """
+    path = Path(path)
+    lines = LineReader(path, error=TopicsFormatError)
+    header: tuple[str, ...] | None = None
+    queries: dict[str, str] = {}
+    tags: dict[str, Mapping[str, str]] = {}
+    weights: dict[str, float] = {}
+    at: dict[str, int] = {}
+    for number, line in lines:
+        if not line.strip():
+            continue
+        cells = line.decode().rstrip("\r").split("\t")
+        if header is None:
+            header, is_header = _header(lines, number, cells)
+            if is_header:
+                continue
+        if len(cells) != len(header):
+            raise lines.refuse_line(number, line, _columns(header), str(len(cells)))
+        topic = cells[0].strip()
+        if len(topic.split()) != 1:
+            raise lines.refuse_line(number, line, "a topic id without spaces", repr(topic))
+        if topic in queries:
+            raise lines.refuse_line(
+                number, line, "each topic once", f"topic {topic!r} also in line {at[topic]}"
+            )
+        at[topic] = number
+        queries[topic] = cells[1].strip()
+        rest = dict(zip(header[2:], (cell.strip() for cell in cells[2:]), strict=True))
+        if _WEIGHT in header:
+            weights[topic] = _weight(lines, number, line, rest.pop(_WEIGHT))
+        tags[topic] = MappingProxyType(rest)
+    if not queries:
+        raise lines.refuse_empty(_HEADERLESS)
+    return Topics(
+        MappingProxyType(queries), MappingProxyType(tags), MappingProxyType(weights), path.name, lines.digest
+    )
+
+
+def _header(lines: _Lines, number: int, cells: list[str]) -> tuple[tuple[str, ...], bool]:
+    """The columns, and whether this row names them."""
+    names = [cell.strip() for cell in cells]
+    lowered = [name.lower() for name in names]
+    if len(names) < 2 or lowered[0] not in _ID_NAMES or lowered[1] not in _TEXT_NAMES:
+        return _NO_HEADER, False
+    names[2:] = [_WEIGHT if low == _WEIGHT else name for name, low in zip(names, lowered, strict=True)][2:]
+    for index, name in enumerate(names):
+        if not name or name in names[:index]:
+            raise lines.refuse(
+                number, f"expected a name of its own for every column, found {name!r} in column {index + 1}"
+            )
+    return tuple(names), True
+
+
+def _columns(header: tuple[str, ...]) -> str:
+    if header == _NO_HEADER:
+        return f"{_HEADERLESS} (further columns need a header line)"
+    return f"{len(header)} columns ({', '.join(header)}) with tabs between them"
+
+
+def _weight(lines: _Lines, number: int, line: bytes, cell: str) -> float:
+    try:
+        weight = float(cell)
+    except ValueError:
+        weight = math.nan
+    if not (math.isfinite(weight) and weight > 0):
+        raise lines.refuse_line(number, line, "a weight that is a number above 0", repr(cell))
+    return weight

@@ -1,0 +1,135 @@
+"""Who is responsible: each topic's part in the verdict, and the topics without which the gate would pass."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.decision import (
+    CHANGED,
+    FEWEST_TOPICS,
+    FloatArray,
+    decide,
+    passes,
+    passes_without_each,
+)
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import ResponsibleTopic
+from pytest_riskguard.inference import critical_value
+from pytest_riskguard.risk import linear, standardised
+
+#: Above this alpha a candidate that still passes is said to pass at any: a loss then counts a million times.
+LARGEST_ALPHA = 2.0**20
+#: alpha* is found to this relative width; its lower end, which still passes, is reported.
+ALPHA_STAR_WIDTH = 1e-4
+#: So many removals are tried one by one before the search for the flip set takes larger steps.
+SINGLE_STEPS = 32
+
+
+def responsible_topics(
+    gate: Gate, candidate: TopicScores, baseline: TopicScores, *, failing: bool
+) -> tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]:
+    """Every topic that lost, most harmful first, and apart from them the wins that are flagged.
+
+    A topic is flagged when its TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14
+    Eq. 21). ``failing`` says whether the gate failed: only then can a topic flip it.
+    """
+    differences = candidate.values - baseline.values
+    n = differences.size
+    x = linear(differences, alpha=gate.alpha)
+    standard = standardised(x)
+    critical = critical_value(n, level=gate.level) if n > 1 else math.inf
+    total_loss = math.fsum(x[differences < -CHANGED])
+    losses = np.flatnonzero(differences < -CHANGED)
+    losses = losses[np.argsort(x[losses], kind="stable")]
+    flagged_wins = np.flatnonzero((differences > CHANGED) & (standard > critical))
+    flagged_wins = flagged_wins[np.argsort(-x[flagged_wins], kind="stable")]
+    flips = passes_without_each(gate, differences, losses) if failing else np.zeros(losses.size, dtype=bool)
+
+    def row(i: int, *, flips_verdict: bool) -> ResponsibleTopic:
+        topic = candidate.topics[i]
+        lost = differences[i] < 0
+        return ResponsibleTopic(
+            topic=topic,
+            query=candidate.queries.get(topic, baseline.queries.get(topic)),
+            candidate=float(candidate.values[i]),
+            baseline=float(baseline.values[i]),
+            difference=float(differences[i]),
+            contribution=float(x[i] / n),
+            share=float(x[i] / total_loss) if lost else None,
+            standardised=float(standard[i]),
+            flagged=bool(abs(standard[i]) > critical),
+            flips_verdict=flips_verdict,
+        )
+
+    return (
+        tuple(row(int(i), flips_verdict=bool(flip)) for i, flip in zip(losses, flips, strict=True)),
+        tuple(row(int(i), flips_verdict=False) for i in flagged_wins),
+    )
+
+
+def flip_set(gate: Gate, topics: tuple[str, ...], differences: FloatArray) -> tuple[str, ...] | None:
+    """Topics removed by contribution, most harmful first, until the gate passes.
+
+    Greedy, so an upper bound on the smallest such set. Empty for a gate that passes; None when it does not pass
+    before fewer than 10 topics are left. Beyond 32 removals the number is found by doubling and bisection.
+    """
+    order = np.argsort(linear(differences, alpha=gate.alpha), kind="stable")
+    most = differences.size - FEWEST_TOPICS
+
+    def passes_without(count: int) -> bool:
+        return passes(gate, np.delete(differences, order[:count]))
+
+    def removed(count: int) -> tuple[str, ...]:
+        return tuple(topics[int(i)] for i in order[:count])
+
+    for count in range(min(SINGLE_STEPS, most) + 1):
+        if passes_without(count):
+            return removed(count)
+    fails_at, count = SINGLE_STEPS, 2 * SINGLE_STEPS
+    while True:
+        if fails_at >= most:
+            return None
+        count = min(count, most)
+        if passes_without(count):
+            break
+        fails_at, count = count, 2 * count
+    while count - fails_at > 1:
+        middle = (fails_at + count) // 2
+        if passes_without(middle):
+            count = middle
+        else:
+            fails_at = middle
+    return removed(count)
+
+
+def alpha_star(gate: Gate, differences: FloatArray) -> float | Literal["any"] | None:
+    """The largest alpha up to which the candidate passes the gate's own interval rule.
+
+    None for a loss (it fails even at alpha 0), ``"any"`` when it passes at every alpha up to 2^20. Found by
+    doubling from 1/64, then by bisection, so that the gate passes at the value reported and fails a ten-thousandth
+    above it.
+    """
+
+    def passes_at(alpha: float) -> bool:
+        return decide(gate, differences, alpha=alpha).passes
+
+    if not passes_at(0.0):
+        return None
+    if not np.any(differences < -CHANGED):
+        return "any"
+    low, high = 0.0, 2.0**-6
+    while passes_at(high):
+        if high >= LARGEST_ALPHA:
+            return "any"
+        low, high = high, 2 * high
+    while high - low > ALPHA_STAR_WIDTH * high:
+        middle = (low + high) / 2
+        if passes_at(middle):
+            low = middle
+        else:
+            high = middle
+    return low

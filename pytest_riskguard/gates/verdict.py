@@ -1,0 +1,197 @@
+"""The answer of a gate: frozen, complete, the same bytes for the same data on every way in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, Literal
+
+Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
+
+#: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
+SIGNIFICANT_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Notice:
+    """Something worth knowing that did not decide; ``code`` is for tools, ``message`` for people."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Digests of what was compared; None for plain mappings."""
+
+    qrels: str | None = None
+    candidate: str | None = None
+    baselines: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class TopicCounts:
+    """How many topics, how many moved, and which were not as they should be."""
+
+    count: int = 0
+    changed: int = 0
+    wins: int = 0
+    losses: int = 0
+    ties: int = 0
+    losses_over_20_percent: int = 0
+    missing_in_candidate: tuple[str, ...] = ()
+    missing_in_baseline: tuple[str, ...] = ()
+    unknown_in_candidate: tuple[str, ...] = ()
+    without_relevant: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """The figures of the literature, in units of the measure; None where they do not exist."""
+
+    candidate_mean: float | None = None
+    baseline_mean: float | None = None
+    mean_difference: float | None = None
+    urisk: float | None = None
+    frisk: float | None = None
+    freward: float | None = None
+    standard_error: float | None = None
+    trisk: float | None = None
+    p_value: float | None = None
+    sign_flip_p_value: float | None = None
+    mean_absolute_difference: float | None = None
+    alpha_star: float | Literal["any"] | None = None
+    flip_set: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class ReportedInterval:
+    """One interval of URisk; ``decisive`` marks the one whose upper limit decided."""
+
+    method: str
+    level: float
+    lower: float
+    upper: float
+    decisive: bool
+
+
+@dataclass(frozen=True)
+class ResponsibleTopic:
+    """A topic's part in the verdict; ``contribution`` = x_i/n, so losses and wins add up to URisk."""
+
+    topic: str
+    query: str | None
+    candidate: float
+    baseline: float
+    difference: float
+    contribution: float
+    share: float | None
+    standardised: float
+    flagged: bool
+    flips_verdict: bool
+
+
+@dataclass(frozen=True)
+class Power:
+    """What this gate could have seen (80 % power), in units of the measure, and what it would need."""
+
+    minimum_detectable_effect: float | None = None
+    topics_for_tolerance: int | None = None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Pass or fail with the evidence; field by field the JSON object of the report."""
+
+    gate: str
+    kind: str
+    outcome: Outcome
+    reason: str | None
+    warnings: tuple[Notice, ...]
+    measure: str | None
+    alpha: float
+    tradeoff: str
+    level: float
+    method: str
+    tolerance: float
+    on_churn: str
+    on_inconclusive: str
+    missing: str
+    candidate: str
+    baselines: tuple[str, ...]
+    inputs: Inputs
+    topics: TopicCounts = field(default_factory=TopicCounts)
+    estimates: Estimates = field(default_factory=Estimates)
+    intervals: tuple[ReportedInterval, ...] = ()
+    responsible_topics: tuple[ResponsibleTopic, ...] = ()
+    flagged_wins: tuple[ResponsibleTopic, ...] = ()
+    power: Power = field(default_factory=Power)
+    problem: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether a build may go on: a pass, or an inconclusive gate that was told only to warn."""
+        return self.outcome == "pass" or (self.outcome == "inconclusive" and self.on_inconclusive == "warn")
+
+    @property
+    def decisive_interval(self) -> ReportedInterval | None:
+        """The interval whose upper limit decided, where there is one."""
+        return next((interval for interval in self.intervals if interval.decisive), None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON object of the report: plain types, 12 significant digits, non-finite numbers as None."""
+        plain: dict[str, Any] = _plain(self)
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
+        """The verdict that ``to_dict`` wrote; fields it does not know are left out."""
+        return cls(
+            **{
+                **_known(cls, data),
+                "warnings": tuple(Notice(**_known(Notice, w)) for w in data["warnings"]),
+                "baselines": tuple(data["baselines"]),
+                "inputs": Inputs(**_known(Inputs, data["inputs"])),
+                "topics": TopicCounts(**_tupled(_known(TopicCounts, data["topics"]))),
+                "estimates": Estimates(**_tupled(_known(Estimates, data["estimates"]))),
+                "intervals": tuple(
+                    ReportedInterval(**_known(ReportedInterval, i)) for i in data["intervals"]
+                ),
+                "responsible_topics": _topics(data["responsible_topics"]),
+                "flagged_wins": _topics(data["flagged_wins"]),
+                "power": Power(**_known(Power, data["power"])),
+            }
+        )
+
+
+def _topics(rows: list[Mapping[str, Any]]) -> tuple[ResponsibleTopic, ...]:
+    return tuple(ResponsibleTopic(**_known(ResponsibleTopic, row)) for row in rows)
+
+
+def _known(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:
+    names = {f.name for f in fields(cls)}
+    return {key: value for key, value in data.items() if key in names}
+
+
+def _tupled(data: dict[str, Any]) -> dict[str, Any]:
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(value[key]) for key in sorted(value)}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    if isinstance(value, bool) or value is None or isinstance(value, str | int):
+        return value
+    return rounded(float(value))
+
+
+def rounded(value: float) -> float | None:
+    """A number as a report holds it; zero never carries a sign."""
+    if not math.isfinite(value):
+        return None
+    return float(f"{value:.{SIGNIFICANT_DIGITS}g}") + 0.0

@@ -1,0 +1,107 @@
+"""What every bootstrap law of a mean can answer."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.risk.checks import FloatArray
+
+#: Atoms, and limits, this close in bootstrap standard errors are one.
+SAME_ATOM = 1e-12
+#: A probability this close below a level has reached it: sums of masses carry rounding.
+REACHED = 1e-13
+
+
+class MeanLaw(Protocol):
+    """The law of the mean of n draws with replacement.
+
+    ``kind`` says how it is known: ``constant``, ``enumerated``, ``lattice`` (exact steps), ``smooth`` (the
+    characteristic function inverted), ``grid`` (exact for the data rounded to a fine grid). ``resolution`` bounds
+    the error of a quantile in bootstrap standard errors. ``centre`` is the mean of the replicate that draws every
+    topic once: the sample's mean, as this law writes it.
+    """
+
+    kind: str
+    resolution: float
+    centre: float
+
+    def cdf(self, value: float) -> float:
+        """P(mean <= value)."""
+
+    def mid_cdf(self, value: float) -> float:
+        """P(mean < value) + P(mean = value)/2."""
+
+    def quantile(self, p: float) -> float:
+        """The smallest value whose cdf reaches p."""
+
+
+class ConstantLaw:
+    """No variation: every replicate has the same mean."""
+
+    kind = "constant"
+    resolution = 0.0
+
+    def __init__(self, value: float) -> None:
+        self.value = self.centre = value
+
+    def cdf(self, value: float) -> float:
+        """P(mean <= value)."""
+        return float(value >= self.value)
+
+    def mid_cdf(self, value: float) -> float:
+        """P(mean < value) + P(mean = value)/2."""
+        return 0.5 if value == self.value else float(value > self.value)
+
+    def quantile(self, p: float) -> float:  # noqa: ARG002 - every quantile is the one value
+        """The only value."""
+        return self.value
+
+
+class StepLaw:
+    """A law with visible atoms: means in ascending order and the mass of each.
+
+    Parameters
+    ----------
+    atoms, masses : array, shape (n_atoms,)
+        Means in units of x, ascending, and their probabilities.
+    sample : Sample
+        The data, for their scale.
+    centre : float
+        The atom that is the sample's own mean.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        atoms: FloatArray,
+        masses: FloatArray,
+        sample: Sample,
+        *,
+        centre: float,
+        resolution: float = SAME_ATOM,
+    ) -> None:
+        self.kind, self.centre, self.resolution = kind, centre, resolution
+        self._atoms, self._tolerance = atoms, SAME_ATOM * sample.scale
+        self._cumulated = np.cumsum(masses)
+        self._cumulated /= self._cumulated[-1]
+
+    def _up_to(self, value: float, *, inclusive: bool) -> float:
+        edge = value + self._tolerance if inclusive else value - self._tolerance
+        count = int(np.searchsorted(self._atoms, edge, side="right" if inclusive else "left"))
+        return float(self._cumulated[count - 1]) if count else 0.0
+
+    def cdf(self, value: float) -> float:
+        """P(mean <= value); atoms within 1e-12 standard errors are one."""
+        return self._up_to(value, inclusive=True)
+
+    def mid_cdf(self, value: float) -> float:
+        """P(mean < value) + P(mean = value)/2."""
+        return (self._up_to(value, inclusive=False) + self._up_to(value, inclusive=True)) / 2
+
+    def quantile(self, p: float) -> float:
+        """The smallest atom whose cdf reaches p."""
+        index = int(np.searchsorted(self._cumulated, p - REACHED, side="left"))
+        return float(self._atoms[min(index, self._atoms.size - 1)])

@@ -1,0 +1,68 @@
+"""A vector of trade-off scores put in order, with the sums that every law and interval needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.risk.checks import FloatArray, mean, per_topic
+from pytest_riskguard.risk.paired import varies
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Trade-off scores in ascending order, so that nothing computed from them depends on the order of topics."""
+
+    x: FloatArray
+
+    @classmethod
+    def of(cls, x: npt.ArrayLike) -> Sample:
+        """Check and sort; at least two topics."""
+        return cls(np.sort(per_topic(x, name="x", at_least=2)) + 0.0)
+
+    @property
+    def n(self) -> int:
+        """How many topics."""
+        return self.x.size
+
+    @cached_property
+    def mean(self) -> float:
+        """In units of x."""
+        return mean(self.x)
+
+    @cached_property
+    def constant(self) -> bool:
+        """Whether there is no variation, hence no law."""
+        return not varies(self.x)
+
+    @cached_property
+    def centred(self) -> FloatArray:
+        """x less its mean."""
+        centred: FloatArray = self.x - self.mean
+        return centred
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation, divisor n: that of one draw of the bootstrap."""
+        return math.sqrt(math.fsum(self.centred**2) / self.n)
+
+    @cached_property
+    def scale(self) -> float:
+        """Bootstrap standard error of the mean, ``deviation / sqrt(n)``, in units of x."""
+        return self.deviation / math.sqrt(self.n)
+
+    @cached_property
+    def acceleration(self) -> float:
+        """BCa's a: sum L^3 / (6 (sum L^2)^1.5) with L = x - mean (ADCS 2019, Eq. 7); below 1/6 in size."""
+        squares = math.fsum(self.centred**2)
+        return math.fsum(self.centred**3) / (6 * squares**1.5)
+
+    @cached_property
+    def distinct(self) -> tuple[FloatArray, FloatArray]:
+        """The distinct values of x and how often each occurs."""
+        values, counts = np.unique(self.x, return_counts=True)
+        return values, counts.astype(np.float64)

@@ -1,0 +1,67 @@
+"""The pytest plugin. This module is imported by every pytest run of everybody: it imports nothing but pytest.
+
+PYTEST_DONT_REWRITE
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_riskguard.plugin.options import CONFIG_NAME, Mode, add_options, mode_of
+
+if TYPE_CHECKING:
+    from pytest_riskguard.plugin.fixture import Riskguard
+
+MODE = pytest.StashKey[Mode]()
+OFF = "riskguard is off: pass --riskguard to judge gates"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare options and ini settings."""
+    add_options(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Load the rest of the plugin where gates are to be judged."""
+    mode = config.stash[MODE] = mode_of(config)
+    if mode.on:
+        from pytest_riskguard.plugin.session import RiskguardSession
+
+        config.pluginmanager.register(RiskguardSession(config, mode), "riskguard-session")
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say in one line that gates are judged, or that there are some which are not."""
+    from pytest_riskguard._version import __version__
+
+    mode = config.stash[MODE]
+    files = ", ".join(_relative(path, config.rootpath) for path in mode.files)
+    if mode.on:
+        return [f"riskguard: {__version__}, on ({mode.origin}); gates of {files or f'no {CONFIG_NAME}'}"]
+    if mode.files:
+        return [f"riskguard: off; the gates of {files} are not run (pass --riskguard)"]
+    return []
+
+
+def _relative(path: Path, root: Path) -> str:
+    return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Off is visibly off: tests that use the fixture are skipped with the reason."""
+    if not config.stash[MODE].on:
+        for item in items:
+            if "riskguard" in getattr(item, "fixturenames", ()):
+                item.add_marker(pytest.mark.skip(reason=OFF))
+
+
+@pytest.fixture
+def riskguard(request: pytest.FixtureRequest) -> Iterator[Riskguard]:
+    """Judge candidates against the stored baselines of the nearest riskguard.yaml."""
+    from pytest_riskguard.plugin.fixture import Riskguard
+
+    yield Riskguard(request)

@@ -1,0 +1,83 @@
+"""Gates declared in YAML as test items: a failing gate is an ordinary failing item at its line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_riskguard.config.load import load_config
+from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.settings import Config, GateItem
+    from pytest_riskguard.referee import Referee, Source
+
+
+class RiskguardFile(pytest.File):
+    """A riskguard.yaml; its gates share what was read and scored."""
+
+    def collect(self) -> Iterable[pytest.Item]:
+        """One item for each gate, measure and alpha; a file that cannot be read is one failing item."""
+        try:
+            self.settings = load_config(self.path)
+        except ConfigError as error:
+            yield BrokenConfiguration.from_parent(self, name="configuration", error=error)
+            return
+        for gate in self.settings.gates:
+            for item in gate.items():
+                yield GateTest.from_parent(self, name=item.id, item=item, settings=self.settings)
+
+
+class _Reported(pytest.Item):
+    """An item whose failures of our own making are a message at a line of the YAML file, without a traceback."""
+
+    line: int
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.line - 1, self.name
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        if not isinstance(excinfo.value, RiskguardError | RiskyError):
+            return super().repr_failure(excinfo, style)
+        shown = excinfo.getrepr(style="value")
+        if shown.reprcrash is not None:
+            shown.reprcrash.path, shown.reprcrash.lineno = os.fspath(self.path), self.line
+        return shown
+
+
+class BrokenConfiguration(_Reported):
+    """Stands for the gates of a file that cannot be read."""
+
+    def __init__(self, *, error: ConfigError, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.error, self.line = error, error.line
+
+    def runtest(self) -> None:
+        raise self.error
+
+
+class GateTest(_Reported):
+    """One gate for one measure and alpha."""
+
+    def __init__(self, *, item: GateItem, settings: Config, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.item, self.settings, self.line = item, settings, item.line
+
+    def runtest(self) -> None:
+        from pytest_riskguard.plugin.bench import candidate_source, referee_for
+        from pytest_riskguard.recorder import record
+        from pytest_riskguard.referee import Stored
+        from pytest_riskguard.reports.terminal import explain
+
+        referee: Referee = referee_for(self.config, self.settings)
+        asked = self.item.settings.candidate or self.settings.candidate
+        candidate: Source = candidate_source(self.config, self.settings, asked)
+        verdict = record(
+            referee.verdict(self.item.gate, candidate, Stored(self.item.baseline), self.item.measure)
+        )
+        if not verdict.passed:
+            raise RiskyError(explain(verdict, reproduce=f"pytest --riskguard '{self.nodeid}'"), verdict)

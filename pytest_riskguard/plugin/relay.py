@@ -1,0 +1,50 @@
+"""Verdicts on their way: heard in the process that judges, carried by the test's report, gathered by the controller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+
+#: The attribute of a report; plain JSON types, so that xdist carries it as it is.
+CARRIED = "riskguard_verdicts"
+
+
+class Relay:
+    """Verdicts by test; a test that is run again replaces its own."""
+
+    def __init__(self) -> None:
+        self._heard: list[dict[str, Any]] = []
+        self._by_test: dict[str, list[dict[str, Any]]] = {}
+
+    def heard(self, verdict: Verdict) -> None:
+        """Take a verdict in, in the process that gave it."""
+        self._heard.append(verdict.to_dict())
+
+    def attach(self, report: pytest.TestReport) -> None:
+        """Put what was heard since the last report on this one."""
+        setattr(report, CARRIED, self._heard)
+        self._heard = []
+
+    def receive(self, report: pytest.TestReport) -> None:
+        """Gather what a report carries."""
+        carried = getattr(report, CARRIED, [])
+        if report.when == "setup":
+            self._by_test.pop(report.nodeid, None)
+        if carried:
+            self._by_test.setdefault(report.nodeid, []).extend(carried)
+
+    def by_test(self) -> list[tuple[str, Verdict]]:
+        """Each verdict with the test that asked, sorted by test."""
+        from pytest_riskguard.gates.verdict import Verdict
+
+        return [
+            (test, Verdict.from_dict(data)) for test in sorted(self._by_test) for data in self._by_test[test]
+        ]
+
+    def verdicts(self) -> list[Verdict]:
+        """The verdicts, sorted by test."""
+        return [verdict for _, verdict in self.by_test()]

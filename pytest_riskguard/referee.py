@@ -1,0 +1,209 @@
+"""From files, stored baselines and live results to verdicts: the one engine behind fixture, YAML and command line.
+
+Whatever a person can correct about the *question* (a measure that does not exist, say) is raised; whatever is wrong
+with the *data* becomes an ``incomparable`` verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.evaluation.measures import measure_name
+from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
+from pytest_riskguard.evaluation.runs import Rankings
+from pytest_riskguard.evaluation.score_files import read_scores
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring import score_run, system_name
+from pytest_riskguard.evaluation.topics import Topics, read_topics
+from pytest_riskguard.gates.judge import incomparable, judge
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class RunFile:
+    """A run on disk; ``name`` is what the verdict calls it (default: the file's name)."""
+
+    path: Path
+    name: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The system's name."""
+        return self.name or system_name(self.path)
+
+
+@dataclass(frozen=True)
+class ScoreFile:
+    """Per-topic scores on disk."""
+
+    path: Path
+    name: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The system's name."""
+        return self.name or system_name(self.path)
+
+
+@dataclass(frozen=True, eq=False)
+class LiveRun:
+    """Rankings that a system gave in this process; made when first asked for, once."""
+
+    retrieve: Callable[[], Rankings]
+    name: str = "candidate"
+    _made: list[Rankings] = field(default_factory=list)
+
+    @property
+    def label(self) -> str:
+        """The system's name."""
+        return self.name
+
+    @property
+    def rankings(self) -> Rankings:
+        """The rankings, retrieved at the first call."""
+        if not self._made:
+            self._made.append(self.retrieve())
+        return self._made[0]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A baseline in the store."""
+
+    name: str
+
+    @property
+    def label(self) -> str:
+        """The system's name."""
+        return self.name
+
+
+Source = RunFile | ScoreFile | LiveRun | Stored | TopicScores
+
+
+class Referee:
+    """Judges gates over one collection; reads and scores every source once.
+
+    Parameters
+    ----------
+    qrels, topics : Path or None
+        Files of the collection. Without qrels only sources that hold scores can be judged.
+    store : Store or None
+        Where stored baselines are.
+    measures : sequence of str
+        Measures known to be asked for, so that one pass over a run scores them all.
+    """
+
+    def __init__(
+        self,
+        *,
+        qrels: Path | None,
+        topics: Path | None = None,
+        store: Store | None = None,
+        measures: Sequence[str] = (),
+    ) -> None:
+        self._qrels_path, self._topics_path, self._store = qrels, topics, store
+        self._measures = list(measures)
+        self._qrels: Qrels | None = None
+        self._topics: Topics | None = None
+        self._scored: dict[tuple[object, str | None], TopicScores | DataError] = {}
+        self._rescored: set[tuple[object, str | None]] = set()
+
+    def verdict(self, gate: Gate, candidate: Source, baseline: Source, measure: str | None) -> Verdict:
+        """The gate's verdict on these two sources.
+
+        Raises
+        ------
+        UsageError
+            The question is wrong: an unknown measure, a provider that is not installed, no qrels for a run.
+        """
+        measure = None if measure is None else measure_name(measure)
+        try:
+            ours, _ = self.scores(candidate, measure)
+            theirs, rescored = self.scores(baseline, measure)
+        except DataError as error:
+            return incomparable(
+                gate, error, measure=measure, candidate=_label(candidate), baselines=(_label(baseline),)
+            )
+        try:
+            return judge(gate, ours, theirs, rescored=rescored)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+    def scores(self, source: Source, measure: str | None) -> tuple[TopicScores, bool]:
+        """A source's scores, and whether they were computed anew because judgements changed.
+
+        Raises
+        ------
+        DataError
+            The same one every time a source cannot be scored.
+        """
+        if isinstance(source, TopicScores):
+            if measure is not None and source.measure is not None and source.measure != measure:
+                raise UsageError(f"{source.name} was scored with {source.measure}, the gate asks for {measure}")
+            return source, False
+        key = (source, measure)
+        if key not in self._scored:
+            try:
+                self._score(source, measure)
+            except DataError as error:
+                self._scored[key] = error
+        found = self._scored[key]
+        if isinstance(found, DataError):
+            raise found
+        return found, key in self._rescored
+
+    def _score(self, source: RunFile | ScoreFile | LiveRun | Stored, measure: str | None) -> None:
+        if isinstance(source, ScoreFile):
+            wanted = None if measure is None else [measure]
+            (scores,) = read_scores(source.path, wanted, name=source.label)
+            self._scored[source, measure] = scores
+            return
+        if measure is None:
+            raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
+        if isinstance(source, Stored):
+            stored = self._required_store(source).scores(
+                source.name, measure, qrels=self.qrels, queries=self.queries
+            )
+            self._scored[source, measure] = stored.scores
+            if stored.rescored:
+                self._rescored.add((source, measure))
+            return
+        together = list(dict.fromkeys([measure, *map(measure_name, self._measures)]))
+        run = source.path if isinstance(source, RunFile) else source.rankings
+        for scores in score_run(run, self.qrels, together, name=source.label, queries=self.queries):
+            self._scored[source, str(scores.measure)] = scores
+
+    def _required_store(self, source: Stored) -> Store:
+        if self._store is None:
+            raise UsageError(
+                f"no run and no store for baseline {source.name!r}: give a path, --store, or a riskguard.yaml"
+            )
+        return self._store
+
+    @property
+    def qrels(self) -> Qrels:
+        """The collection's judgements, read at the first call."""
+        if self._qrels is None:
+            if self._qrels_path is None:
+                raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
+            self._qrels = read_qrels(self._qrels_path)
+        return self._qrels
+
+    @property
+    def queries(self) -> Mapping[str, str]:
+        """The topics' query texts; empty without a topics file."""
+        if self._topics_path is None:
+            return {}
+        if self._topics is None:
+            self._topics = read_topics(self._topics_path)
+        return self._topics.queries
+
+
+def _label(source: Source) -> str:
+    return source.name if isinstance(source, TopicScores) else source.label

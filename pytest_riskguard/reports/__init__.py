@@ -1,0 +1,1 @@
+"""A verdict shown; nothing is computed here."""

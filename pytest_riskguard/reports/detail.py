@@ -1,0 +1,17 @@
+"""How much a report shows; set once by whoever owns the screen. Imports nothing, for the plugin reads it early."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class Detail:
+    """How many topics a failure lists, and how wide it may be."""
+
+    topics: int | None = 10
+    width: int = 100
+
+
+#: What messages use when nobody passes a ``Detail``: pytest's ``-q``, ``-v`` and width, as the plugin found them.
+CURRENT = Detail()

@@ -1,0 +1,218 @@
+"""A verdict as text: the first line that a failing test shows, the paragraph under it, the table of topics."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+
+from pytest_riskguard.gates.verdict import ReportedInterval, ResponsibleTopic, Verdict
+from pytest_riskguard.reports.detail import CURRENT, Detail
+from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
+
+_METHOD_NAMES = {"student_t": "Student-t", "percentile": "percentile", "bca": "BCa"}
+_VERDICTS = {
+    ("not_significantly_risky", "pass"): "not significantly risky",
+    ("not_significantly_risky", "fail"): "significantly risky",
+}
+_TOO_FEW = "too few topics: no interval can be trusted below 10"
+_TOO_WEAK = "too weak: it could not have seen a loss of the size that max_mde asks for"
+
+
+def headline(verdict: Verdict) -> str:
+    """The verdict in one line, most important first: what ``FAILED id - ...`` shows."""
+    if verdict.outcome == "incomparable":
+        return f"incomparable ({verdict.reason}): {clean(verdict.problem or '', limit=2000)}"
+    measure = f"{verdict.measure}, " if verdict.measure else ""
+    said = _VERDICTS.get((verdict.kind, verdict.outcome), verdict.outcome)
+    line = f"{said}: {_estimate(verdict)} ({measure}{counted(verdict.topics.count, 'topic')}"
+    if verdict.responsible_topics and verdict.outcome != "pass":
+        line += f"; worst: {clean(verdict.responsible_topics[0].topic, limit=60)}"
+    return line + ")"
+
+
+def _estimate(verdict: Verdict) -> str:
+    urisk = verdict.estimates.urisk
+    line = f"URisk(alpha={short(verdict.alpha)}) = {'undefined' if urisk is None else signed(urisk)}"
+    interval = verdict.decisive_interval
+    return line if interval is None else f"{line} {_limits(interval)}"
+
+
+def _limits(interval: ReportedInterval) -> str:
+    return f"[{signed(interval.lower)}, {signed(interval.upper)}]"
+
+
+def explain(verdict: Verdict, *, detail: Detail | None = None, reproduce: str | None = None) -> str:
+    """The whole answer: headline, figures, loss or churn, topics responsible, warnings, how to see it again."""
+    detail = detail or CURRENT
+    lines = [headline(verdict)]
+    if verdict.outcome != "incomparable":
+        lines += _indented(_figures(verdict), detail)
+        if verdict.outcome != "pass":
+            lines += _responsible(verdict, detail)
+    lines += _indented([f"warning ({w.code}): {_cut(w.message, detail)}" for w in verdict.warnings], detail)
+    if reproduce:
+        lines.append(f"  reproduce: {reproduce}")
+    return "\n".join(lines)
+
+
+def _cut(message: str, detail: Detail) -> str:
+    """A message that lists topics, no longer than a screen unless everything was asked for."""
+    if detail.topics is None:
+        return clean(message, limit=1_000_000)
+    return clean(message, limit=12 * detail.width)
+
+
+def _indented(paragraphs: list[str], detail: Detail) -> list[str]:
+    wrapped: list[str] = []
+    for paragraph in paragraphs:
+        wrapped += textwrap.wrap(
+            paragraph,
+            width=max(detail.width, 40),
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return wrapped
+
+
+def _figures(verdict: Verdict) -> list[str]:
+    e, topics = verdict.estimates, verdict.topics
+    lines = []
+    if e.candidate_mean is not None and e.baseline_mean is not None and e.mean_difference is not None:
+        lines.append(
+            f"{clean(verdict.candidate)} against {clean(verdict.baselines[0])}: mean {plain(e.baseline_mean)} -> "
+            f"{plain(e.candidate_mean)} ({signed(e.mean_difference)})"
+        )
+    if e.trisk is not None and e.p_value is not None:
+        lines.append(
+            f"TRisk {signed(e.trisk, 3)} (p {_p(e.p_value)}); sign-flip p of the mean {_p(e.sign_flip_p_value)}; "
+            + _intervals(verdict)
+        )
+    if verdict.outcome == "inconclusive":
+        lines.append(_TOO_FEW if verdict.reason == "too_few_topics" else _too_weak(verdict))
+    if meaning := _loss_or_churn(verdict):
+        lines.append(meaning)
+    lines.append(
+        f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')} ({topics.losses_over_20_percent} "
+        f"of more than 20 %), {counted(topics.ties, 'tie')}"
+    )
+    if verdict.outcome == "pass" and (seen := verdict.power.minimum_detectable_effect) is not None:
+        lines.append(f"this gate sees a URisk of {signed(-seen)} or worse with 80 % power")
+    return lines
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "undefined"
+    return "< 0.0001" if value < 1e-4 else plain(value)
+
+
+def _intervals(verdict: Verdict) -> str:
+    shown = []
+    for interval in verdict.intervals:
+        mark = " (decisive)" if interval.decisive else ""
+        shown.append(f"{_METHOD_NAMES[interval.method]} {_limits(interval)}{mark}")
+    return f"{short(100 * verdict.level)} % intervals: " + ", ".join(shown)
+
+
+def _too_weak(verdict: Verdict) -> str:
+    seen = verdict.power.minimum_detectable_effect
+    return _TOO_WEAK if seen is None else f"{_TOO_WEAK} (the smallest it sees with 80 % power: {plain(seen)})"
+
+
+def _loss_or_churn(verdict: Verdict) -> str | None:
+    star = verdict.estimates.alpha_star
+    weight = short(1 + verdict.alpha)
+    if verdict.reason == "loss":
+        return "loss: the mean itself is significantly down (the gate fails at alpha 0 too)"
+    if verdict.reason == "churn" or any(w.code == "churn" for w in verdict.warnings):
+        limit = "" if not isinstance(star, float) else f" It passes up to alpha {_floored(star)}."
+        return (
+            f"churn: the mean is not significantly down (at alpha 0 the gate passes); a loss counts {weight} times "
+            f"here, and the wins do not pay for that.{limit} on_churn: warn lets churn pass with a warning."
+        )
+    return None
+
+
+def _floored(star: float) -> str:
+    """alpha* rounded down, so that the alpha printed is one that passes."""
+    scaled = int(star * 1000) / 1000
+    return f"{scaled:.3g}" if scaled < 1 else f"{int(scaled * 100) / 100:.2f}"
+
+
+def _responsible(verdict: Verdict, detail: Detail) -> list[str]:
+    losers = verdict.responsible_topics
+    if not losers:
+        return []
+    most = len(losers) if detail.topics is None else detail.topics
+    title = f"topics responsible ({counted(len(losers), 'topic')} lost"
+    title += f"; the {most} most harmful, -vv shows all):" if most < len(losers) else "):"
+    lines = [f"  {title}", *_table(losers[:most], detail)]
+    if verdict.flagged_wins:
+        wins = tuple(f"{t.topic} ({signed(t.difference)})" for t in verdict.flagged_wins)
+        lines += _indented([f"flagged wins: {listed(wins, most=most)}"], detail)
+    if flips := _flips(verdict, most):
+        lines += _indented([flips], detail)
+    return lines
+
+
+def _flips(verdict: Verdict, most: int) -> str | None:
+    flips = verdict.estimates.flip_set
+    if verdict.outcome != "fail":
+        return None
+    if flips is None:
+        return "no set of topics flips it: it still fails with the worst topics taken out"
+    bound = "" if len(flips) == 1 else " (found greedily: an upper bound on the smallest such set)"
+    return f"would pass without {counted(len(flips), 'topic')}: {listed(flips, most=max(most, 10))}{bound}"
+
+
+def _table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_edge=False)
+    with_queries = any(topic.query for topic in topics)
+    table.add_column("topic", no_wrap=True, overflow="ellipsis", max_width=24)
+    if with_queries:
+        table.add_column("query", no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column("baseline -> candidate", no_wrap=True, min_width=21)
+    table.add_column("difference", justify="right", no_wrap=True)
+    table.add_column("of loss", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for topic in topics:
+        marks = [
+            mark for mark, on in (("flagged", topic.flagged), ("flips it", topic.flips_verdict)) if on
+        ]
+        cells = [clean(topic.topic)]
+        if with_queries:
+            cells.append(clean(topic.query or ""))
+        cells += [
+            f"{plain(topic.baseline)} -> {plain(topic.candidate)}",
+            signed(topic.difference),
+            f"{100 * (topic.share or 0):.1f} %",
+            ", ".join(marks),
+        ]
+        table.add_row(*(Text(cell) for cell in cells))
+    console = Console(
+        file=io.StringIO(), width=max(detail.width - 4, 70), color_system=None, force_terminal=False, legacy_windows=False
+    )
+    with console.capture() as capture:
+        console.print(table)
+    return ["    " + line.rstrip() for line in capture.get().splitlines()]
+
+
+def summary_line(test: str, verdict: Verdict) -> str:
+    """One gate in one line, with how far it was from the other verdict."""
+    if verdict.outcome == "incomparable":
+        return f"{clean(test)}: {headline(verdict)}"
+    parts = [_estimate(verdict)]
+    if verdict.reason:
+        parts.append(verdict.reason)
+    if (interval := verdict.decisive_interval) is not None:
+        parts.append(f"margin {signed(interval.upper + verdict.tolerance)}")
+    if verdict.warnings:
+        parts.append("warnings: " + ", ".join(dict.fromkeys(w.code for w in verdict.warnings)))
+    measure = f" {verdict.measure}" if verdict.measure else ""
+    return f"{clean(test)}{measure}: {'; '.join(parts)}"

@@ -1,0 +1,40 @@
+"""What every kernel asks of its arrays and parameters."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatArray:
+    """The values as a vector of finite floats, one per topic.
+
+    Raises
+    ------
+    ValueError
+        A second axis, fewer topics than ``at_least``, a value that is not finite.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 1:
+        raise ValueError(f"{name} must have one axis (topics), got shape {array.shape}")
+    if array.size < at_least:
+        raise ValueError(f"{name} must hold at least {at_least} topics, got {array.size}")
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def loss_weight(alpha: float) -> float:
+    """The extra weight of a loss, checked."""
+    if not (math.isfinite(alpha) and alpha >= 0):
+        raise ValueError(f"alpha must be finite and at least 0, got {alpha!r}")
+    return float(alpha)
+
+
+def mean(values: FloatArray) -> float:
+    """The mean by an exactly rounded sum, so that the order of topics cannot move it."""
+    return math.fsum(values) / values.size

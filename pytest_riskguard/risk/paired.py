@@ -1,0 +1,190 @@
+"""A candidate against one baseline: URisk, TRisk, their parts and the part of each topic.
+
+Equation numbers are those of B. T. Dinçer, C. Macdonald, I. Ounis, "Hypothesis testing for the risk-sensitive
+evaluation of retrieval systems", SIGIR 2014, unless another paper is named. A difference is candidate minus
+baseline, in units of the measure; sums are exactly rounded, so the order of topics never moves a number.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtr
+
+from pytest_riskguard.risk.checks import FloatArray, loss_weight, mean, per_topic
+from pytest_riskguard.risk.tradeoff import linear
+
+#: Two scores that differ by no more than this are the same score.
+CHANGED = 1e-12
+
+
+def frisk(differences: npt.ArrayLike) -> float:
+    """Mean loss, ``mean(max(0, -d))``: at least 0, 0 is best (Eq. 1)."""
+    return mean(np.maximum(0.0, -per_topic(differences, name="differences")))
+
+
+def freward(differences: npt.ArrayLike) -> float:
+    """Mean win, ``mean(max(0, d))``: at least 0, higher is better (Eq. 2)."""
+    return mean(np.maximum(0.0, per_topic(differences, name="differences")))
+
+
+def ugain(differences: npt.ArrayLike) -> float:
+    """Mean difference, reward less risk (Eq. 3)."""
+    return mean(per_topic(differences, name="differences"))
+
+
+def urisk(differences: npt.ArrayLike, *, alpha: float) -> float:
+    """Mean difference with each loss weighted by ``1 + alpha`` (Eq. 4, 13); negative when losses outweigh wins.
+
+    Raises
+    ------
+    ValueError
+        No topic, a second axis, a value that is not finite, or ``alpha < 0``.
+    """
+    return mean(linear(differences, alpha=alpha))
+
+
+def standard_error(x: npt.ArrayLike) -> float:
+    """Standard error of the mean of trade-off scores, divisor n - 1 (Eq. 12); at least two topics."""
+    x = per_topic(x, name="x", at_least=2)
+    return _deviation(x) / math.sqrt(x.size)
+
+
+def jackknife_standard_error(x: npt.ArrayLike) -> float:
+    """Standard error by leaving out one topic at a time (Eq. 17); for a mean it *is* ``standard_error``."""
+    x = per_topic(x, name="x", at_least=2)
+    left_out = _means_without_each(x)
+    deviations = left_out - mean(left_out)
+    return math.sqrt((x.size - 1) / x.size * math.fsum(deviations**2))
+
+
+@dataclass(frozen=True)
+class RiskTest:
+    """A mean trade-off score and its Student-t test against 0.
+
+    Attributes
+    ----------
+    estimate : float
+        In units of the measure.
+    standard_error : float or None
+        Divisor n - 1; None for a single topic.
+    statistic, p_value : float or None
+        TGain or TRisk, and its two-sided p-value from t with n - 1 degrees of freedom; None where the trade-off
+        scores do not vary, for then there is nothing to divide by.
+    """
+
+    estimate: float
+    standard_error: float | None
+    statistic: float | None
+    p_value: float | None
+
+
+def tgain(differences: npt.ArrayLike) -> RiskTest:
+    """UGain over its standard error: TRisk at alpha 0 (Eq. 9)."""
+    return trisk(differences, alpha=0.0)
+
+
+def trisk(differences: npt.ArrayLike, *, alpha: float) -> RiskTest:
+    """URisk over its standard error (Eq. 10); below about -2 the risk is significant.
+
+    Raises
+    ------
+    ValueError
+        No topic, a second axis, a value that is not finite, or ``alpha < 0``.
+    """
+    x = linear(differences, alpha=alpha)
+    estimate = mean(x)
+    if x.size < 2:
+        return RiskTest(estimate, None, None, None)
+    if not varies(x):
+        return RiskTest(estimate, 0.0, None, None)
+    error = standard_error(x)
+    statistic = estimate / error
+    return RiskTest(estimate, error, statistic, float(2 * stdtr(x.size - 1, -abs(statistic))))
+
+
+def standardised(x: npt.ArrayLike) -> FloatArray:
+    """TR_i: each topic's trade-off score in standard deviations (Eq. 21); zeros where x does not vary."""
+    x = per_topic(x, name="x")
+    if x.size < 2 or not varies(x):
+        return np.zeros(x.size)
+    return x / _deviation(x)
+
+
+def jackknife_standardised(x: npt.ArrayLike) -> FloatArray:
+    """TJ_i as the paper prints it (Eq. 22, 23); zeros where x does not vary.
+
+    These sum to zero, for a mean has no jackknife bias, and have the opposite sign of what the paper's text says:
+    topics are flagged by ``standardised`` instead.
+    """
+    x = per_topic(x, name="x", at_least=2)
+    if not varies(x):
+        return np.zeros(x.size)
+    return (x.size - 1) * (_means_without_each(x) - mean(x)) / jackknife_standard_error(x)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Topics by what happened to them; a change is more than 1e-12."""
+
+    wins: int
+    losses: int
+    ties: int
+    changed: int
+    losses_over_20_percent: int
+
+
+def counts(candidate: npt.ArrayLike, baseline: npt.ArrayLike) -> Counts:
+    """Wins, losses, ties, and losses of more than 20 % of the baseline's score (SIGIR 2014, Table 3).
+
+    Parameters
+    ----------
+    candidate, baseline : array, shape (n_topics,)
+        Scores in units of the measure.
+
+    Raises
+    ------
+    ValueError
+        No topic, a second axis, a value that is not finite, shapes that differ.
+    """
+    candidate = per_topic(candidate, name="candidate")
+    baseline = per_topic(baseline, name="baseline")
+    if candidate.shape != baseline.shape:
+        raise ValueError(f"candidate and baseline differ in shape: {candidate.shape} and {baseline.shape}")
+    differences = candidate - baseline
+    wins = int(np.count_nonzero(differences > CHANGED))
+    losses = int(np.count_nonzero(differences < -CHANGED))
+    heavy = int(np.count_nonzero((differences < -CHANGED) & (-differences > 0.2 * np.abs(baseline) + CHANGED)))
+    return Counts(wins, losses, differences.size - wins - losses, wins + losses, heavy)
+
+
+def share_changed(differences: npt.ArrayLike) -> float:
+    """The share of topics, from 0 to 1, whose score changed."""
+    differences = per_topic(differences, name="differences")
+    return int(np.count_nonzero(np.abs(differences) > CHANGED)) / differences.size
+
+
+def break_even(alpha: float) -> float:
+    """The mean difference, as a share of the mean absolute difference, from which URisk is not negative.
+
+    ``alpha/(2 + alpha)``: 1/3, 5/7 and 10/12 at alpha 1, 5 and 10.
+    """
+    return loss_weight(alpha) / (2 + alpha)
+
+
+def varies(x: FloatArray) -> bool:
+    """Whether trade-off scores differ by more than the rounding of their size."""
+    return bool(np.ptp(x) > CHANGED * max(1.0, float(np.max(np.abs(x)))))
+
+
+def _deviation(x: FloatArray) -> float:
+    centred = x - mean(x)
+    return math.sqrt(math.fsum(centred**2) / (x.size - 1))
+
+
+def _means_without_each(x: FloatArray) -> FloatArray:
+    means: FloatArray = (math.fsum(x) - x) / (x.size - 1)
+    return means

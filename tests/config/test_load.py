@@ -1,0 +1,527 @@
+"""riskguard.yaml becomes settings, or errors that say where and what to do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from pytest_riskguard.config import (
+    CandidateFile,
+    CandidateRetrieve,
+    Collection,
+    find_config,
+    load_config,
+)
+from pytest_riskguard.errors import ConfigError, UsageError
+
+HEAD = "collection: {qrels: qrels.txt}\nmeasures: [nDCG@10, AP]\ncandidate: new.run\n"
+GATE = "name: no-risk, kind: not_significantly_risky, baseline: prod"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text: str | bytes):
+        path = tmp_path / "riskguard.yaml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+@pytest.fixture
+def gates(write):
+    """The gates of a file with a good beginning."""
+
+    def gates(*lines: str):
+        return load_config(write(HEAD + "gates:\n" + "".join(f"  - {{{line}}}\n" for line in lines))).gates
+
+    return gates
+
+
+@pytest.fixture
+def errors(write):
+    """Every error of a file, as (line, problem)."""
+
+    def errors(text: str):
+        with pytest.raises(ConfigError) as caught:
+            load_config(write(text))
+        return [(error.line, error.problem) for error in caught.value.errors]
+
+    return errors
+
+
+def test_a_whole_file_is_read(write):
+    path = write(
+        """\
+collection:
+  qrels: data/qrels.txt
+  topics: ../topics.tsv
+store: ../shared/baselines
+measures: [nDCG@10, "AP(rel=2,judged_only=True)"]
+candidate: runs/candidate.run.gz
+
+gates:
+  - name: no-risk
+    kind: not_significantly_risky
+    baseline: release-7
+    measure: nDCG@10
+    alpha: 5
+    level: 0.99
+    method: bca
+    tolerance: 1e-3
+    tradeoff: linear
+    on_churn: warn
+    on_inconclusive: warn
+    max_mde: 0.02
+    candidate: {retrieve: "shop.search:engine.query", depth: 50}
+  - {name: all, kind: not_significantly_risky, baseline: prod}
+"""
+    )
+    config = load_config(path)
+    folder = path.parent
+    assert config.path == path
+    assert config.collection == Collection(folder / "data/qrels.txt", folder.parent / "topics.tsv")
+    assert config.store == folder.parent / "shared/baselines"
+    assert config.measures == ("nDCG@10", "AP(rel=2,judged_only=True)")
+    assert config.candidate == CandidateFile(folder / "runs/candidate.run.gz")
+    first, second = config.gates
+    assert first.candidate == CandidateRetrieve("shop.search:engine.query", 50)
+    (item,) = first.items()
+    assert (item.id, item.measure, item.baseline, item.line) == ("no-risk", "nDCG@10", "release-7", 9)
+    gate = item.gate
+    assert (gate.name, gate.alpha, gate.level, gate.method, gate.tolerance) == (
+        "no-risk",
+        5.0,
+        0.99,
+        "bca",
+        0.001,
+    )
+    assert (gate.on_churn, gate.on_inconclusive, gate.max_mde) == ("warn", "warn", 0.02)
+    assert (second.line, second.measures, second.alphas, second.candidate) == (
+        22,
+        config.measures,
+        (1.0,),
+        None,
+    )
+    assert [item.id for item in second.items()] == ["all[nDCG@10-1]", "all[AP(rel=2,judged_only=True)-1]"]
+
+
+def test_defaults(write):
+    config = load_config(write(f"{HEAD}gates: [{{{GATE}, measure: AP}}]\n"))
+    assert config.store == config.path.parent / "baselines"
+    assert config.collection.topics is None
+    (gate,) = config.gates
+    assert (gate.measures, gate.alphas, gate.level, gate.method) == (("AP",), (1.0,), 0.95, "auto")
+    assert (gate.tolerance, gate.tradeoff, gate.on_churn, gate.on_inconclusive, gate.max_mde) == (
+        0.0,
+        "linear",
+        "fail",
+        "fail",
+        None,
+    )
+
+
+def test_each_measure_and_alpha_is_one_item_in_the_order_of_the_file(gates):
+    (gate,) = gates(f"{GATE}, measure: [nDCG@10, AP], alpha: [5, 1e-05, 0.1]")
+    items = gate.items()
+    assert [item.id for item in items] == [
+        "no-risk[nDCG@10-5]",
+        "no-risk[nDCG@10-1e-05]",
+        "no-risk[nDCG@10-0.1]",
+        "no-risk[AP-5]",
+        "no-risk[AP-1e-05]",
+        "no-risk[AP-0.1]",
+    ]
+    assert [item.gate.alpha for item in items] == [5.0, 1e-05, 0.1] * 2
+    assert all(item.gate.name == item.id and item.settings is gate for item in items)
+
+
+def test_close_alphas_have_different_ids(gates):
+    (gate,) = gates(f"{GATE}, measure: AP, alpha: [0.1234567, 0.12345678]")
+    assert len({item.id for item in gate.items()}) == 2
+
+
+def test_a_list_of_one_is_one_item(gates):
+    (gate,) = gates(f"{GATE}, measure: [AP], alpha: [2]")
+    assert [item.id for item in gate.items()] == ["no-risk"]
+
+
+def test_all_measures_holds_those_that_only_a_gate_names(write):
+    config = load_config(write(f"{HEAD}gates: [{{{GATE}, measure: [RR, AP]}}]\n"))
+    assert config.all_measures == ("nDCG@10", "AP", "RR")
+
+
+def test_measures_and_candidate_may_stand_in_the_gates_alone(write):
+    config = load_config(
+        write(f"collection: {{qrels: q}}\ngates: [{{{GATE}, measure: AP, candidate: a.run}}]\n")
+    )
+    assert config.measures == ()
+    assert config.candidate is None
+
+
+def test_paths_are_resolved_from_the_file_not_from_the_working_folder(write, tmp_path, monkeypatch):
+    write(f"{HEAD}gates: [{{{GATE}}}]\n")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    config = load_config(find_config(tmp_path / "elsewhere"))
+    assert config.collection.qrels == tmp_path / "qrels.txt"
+
+
+def test_a_link_to_a_run_keeps_its_name(write, tmp_path):
+    (tmp_path / "new.run").symlink_to(tmp_path / "run-2024.run")
+    config = load_config(write(f"{HEAD}gates: [{{{GATE}}}]\n"))
+    assert config.candidate == CandidateFile(tmp_path / "new.run")
+
+
+def test_the_message_begins_with_file_and_line(write):
+    path = write(f"{HEAD}gates:\n\n  - {{{GATE}, alhpa: 1}}\n")
+    with pytest.raises(UsageError) as caught:
+        load_config(path)
+    assert str(caught.value) == f"{path}:6: unknown key 'alhpa' in gate 'no-risk'; did you mean 'alpha'?"
+    assert caught.value.gate == "no-risk"
+    assert caught.value.errors == (caught.value,)
+
+
+def test_all_errors_of_a_file_are_told_at_once_by_line(write):
+    path = write(
+        "collection: {qrels: qrels.txt}\nmeasures: [AP]\ncandidate: new.run\nstroe: x\n"
+        "gates:\n  - {name: a, kind: not_significantly_risky, baseline: prod, level: 95}\n"
+        "  - {name: b, kind: not_significantly_risky}\n"
+    )
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    error = caught.value
+    assert [(e.line, e.gate) for e in error.errors] == [(4, None), (6, "a"), (7, "b")]
+    first, *rest = str(error).splitlines()
+    assert first == f"{path}:4: unknown key 'stroe' in the file; did you mean 'store'? (and 2 more errors)"
+    assert (
+        rest[0]
+        == f"{path}:6: level of gate 'a': expected a number between 0 and 1 such as 0.95, found the number 95"
+    )
+    assert rest[1].startswith(f"{path}:7: gate 'b' has no 'baseline'; add `baseline: NAME`")
+    assert (error.line, error.problem) == (4, "unknown key 'stroe' in the file; did you mean 'store'?")
+
+
+def test_hundreds_of_errors_do_not_flood_the_terminal(write):
+    path = write(HEAD + "gates:\n" + "  - 1\n" * 300)
+    with pytest.raises(ConfigError) as caught:
+        load_config(path)
+    assert len(caught.value.errors) == 300
+    assert len(str(caught.value).splitlines()) == 51
+
+
+@pytest.mark.parametrize(
+    ("gate", "problem"),
+    [
+        ("kind: not_significantly_risky, baseline: p", "gate 1 has no 'name'; add `name: NAME`"),
+        ("name: g, baseline: p", "gate 'g' has no 'kind'; add `kind: not_significantly_risky`"),
+        (
+            "name: g, kind: not_significantly_risky",
+            "gate 'g' has no 'baseline'; add `baseline: NAME`, stored before with `riskguard baseline add NAME RUN`",
+        ),
+        (
+            "name: g, kind: not_significantly_riski, baseline: p",
+            "kind of gate 'g': expected not_significantly_risky, found 'not_significantly_riski'; "
+            "did you mean 'not_significantly_risky'?",
+        ),
+        (
+            "name: g, kind: georisk_not_worse, baseline: p",
+            "kind of gate 'g': expected not_significantly_risky, found 'georisk_not_worse'",
+        ),
+        (
+            "name: g, kind: not_significantly_risky, baselines: [a, b]",
+            "unknown key 'baselines' in gate 'g'; a gate compares with one stored baseline, `baseline: NAME`",
+        ),
+        (
+            "name: g, kind: not_significantly_risky, baseline: {mean: [a, b]}",
+            "baseline of gate 'g': expected the name of one stored baseline, found a mapping",
+        ),
+        (
+            "name: g, kind: not_significantly_risky, baseline: 7.10",
+            "baseline of gate 'g': expected the name of one stored baseline, found the number 7.1; put it in quotes",
+        ),
+        (
+            "name: g, kind: not_significantly_risky, baseline: ../prod",
+            "baseline of gate 'g': '../prod' cannot name a baseline: expected letters, digits, '.', '_' and '-', "
+            "beginning with a letter or digit",
+        ),
+    ],
+)
+def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
+    assert errors(f"{HEAD}gates:\n  - {{{gate}}}\n") == [(5, problem)]
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("alpha: one", "alpha of gate 'no-risk': expected a finite number, at least 0, found 'one'"),
+        ("alpha: '1'", "alpha of gate 'no-risk': expected a finite number, at least 0, found '1'"),
+        ("alpha: true", "alpha of gate 'no-risk': expected a finite number, at least 0, found true"),
+        (
+            "alpha: -0.1",
+            "alpha of gate 'no-risk': expected a finite number, at least 0, found the number -0.1",
+        ),
+        (
+            "alpha: .nan",
+            "alpha of gate 'no-risk': expected a finite number, at least 0, found the number nan",
+        ),
+        (
+            "alpha: .inf",
+            "alpha of gate 'no-risk': expected a finite number, at least 0, found the number inf",
+        ),
+        ("alpha: []", "alpha of gate 'no-risk': expected a number or a list of them, found an empty list"),
+        ("alpha: [1, 2, 1.0]", "alpha of gate 'no-risk': 1 appears twice"),
+        ("alpha: [1, [2]]", "alpha of gate 'no-risk': expected a finite number, at least 0, found a list"),
+        ("alpha:", "alpha of gate 'no-risk': expected a finite number, at least 0, found nothing"),
+        (
+            "level: 1",
+            "level of gate 'no-risk': expected a number between 0 and 1 such as 0.95, found the number 1",
+        ),
+        (
+            "level: 0.0",
+            "level of gate 'no-risk': expected a number between 0 and 1 such as 0.95, found the number 0.0",
+        ),
+        (
+            "tolerance: -1",
+            "tolerance of gate 'no-risk': expected a finite number, at least 0, found the number -1",
+        ),
+        ("max_mde: x", "max_mde of gate 'no-risk': expected a finite number, at least 0, found 'x'"),
+        (
+            "method: BCA",
+            "method of gate 'no-risk': expected auto, bca, percentile or student_t, found 'BCA'; did you mean 'bca'?",
+        ),
+        ("tradeoff: 3", "tradeoff of gate 'no-risk': expected linear, found the number 3"),
+        ("on_churn: no", "on_churn of gate 'no-risk': expected fail or warn, found 'no'"),
+        ("on_inconclusive: ~", "on_inconclusive of gate 'no-risk': expected fail or warn, found nothing"),
+        ("measure: [AP, AP]", "measure of gate 'no-risk': AP appears twice"),
+        (
+            "measure: 10",
+            "measure of gate 'no-risk': expected a measure such as nDCG@10, found the number 10; put it in quotes",
+        ),
+        (
+            "measure: nDCG 10",
+            "measure of gate 'no-risk': expected a measure such as nDCG@10 or AP(rel=2), found 'nDCG 10'",
+        ),
+        (
+            "candidate: 3",
+            "candidate of gate 'no-risk': expected a path, found the number 3; put it in quotes",
+        ),
+        ("candidate: ''", "candidate of gate 'no-risk': expected a path, found ''"),
+        ("candidate: [a.run]", "candidate of gate 'no-risk': expected a path, found a list"),
+        (
+            "candidate: {depth: 5}",
+            "'candidate' of gate 'no-risk' has no 'retrieve'; add `retrieve: package.module:function`",
+        ),
+        (
+            "candidate: {retrieve: a.b}",
+            "candidate.retrieve of gate 'no-risk': expected package.module:function, found 'a.b'",
+        ),
+        (
+            "candidate: {retrieve: 'a:b()'}",
+            "candidate.retrieve of gate 'no-risk': expected package.module:function, found 'a:b()'",
+        ),
+        (
+            "candidate: {retrieve: 'a:b', depth: 0}",
+            "candidate.depth of gate 'no-risk': expected a whole number, at least 1, found the number 0",
+        ),
+        (
+            "candidate: {retrieve: 'a:b', dept: 1}",
+            "unknown key 'dept' in 'candidate' of gate 'no-risk'; did you mean 'depth'?",
+        ),
+        ("zzz: 1", None),
+    ],
+)
+def test_a_value_must_be_what_its_key_takes(errors, value, problem):
+    ((line, said),) = errors(f"{HEAD}gates:\n  - {{{GATE},\n     {value}}}\n")
+    assert line == 6
+    if problem is None:
+        assert said.startswith(
+            "unknown key 'zzz' in gate 'no-risk'; known keys: name, kind, baseline, candidate,"
+        )
+    else:
+        assert said == problem
+
+
+@pytest.mark.parametrize("name", ["a::b", "a[1]", "a/b", "a\\\\b", " a", "", "a\\nb", "a\\u202eb"])
+def test_a_gate_is_not_named_what_a_node_id_cannot_hold(errors, name):
+    ((line, said),) = errors(
+        f'{HEAD}gates:\n  - {{name: "{name}", kind: not_significantly_risky, baseline: p}}\n'
+    )
+    assert line == 5
+    assert said.startswith("name of gate 1: expected a name without '::'")
+
+
+def test_two_gates_of_one_name_are_refused_at_the_second(errors):
+    text = f"{HEAD}gates:\n  - {{{GATE}}}\n  - kind: not_significantly_risky\n    baseline: p\n    name: no-risk\n"
+    assert errors(text) == [(8, "a gate named 'no-risk' begins on line 5 already; names are unique")]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("3\n", 1, "expected a mapping with `collection:` and `gates:`, found the number 3"),
+        ("- a\n", 1, "expected a mapping with `collection:` and `gates:`, found a list"),
+        (HEAD, 1, "the file has no gates; add a list such as `gates: ["),
+        (HEAD + "gates:\n", 4, "the file has no gates; add a list such as `gates: ["),
+        (HEAD + "gates: []\n", 4, "the file has no gates; add a list such as `gates: ["),
+        (
+            HEAD + f"gates: {{{GATE}}}\n",
+            4,
+            "gates: expected a list of gates, found a mapping; begin each gate with '- '",
+        ),
+        (HEAD + f"gate: [{{{GATE}}}]\n", 4, "unknown key 'gate' in the file; did you mean 'gates'?"),
+        (
+            f"measures: [AP]\ncandidate: c\ngates: [{{{GATE}}}]\n",
+            1,
+            "the file has no 'collection'; add `collection: {qrels: qrels.txt}`",
+        ),
+        (
+            f"measures: [AP]\ncandidate: c\ncollection: {{}}\ngates: [{{{GATE}}}]\n",
+            3,
+            "'collection' has no 'qrels'; add the file of judgements, such as `qrels: qrels.txt`",
+        ),
+        (
+            f"measures: [AP]\ncandidate: c\ncollection: q.txt\ngates: [{{{GATE}}}]\n",
+            3,
+            "collection: expected a mapping, found 'q.txt'",
+        ),
+        (
+            f"measures: [AP]\ncandidate: c\ncollection: {{qrels: [a]}}\ngates: [{{{GATE}}}]\n",
+            3,
+            "collection.qrels: expected a path, found a list",
+        ),
+        (
+            f"collection: {{qrels: q}}\nmeasures: AP\ncandidate: c\ngates: [{{{GATE}}}]\n",
+            2,
+            "measures: expected a list of measures, found 'AP'",
+        ),
+        (
+            f"collection: {{qrels: q}}\ncandidate: c\ngates: [{{{GATE}}}]\n",
+            3,
+            "gate 'no-risk' has no measure; write `measures: [nDCG@10]` for the whole file, or `measure:` in the gate",
+        ),
+        (
+            f"collection: {{qrels: q}}\nmeasures: [AP]\ngates: [{{{GATE}}}]\n",
+            3,
+            "gate 'no-risk' has no candidate; write `candidate: PATH_OF_A_RUN` for the whole file, or `candidate:` in "
+            "the gate",
+        ),
+        (
+            HEAD + f"store: x\nstore: y\ngates: [{{{GATE}}}]\n",
+            5,
+            "store: key 'store' appears twice, first on line 4; remove one",
+        ),
+        (
+            HEAD + f"gates: [{{{GATE}}}]\n<<: 1\n",
+            5,
+            "unknown key '<<' in the file; known keys: collection, store,",
+        ),
+    ],
+)
+def test_the_file_as_a_whole(errors, text, line, problem):
+    ((at, said),) = errors(text)
+    assert at == line
+    assert said == problem or (problem.endswith(("[", ",")) and said.startswith(problem))
+
+
+@pytest.mark.parametrize(
+    ("where", "text", "line"),
+    [
+        ("measures", "measures: [nDCG@10, AP(rel=2,judged_only=True)]\n{gates}", 3),
+        (
+            "measure of gate 'g'",
+            "measures: [AP]\ngates:\n  - {{name: g, measure: AP(rel=2,judged_only=True), {rest}}}\n",
+            5,
+        ),
+        (
+            "measure of gate 'g'",
+            "measures: [AP]\ngates:\n  - {{name: g, measure: [AP(rel=2,judged_only=True)], {rest}}}\n",
+            5,
+        ),
+    ],
+)
+def test_a_measure_cut_at_its_comma_is_one_error_that_says_so(errors, where, text, line):
+    rest = "kind: not_significantly_risky, baseline: p"
+    text = text.format(rest=rest, gates=f"gates: [{{name: g, {rest}}}]\n")
+    assert errors(f"collection: {{qrels: q}}\ncandidate: c\n{text}") == [
+        (
+            line,
+            f"{where}: 'AP(rel=2' looks cut at a comma; a measure with a comma needs quotes, such as "
+            '"RBP(p=0.8,rel=1)"',
+        )
+    ]
+
+
+def test_a_repeated_key_belongs_to_its_gate(write):
+    with pytest.raises(ConfigError, match="alpha of gate 'no-risk': key 'alpha' appears twice") as caught:
+        load_config(write(f"{HEAD}gates:\n  - {{{GATE}, alpha: 1, alpha: 5}}\n"))
+    assert caught.value.gate == "no-risk"
+
+
+def test_a_number_without_end_is_shown_without_harm(errors):
+    ((_, said),) = errors(f"{HEAD}gates: [{{{GATE}, alpha: 0x{'f' * 5000}}}]\n")
+    assert said.endswith("found a number of thousands of digits")
+
+
+def test_a_file_that_is_not_there_is_an_error_of_that_file(tmp_path):
+    with pytest.raises(ConfigError, match=r"missing\.yaml:1: cannot be read: No such file"):
+        load_config(tmp_path / "missing.yaml")
+
+
+def test_what_is_not_yaml_is_an_error_with_its_line(write):
+    with pytest.raises(ConfigError, match=r"riskguard\.yaml:3: not YAML"):
+        load_config(write("a: 1\nb: [1\nc: 2\n"))
+    with pytest.raises(ConfigError, match=r"riskguard\.yaml:2: not UTF-8"):
+        load_config(write(b"a: 1\n\xff"))
+
+
+def test_gates_are_optional_for_those_who_only_need_the_collection(write):
+    for gates in ("", "gates:\n", "gates: []\n"):
+        assert load_config(write(HEAD + gates), require_gates=False).gates == ()
+    with pytest.raises(ConfigError, match="expected a list of gates"):
+        load_config(write(HEAD + "gates: 1\n"), require_gates=False)
+
+
+def test_the_nearest_file_upwards_is_found(tmp_path):
+    deep = tmp_path / "a" / "b" / "c"
+    deep.mkdir(parents=True)
+    (tmp_path / "riskguard.yaml").touch()
+    (tmp_path / "a" / "riskguard.yaml").touch()
+    test = deep / "test_x.py"
+    test.touch()
+    assert find_config(test) == tmp_path / "a" / "riskguard.yaml"
+    assert find_config(tmp_path) == tmp_path / "riskguard.yaml"
+    assert find_config(deep, stop=tmp_path / "a") == tmp_path / "a" / "riskguard.yaml"
+    assert find_config(deep, stop=tmp_path / "a" / "b") is None
+
+
+def test_a_folder_of_that_name_is_not_a_file(tmp_path):
+    (tmp_path / "a" / "riskguard.yaml").mkdir(parents=True)
+    assert find_config(tmp_path / "a", stop=tmp_path) is None
+
+
+def run_python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_loading_a_file_loads_no_numpy_scipy_or_ir_measures(write):
+    path = write(f"{HEAD}gates: [{{{GATE}, alpha: [1, 5]}}]\n")
+    code = f"""
+import sys
+from pathlib import Path
+from pytest_riskguard.config import load_config
+assert not {{"yaml", "pydantic"}} & set(sys.modules)
+items = [item for gate in load_config(Path({str(path)!r})).gates for item in gate.items()]
+heavy = {{"numpy", "scipy", "ir_measures", "pandas", "pytest", "filelock"}}
+print(len(items), *sorted(heavy & set(sys.modules)))
+"""
+    assert run_python(code).split() == ["4"]
+
+
+@pytest.mark.parametrize("key", ["alpha", "level", "tolerance", "max_mde"])
+def test_not_a_number_is_let_in_by_no_key(errors, key):
+    ((_, said),) = errors(f"{HEAD}gates: [{{{GATE}, {key}: .nan}}]\n")
+    assert said.endswith("found the number nan")

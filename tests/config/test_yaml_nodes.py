@@ -1,0 +1,146 @@
+"""YAML 1.2 values with the line each stands on, and what is refused."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_riskguard.config.yaml_nodes import MAX_BYTES, MAX_DEPTH, YamlError, decode, parse
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [  # YAML 1.2.2, section 10.3.2 (core schema): its examples, and what YAML 1.1 reads otherwise
+        ("1e-3", 0.001),
+        ("12e03", 12000.0),
+        ("-2E+05", -200000.0),
+        (".5", 0.5),
+        ("+12.3", 12.3),
+        ("0.", 0.0),
+        ("-19", -19),
+        ("0123", 123),
+        ("0o7", 7),
+        ("0x3A", 58),
+        (".inf", math.inf),
+        ("-.Inf", -math.inf),
+        ("true", True),
+        ("True", True),
+        ("FALSE", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("NO", "NO"),
+        ("no", "no"),
+        ("on", "on"),
+        ("y", "y"),
+        ("tRUE", "tRUE"),
+        ("12:30:45", "12:30:45"),
+        ("1_000", "1_000"),
+        ("2024-01-31", "2024-01-31"),
+        ("0b11", "0b11"),
+        ("=", "="),
+        ("'1'", "1"),
+        ('"true"', "true"),
+        ("nDCG@10", "nDCG@10"),
+    ],
+)
+def test_plain_scalars_mean_what_the_core_schema_of_yaml_1_2_says(text, value):
+    read = parse(f"key: {text}\n").data["key"]
+    assert read == value
+    assert type(read) is type(value)
+
+
+def test_nan_is_a_number():
+    assert math.isnan(parse("key: .nan").data["key"])
+
+
+def test_every_value_knows_its_line():
+    document = parse("a: 1\n\nb:\n  # a comment\n  - x: 1\n    y: [1,\n        2]\n  - {z: 3}\n")
+    assert document.data == {"a": 1, "b": [{"x": 1, "y": [1, 2]}, {"z": 3}]}
+    lines = {("a",): 1, ("b",): 5, ("b", 0): 5, ("b", 0, "y"): 6, ("b", 0, "y", 1): 7, ("b", 1, "z"): 8}
+    assert {path: document.line(path) for path in lines} == lines
+    assert document.key_line(("b",)) == 3
+
+
+def test_windows_line_endings_count_once():
+    assert parse("a: 1\r\nb: 2\r\n").line(("b",)) == 2
+
+
+def test_a_path_that_is_not_there_has_the_line_of_what_is_around_it():
+    document = parse("a: 1\nb:\n  c: 2\n")
+    assert document.line(("b", "missing", 0)) == 3
+    assert document.known(("b", "missing", 0)) == ("b",)
+
+
+def test_a_repeated_key_is_a_problem_and_the_first_one_counts():
+    document = parse("a: 1\nb:\n  c: 1\n  c: {d: 2}\na: 3\n")
+    assert document.data == {"a": 1, "b": {"c": 1}}
+    assert document.problems == [
+        (("b", "c"), 4, "key 'c' appears twice, first on line 3; remove one"),
+        (("a",), 5, "key 'a' appears twice, first on line 1; remove one"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("", 1, "the file is empty"),
+        ("# only a comment\n", 1, "the file is empty"),
+        ("a: 1\nb: &x 2\n", 2, "anchor &x: anchors are not allowed"),
+        ("a: 1\nb: *x\n", 2, r"alias \*x: aliases are not allowed"),
+        ("a: 1\n&x b: 2\n", 2, "expected a key"),
+        ("a: 1\nb: !!python/object:os.system x\n", 2, "tag tag:yaml.org,2002:python/object:os.system"),
+        ("a: ! x\n", 1, "tag !: tags are not allowed"),
+        ("a: 1\n---\nb: 2\n", 2, "a second document"),
+        ("a: [1\nb: 2\n", 2, "not YAML: while parsing a flow sequence"),
+        ("a: 1\n\tb: 2\n", 2, "not YAML: .*indent with spaces, not tabs"),
+        ("a: 1\n? [b]\n: 2\n", 2, r"expected a key \(a name\)"),
+        ('a: 1\nb: "\\ud800"\n', 2, "half of a character pair"),
+        ('a: 1\n"\\ud800": 2\n', 2, "is not text"),
+        ('a: 1\nb: "\\UFFFFFFFF"\n', 2, "not YAML"),
+        ("a: 1\nb: " + "9" * 5000, 2, "a number of 5000 digits is too long"),
+        ("[" * 200_000, 1, f"nested more than {MAX_DEPTH} levels deep"),
+        ("a: " * 3, 1, "not YAML: mapping values are not allowed here"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_line(text, line, problem):
+    with pytest.raises(YamlError, match=problem) as caught:
+        parse(text)
+    assert caught.value.line == line
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "problem"),
+    [
+        (b"a: 1\nb: \xff\n", 2, "not UTF-8: byte 0xff"),
+        (b"\xef\xbb\xbfa: 1\n", 1, "byte order mark; save it as UTF-8 without one"),
+        ("a: 1\n".encode("utf-16"), 1, "UTF-16; save it as UTF-8"),
+        (b"a: 1\nb: \0\n", 2, r"character U\+0000 is not allowed"),
+        (b"a: 1\n# \x1b[31m\n", 2, r"character U\+001B is not allowed"),
+        ("a: 1\n# \u2028b: 2\n".encode(), 2, r"character U\+2028 is not allowed"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", 1, "run `git lfs pull`"),
+        (b"a: 1\n<<<<<<< HEAD\nb: 2\n=======\n>>>>>>> main\n", 2, "a merge conflict is left in the file"),
+        (b"#" * (MAX_BYTES + 1), 1, "larger than 1,000,000 bytes"),
+    ],
+)
+def test_bytes_that_are_not_settings_are_refused_with_their_line(content, line, problem):
+    with pytest.raises(YamlError, match=problem) as caught:
+        decode(content)
+    assert caught.value.line == line
+
+
+def test_any_script_is_text():
+    assert parse(decode("a: 検索 🔍 é\n".encode())).data == {"a": "検索 🔍 é"}
+
+
+@given(st.text(alphabet=st.sampled_from(list("ab1:-?[]{}&*!|>'\"%@`#,\\ \n\t.~")), max_size=60))
+def test_any_text_is_read_or_refused_with_a_line_of_it(text):
+    line = 1
+    try:
+        parse(decode(text.encode()))
+    except YamlError as error:
+        line = error.line
+    assert 1 <= line <= text.count("\n") + 1

@@ -1,0 +1,173 @@
+"""What every reader shares: text, gzip, digests, and what is no text at all."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.errors import MissingFileError, RunFormatError
+from pytest_riskguard.evaluation import reading
+from pytest_riskguard.evaluation.reading import LineReader, shown, system_name
+
+
+def read(path: Path) -> list[tuple[int, bytes]]:
+    return list(LineReader(path, error=RunFormatError))
+
+
+def test_lines_come_with_their_numbers_and_without_line_feeds(write):
+    assert read(write("a", "one\r\n\ntwo")) == [(1, b"one\r"), (2, b""), (3, b"two")]
+
+
+@pytest.mark.parametrize("name", ["a.run", "a.run.gz"])
+def test_the_digest_is_that_of_the_decompressed_bytes(write, name):
+    content = b"\xef\xbb\xbf1 Q0 d 1 2.5 t\r\n"
+    lines = LineReader(write(name, content), error=RunFormatError)
+    assert list(lines) == [(1, b"1 Q0 d 1 2.5 t\r")]
+    assert lines.digest == "sha256:" + hashlib.sha256(content).hexdigest()
+
+
+def test_the_digest_is_unknown_until_the_last_line_was_read(write):
+    lines = LineReader(write("a", "one\ntwo\n"), error=RunFormatError)
+    with pytest.raises(RuntimeError, match="after the last line"):
+        _ = lines.digest
+
+
+def test_gzip_is_told_by_content_and_not_by_name(tmp_path):
+    packed_without_suffix = tmp_path / "a.run"
+    packed_without_suffix.write_bytes(gzip.compress(b"text\n"))
+    plain_with_suffix = tmp_path / "b.run.gz"
+    plain_with_suffix.write_bytes(b"text\n")
+    assert read(packed_without_suffix) == read(plain_with_suffix) == [(1, b"text")]
+
+
+def test_a_gzip_of_several_members_is_read_whole(tmp_path):
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress(b"one\n") + gzip.compress(b"two\n"))
+    assert read(path) == [(1, b"one"), (2, b"two")]
+
+
+def test_lines_across_blocks_keep_their_numbers(write, monkeypatch):
+    monkeypatch.setattr(reading, "_BLOCK", 7)
+    text = "".join(f"line {number} é\n" for number in range(1, 50))
+    found = read(write("a.gz", text))
+    assert found == [(number, f"line {number} é".encode()) for number in range(1, 50)]
+
+
+def test_a_line_as_long_as_a_block_is_read(write, monkeypatch):
+    monkeypatch.setattr(reading, "_BLOCK", 8)
+    monkeypatch.setattr(reading, "MAX_LINE_BYTES", 30)
+    assert read(write("a", "x" * 29 + "\nshort\n")) == [(1, b"x" * 29), (2, b"short")]
+    with pytest.raises(RunFormatError, match=r"a:2: expected lines of at most 30 bytes, found a longer one"):
+        read(write("a", "ok\n" + "x" * 31 + "\nshort\n"))
+
+
+@pytest.mark.parametrize("block", [4, 2**20])
+def test_bytes_that_are_not_utf8_are_refused_with_their_line(write, monkeypatch, block):
+    monkeypatch.setattr(reading, "_BLOCK", block)
+    with pytest.raises(RunFormatError, match=r"a:3: expected UTF-8 text, found byte 0xe9; save it as UTF-8"):
+        read(write("a", b"one\ntwo\ncaf\xe9\nfour\n"))
+
+
+def test_a_nul_byte_is_refused_with_its_line(write):
+    with pytest.raises(RunFormatError, match="a:2: expected text, found a NUL byte"):
+        read(write("a", b"one\nt\0wo\n"))
+
+
+def test_a_truncated_gzip_is_refused(tmp_path):
+    path = tmp_path / "a.run.gz"
+    path.write_bytes(gzip.compress(os.urandom(5000).hex().encode())[:-2000])
+    with pytest.raises(
+        RunFormatError, match=r"a\.run\.gz: expected a whole gzip file, .*truncated.*copy it again"
+    ):
+        read(path)
+
+
+def test_a_damaged_gzip_is_refused(tmp_path):
+    packed = bytearray(gzip.compress(os.urandom(5000).hex().encode()))
+    packed[2000:2100] = bytes(100)
+    path = tmp_path / "a.run.gz"
+    path.write_bytes(bytes(packed))
+    with pytest.raises(RunFormatError, match=r"a\.run\.gz: .*(damaged|UTF-8|NUL)"):
+        read(path)
+
+
+def test_something_after_a_gzip_is_refused(tmp_path):
+    path = tmp_path / "a.run.gz"
+    path.write_bytes(gzip.compress(b"one\n") + b"garbage")
+    with pytest.raises(RunFormatError, match="expected a whole gzip file, found a damaged one"):
+        read(path)
+
+
+def test_a_name_that_promises_gzip_is_said_when_the_content_is_no_text(tmp_path):
+    path = tmp_path / "a.run.gz"
+    path.write_bytes(b"\x8b\x1f\xff")
+    with pytest.raises(RunFormatError, match="its name says gzip, its content does not"):
+        read(path)
+
+
+def test_a_decompression_bomb_stops_at_the_limit(write, monkeypatch):
+    monkeypatch.setattr(reading, "MAX_BYTES", 3 * 2**20)
+    bomb = write("a.gz", b"line\n" * 2**20)
+    assert bomb.stat().st_size < 20_000
+    with pytest.raises(RunFormatError, match="expected at most 3,145,728 bytes, found more"):
+        read(bomb)
+
+
+def test_a_path_that_cannot_be_read_is_a_missing_input(tmp_path):
+    for path, words in (
+        (tmp_path / "none.run", "no such file"),
+        (tmp_path, "expected a file, found a folder"),
+        (Path("a\0b"), "not a path|cannot be read"),
+        (tmp_path / ("x" * 5000), "cannot be read"),
+        (tmp_path / "none.run" / "below", "no such file"),
+    ):
+        with pytest.raises(MissingFileError, match=words) as caught:
+            read(path)
+        assert caught.value.reason == "missing_input"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in this file system")
+def test_a_pipe_is_refused_since_it_cannot_be_read_twice(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(MissingFileError, match="expected a regular file, found a pipe"):
+        read(tmp_path / "pipe")
+
+
+def test_a_file_without_permission_is_a_missing_input(write, monkeypatch):
+    path = write("a.run", "text\n")
+
+    def refuse(*args: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)  # root may read everything, so chmod would show nothing
+    with pytest.raises(MissingFileError, match=r"a\.run: cannot be read \(Permission denied\)"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [
+        ("bm25.run.gz", "bm25"),
+        ("bm25.v1.2.txt", "bm25.v1.2"),
+        ("scores.csv", "scores"),
+        ("scores.tsv.gz", "scores"),
+        ("a.run.txt", "a.run"),
+        ("a.res", "a"),
+        ("plain", "plain"),
+        ("a.json", "a.json"),
+        (".run", ".run"),
+        (".gz", ".gz"),
+    ],
+)
+def test_a_system_is_named_by_its_file(name, system):
+    assert system_name(Path("folder.run") / name) == system
+
+
+def test_a_shown_line_is_quoted_escaped_and_cut():
+    assert shown(b"a\x1b[31m\r\n") == r"'a\x1b[31m'"
+    assert shown("\u202eabc") == r"'\u202eabc'"
+    assert shown("x" * 200) == repr("x" * 79 + "…")

@@ -1,0 +1,8 @@
+"""Where the real runs lie that are too large, or not ours, to be committed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+SHARED = Path(os.environ.get("RISKGUARD_SHARED", Path(__file__).resolve().parents[2] / "shared"))
