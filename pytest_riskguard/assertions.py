@@ -89,9 +89,7 @@ def assert_not_significantly_risky(
 
 def check(kind: str, candidate: Scores, baseline: Scores, **options: Any) -> Verdict:
     """The verdict without the exception; ``options`` are those of the assertion of that kind."""
-    return ask(
-        Gate(name=current_test() or kind, kind=cast(Kind, kind), **options), candidate, baseline
-    )
+    return ask(Gate(name=current_test() or kind, kind=cast(Kind, kind), **options), candidate, baseline)
 
 
 def ask(gate: Gate, candidate: Scores, baseline: Scores) -> Verdict:
@@ -99,9 +97,7 @@ def ask(gate: Gate, candidate: Scores, baseline: Scores) -> Verdict:
     try:
         return record(judge(gate, _scores(candidate, "candidate"), _scores(baseline, "baseline")))
     except DataError as error:
-        return record(
-            incomparable(gate, error, measure=None, candidate="candidate", baselines=("baseline",))
-        )
+        return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=("baseline",)))
 
 
 def _scores(scores: Scores, name: str) -> TopicScores:
@@ -109,9 +105,7 @@ def _scores(scores: Scores, name: str) -> TopicScores:
         return scores
     if isinstance(scores, Mapping):
         return TopicScores.from_mapping(scores, name=name)
-    raise TypeError(
-        f"{name}: expected a mapping topic -> score or TopicScores, found {type(scores).__name__}"
-    )
+    raise TypeError(f"{name}: expected a mapping topic -> score or TopicScores, found {type(scores).__name__}")
 
 
 def demand(verdict: Verdict) -> Verdict:

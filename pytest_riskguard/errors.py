@@ -77,9 +77,7 @@ class FileError(DataError):
 
     def __init__(self, path: Path, line: int | None, problem: str, *, reason: str | None = None) -> None:
         where = "" if line is None else f":{line}"
-        super().__init__(
-            f"{path}{where}: {problem}", reason=reason, problem=f"{Path(path).name}{where}: {problem}"
-        )
+        super().__init__(f"{path}{where}: {problem}", reason=reason, problem=f"{Path(path).name}{where}: {problem}")
         self.path, self.line = Path(path), line
 
 

@@ -14,10 +14,11 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
+from pytest_riskguard.evaluation.reading import system_name
 from pytest_riskguard.evaluation.runs import Rankings
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring import score_run, system_name
+from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.judge import incomparable, judge
 from pytest_riskguard.gates.spec import Gate
@@ -167,9 +168,7 @@ class Referee:
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         if isinstance(source, Stored):
-            stored = self._required_store(source).scores(
-                source.name, measure, qrels=self.qrels, queries=self.queries
-            )
+            stored = self._required_store(source).scores(source.name, measure, qrels=self.qrels, queries=self.queries)
             self._scored[source, measure] = stored.scores
             if stored.rescored:
                 self._rescored.add((source, measure))

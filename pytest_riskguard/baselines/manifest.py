@@ -26,7 +26,11 @@ _MOVED = (b"<<<<<<<", b"=======", b">>>>>>>")
 
 
 class ManifestError(ValueError):
-    """The text is not a manifest; says what was expected and found, and what to do."""
+    """The text is not a manifest; says what was expected and what was found."""
+
+
+class NewerFormatError(ManifestError):
+    """The manifest is of a later version of this package."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +45,7 @@ class Digests:
     def __post_init__(self) -> None:
         for name, digest in asdict(self).items():
             if digest is not None and not _DIGEST.fullmatch(digest):
-                raise ManifestError(
-                    f"digests.{name}: expected sha256: and 64 hexadecimal digits, found {digest!r}"
-                )
+                raise ManifestError(f"digests.{name}: expected sha256: and 64 hexadecimal digits, found {digest!r}")
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,7 @@ class Manifest:
     def to_bytes(self) -> bytes:
         """JSON, keys sorted, one value on a line, so that a change shows in a diff."""
         content = {"format": FORMAT, **asdict(self)}
-        return (
-            json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
-        ).encode()
+        return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Manifest:
@@ -137,7 +137,7 @@ class Manifest:
         if type(found) is not int or found < 1:
             raise ManifestError(f"format: expected {FORMAT}, found {json.dumps(found)}")
         if found > FORMAT:
-            raise ManifestError(
+            raise NewerFormatError(
                 f"written in format {found} by a newer pytest-riskguard, this one reads format {FORMAT}; "
                 "upgrade pytest-riskguard"
             )
@@ -185,9 +185,7 @@ def _decoded(kind: Any, value: Any, where: str) -> Any:
     origin = get_origin(kind)
     if origin is tuple:
         item = get_args(kind)[0]
-        return tuple(
-            _decoded(item, entry, f"{where}[{i}]") for i, entry in enumerate(_of(list, value, where))
-        )
+        return tuple(_decoded(item, entry, f"{where}[{i}]") for i, entry in enumerate(_of(list, value, where)))
     if origin is Mapping:
         entries = _of(dict, value, where)
         return {key: _decoded(get_args(kind)[1], entry, f"{where}.{key}") for key, entry in entries.items()}

@@ -54,8 +54,16 @@ class Store:
         self._lock_timeout = lock_timeout
 
     def names(self) -> tuple[str, ...]:
-        """Every stored name, sorted; damaged baselines are among them."""
-        return tuple(sorted(name for name in files.held_names(self.root) if name_problem(name) is None))
+        """Every stored name, sorted; damaged baselines are among them.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: the store is there but cannot be read.
+        """
+        with self._reading():
+            held = files.held_names(self.root)
+        return tuple(sorted(name for name in held if name_problem(name) is None))
 
     def manifest(self, name: str) -> Manifest:
         """What is known of a baseline; its scores and its run are not looked at.
@@ -180,9 +188,7 @@ class Store:
         self._check_free(name, replace=replace)
         wanted = tuple(dict.fromkeys(map(measure_name, measures)))
         if not wanted:
-            raise UsageError(
-                "expected at least one measure to score the run with, such as nDCG@10; found none"
-            )
+            raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
         _check_note(note)
         judgements = read_qrels(qrels)
         topics_digest = None if topics is None else read_topics(topics).digest
@@ -235,15 +241,18 @@ class Store:
             baseline = self._baseline(name)
             before = baseline.stamp()
             try:
-                return work(baseline)
-            except (DataError, OSError):
+                with self._reading():
+                    return work(baseline)
+            except DataError:
                 if self._baseline(name).stamp() == before:
                     raise
-        return work(self._baseline(name))
+        with self._reading():
+            return work(self._baseline(name))
 
     def _baseline(self, name: str) -> StoredBaseline:
         _check_name(name)
-        folder = files.newest(self.root, name)
+        with self._reading():
+            folder = files.newest(self.root, name)
         if folder is None:
             raise self._unknown(name)
         baseline = StoredBaseline(self.root, name, folder)
@@ -274,6 +283,16 @@ class Store:
                     f"{self.root / name}: {taken!r} differs in upper and lower case only, which is the same "
                     "folder on many machines; choose another name"
                 )
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            problem = f"the store cannot be read ({error.strerror or error})"
+            raise BaselineError(
+                f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
+            ) from None
 
     @contextmanager
     def _writing(self) -> Iterator[None]:

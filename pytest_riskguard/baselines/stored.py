@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from pytest_riskguard.baselines import files, surroundings
-from pytest_riskguard.baselines.manifest import Manifest, ManifestError, StoredMeasure
+from pytest_riskguard.baselines.manifest import Manifest, ManifestError, NewerFormatError, StoredMeasure
 from pytest_riskguard.errors import BaselineError, ScoresFormatError
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.score_files import read_scores
@@ -59,6 +60,8 @@ class StoredBaseline:
         content = self._bytes(MANIFEST)
         try:
             return Manifest.from_bytes(content)
+        except NewerFormatError as error:
+            raise self.error(f"{MANIFEST}: {error}") from None
         except ManifestError as error:
             raise self.error(f"{MANIFEST}: {error}; {self._remedy}") from None
 
@@ -88,11 +91,8 @@ class StoredBaseline:
         try:
             digest = files.gzip_digest(path)
         except (EOFError, zlib.error, OSError) as error:
-            with path.open("rb") as file:
-                pointer = file.read(len(_LFS)) == _LFS
-            raise self.error(
-                f"{RUN} {_POINTER if pointer else f'is damaged ({error})'}; {self._remedy}"
-            ) from None
+            problem = _POINTER if _is_pointer(path) else f"is damaged ({error})"
+            raise self.error(f"{RUN} {problem}; {self._remedy}") from None
         if digest != manifest.digests.run:
             raise self.error(f"{RUN} does not hold the run that was stored; {self._remedy}")
 
@@ -158,9 +158,7 @@ class StoredBaseline:
             from_run=True,
         )
 
-    def _anew(
-        self, manifest: Manifest, measure: str, qrels: Qrels, queries: Mapping[str, str]
-    ) -> TopicScores:
+    def _anew(self, manifest: Manifest, measure: str, qrels: Qrels, queries: Mapping[str, str]) -> TopicScores:
         (scores,) = score_run(self.folder / RUN, qrels, [measure], name=self.name, queries=queries)
         if scores.digest != manifest.digests.run:
             raise self.error(f"{RUN} changed while it was being read; try again")
@@ -180,6 +178,12 @@ class StoredBaseline:
         if not path.is_file():
             raise self.error(f"{file} is missing; {self._remedy}")
         return path
+
+
+def _is_pointer(path: Path) -> bool:
+    with suppress(OSError), path.open("rb") as file:
+        return file.read(len(_LFS)) == _LFS
+    return False
 
 
 def _same_libraries(manifest: Manifest, measure: StoredMeasure) -> bool:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from pytest_riskguard.cli.parameters import file_option, surroundings
 from pytest_riskguard.errors import BaselineError, UsageError
+from pytest_riskguard.reports.text import clean, counted, listed
+
+if TYPE_CHECKING:
+    from pytest_riskguard.baselines.manifest import Manifest
+    from pytest_riskguard.baselines.store import Store
 
 DEFAULT_STORE = Path("baselines")
 
@@ -18,16 +24,22 @@ def baseline() -> None:
     """Store and look after the runs that candidates are judged against."""
 
 
-def _with_store(command: Any) -> Any:
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _with_store(command: Command) -> Command:
     return file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's).")(command)
 
 
-def _storing(command: Any) -> Any:
+def _storing(command: Command) -> Command:
     for option in (
         file_option("--qrels", help="Judgements (default: riskguard.yaml's)."),
         file_option("--topics", help="Query texts (default: riskguard.yaml's)."),
         click.option(
-            "--measure", "measures", multiple=True, help="Repeatable (default: riskguard.yaml's, else nDCG@10)."
+            "--measure",
+            "measures",
+            multiple=True,
+            help="Repeatable (default: riskguard.yaml's, else nDCG@10).",
         ),
         file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's)."),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
@@ -77,7 +89,7 @@ def _store_run(
         topics = topics or (settings.collection.topics if qrels is None else None)
         qrels = qrels or settings.collection.qrels
         store = store or settings.store
-        measures = measures or settings.every_measure
+        measures = measures or settings.all_measures
     if qrels is None:
         raise UsageError("no qrels: give --qrels, or a riskguard.yaml that names them (riskguard init writes one)")
     manifest = Store(store or DEFAULT_STORE).add(
@@ -91,7 +103,7 @@ def _store_run(
         replace=replace,
         allow_ci=allow_ci,
     )
-    click.echo(f"{'replaced' if replace else 'stored'} {name}: {manifest.summary}")
+    click.echo(f"{'replaced' if replace else 'stored'} {name}: {_in_a_line(manifest)}")
 
 
 @baseline.command(name="list")
@@ -100,7 +112,7 @@ def list_(store: Path | None) -> None:
     """Name the stored baselines, one a line."""
     found = _store(store)
     for name in found.names():
-        click.echo(f"{name}\t{found.manifest(name).summary}")
+        click.echo(f"{name}\t{_in_a_line(found.manifest(name))}")
 
 
 @baseline.command()
@@ -109,8 +121,22 @@ def list_(store: Path | None) -> None:
 def show(name: str, store: Path | None) -> None:
     """Show where stored baseline NAME comes from and what it scores."""
     found = _store(store)
-    for line in found.describe(name):
-        click.echo(line)
+    manifest = found.manifest(name)
+    git = manifest.git
+    measures = ", ".join(f"{m.name} ({m.provider} {m.version or ''})".replace(" )", ")") for m in manifest.measures)
+    rows = {
+        "stored": manifest.created,
+        "commit": "unknown" if git is None else git.commit + (" (with uncommitted changes)" if git.dirty else ""),
+        "note": clean(manifest.note) or "none",
+        "topics": _topics(manifest),
+        "measures": measures,
+        "run": manifest.digests.run + ("" if manifest.run_kept else " (not kept)"),
+        "qrels": manifest.digests.qrels,
+        "topics file": manifest.digests.topics or "none",
+        "versions": ", ".join(f"{library} {version}" for library, version in sorted(manifest.versions.items())),
+    }
+    for key, value in rows.items():
+        click.echo(f"{key:<12} {value}")
 
 
 @baseline.command()
@@ -137,7 +163,21 @@ def remove(name: str, store: Path | None) -> None:
     click.echo(f"removed {name}")
 
 
-def _store(path: Path | None) -> Any:
+def _in_a_line(manifest: Manifest) -> str:
+    measures = ", ".join(measure.name for measure in manifest.measures)
+    note = f"; {clean(manifest.note, limit=60)}" if manifest.note else ""
+    return f"{_topics(manifest)}; {measures}; {manifest.created}{note}"
+
+
+def _topics(manifest: Manifest) -> str:
+    topics = manifest.topics
+    text = counted(topics.scored, "topic")
+    if topics.unanswered:
+        text += f" ({len(topics.unanswered)} unanswered: {listed(topics.unanswered, most=5)})"
+    return text
+
+
+def _store(path: Path | None) -> Store:
     from pytest_riskguard.baselines.store import Store
 
     if path is None:

@@ -44,7 +44,11 @@ DEFAULT_MEASURE = "nDCG@10"
 @file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's).")
 @click.option("--scores", is_flag=True, help="CANDIDATE and baselines are per-topic scores (CSV, TSV), not runs.")
 @click.option(
-    "--measure", "measures", multiple=True, metavar="MEASURE", help=f"Repeatable. [default: {DEFAULT_MEASURE}]"
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help=f"Repeatable. [default: {DEFAULT_MEASURE}]",
 )
 @click.option(
     "--alpha",

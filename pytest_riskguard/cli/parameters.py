@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
 
 
-class FiniteFloat(click.ParamType):
+class FiniteFloat(click.ParamType[float]):
     """A number; ``nan`` and ``inf`` are not numbers that a gate can use."""
 
     name = "number"
@@ -36,9 +37,17 @@ class FiniteFloat(click.ParamType):
             self.fail(f"{value!r} is not a finite number", param, ctx)
         low, high = self.low, self.high
         if low is not None and (number <= low if self.open_range else number < low):
-            self.fail(f"{value} is too small: expected {'more than' if self.open_range else 'at least'} {low:g}", param, ctx)
+            self.fail(
+                f"{value} is too small: expected {'more than' if self.open_range else 'at least'} {low:g}",
+                param,
+                ctx,
+            )
         if high is not None and (number >= high if self.open_range else number > high):
-            self.fail(f"{value} is too large: expected {'less than' if self.open_range else 'at most'} {high:g}", param, ctx)
+            self.fail(
+                f"{value} is too large: expected {'less than' if self.open_range else 'at most'} {high:g}",
+                param,
+                ctx,
+            )
         return number
 
 
@@ -50,7 +59,7 @@ class NamedPath:
     text: str
 
 
-class NamedPathType(click.ParamType):
+class NamedPathType(click.ParamType[NamedPath]):
     """The first ``=`` splits only after a valid name, so that paths may hold one."""
 
     name = "[name=]run"
@@ -67,12 +76,15 @@ class NamedPathType(click.ParamType):
         return NamedPath(None, str(value))
 
 
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
 def surroundings() -> Config | None:
     """The settings of the riskguard.yaml in the working folder or above it, if there is one."""
     path = find_config(Path.cwd())
-    return None if path is None else load_config(path)
+    return None if path is None else load_config(path, require_gates=False)
 
 
-def file_option(*names: str, **attributes: Any) -> Any:
+def file_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     """An option that takes a file's path; whether the file is good is for the gate to say."""
     return click.option(*names, type=click.Path(path_type=Path), **attributes)

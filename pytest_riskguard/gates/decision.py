@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.inference import Interval, intervals, leave_one_out_upper
+from pytest_riskguard.inference import Interval, interval, intervals, leave_one_out_upper
 from pytest_riskguard.risk import linear
+from pytest_riskguard.risk.paired import CHANGED
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -22,8 +23,6 @@ FloatArray = npt.NDArray[np.float64]
 FEWEST_TOPICS = 10
 #: Below this many topics BCa and Student-t must both pass: no method covers well there.
 FEW_TOPICS = 25
-#: Two scores that differ by no more than this are the same score.
-CHANGED = 1e-12
 #: A limit this close to the bound counts as having reached it.
 REACHED = 1e-12
 
@@ -91,38 +90,36 @@ def reaches(upper: float, tolerance: float) -> bool:
     return upper >= -tolerance - REACHED
 
 
-def decide(
-    gate: Gate, differences: FloatArray, *, alpha: float, methods: tuple[str, ...] | None = None
-) -> Decision:
-    """Apply the gate's rule to differences (candidate minus baseline) at this alpha.
-
-    ``methods`` are the intervals to compute beside those that the rule needs.
-    """
+def decide(gate: Gate, differences: FloatArray, *, alpha: float) -> Decision:
+    """Apply the gate's rule to differences (candidate minus baseline) at this alpha; all intervals are reported."""
     rule = rule_for(gate, n_topics=differences.size, n_changed=changed_topics(differences))
-    wanted = rule.witnesses + tuple(m for m in methods or () if m not in rule.witnesses)
-    computed = intervals(linear(differences, alpha=alpha), methods=wanted, level=gate.level)
+    computed = intervals(linear(differences, alpha=alpha), methods=REPORTED, level=gate.level)
     upper = {interval.method: interval.upper for interval in computed}
     decisive = rule.decisive(upper)
-    ordered = tuple(sorted(computed, key=lambda i: wanted.index(i.method) if methods is None else _order(i)))
-    return Decision(reaches(upper[decisive], gate.tolerance), decisive, ordered)
+    return Decision(reaches(upper[decisive], gate.tolerance), decisive, computed)
 
 
-def _order(interval: Interval) -> int:
-    return REPORTED.index(interval.method)
+def interval_passes(gate: Gate, differences: FloatArray, *, alpha: float) -> bool:
+    """Whether ``decide`` would pass, looking at the cheapest witness first and no further than needed."""
+    rule = rule_for(gate, n_topics=differences.size, n_changed=changed_topics(differences))
+    x = linear(differences, alpha=alpha)
+    cheapest_first = sorted(rule.witnesses, key=REPORTED.index)
+    reached = (
+        reaches(interval(x, method=method, level=gate.level).upper, gate.tolerance) for method in cheapest_first
+    )
+    return all(reached) if rule.demand == "all" else any(reached)
 
 
 def passes(gate: Gate, differences: FloatArray) -> bool:
     """Whether the gate as a whole lets these differences through, churn let through by ``on_churn`` included."""
     if differences.size < FEWEST_TOPICS:
         return False
-    if decide(gate, differences, alpha=gate.alpha).passes:
+    if interval_passes(gate, differences, alpha=gate.alpha):
         return True
-    return gate.on_churn == "warn" and decide(gate, differences, alpha=0.0).passes
+    return gate.on_churn == "warn" and interval_passes(gate, differences, alpha=0.0)
 
 
-def passes_without_each(
-    gate: Gate, differences: FloatArray, indices: npt.NDArray[np.intp]
-) -> npt.NDArray[np.bool_]:
+def passes_without_each(gate: Gate, differences: FloatArray, indices: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
     """For each index: whether the gate passes when that topic alone is left out.
 
     The same rule for n - 1 topics, computed for all of them at once where the inference can.

@@ -9,10 +9,9 @@ import numpy as np
 
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.decision import (
-    CHANGED,
     FEWEST_TOPICS,
     FloatArray,
-    decide,
+    interval_passes,
     passes,
     passes_without_each,
 )
@@ -20,6 +19,7 @@ from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import ResponsibleTopic
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import linear, standardised
+from pytest_riskguard.risk.paired import CHANGED
 
 #: Above this alpha a candidate that still passes is said to pass at any: a loss then counts a million times.
 LARGEST_ALPHA = 2.0**20
@@ -115,7 +115,7 @@ def alpha_star(gate: Gate, differences: FloatArray) -> float | Literal["any"] | 
     """
 
     def passes_at(alpha: float) -> bool:
-        return decide(gate, differences, alpha=alpha).passes
+        return interval_passes(gate, differences, alpha=alpha)
 
     if not passes_at(0.0):
         return None

@@ -12,7 +12,6 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.decision import (
     FEW_TOPICS,
     FEWEST_TOPICS,
-    REPORTED,
     Decision,
     FloatArray,
     changed_topics,
@@ -33,6 +32,7 @@ from pytest_riskguard.gates.verdict import (
 )
 from pytest_riskguard.inference import cannot_fail, minimum_detectable_effect, sign_flip, topics_needed
 from pytest_riskguard.risk import counts, freward, frisk, linear, trisk
+from pytest_riskguard.risk.paired import CHANGED
 
 
 def judge(gate: Gate, candidate: TopicScores, baseline: TopicScores, *, rescored: bool = False) -> Verdict:
@@ -174,8 +174,8 @@ class _Comparison:
         self.decision: Decision | None = None
         self.plain: Decision | None = None
         if self.n >= 2:
-            self.decision = decide(gate, self.differences, alpha=gate.alpha, methods=REPORTED)
-            self.plain = decide(gate, self.differences, alpha=0.0, methods=REPORTED)
+            self.decision = decide(gate, self.differences, alpha=gate.alpha)
+            self.plain = decide(gate, self.differences, alpha=0.0)
 
     def verdict(self) -> Verdict:
         gate = self.gate
@@ -207,9 +207,7 @@ class _Comparison:
                 missing_in_candidate=self.missing_in_candidate,
                 missing_in_baseline=self.missing_in_baseline,
                 unknown_in_candidate=self.candidate.unknown,
-                without_relevant=tuple(
-                    sorted({*self.candidate.without_relevant, *self.baseline.without_relevant})
-                ),
+                without_relevant=tuple(sorted({*self.candidate.without_relevant, *self.baseline.without_relevant})),
             ),
             estimates=Estimates(
                 candidate_mean=_mean(self.candidate.values),
@@ -275,13 +273,22 @@ class _Comparison:
             notices.append(Notice(code, message))
 
         if self.missing_in_candidate:
-            say("missing_topics", _named("the candidate did not answer", self.missing_in_candidate, scored=True))
+            say(
+                "missing_topics",
+                _named("the candidate did not answer", self.missing_in_candidate, scored=True),
+            )
         if self.missing_in_baseline:
             say("missing_topics", _named("the baseline did not answer", self.missing_in_baseline, scored=True))
         if self.candidate.unknown:
-            say("unknown_topics", _named("the candidate answers topics nobody judged:", self.candidate.unknown))
+            say(
+                "unknown_topics",
+                _named("the candidate answers topics nobody judged:", self.candidate.unknown),
+            )
         if self.rescored:
-            say("rescored", "the judgements changed since the baseline was stored: it was scored anew from its run")
+            say(
+                "rescored",
+                "the judgements changed since the baseline was stored: it was scored anew from its run",
+            )
         if self.n < FEWEST_TOPICS or self.decision is None or self.plain is None:
             return notices
         if self.changed == 0:
@@ -301,11 +308,8 @@ class _Comparison:
                 "churn",
                 "fails at this alpha only because losses weigh more than wins; on_churn: warn lets it through",
             )
-        student = next(i for i in self.decision.intervals if i.method == "student_t")
-        if reaches(student.upper, self.gate.tolerance) != self.decision.passes:
-            says = "passes" if reaches(student.upper, self.gate.tolerance) else "fails"
-            decided = self.decision.decisive
-            say("methods_disagree", f"Student-t alone {says}; {decided} decided (upper limit {self.decision.upper:.4f})")
+        if disagreement := self._disagreement(self.decision):
+            say("methods_disagree", disagreement)
         better = next(i.lower for i in self.plain.intervals if i.method == self.plain.decisive)
         if self.decision.passes and better > 0 and self.changed >= fewest_changes(self.gate.level):
             say(
@@ -315,11 +319,24 @@ class _Comparison:
             )
         return notices
 
+    def _disagreement(self, decision: Decision) -> str | None:
+        """What Student-t says where the gate's own method says the opposite."""
+        own = "bca" if self.gate.method == "auto" else self.gate.method
+        upper = {i.method: i.upper for i in decision.intervals}
+        if reaches(upper["student_t"], self.gate.tolerance) == reaches(upper[own], self.gate.tolerance):
+            return None
+        said = {True: "passes", False: "fails"}
+        return (
+            f"by Student-t it {said[reaches(upper['student_t'], self.gate.tolerance)]} (upper limit "
+            f"{upper['student_t']:+.4f}), by {own} it {said[reaches(upper[own], self.gate.tolerance)]} "
+            f"({upper[own]:+.4f}); {decision.decisive} decided"
+        )
+
     def _few_changes(self) -> str:
         moved = [
             topic
             for topic, difference in zip(self.candidate.topics, self.differences, strict=True)
-            if abs(difference) > 1e-12
+            if abs(difference) > CHANGED
         ]
         text = (
             f"only {self.changed} of {self.n} topics changed ({', '.join(moved)}): the gate fails only if Student-t "

@@ -155,9 +155,7 @@ class Verdict:
                 "inputs": Inputs(**_known(Inputs, data["inputs"])),
                 "topics": TopicCounts(**_tupled(_known(TopicCounts, data["topics"]))),
                 "estimates": Estimates(**_tupled(_known(Estimates, data["estimates"]))),
-                "intervals": tuple(
-                    ReportedInterval(**_known(ReportedInterval, i)) for i in data["intervals"]
-                ),
+                "intervals": tuple(ReportedInterval(**_known(ReportedInterval, i)) for i in data["intervals"]),
                 "responsible_topics": _topics(data["responsible_topics"]),
                 "flagged_wins": _topics(data["flagged_wins"]),
                 "power": Power(**_known(Power, data["power"])),

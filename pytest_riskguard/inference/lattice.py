@@ -86,7 +86,9 @@ def _law(sample: Sample, kind: str, indices: IntArray, step: float, resolution: 
     first = own - points // 2
     masses = np.roll(masses, -(first % points))
     atoms = (first + np.flatnonzero(masses > NO_MASS)) * (step / n)
-    return StepLaw(kind, atoms, masses[masses > NO_MASS], sample, centre=own * (step / n), resolution=resolution)
+    return StepLaw(
+        kind, atoms, masses[masses > NO_MASS], sample, centre=own * (step / n), resolution=resolution
+    )
 
 
 def _points(width: float) -> int:

@@ -56,7 +56,9 @@ def _noncentrality(n: int, level: float, power: float) -> float:
     return float(nctdtrinc(n - 1, 1 - power, critical_value(n, level=level)))
 
 
-def topics_needed(standard_deviation: float, effect: float, *, level: float, power: float = 0.8) -> int | None:
+def topics_needed(
+    standard_deviation: float, effect: float, *, level: float, power: float = 0.8
+) -> int | None:
     """The fewest topics with which a loss of this size would be found; None where a trillion do not suffice.
 
     Raises

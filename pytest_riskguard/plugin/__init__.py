@@ -5,7 +5,6 @@ PYTEST_DONT_REWRITE
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,8 +59,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture
-def riskguard(request: pytest.FixtureRequest) -> Iterator[Riskguard]:
+def riskguard(request: pytest.FixtureRequest) -> Riskguard:
     """Judge candidates against the stored baselines of the nearest riskguard.yaml."""
+    from pytest_riskguard.errors import RiskguardError
     from pytest_riskguard.plugin.fixture import Riskguard
 
-    yield Riskguard(request)
+    try:
+        return Riskguard(request)
+    except RiskguardError as error:
+        pytest.fail(str(error), pytrace=False)

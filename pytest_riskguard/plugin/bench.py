@@ -25,12 +25,11 @@ def referee_for(config: pytest.Config, settings: Config) -> Referee:
     """The referee over a riskguard.yaml's collection, the same one for all its gates."""
     referees = config.stash.setdefault(_REFEREES, {})
     if settings.path not in referees:
-        measures = dict.fromkeys(m for gate in settings.gates for m in gate.measures)
         referees[settings.path] = Referee(
             qrels=settings.collection.qrels,
             topics=settings.collection.topics,
             store=Store(settings.store),
-            measures=tuple(measures),
+            measures=settings.all_measures,
         )
     return referees[settings.path]
 
@@ -93,5 +92,3 @@ def _imported(target: str) -> Search:
         raise UsageError(f"{target!r} is not a function")
     search: Search = found
     return search
-
-

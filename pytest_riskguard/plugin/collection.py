@@ -76,8 +76,6 @@ class GateTest(_Reported):
         referee: Referee = referee_for(self.config, self.settings)
         asked = self.item.settings.candidate or self.settings.candidate
         candidate: Source = candidate_source(self.config, self.settings, asked)
-        verdict = record(
-            referee.verdict(self.item.gate, candidate, Stored(self.item.baseline), self.item.measure)
-        )
+        verdict = record(referee.verdict(self.item.gate, candidate, Stored(self.item.baseline), self.item.measure))
         if not verdict.passed:
             raise RiskyError(explain(verdict, reproduce=f"pytest --riskguard '{self.nodeid}'"), verdict)

@@ -14,14 +14,15 @@ def add_options(parser: pytest.Parser) -> None:
     """Declare the command line options and ini settings."""
     group = parser.getgroup("riskguard", "riskguard: gates on risky ranking changes")
     group.addoption(
-        "--riskguard", action="store_true", default=None, help="judge gates: riskguard.yaml and the riskguard fixture"
+        "--riskguard",
+        action="store_true",
+        default=None,
+        help="judge gates: riskguard.yaml and the riskguard fixture",
     )
     group.addoption(
         "--no-riskguard", dest="riskguard", action="store_false", help="do not, whatever the ini file says"
     )
-    group.addoption(
-        "--riskguard-no-yaml", action="store_true", help="do not collect the gates of riskguard.yaml"
-    )
+    group.addoption("--riskguard-no-yaml", action="store_true", help="do not collect the gates of riskguard.yaml")
     group.addoption(
         "--riskguard-require",
         type=int,

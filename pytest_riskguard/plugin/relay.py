@@ -41,9 +41,7 @@ class Relay:
         """Each verdict with the test that asked, sorted by test."""
         from pytest_riskguard.gates.verdict import Verdict
 
-        return [
-            (test, Verdict.from_dict(data)) for test in sorted(self._by_test) for data in self._by_test[test]
-        ]
+        return [(test, Verdict.from_dict(data)) for test in sorted(self._by_test) for data in self._by_test[test]]
 
     def verdicts(self) -> list[Verdict]:
         """The verdicts, sorted by test."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 WIDTH = "riskguard_width"
 
 
+def _width() -> int:
+    columns = shutil.get_terminal_size(fallback=(80, 24)).columns
+    return max(columns - 4, 40)  # pytest puts "E   " before each line of a failure
+
+
 class RiskguardSession:
     """Registered as a plugin of its own when riskguard is on."""
 
@@ -31,10 +37,7 @@ class RiskguardSession:
         self.is_worker = worker is not None
         verbosity = config.get_verbosity()
         detail.CURRENT.topics = None if verbosity >= 2 else 3 if verbosity < 0 else 10
-        detail.CURRENT.width = worker[WIDTH] if worker is not None else self._width()
-
-    def _width(self) -> int:
-        return max(self.config.get_terminal_writer().fullwidth - 4, 40)  # pytest puts "E   " before each line
+        detail.CURRENT.width = _width() if worker is None else worker[WIDTH]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

@@ -15,9 +15,7 @@ _MARKUP = {
 }
 
 
-def write_summary(
-    reporter: pytest.TerminalReporter, judged: list[tuple[str, Verdict]], problems: list[str]
-) -> None:
+def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Verdict]], problems: list[str]) -> None:
     """Write the section; with ``-q`` only what did not pass, and the problems of the run itself."""
     quiet = reporter.config.get_verbosity() < 0
     shown = [(test, verdict) for test, verdict in judged if not (quiet and verdict.passed)]

@@ -146,7 +146,7 @@ def _responsible(verdict: Verdict, detail: Detail) -> list[str]:
     if not losers:
         return []
     most = len(losers) if detail.topics is None else detail.topics
-    title = f"topics responsible ({counted(len(losers), 'topic')} lost"
+    title = f"topics responsible ({counted(verdict.topics.losses, 'topic')} lost"
     title += f"; the {most} most harmful, -vv shows all):" if most < len(losers) else "):"
     lines = [f"  {title}", *_table(losers[:most], detail)]
     if verdict.flagged_wins:
@@ -182,9 +182,7 @@ def _table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
     table.add_column("of loss", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
     for topic in topics:
-        marks = [
-            mark for mark, on in (("flagged", topic.flagged), ("flips it", topic.flips_verdict)) if on
-        ]
+        marks = [mark for mark, on in (("flagged", topic.flagged), ("flips it", topic.flips_verdict)) if on]
         cells = [clean(topic.topic)]
         if with_queries:
             cells.append(clean(topic.query or ""))
@@ -196,7 +194,11 @@ def _table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
         ]
         table.add_row(*(Text(cell) for cell in cells))
     console = Console(
-        file=io.StringIO(), width=max(detail.width - 4, 70), color_system=None, force_terminal=False, legacy_windows=False
+        file=io.StringIO(),
+        width=max(detail.width - 4, 70),
+        color_system=None,
+        force_terminal=False,
+        legacy_windows=False,
     )
     with console.capture() as capture:
         console.print(table)

@@ -17,8 +17,11 @@ from scipy.special import stdtr
 from pytest_riskguard.risk.checks import FloatArray, loss_weight, mean, per_topic
 from pytest_riskguard.risk.tradeoff import linear
 
-#: Two scores that differ by no more than this are the same score.
+#: Two scores that differ by no more than this are the same score: anything less is rounding.
 CHANGED = 1e-12
+#: A win or a loss is more than this. Measures such as ERR give differences of 1e-8 to documents deep in a ranking,
+#: which no tool prints and nobody would call a loss.
+COUNTED = 1e-6
 
 
 def frisk(differences: npt.ArrayLike) -> float:
@@ -128,7 +131,7 @@ def jackknife_standardised(x: npt.ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True)
 class Counts:
-    """Topics by what happened to them; a change is more than 1e-12."""
+    """Topics by what happened to them: a change is more than 1e-12, a win or a loss more than 1e-6, a tie the rest."""
 
     wins: int
     losses: int
@@ -155,10 +158,12 @@ def counts(candidate: npt.ArrayLike, baseline: npt.ArrayLike) -> Counts:
     if candidate.shape != baseline.shape:
         raise ValueError(f"candidate and baseline differ in shape: {candidate.shape} and {baseline.shape}")
     differences = candidate - baseline
-    wins = int(np.count_nonzero(differences > CHANGED))
-    losses = int(np.count_nonzero(differences < -CHANGED))
-    heavy = int(np.count_nonzero((differences < -CHANGED) & (-differences > 0.2 * np.abs(baseline) + CHANGED)))
-    return Counts(wins, losses, differences.size - wins - losses, wins + losses, heavy)
+    wins = int(np.count_nonzero(differences > COUNTED))
+    lost = differences < -COUNTED
+    losses = int(np.count_nonzero(lost))
+    heavy = int(np.count_nonzero(lost & (-differences > 0.2 * np.abs(baseline) + CHANGED)))
+    changed = int(np.count_nonzero(np.abs(differences) > CHANGED))
+    return Counts(wins, losses, differences.size - wins - losses, changed, heavy)
 
 
 def share_changed(differences: npt.ArrayLike) -> float:

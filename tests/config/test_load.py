@@ -154,9 +154,7 @@ def test_all_measures_holds_those_that_only_a_gate_names(write):
 
 
 def test_measures_and_candidate_may_stand_in_the_gates_alone(write):
-    config = load_config(
-        write(f"collection: {{qrels: q}}\ngates: [{{{GATE}, measure: AP, candidate: a.run}}]\n")
-    )
+    config = load_config(write(f"collection: {{qrels: q}}\ngates: [{{{GATE}, measure: AP, candidate: a.run}}]\n"))
     assert config.measures == ()
     assert config.candidate is None
 
@@ -197,8 +195,7 @@ def test_all_errors_of_a_file_are_told_at_once_by_line(write):
     first, *rest = str(error).splitlines()
     assert first == f"{path}:4: unknown key 'stroe' in the file; did you mean 'store'? (and 2 more errors)"
     assert (
-        rest[0]
-        == f"{path}:6: level of gate 'a': expected a number between 0 and 1 such as 0.95, found the number 95"
+        rest[0] == f"{path}:6: level of gate 'a': expected a number between 0 and 1 such as 0.95, found the number 95"
     )
     assert rest[1].startswith(f"{path}:7: gate 'b' has no 'baseline'; add `baseline: NAME`")
     assert (error.line, error.problem) == (4, "unknown key 'stroe' in the file; did you mean 'store'?")
@@ -244,7 +241,8 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: ../prod",
-            "baseline of gate 'g': '../prod' cannot name a baseline: expected letters, digits, '.', '_' and '-', "
+            "baseline of gate 'g': '../prod' cannot name a baseline: expected letters, digits, "
+            "'.', '_' and '-', "
             "beginning with a letter or digit",
         ),
     ],
@@ -337,18 +335,14 @@ def test_a_value_must_be_what_its_key_takes(errors, value, problem):
     ((line, said),) = errors(f"{HEAD}gates:\n  - {{{GATE},\n     {value}}}\n")
     assert line == 6
     if problem is None:
-        assert said.startswith(
-            "unknown key 'zzz' in gate 'no-risk'; known keys: name, kind, baseline, candidate,"
-        )
+        assert said.startswith("unknown key 'zzz' in gate 'no-risk'; known keys: name, kind, baseline, candidate,")
     else:
         assert said == problem
 
 
 @pytest.mark.parametrize("name", ["a::b", "a[1]", "a/b", "a\\\\b", " a", "", "a\\nb", "a\\u202eb"])
 def test_a_gate_is_not_named_what_a_node_id_cannot_hold(errors, name):
-    ((line, said),) = errors(
-        f'{HEAD}gates:\n  - {{name: "{name}", kind: not_significantly_risky, baseline: p}}\n'
-    )
+    ((line, said),) = errors(f'{HEAD}gates:\n  - {{name: "{name}", kind: not_significantly_risky, baseline: p}}\n')
     assert line == 5
     assert said.startswith("name of gate 1: expected a name without '::'")
 
@@ -400,12 +394,14 @@ def test_two_gates_of_one_name_are_refused_at_the_second(errors):
         (
             f"collection: {{qrels: q}}\ncandidate: c\ngates: [{{{GATE}}}]\n",
             3,
-            "gate 'no-risk' has no measure; write `measures: [nDCG@10]` for the whole file, or `measure:` in the gate",
+            "gate 'no-risk' has no measure; write `measures: [nDCG@10]` for the whole file, or "
+            "`measure:` in the gate",
         ),
         (
             f"collection: {{qrels: q}}\nmeasures: [AP]\ngates: [{{{GATE}}}]\n",
             3,
-            "gate 'no-risk' has no candidate; write `candidate: PATH_OF_A_RUN` for the whole file, or `candidate:` in "
+            "gate 'no-risk' has no candidate; write `candidate: PATH_OF_A_RUN` for the whole "
+            "file, or `candidate:` in "
             "the gate",
         ),
         (

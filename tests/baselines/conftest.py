@@ -1,0 +1,83 @@
+"""A small collection, and an environment that is not that of a CI service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.baselines import surroundings
+from pytest_riskguard.baselines.store import Store
+
+MEASURES = ("nDCG@10", "AP")
+
+
+class Collection:
+    """Files of a collection with 14 judged topics, of which ``t13`` has no relevant document."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.qrels, self.topics, self.run = folder / "qrels.txt", folder / "topics.tsv", folder / "old.run"
+        rows = [f"t{t} 0 d{d} {(t + d) % 3}" for t in range(1, 13) for d in range(1, 8)]
+        self.qrels.write_text("\n".join([*rows, "t13 0 d1 0", "t14 0 d9 1", ""]))
+        self.topics.write_text("".join(f"t{t}\tquery {t}\n" for t in range(1, 15)))
+        # Every topic has its own order of documents; t14 is not answered, t99 is judged nowhere.
+        self.run.write_text(
+            "".join(
+                f"t{t} Q0 d{d} {rank} {10 - rank / 7} old\n"
+                for t in (*range(1, 13), 99)
+                for rank, d in enumerate(sorted(range(1, 10), key=lambda d: d * (t + 1) * 7 % 101)[:6], start=1)
+            )
+        )
+
+    def other_run(self, name: str = "new.run") -> Path:
+        """A run with other scores."""
+        path = self.folder / name
+        path.write_text("".join(f"t{t} Q0 d{d} {d} {10 - d} new\n" for t in range(1, 13) for d in range(1, 4)))
+        return path
+
+    def other_qrels(self) -> Path:
+        """Judgements with one grade changed."""
+        path = self.folder / "qrels-new.txt"
+        path.write_text(self.qrels.read_text().replace("t1 0 d1 2", "t1 0 d1 0"))
+        return path
+
+
+@pytest.fixture(autouse=True)
+def outside_ci(monkeypatch):
+    for variable in surroundings._CI_VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture
+def collection(tmp_path):
+    return Collection(tmp_path)
+
+
+@pytest.fixture
+def store(tmp_path):
+    return Store(tmp_path / "baselines")
+
+
+@pytest.fixture
+def link():
+    """Make a symbolic link, or skip where that is not allowed."""
+
+    def link(path: Path, target: Path) -> None:
+        try:
+            path.symlink_to(target)
+        except OSError:
+            pytest.skip("symbolic links are not allowed here")
+
+    return link
+
+
+@pytest.fixture
+def add(store, collection):
+    """Store the collection's run."""
+
+    def add(name="prod", run=None, **options):
+        options = {"qrels": collection.qrels, "topics": collection.topics, "measures": MEASURES} | options
+        return store.add(name, run or collection.run, **options)
+
+    return add

@@ -1,0 +1,134 @@
+"""The manifest is read back as written, and refused when anything in it is not as written."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_riskguard.baselines.manifest import (
+    Digests,
+    GitState,
+    Manifest,
+    ManifestError,
+    NewerFormatError,
+    StoredMeasure,
+    StoredTopics,
+)
+
+DIGEST = "sha256:" + "0123456789abcdef" * 4
+MANIFEST = Manifest(
+    created="2025-11-21T10:00:00Z",
+    digests=Digests(run=DIGEST, qrels=DIGEST, scores=DIGEST, topics=DIGEST),
+    measures=(StoredMeasure("nDCG@10", "pytrec_eval", "0.5.11"), StoredMeasure("Compat", "compat", None)),
+    topics=StoredTopics(scored=2, without_relevant=1, unanswered=("7",), unknown=()),
+    run_kept=True,
+    versions={"ir-measures": "0.4.3"},
+    git=GitState("a" * 40, dirty=False),
+    note="release 7, größer",
+)
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        MANIFEST,
+        replace(MANIFEST, git=None, note="", digests=replace(MANIFEST.digests, topics=None), run_kept=False),
+    ],
+)
+def test_it_is_read_back_as_written(manifest):
+    assert Manifest.from_bytes(manifest.to_bytes()) == manifest
+
+
+def test_its_text_is_fit_for_a_diff():
+    text = MANIFEST.to_bytes().decode()
+    keys = list(json.loads(text))
+    assert keys == sorted(keys)
+    assert text.endswith("}\n")
+    assert '  "note": "release 7, größer",\n' in text
+    assert '  "format": 1,\n' in text
+
+
+def test_line_ends_of_windows_do_no_harm():
+    assert Manifest.from_bytes(MANIFEST.to_bytes().replace(b"\n", b"\r\n")) == MANIFEST
+
+
+def changed(*path, value):
+    data = json.loads(MANIFEST.to_bytes())
+    *way, last = path
+    place = data
+    for step in way:
+        place = place[step]
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    return json.dumps(data).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"", "empty"),
+        (b"{", "line 1: not JSON"),
+        (MANIFEST.to_bytes()[:-40], "not JSON"),
+        (b"\xff", "not UTF-8: byte 0xff"),
+        (b"[" * 100_000, "nested too deeply"),
+        (b"[]", "expected an object, found a list"),
+        (b"version https://git-lfs.github.com/spec/v1\n", r"Git LFS pointer .*git lfs pull"),
+        (
+            MANIFEST.to_bytes().replace(b'  "note"', b'<<<<<<< HEAD\n  "note"'),
+            r"line \d+: a merge conflict is left",
+        ),
+        (b'{"format": 1, "note": "", "note": ""}', "key 'note' appears twice"),
+        (b'{"format": NaN}', "NaN is not a number"),
+        (changed("format", value=...), "format: expected 1, found null"),
+        (changed("format", value="1"), 'format: expected 1, found "1"'),
+        (changed("format", value=True), "format: expected 1, found true"),
+        (changed("format", value=0), "format: expected 1, found 0"),
+        (changed("note", value=...), "missing key 'note'"),
+        (changed("host", value="x"), "unknown key 'host'"),
+        (changed("digests", "run", value=...), "missing key 'digests.run'"),
+        (changed("digests", "run", value="sha256:0"), "digests.run: expected sha256:"),
+        (changed("digests", "run", value=None), "digests.run: expected text, found null"),
+        (changed("measures", value=[]), "measures: expected at least one, found none"),
+        (changed("measures", value={}), "measures: expected a list, found an object"),
+        (
+            changed("measures", 0, "name", value=3),
+            r"measures\[0\]\.name: expected text, found a whole number",
+        ),
+        (changed("topics", "scored", value=2.0), "topics.scored: expected a whole number, found a number"),
+        (
+            changed("topics", "scored", value=True),
+            "topics.scored: expected a whole number, found true or false",
+        ),
+        (changed("topics", "unanswered", value=[7]), r"topics.unanswered\[0\]: expected text"),
+        (changed("run_kept", value=1), "run_kept: expected true or false, found a whole number"),
+        (changed("versions", "ir-measures", value=1), "versions.ir-measures: expected text"),
+        (changed("git", value="abc"), "git: expected an object, found text"),
+        (changed("created", value="yesterday"), "created: expected a date and time, found 'yesterday'"),
+    ],
+)
+def test_anything_else_is_refused(content, problem):
+    with pytest.raises(ManifestError, match=problem):
+        Manifest.from_bytes(content)
+
+
+def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
+    with pytest.raises(NewerFormatError, match=r"format 2 .* reads format 1; upgrade pytest-riskguard"):
+        Manifest.from_bytes(b'{"format": 2, "something": "new"}')
+
+
+@given(st.data())
+def test_a_changed_byte_is_refused_or_gives_a_manifest(data):
+    content = bytearray(MANIFEST.to_bytes())
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] = data.draw(st.integers(0, 255))
+    try:
+        read = Manifest.from_bytes(bytes(content))
+    except ManifestError:
+        return
+    assert isinstance(read, Manifest)

@@ -1,0 +1,469 @@
+"""Baselines are read back as they were scored, or refused with what to do."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from pytest_riskguard.baselines import store as store_module
+from pytest_riskguard.baselines import surroundings
+from pytest_riskguard.baselines.manifest import GitState, Manifest
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, RunFormatError, UsageError
+from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.scoring import score_run
+from tests.baselines.conftest import MEASURES
+
+
+@pytest.fixture
+def qrels(collection):
+    return read_qrels(collection.qrels)
+
+
+def assert_same_scores(read, scored):
+    assert_array_equal(read.values, scored.values)
+    for field in (
+        *("name", "measure", "topics", "queries", "digest", "qrels_digest"),
+        *("unanswered", "unknown", "without_relevant", "from_run"),
+    ):
+        assert getattr(read, field) == getattr(scored, field), field
+
+
+@pytest.mark.parametrize("keep_run", [True, False])
+def test_scores_are_read_back_bit_for_bit(store, add, collection, qrels, keep_run):
+    add(keep_run=keep_run)
+    queries = {"t1": "one"}
+    for measure in MEASURES:
+        (scored,) = score_run(collection.run, qrels, [measure], name="prod", queries=queries)
+        stored = store.scores("prod", measure, qrels=qrels, queries=queries)
+        assert_same_scores(stored.scores, scored)
+        assert not stored.rescored
+        assert len(set(scored.values)) > 5  # the collection tells its topics apart
+    assert (scored.unanswered, scored.unknown, scored.without_relevant) == (("t14",), ("t99",), ("t13",))
+
+
+def test_real_runs_are_read_back_bit_for_bit(store, shared):
+    data = shared / "data" / "cranfield_runs"
+    qrels = read_qrels(data / "qrels.txt")
+    run = data / "runs" / "lsa200_dense.run.gz"
+    store.add("lsa", run, qrels=data / "qrels.txt", topics=data / "queries.tsv", measures=["nDCG@10", "RR"])
+    for scored in score_run(run, qrels, ["nDCG@10", "RR"], name="lsa"):
+        assert_same_scores(store.scores("lsa", scored.measure, qrels=qrels).scores, scored)
+    assert store.verify("lsa") == []
+
+
+def test_stored_scores_are_read_not_computed(store, add, qrels, monkeypatch):
+    add()
+
+    def never(*arguments, **options):
+        raise AssertionError("scored again")
+
+    monkeypatch.setattr("pytest_riskguard.baselines.stored.score_run", never)
+    store.scores("prod", "nDCG@10", qrels=qrels)
+
+
+def test_a_measure_is_known_by_any_of_its_spellings(store, add, qrels):
+    add(measures=["NDCG@10", "nDCG@10", "MAP"])
+    assert [measure.name for measure in store.manifest("prod").measures] == ["nDCG@10", "AP"]
+    assert store.scores("prod", "MAP", qrels=qrels).scores.measure == "AP"
+
+
+def test_a_measure_that_was_not_stored_is_scored_from_the_kept_run(store, add, collection, qrels):
+    add()
+    stored = store.scores("prod", "RR", qrels=qrels)
+    assert_same_scores(stored.scores, score_run(collection.run, qrels, ["RR"], name="prod")[0])
+    assert not stored.rescored
+
+
+def test_a_measure_that_was_not_stored_is_missing_without_the_run(store, add, qrels):
+    add(keep_run=False)
+    with pytest.raises(BaselineError, match=r"it has scores of nDCG@10, AP, not of RR.* update prod RUN") as caught:
+        store.scores("prod", "RR", qrels=qrels)
+    assert caught.value.reason == "missing_input"
+
+
+def test_changed_judgements_are_scored_anew_and_said(store, add, collection):
+    add()
+    changed = read_qrels(collection.other_qrels())
+    stored = store.scores("prod", "nDCG@10", qrels=changed)
+    assert stored.rescored
+    assert_same_scores(stored.scores, score_run(collection.run, changed, ["nDCG@10"], name="prod")[0])
+    assert store.manifest("prod").digests.qrels != changed.digest  # nothing was written
+
+
+def test_changed_judgements_without_the_run_cannot_be_compared(store, add, collection):
+    add(keep_run=False)
+    with pytest.raises(
+        BaselineError, match=r"qrels-new\.txt has changed .* `riskguard baseline update prod RUN`"
+    ) as caught:
+        store.scores("prod", "nDCG@10", qrels=read_qrels(collection.other_qrels()))
+    assert caught.value.reason == "inputs_changed"
+    assert caught.value.problem.startswith("baselines/prod: ")
+
+
+def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qrels, monkeypatch):
+    add()
+    before = store.scores("prod", "AP", qrels=qrels).scores
+    monkeypatch.setattr(surroundings, "distribution_version", lambda _: "99")
+    assert not store.scores("prod", "AP", qrels=qrels).rescored  # scored, with the same values
+
+    def another_definition(*arguments, **options):
+        return tuple(replace(s, values=s.values / 2) for s in score_run(*arguments, **options))
+
+    monkeypatch.setattr("pytest_riskguard.baselines.stored.score_run", another_definition)
+    stored = store.scores("prod", "AP", qrels=qrels)
+    assert stored.rescored
+    assert_array_equal(stored.scores.values, before.values / 2)
+
+
+def test_the_manifest_says_where_the_scores_come_from(store, add, qrels, monkeypatch):
+    git = GitState("b" * 40, dirty=True)
+    monkeypatch.setattr(surroundings, "git_state", lambda _: git)
+    monkeypatch.setattr(surroundings, "now", lambda: "2025-11-21T10:00:00Z")
+    manifest = add(note="release 7")
+    assert store.manifest("prod") == manifest
+    assert manifest.created == "2025-11-21T10:00:00Z"
+    assert (manifest.note, manifest.git, manifest.run_kept) == ("release 7", git, True)
+    assert manifest.digests.qrels == qrels.digest
+    assert manifest.versions["ir-measures"] == version("ir-measures")
+    assert [(m.name, m.provider, m.version) for m in manifest.measures] == [
+        ("nDCG@10", "pytrec_eval", version("pytrec-eval-terrier")),
+        ("AP", "pytrec_eval", version("pytrec-eval-terrier")),
+    ]
+    topics = manifest.topics
+    assert (topics.scored, topics.without_relevant, topics.unanswered, topics.unknown) == (
+        13,
+        1,
+        ("t14",),
+        ("t99",),
+    )
+
+
+def test_what_is_stored_names_no_folder_host_or_user(store, add, tmp_path):
+    add()
+    for path in (store.root / "prod").iterdir():
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+        assert str(tmp_path).encode() not in content
+
+
+def test_the_folder_holds_the_three_files_with_scores_fit_for_a_diff(store, add):
+    add()
+    assert sorted(path.name for path in (store.root / "prod").iterdir()) == [
+        "manifest.json",
+        "run.gz",
+        "scores.tsv",
+    ]
+    lines = (store.root / "prod" / "scores.tsv").read_bytes().decode().split("\n")
+    assert lines[0] == "topic\tnDCG@10\tAP"
+    topics = [line.split("\t")[0] for line in lines[1:-1]]
+    assert topics == sorted(topics)
+    assert lines[-1] == ""
+    add("small", keep_run=False)
+    assert sorted(path.name for path in (store.root / "small").iterdir()) == ["manifest.json", "scores.tsv"]
+
+
+def test_the_kept_run_is_the_same_file_for_a_plain_and_a_packed_run(store, add, collection):
+    packed = collection.folder / "packed.run.gz"
+    packed.write_bytes(gzip.compress(collection.run.read_bytes(), mtime=12345))
+    add("plain")
+    add("packed", packed)
+    content = (store.root / "plain" / "run.gz").read_bytes()
+    assert content == (store.root / "packed" / "run.gz").read_bytes()
+    assert gzip.decompress(content) == collection.run.read_bytes()
+    assert content[3] == 0  # no file name (RFC 1952, 2.3.1: FLG)
+    assert content[4:8] == b"\0\0\0\0"  # no time (MTIME)
+
+
+def test_windows_lines_of_a_run_are_kept_as_they_are(store, add, collection):
+    run = collection.folder / "crlf.run"
+    run.write_bytes(collection.run.read_bytes().replace(b"\n", b"\r\n"))
+    add("crlf", run)
+    assert gzip.decompress((store.root / "crlf" / "run.gz").read_bytes()) == run.read_bytes()
+
+
+def test_names_are_sorted_and_nothing_else_in_the_store_is_one(store, add):
+    assert store.names() == ()
+    for name in ("web", "a", "bm25"):
+        add(name)
+    (store.root / "README.md").touch()
+    (store.root / ".git").mkdir()
+    (store.root / "with space").mkdir()
+    assert store.names() == ("a", "bm25", "web")
+
+
+def test_a_taken_name_is_refused_with_the_command_that_replaces(store, add, collection, qrels):
+    add()
+    before = store.scores("prod", "AP", qrels=qrels).scores
+    with pytest.raises(UsageError, match=r"there is a baseline of that name; .*`riskguard baseline update prod RUN`"):
+        add(run=collection.other_run())
+    add(run=collection.other_run(), replace=True, note="better")
+    after = store.scores("prod", "AP", qrels=qrels).scores
+    assert not np.array_equal(before.values, after.values)
+    assert store.manifest("prod").note == "better"
+    assert store.names() == ("prod",)
+
+
+def test_a_baseline_is_replaced_by_its_own_run(store, add, collection, qrels):
+    add()
+    add(run=store.root / "prod" / "run.gz", qrels=collection.other_qrels(), replace=True)
+    changed = read_qrels(collection.other_qrels())
+    assert not store.scores("prod", "AP", qrels=changed).rescored
+    assert store.verify("prod") == []
+
+
+def test_a_name_that_differs_in_case_only_is_refused(add):
+    add("prod")
+    with pytest.raises(UsageError, match="'prod' differs in upper and lower case only"):
+        add("Prod", replace=True)
+
+
+def test_nothing_is_stored_inside_ci_unless_it_is_allowed(store, add, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    with pytest.raises(UsageError, match=r"not stored inside CI \(GITHUB_ACTIONS is set\).*--allow-ci"):
+        add()
+    assert not store.root.exists()
+    add(allow_ci=True)
+    with pytest.raises(UsageError, match="not stored inside CI"):
+        add(replace=True)
+
+
+@pytest.mark.parametrize("name", ["../prod", "/prod", "a/b", "", "..", "nul", "a\0b"])
+def test_a_name_cannot_lead_out_of_the_store(store, add, qrels, name):
+    for use in (
+        lambda: add(name),
+        lambda: store.manifest(name),
+        lambda: store.scores(name, "AP", qrels=qrels),
+        lambda: store.verify(name),
+        lambda: store.remove(name),
+    ):
+        with pytest.raises(UsageError, match="cannot name a baseline"):
+            use()
+
+
+def test_a_link_cannot_lead_out_of_the_store(store, add, tmp_path, qrels, link):
+    add()
+    (store.root / "prod").rename(tmp_path / "elsewhere")
+    link(store.root / "prod", tmp_path / "elsewhere")
+    with pytest.raises(BaselineError, match="link to a folder outside the store"):
+        store.scores("prod", "AP", qrels=qrels)
+    with pytest.raises(BaselineError, match="link to a folder outside the store"):
+        store.remove("prod")
+    assert (tmp_path / "elsewhere" / "manifest.json").exists()
+
+
+def test_a_linked_file_cannot_lie_outside_the_store(store, add, tmp_path, qrels, link):
+    add()
+    scores = store.root / "prod" / "scores.tsv"
+    scores.rename(tmp_path / "scores.tsv")
+    link(scores, tmp_path / "scores.tsv")
+    with pytest.raises(BaselineError, match=r"scores\.tsv is a link to a file outside the store"):
+        store.scores("prod", "AP", qrels=qrels)
+
+
+def test_a_store_may_itself_be_behind_a_link(store, add, tmp_path, qrels, link):
+    add()
+    link(tmp_path / "link", store.root)
+    assert Store(tmp_path / "link").scores("prod", "AP", qrels=qrels)
+
+
+def test_an_unknown_name_is_told_with_those_there_are(store, add, qrels):
+    with pytest.raises(BaselineError, match=r"it holds none.*`riskguard baseline add prod RUN`") as caught:
+        store.scores("prod", "AP", qrels=qrels)
+    assert caught.value.reason == "missing_input"
+    add("release-7")
+    add("bm25")
+    message = r"no baseline 'relase-7' \(it holds bm25, release-7\); did you mean 'release-7'\?"
+    with pytest.raises(BaselineError, match=message) as caught:
+        store.manifest("relase-7")
+    assert str(store.root) not in caught.value.problem
+
+
+def test_a_removed_baseline_is_gone(store, add):
+    add("a")
+    add("b")
+    store.remove("a")
+    assert store.names() == ("b",)
+    with pytest.raises(BaselineError, match="no baseline 'a'"):
+        store.remove("a")
+
+
+def test_a_damaged_baseline_can_be_removed_and_replaced(store, add):
+    add("a")
+    add("b")
+    for name in ("a", "b"):
+        (store.root / name / "manifest.json").write_text("{")
+    assert store.names() == ("a", "b")
+    store.remove("a")
+    add("b", replace=True)
+    assert store.names() == ("b",)
+    assert store.verify("b") == []
+
+
+# What cannot be stored leaves nothing behind.
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"measures": []}, UsageError, "expected at least one measure"),
+        ({"measures": ["nDGC@10"]}, UsageError, "nDCG@10"),
+        ({"note": "\udcff"}, UsageError, r"the note .* is not text"),
+    ],
+)
+def test_a_wrong_question_stores_nothing(store, add, options, error, message):
+    with pytest.raises(error, match=message):
+        add(**options)
+    assert store.names() == ()
+
+
+def test_a_run_that_answers_no_judged_topic_is_not_stored(store, add, tmp_path):
+    run = tmp_path / "other.run"
+    run.write_text("x1 Q0 d1 1 1.0 x\n")
+    with pytest.raises(DataError) as caught:
+        add(run=run)
+    assert caught.value.reason == "no_common_topic"
+    assert not store.root.exists()
+
+
+def test_bad_files_are_told_as_they_are_and_store_nothing(store, add, tmp_path):
+    bad = tmp_path / "bad.run"
+    bad.write_text("t1 Q0 d1\n")
+    with pytest.raises(RunFormatError, match=r"bad\.run:1"):
+        add(run=bad)
+    for missing in ("run", "qrels", "topics"):
+        with pytest.raises(MissingFileError, match=r"gone\.txt"):
+            add(**{missing: tmp_path / "gone.txt"})
+    assert not store.root.exists()
+
+
+def test_a_run_that_changes_while_it_is_stored_is_not_stored(store, add, collection, monkeypatch):
+    def copy_another(source, target):
+        return copy(collection.other_run(), target)
+
+    copy = store_module.files.copy_compressed
+    monkeypatch.setattr(store_module.files, "copy_compressed", copy_another)
+    with pytest.raises(BaselineError, match="changed while it was being stored"):
+        add()
+    assert store.names() == ()
+    assert [path.name for path in store.root.iterdir()] == [".lock"]
+
+
+# Damage: each is found by verify, and stops the scores from being used.
+
+
+def cut(path, n=20):
+    path.write_bytes(path.read_bytes()[:-n])
+
+
+def swap(path, old, new):
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+
+
+def edit(path, **changes):
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+DAMAGE = {
+    "a changed score": (
+        lambda f: swap(f / "scores.tsv", b"t2\t0", b"t2\t1"),
+        r"scores\.tsv was changed after",
+    ),
+    "a lost topic": (lambda f: cut(f / "scores.tsv"), r"scores\.tsv was changed after"),
+    "no scores": (lambda f: (f / "scores.tsv").unlink(), r"scores\.tsv is missing"),
+    "a folder for scores": (
+        lambda f: ((f / "scores.tsv").unlink(), (f / "scores.tsv").mkdir()),
+        r"scores\.tsv is missing",
+    ),
+    "CRLF": (
+        lambda f: (f / "scores.tsv").write_bytes((f / "scores.tsv").read_bytes().replace(b"\n", b"\r\n")),
+        r"turned into CRLF .*core\.autocrlf.* `baselines/\*\* -text` to \.gitattributes",
+    ),
+    "a conflict": (
+        lambda f: swap(f / "scores.tsv", b"t2\t", b"<<<<<<< HEAD\nt2\t"),
+        "holds a merge conflict",
+    ),
+    "scores in LFS": (
+        lambda f: (f / "scores.tsv").write_text("version https://git-lfs.github.com/spec/v1\n"),
+        r"scores\.tsv is a Git LFS pointer.*git lfs pull",
+    ),
+    "a run in LFS": (
+        lambda f: (f / "run.gz").write_text("version https://git-lfs.github.com/spec/v1\n"),
+        r"run\.gz is a Git LFS pointer.*git lfs pull",
+    ),
+    "another run": (
+        lambda f: (f / "run.gz").write_bytes(gzip.compress(b"t1 Q0 d1 1 1.0 x\n")),
+        r"run\.gz does not hold the run that was stored",
+    ),
+    "a cut run": (lambda f: cut(f / "run.gz"), r"run\.gz is damaged \(Compressed file ended"),
+    "a run that is no gzip": (
+        lambda f: (f / "run.gz").write_text("t1"),
+        r"run\.gz is damaged \(Not a gzipped",
+    ),
+    "an unpackable run": (
+        lambda f: (f / "run.gz").write_bytes((f / "run.gz").read_bytes()[:10] + b"\xff" * 30),
+        r"run\.gz is damaged",
+    ),
+    "no run": (lambda f: (f / "run.gz").unlink(), r"run\.gz is missing"),
+    "a cut manifest": (lambda f: cut(f / "manifest.json"), r"manifest\.json: line \d+: not JSON"),
+    "an empty manifest": (lambda f: (f / "manifest.json").write_text(""), r"manifest\.json: line 1: empty"),
+    "no manifest": (lambda f: (f / "manifest.json").unlink(), r"manifest\.json is missing"),
+    "a newer format": (
+        lambda f: edit(f / "manifest.json", format=2),
+        r"manifest\.json: written in format 2 .*upgrade pytest-riskguard$",
+    ),
+    "other topics": (
+        lambda f: edit(
+            f / "manifest.json",
+            topics={"scored": 13, "without_relevant": 1, "unanswered": ["zzz"], "unknown": []},
+        ),
+        r"manifest\.json and scores\.tsv do not belong together",
+    ),
+    "other measures": (
+        lambda f: edit(f / "manifest.json", measures=[{"name": "AP", "provider": "x", "version": None}]),
+        r"manifest\.json and scores\.tsv do not belong together",
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_damage_is_found_and_its_scores_are_not_used(store, add, qrels, damage):
+    add()
+    do, message = DAMAGE[damage]
+    do(store.root / "prod")
+    with pytest.raises(BaselineError, match=message) as caught:
+        store.scores("prod", "nDCG@10", qrels=qrels)
+    assert caught.value.reason == "bad_baseline"
+    assert str(caught.value).startswith(f"{store.root / 'prod'}: ")
+    (problem,) = store.verify("prod")
+    assert problem == caught.value.problem
+    assert problem.startswith("baselines/prod: ")
+    if damage not in ("a newer format", "CRLF"):
+        assert "or store it again with `riskguard baseline update prod RUN`" in problem
+
+
+def test_verify_tells_all_that_is_wrong(store, add):
+    add()
+    assert store.verify("prod") == []
+    cut(store.root / "prod" / "scores.tsv")
+    cut(store.root / "prod" / "run.gz")
+    assert [problem.split()[1] for problem in store.verify("prod")] == ["scores.tsv", "run.gz"]
+
+
+def test_topics_that_are_not_those_of_the_qrels_are_damage(store, add, qrels):
+    add()
+    with pytest.raises(BaselineError, match=r"does not hold the topics of qrels\.txt"):
+        store.scores("prod", "AP", qrels=replace(qrels, topics=qrels.topics[1:]))
+
+
+def test_manifest_is_what_is_on_disk(store, add):
+    add()
+    assert store.manifest("prod") == Manifest.from_bytes((store.root / "prod" / "manifest.json").read_bytes())

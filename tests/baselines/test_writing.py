@@ -1,0 +1,283 @@
+"""A baseline is stored whole or not at all, whoever dies or writes meanwhile."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import filelock
+import numpy as np
+import pytest
+
+from pytest_riskguard.baselines import files
+from pytest_riskguard.baselines.store import LOCK, Store
+from pytest_riskguard.errors import BaselineError
+from pytest_riskguard.evaluation.qrels import read_qrels
+from tests.baselines.conftest import MEASURES
+
+# Stores a baseline in another process, which stops at a place in the middle and makes a file to say so.
+WRITER = """
+import sys, time
+from pathlib import Path
+from pytest_riskguard.baselines import files
+from pytest_riskguard.baselines.store import Store
+root, stop, name, run, qrels = sys.argv[1:]
+
+if stop:
+    at, place = stop.split(":", 1)
+    rename, flush = Path.rename, files._flush
+
+    def pause():
+        Path(place).touch()
+        time.sleep(60)
+
+    def paused_rename(self, target):
+        new = self.name.startswith(".tmp-")
+        if (at == "before-rename" and not new) or (at == "between" and new):
+            pause()
+        result = rename(self, target)
+        if at == "after-rename" and new:
+            pause()
+        return result
+
+    def paused_flush(path):
+        flush(path)
+        if at == "flush":
+            pause()
+
+    Path.rename, files._flush = paused_rename, paused_flush
+
+Store(Path(root)).add(
+    name, Path(run), qrels=Path(qrels), topics=None, measures=["AP"], replace=True, allow_ci=True
+)
+"""
+
+
+def writer(*arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+
+
+def wait_for(path: Path, process) -> None:
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None, process.communicate()[0].decode()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def qrels(collection):
+    return read_qrels(collection.qrels)
+
+
+@pytest.mark.parametrize("at", ["flush", "before-rename", "between", "after-rename"])
+def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection, qrels, tmp_path, at):
+    add()
+    add("other")
+    old = store.scores("prod", "AP", qrels=qrels).scores
+    process = writer(store.root, f"{at}:{tmp_path / 'reached'}", "prod", collection.other_run(), collection.qrels)
+    try:
+        wait_for(tmp_path / "reached", process)
+    finally:
+        process.kill()
+        process.communicate()
+
+    assert store.names() == ("other", "prod")
+    assert store.verify("prod") == []
+    read = store.scores("prod", "AP", qrels=qrels).scores
+    assert np.array_equal(read.values, old.values) == (at != "after-rename")
+    assert any(path.name.startswith(".") and path.name != LOCK for path in store.root.iterdir())  # left behind
+
+    store.remove("other")  # any later writer
+    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
+    assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, read.values)
+
+
+def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection, tmp_path):
+    process = writer(store.root, f"between:{tmp_path / 'reached'}", "prod", collection.run, collection.qrels)
+    try:
+        wait_for(tmp_path / "reached", process)
+    finally:
+        process.kill()
+        process.communicate()
+    assert store.names() == ()
+    with pytest.raises(BaselineError, match="no baseline 'prod'"):
+        store.manifest("prod")
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_a_rename_that_fails_leaves_the_old_baseline(store, add, collection, qrels, monkeypatch, failing):
+    add()
+    old = store.scores("prod", "AP", qrels=qrels).scores
+    calls = []
+    rename = Path.rename
+
+    def fails(self, target):
+        calls.append(self.name)
+        if len(calls) == failing:
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(BaselineError, match=r"the store cannot be written .No space left on device"):
+        add(run=collection.other_run(), replace=True)
+    assert len(calls) >= failing
+    assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, old.values)
+    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
+
+
+def test_a_write_that_fails_leaves_nothing(store, add, monkeypatch):
+    def full(path):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files, "_flush", full)
+    with pytest.raises(BaselineError, match="No space left on device"):
+        add()
+    assert [path.name for path in store.root.iterdir()] == [LOCK]
+
+
+def test_every_file_and_folder_is_flushed_before_it_is_in_place(store, add, monkeypatch):
+    flushed = []
+    monkeypatch.setattr(files, "_flush", lambda path: flushed.append(path.name))
+    add()
+    *new, temporary, parent = flushed
+    assert sorted(new) == ["manifest.json", "run.gz", "scores.tsv"]
+    assert temporary.startswith(".tmp-")
+    assert parent == store.root.name
+
+
+def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels):
+    runs = {"a": collection.run, "b": collection.other_run()}
+    writers = [writer(store.root, "", name, run, collection.qrels) for name, run in runs.items() for _ in range(2)]
+    for process in writers:
+        output = process.communicate(timeout=120)[0].decode()
+        assert process.returncode == 0, output
+    assert store.names() == ("a", "b")
+    for name in runs:
+        assert store.verify(name) == []
+    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "a", "b"]
+
+
+def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, add, collection, monkeypatch):
+    # The other one comes between the first look at the names and the lock.
+    score = store.add.__globals__["score_run"]
+
+    def slow(*arguments, **options):
+        monkeypatch.undo()
+        for variable in ("CI", "GITHUB_ACTIONS"):
+            monkeypatch.delenv(variable, raising=False)
+        add(run=collection.other_run())
+        return score(*arguments, **options)
+
+    monkeypatch.setattr("pytest_riskguard.baselines.store.score_run", slow)
+    with pytest.raises(Exception, match="there is a baseline of that name"):
+        add()
+
+
+def test_a_lock_that_is_held_is_waited_for_and_then_named(add, store, collection):
+    add()
+    impatient = Store(store.root, lock_timeout=0.05)
+    with (
+        filelock.FileLock(store.root / LOCK),
+        pytest.raises(BaselineError, match=r"\.lock: another process has been writing to this store for over 0\.05"),
+    ):
+        impatient.add("b", collection.run, qrels=collection.qrels, topics=None, measures=MEASURES)
+
+
+def test_a_lock_file_that_was_left_behind_blocks_nobody(add, store):
+    store.root.mkdir()
+    (store.root / LOCK).touch()
+    add()
+
+
+def test_readers_take_no_lock_and_write_nothing(store, add, qrels, monkeypatch):
+    add()
+    (store.root / LOCK).unlink()
+
+    def refuse(*arguments, **options):
+        raise AssertionError("a reader took the lock")
+
+    monkeypatch.setattr(filelock, "FileLock", refuse)
+    before = {path: path.stat().st_mtime_ns for path in store.root.rglob("*")}
+    store.names()
+    store.manifest("prod")
+    store.scores("prod", "AP", qrels=qrels)
+    store.scores("prod", "RR", qrels=qrels)
+    store.verify("prod")
+    assert {path: path.stat().st_mtime_ns for path in store.root.rglob("*")} == before
+
+
+def test_a_folder_without_write_permission_is_read_and_not_written(store, add, qrels):
+    add()
+    folders = [store.root, store.root / "prod"]
+    for folder in folders:
+        folder.chmod(0o555)
+    (store.root / LOCK).chmod(0o444)
+    try:
+        if os.access(store.root, os.W_OK):
+            pytest.skip("permissions do not bind this user")
+        store.scores("prod", "AP", qrels=qrels)
+        with pytest.raises(BaselineError, match=r"the store cannot be written .Permission denied"):
+            add("b")
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+
+
+def test_a_place_that_cannot_be_a_folder_is_told(tmp_path, collection):
+    (tmp_path / "file").touch()
+    store = Store(tmp_path / "file" / "baselines")
+    with pytest.raises(BaselineError, match=r"the store cannot be read .Not a directory"):
+        store.names()
+    with pytest.raises(BaselineError, match=r"no baseline 'a'|the store cannot be read"):
+        store.manifest("a")
+    with pytest.raises(BaselineError, match=r"the store cannot be read .Not a directory"):
+        store.add("a", collection.run, qrels=collection.qrels, topics=None, measures=MEASURES)
+
+
+def test_a_reader_follows_a_baseline_that_is_replaced_under_its_eyes(store, add, collection, qrels, monkeypatch):
+    add()
+    twin = Store(store.root.with_name("twin"))
+    twin.add("prod", collection.other_run(), qrels=collection.qrels, topics=None, measures=MEASURES)
+    digest = files.sha256
+
+    def replaced_first(content):
+        if (twin.root / "prod").exists():  # the manifest was read, the scores will be those of the next one
+            shutil.rmtree(store.root / "prod")
+            (twin.root / "prod").rename(store.root / "prod")
+            content = (store.root / "prod" / "scores.tsv").read_bytes()
+        return digest(content)
+
+    monkeypatch.setattr(files, "sha256", replaced_first)
+    read = store.scores("prod", "AP", qrels=qrels).scores
+    assert read.digest == store.manifest("prod").digests.run
+    assert read.unanswered == ("t14",)
+    assert not (twin.root / "prod").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows renames no folder whose files are being read")
+def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, add, collection, qrels):
+    add()
+    add("other", run=collection.other_run())
+    valid = {store.scores(name, "AP", qrels=qrels).scores.values.tobytes() for name in ("prod", "other")}
+    assert len(valid) == 2
+    code = (
+        "import sys; from pathlib import Path; from pytest_riskguard.baselines.store import Store\n"
+        "root, qrels, *runs = map(Path, sys.argv[1:])\n"
+        "for i in range(40):\n"
+        "    Store(root).add('prod', runs[i % 2], qrels=qrels, topics=None, measures=['AP'], replace=True)\n"
+    )
+    arguments = [store.root, collection.qrels, collection.run, collection.other_run()]
+    process = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stderr=subprocess.PIPE)
+    seen = set()
+    while process.poll() is None:
+        seen.add(store.scores("prod", "AP", qrels=qrels).scores.values.tobytes())
+    assert process.returncode == 0, process.communicate()[1].decode()
+    process.communicate()
+    assert seen == valid
