@@ -92,7 +92,10 @@ def _store_run(
         measures = measures or settings.all_measures
     if qrels is None:
         raise UsageError("no qrels: give --qrels, or a riskguard.yaml that names them (riskguard init writes one)")
-    manifest = Store(store or DEFAULT_STORE).add(
+    target = Store(store or DEFAULT_STORE)
+    if replace and name not in target.names():
+        target.manifest(name)  # says that there is nothing to replace, and what there is
+    manifest = target.add(
         name,
         run,
         qrels=qrels,
@@ -111,8 +114,15 @@ def _store_run(
 def list_(store: Path | None) -> None:
     """Name the stored baselines, one a line."""
     found = _store(store)
+    damaged = []
     for name in found.names():
-        click.echo(f"{name}\t{_in_a_line(found.manifest(name))}")
+        try:
+            click.echo(f"{name}\t{_in_a_line(found.manifest(name))}")
+        except BaselineError as error:
+            click.echo(f"{name}\tdamaged")
+            damaged.append(str(error))
+    if damaged:
+        raise BaselineError("\n".join(damaged))
 
 
 @baseline.command()

@@ -287,7 +287,7 @@ class _Comparison:
         if self.rescored:
             say(
                 "rescored",
-                "the judgements changed since the baseline was stored: it was scored anew from its run",
+                "judgements or scoring library changed since the baseline was stored: it was scored anew from its run",
             )
         if self.n < FEWEST_TOPICS or self.decision is None or self.plain is None:
             return notices

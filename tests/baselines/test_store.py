@@ -427,6 +427,12 @@ DAMAGE = {
         ),
         r"manifest\.json and scores\.tsv do not belong together",
     ),
+    "another count": (
+        lambda f: edit(
+            f / "manifest.json", topics={"scored": 12, "without_relevant": 1, "unanswered": [], "unknown": []}
+        ),
+        r"manifest\.json and scores\.tsv do not belong together",
+    ),
     "other measures": (
         lambda f: edit(f / "manifest.json", measures=[{"name": "AP", "provider": "x", "version": None}]),
         r"manifest\.json and scores\.tsv do not belong together",

@@ -143,6 +143,11 @@ def test_close_alphas_have_different_ids(gates):
     assert len({item.id for item in gate.items()}) == 2
 
 
+def test_zero_is_an_alpha_a_tolerance_and_a_loss_to_be_seen(gates):
+    (gate,) = gates(f"{GATE}, measure: AP, alpha: 0, tolerance: 0, max_mde: 0")
+    assert (gate.alphas, gate.tolerance, gate.max_mde) == ((0.0,), 0.0, 0.0)
+
+
 def test_a_list_of_one_is_one_item(gates):
     (gate,) = gates(f"{GATE}, measure: [AP], alpha: [2]")
     assert [item.id for item in gate.items()] == ["no-risk"]

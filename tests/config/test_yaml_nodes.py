@@ -92,6 +92,7 @@ def test_a_repeated_key_is_a_problem_and_the_first_one_counts():
         ("a: 1\nb: &x 2\n", 2, "anchor &x: anchors are not allowed"),
         ("a: 1\nb: *x\n", 2, r"alias \*x: aliases are not allowed"),
         ("a: 1\n&x b: 2\n", 2, "expected a key"),
+        ("a: 1\n!!str b: 2\n", 2, "expected a key"),
         ("a: 1\nb: !!python/object:os.system x\n", 2, "tag tag:yaml.org,2002:python/object:os.system"),
         ("a: ! x\n", 1, "tag !: tags are not allowed"),
         ("a: 1\n---\nb: 2\n", 2, "a second document"),

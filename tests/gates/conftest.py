@@ -1,0 +1,49 @@
+"""Made-up and real comparisons for the gates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation import TopicScores, read_qrels, score_run
+
+
+def topic_scores(name: str, values: Sequence[float] | np.ndarray) -> TopicScores:
+    topics = tuple(f"t{i:05d}" for i in range(len(values)))
+    return TopicScores(name, "nDCG@10", topics, np.asarray(values, dtype=float))
+
+
+def pair(differences: Sequence[float] | np.ndarray, *, level: float = 0.5) -> tuple[TopicScores, TopicScores]:
+    """A candidate and a baseline whose scores differ by exactly these values (the baseline scores 0 for the topics)."""
+    base = np.zeros(len(differences)) + level
+    return topic_scores("candidate", base + np.asarray(differences)), topic_scores("baseline", base)
+
+
+Scored = Callable[..., TopicScores]
+
+
+@pytest.fixture(scope="session")
+def cranfield(shared: Path) -> Scored:
+    """``cranfield("bm25s_atire")``: that run's nDCG@10 on Cranfield."""
+    folder = shared / "data" / "cranfield_runs"
+    qrels = read_qrels(folder / "qrels.txt")
+
+    def score(run: str, measure: str = "nDCG@10") -> TopicScores:
+        return score_run(folder / "runs" / f"{run}.run.gz", qrels, [measure])[0]
+
+    return score
+
+
+@pytest.fixture(scope="session")
+def web2012(shared: Path) -> Scored:
+    """``web2012("rm-catb-filtered")``: that run's ERR@20 on the TREC 2012 Web track."""
+    folder = shared / "data" / "web2012_runs"
+    qrels = read_qrels(folder / "qrels.adhoc.txt.gz")
+
+    def score(run: str, measure: str = "ERR@20") -> TopicScores:
+        return score_run(folder / "runs" / f"{run}.run.gz", qrels, [measure])[0]
+
+    return score

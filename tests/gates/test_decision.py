@@ -1,0 +1,124 @@
+"""The decisive rule: few changes, few topics, auto, explicit methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.decision import (
+    decide,
+    fewest_changes,
+    interval_passes,
+    passes,
+    passes_without_each,
+    rule_for,
+)
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.inference import interval
+from pytest_riskguard.risk import linear
+
+
+@pytest.mark.parametrize(("level", "changes"), [(0.95, 6), (0.999, 11), (0.9, 5), (0.5, 2)])
+def test_fewest_changes_follow_the_sign_flip_law(level, changes):
+    assert fewest_changes(level) == changes
+
+
+@pytest.mark.parametrize(
+    ("method", "n", "changed", "witnesses", "demand"),
+    [
+        ("auto", 25, 25, ("bca",), "all"),
+        ("auto", 24, 24, ("bca", "student_t"), "all"),
+        ("auto", 200, 5, ("bca", "student_t"), "any"),
+        ("auto", 24, 5, ("bca", "student_t"), "any"),
+        ("auto", 200, 6, ("bca",), "all"),
+        ("percentile", 12, 12, ("percentile",), "all"),
+        ("percentile", 200, 3, ("percentile", "student_t"), "any"),
+        ("student_t", 200, 3, ("student_t",), "any"),
+    ],
+)
+def test_the_rule_for_a_comparison_of_this_size(method, n, changed, witnesses, demand):
+    rule = rule_for(Gate("g", method=method), n_topics=n, n_changed=changed)
+    assert (rule.witnesses, rule.demand) == (witnesses, demand)
+
+
+def test_below_25_topics_the_lower_of_both_limits_decides():
+    d = np.array([0.1, 0.05, -0.02, 0.2, 0.15, -0.3, 0.02, 0.01, 0.04, 0.03, -0.01, 0.02])
+    decision = decide(Gate("g"), d, alpha=1)
+    upper = {i.method: i.upper for i in decision.intervals}
+    assert upper[decision.decisive] == min(upper["bca"], upper["student_t"])
+
+
+def test_with_few_changes_the_higher_limit_decides():
+    d = np.zeros(100)
+    d[:5] = -0.001
+    decision = decide(Gate("g"), d, alpha=1)
+    upper = {i.method: i.upper for i in decision.intervals}
+    assert upper[decision.decisive] == max(upper["bca"], upper["student_t"])
+
+
+def test_a_limit_within_1e_12_of_the_bound_has_reached_it():
+    d = np.full(30, -0.1)
+    assert decide(Gate("g", tolerance=0.1), d, alpha=0).passes
+    assert decide(Gate("g", tolerance=0.1 - 1e-13), d, alpha=0).passes
+    assert not decide(Gate("g", tolerance=0.1 - 1e-9), d, alpha=0).passes
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("method", ["auto", "percentile", "student_t"])
+def test_the_short_way_to_the_verdict_is_the_long_one(seed, method):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(10, 60))
+    d = np.round(rng.normal(0, 0.2, n), 3) * (rng.random(n) < rng.choice([0.1, 0.5, 1.0]))
+    for alpha in (0.0, 0.3, 1.0, 5.0):
+        gate = Gate("g", method=method, alpha=alpha)
+        assert interval_passes(gate, d, alpha=alpha) == decide(gate, d, alpha=alpha).passes
+
+
+@pytest.mark.parametrize("on_churn", ["fail", "warn"])
+@pytest.mark.parametrize("seed", range(8))
+def test_leaving_out_each_topic_is_the_gate_on_one_topic_fewer(seed, on_churn):
+    rng = np.random.default_rng(seed)
+    n = [10, 11, 25, 26, 40, 40, 60, 30][seed]
+    d = rng.normal(-0.03, 0.2, n)
+    if seed >= 5:
+        d[rng.permutation(n)[: n - 7]] = 0  # seven changes: leaving one out of them leaves six, below none
+    if seed == 6:
+        d[np.flatnonzero(d)[0]] = 0  # six changes: leaving one out makes them few
+    gate = Gate("g", alpha=1, on_churn=on_churn)
+    indices = np.arange(n)
+    expected = [passes(gate, np.delete(d, i)) for i in indices]
+    assert passes_without_each(gate, d, indices).tolist() == expected
+
+
+def test_nan_never_passes():
+    from pytest_riskguard.gates.decision import reaches
+
+    assert not reaches(float("nan"), 0.0)
+
+
+def test_method_decides_alone_when_it_is_named():
+    rng = np.random.default_rng(3)
+    d = rng.normal(0.02, 0.2, 50)
+    for method in ("student_t", "percentile", "bca"):
+        decision = decide(Gate("g", method=method), d, alpha=1)
+        assert decision.decisive == method
+        assert decision.upper == interval(linear(d, alpha=1), method=method).upper
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("alpha", -1, "alpha must be a finite number, at least 0"),
+        ("alpha", float("nan"), "alpha must be a finite number"),
+        ("level", 1.0, "level must be between 0 and 1"),
+        ("tolerance", float("inf"), "tolerance must be a finite number"),
+        ("max_mde", -0.1, "max_mde must be a finite number"),
+        ("method", "wald", "method must be one of auto, bca"),
+        ("on_churn", "ignore", "on_churn must be one of fail, warn"),
+        ("kind", "risky", "kind must be one of not_significantly_risky"),
+        ("missing", "drop", "missing must be one of refuse, zero"),
+    ],
+)
+def test_an_option_outside_its_range_is_refused_by_name(option, value, message):
+    with pytest.raises(ValueError, match=message):
+        Gate("g", **{option: value})

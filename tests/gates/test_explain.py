@@ -1,0 +1,102 @@
+"""Topics responsible, the set that flips the verdict, alpha*."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.decision import interval_passes, passes
+from pytest_riskguard.gates.explain import SINGLE_STEPS, alpha_star, flip_set
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.risk import linear
+from tests.gates.conftest import pair
+
+
+def names(n: int) -> tuple[str, ...]:
+    return tuple(f"t{i:05d}" for i in range(n))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_flip_set_is_the_first_number_of_worst_topics_without_which_the_gate_passes(seed):
+    rng = np.random.default_rng(seed)
+    d = rng.normal(-0.06, 0.1, 40)
+    gate = Gate("g", alpha=1)
+    order = np.argsort(linear(d, alpha=1), kind="stable")
+    counts = [k for k in range(d.size - 10 + 1) if passes(gate, np.delete(d, order[:k]))]
+    found = flip_set(gate, names(40), d)
+    assert found == (tuple(names(40)[i] for i in order[: counts[0]]) if counts else None)
+
+
+def test_a_long_flip_set_is_found_by_bisection_and_is_as_short():
+    rng = np.random.default_rng(5)
+    d = rng.normal(-0.05, 0.1, 300)
+    gate = Gate("g", alpha=1)
+    found = flip_set(gate, names(300), d)
+    assert found is not None
+    assert len(found) > SINGLE_STEPS
+    order = np.argsort(linear(d, alpha=1), kind="stable")
+    assert passes(gate, np.delete(d, order[: len(found)]))
+    assert not passes(gate, np.delete(d, order[: len(found) - 1]))
+
+
+def test_a_gate_that_passes_needs_no_topic_removed():
+    assert flip_set(Gate("g"), names(30), np.full(30, 0.1)) == ()
+
+
+def test_a_loss_everywhere_has_no_flip_set():
+    assert flip_set(Gate("g"), names(60), np.linspace(-0.2, -0.1, 60)) is None
+
+
+def test_the_flip_set_heeds_on_churn():
+    rng = np.random.default_rng(11)
+    d = np.concatenate([rng.normal(0.0, 0.1, 100), [-0.9] * 8])
+    warn, fail = Gate("g", alpha=5, on_churn="warn"), Gate("g", alpha=5)
+    first, second = flip_set(warn, names(108), d), flip_set(fail, names(108), d)
+    assert first is not None
+    assert second is None or len(first) < len(second)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_topic_flips_the_verdict_when_the_gate_passes_without_it(seed):
+    rng = np.random.default_rng(seed)
+    d = rng.normal(0.03, 0.1, 40)
+    d[3] = -0.6
+    gate = Gate("g", alpha=2)
+    candidate, baseline = pair(d, level=0.7)
+    differences = candidate.values - baseline.values
+    verdict = judge(gate, candidate, baseline)
+    for topic in verdict.responsible_topics:
+        without = passes(gate, np.delete(differences, int(topic.topic[1:])))
+        assert topic.flips_verdict == (verdict.outcome == "fail" and without)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_alpha_star_passes_and_a_thousandth_more_fails(seed):
+    rng = np.random.default_rng(seed)
+    d = rng.normal(0.02, 0.1, 80)
+    gate = Gate("g", alpha=1)
+    star = alpha_star(gate, d)
+    assert isinstance(star, float)
+    assert interval_passes(gate, d, alpha=star)
+    assert not interval_passes(gate, d, alpha=1.001 * star)
+
+
+def test_alpha_star_of_a_loss_is_none_and_without_losses_any():
+    assert alpha_star(Gate("g"), np.linspace(-0.2, -0.1, 40)) is None
+    assert alpha_star(Gate("g"), np.linspace(0.1, 0.2, 40)) == "any"
+
+
+def test_alpha_star_is_any_where_few_losses_can_never_be_significant():
+    d = np.zeros(50)
+    d[:3] = [-0.5, -0.4, 0.1]
+    assert alpha_star(Gate("g"), d) == "any"
+
+
+def test_queries_of_the_topics_come_along():
+    from dataclasses import replace
+
+    candidate, baseline = pair(np.full(30, -0.1) + np.linspace(0, 0.01, 30))
+    candidate = replace(candidate, queries={"t00000": "how to descale"})
+    verdict = judge(Gate("g"), candidate, baseline)
+    assert {t.topic: t.query for t in verdict.responsible_topics}["t00000"] == "how to descale"

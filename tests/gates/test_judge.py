@@ -1,0 +1,237 @@
+"""The verdict: outcome, reason, warnings, estimates, topics."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import pytest
+
+from pytest_riskguard.errors import ScoringError
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import json as report
+from tests.gates.conftest import pair, topic_scores
+
+RNG = np.random.default_rng(7)
+LOSS = RNG.normal(-0.1, 0.1, 60)
+BETTER = RNG.normal(0.1, 0.1, 60)
+CHURN = np.concatenate([RNG.normal(0, 0.2, 119), [0.05]])
+EXAMPLES = {"loss": LOSS, "better": BETTER, "churn": CHURN, "same": np.zeros(30), "few": LOSS[:12], "tiny": LOSS[:5]}
+
+
+def codes(verdict: Verdict) -> set[str]:
+    return {warning.code for warning in verdict.warnings}
+
+
+@pytest.mark.parametrize(
+    ("example", "alpha", "outcome", "reason"),
+    [
+        ("loss", 1, "fail", "loss"),
+        ("loss", 0, "fail", "loss"),
+        ("better", 1, "pass", None),
+        ("churn", 5, "fail", "churn"),
+        ("churn", 0, "pass", None),
+        ("same", 1, "pass", None),
+        ("tiny", 1, "inconclusive", "too_few_topics"),
+    ],
+)
+def test_outcome_and_reason(example, alpha, outcome, reason):
+    verdict = judge(Gate("g", alpha=alpha), *pair(EXAMPLES[example]))
+    assert (verdict.outcome, verdict.reason) == (outcome, reason)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_verdict_follows_the_published_schema_and_reads_back(example):
+    verdict = judge(Gate("g", alpha=1), *pair(EXAMPLES[example]))
+    text = report.dumps([verdict])
+    jsonschema.validate(json.loads(text), json.loads(report.SCHEMA_FILE.read_text()))
+    data = verdict.to_dict()
+    assert Verdict.from_dict(data).to_dict() == data
+    assert report.dumps([Verdict.from_dict(data)]) == text
+
+
+def test_the_order_of_topics_moves_no_byte():
+    candidate, baseline = pair(CHURN)
+    verdict = judge(Gate("g", alpha=1), candidate, baseline)
+    order = np.random.default_rng(1).permutation(len(CHURN))
+
+    def shuffled(scores: TopicScores) -> TopicScores:
+        mapping = {scores.topics[i]: float(scores.values[i]) for i in order}
+        return replace(TopicScores.from_mapping(mapping, name=scores.name), measure=scores.measure)
+
+    again = judge(Gate("g", alpha=1), shuffled(candidate), shuffled(baseline))
+    assert report.dumps([again]) == report.dumps([verdict])
+
+
+def test_contributions_of_losses_and_wins_add_up_to_urisk():
+    candidate, baseline = pair(CHURN)
+    verdict = judge(Gate("g", alpha=2), candidate, baseline)
+    wins = math.fsum(d for d in candidate.values - baseline.values if d > 0) / len(CHURN)
+    losses = math.fsum(t.contribution for t in verdict.responsible_topics)
+    assert losses + wins == pytest.approx(verdict.estimates.urisk, abs=1e-14)
+    assert math.fsum(t.share for t in verdict.responsible_topics) == pytest.approx(1)
+    contributions = [t.contribution for t in verdict.responsible_topics]
+    assert contributions == sorted(contributions)
+
+
+def test_estimates_are_those_of_the_kernels():
+    candidate, baseline = pair([0.2, -0.1] * 15, level=0.4)
+    estimates = judge(Gate("g", alpha=1), candidate, baseline).estimates
+    assert estimates.candidate_mean == pytest.approx(0.45)
+    assert estimates.baseline_mean == pytest.approx(0.4)
+    assert estimates.mean_difference == pytest.approx(0.05)
+    assert estimates.frisk == pytest.approx(0.05)
+    assert estimates.freward == pytest.approx(0.1)
+    assert estimates.urisk == pytest.approx(0.0, abs=1e-15)
+    assert estimates.mean_absolute_difference == pytest.approx(0.15)
+
+
+def test_losses_of_more_than_20_percent_are_counted():
+    candidate, baseline = pair([-0.09, -0.1, -0.11, 0.3] * 10, level=0.5)
+    topics = judge(Gate("g"), candidate, baseline).topics
+    assert (topics.wins, topics.losses, topics.losses_over_20_percent) == (10, 30, 10)
+
+
+def test_differences_that_no_tool_prints_are_changes_but_no_losses():
+    candidate, baseline = pair([-1e-8] * 20 + [0.1] * 20)
+    verdict = judge(Gate("g"), candidate, baseline)
+    assert (verdict.topics.changed, verdict.topics.wins, verdict.topics.losses, verdict.topics.ties) == (40, 20, 0, 20)
+    assert len(verdict.responsible_topics) == 20
+
+
+def test_churn_passes_with_a_warning_where_the_gate_says_so():
+    verdict = judge(Gate("g", alpha=5, on_churn="warn"), *pair(CHURN))
+    assert (verdict.outcome, verdict.reason) == ("pass", None)
+    assert "churn" in codes(verdict)
+
+
+def test_a_loss_fails_even_where_churn_only_warns():
+    verdict = judge(Gate("g", alpha=5, on_churn="warn"), *pair(LOSS))
+    assert (verdict.outcome, verdict.reason) == ("fail", "loss")
+
+
+def test_tolerance_lets_a_small_loss_pass():
+    upper = next(i.upper for i in judge(Gate("g", alpha=1), *pair(LOSS)).intervals if i.decisive)
+    assert judge(Gate("g", alpha=1, tolerance=-upper + 1e-6), *pair(LOSS)).outcome == "pass"
+    assert judge(Gate("g", alpha=1, tolerance=-upper - 1e-6), *pair(LOSS)).outcome == "fail"
+
+
+def test_no_change_at_all_passes_and_says_so():
+    verdict = judge(Gate("g"), *pair(np.zeros(30)))
+    assert verdict.outcome == "pass"
+    assert codes(verdict) == {"no_variation"}
+    assert (verdict.estimates.trisk, verdict.estimates.p_value) == (None, None)
+    assert verdict.estimates.alpha_star == "any"
+
+
+@pytest.mark.parametrize(("shift", "outcome"), [(-0.1, "fail"), (0.1, "pass")])
+def test_the_same_change_everywhere_is_decided_by_the_mean_alone(shift, outcome):
+    verdict = judge(Gate("g"), *pair(np.full(30, shift)))
+    assert verdict.outcome == outcome
+    assert "no_variation" in codes(verdict)
+    assert verdict.estimates.trisk is None
+
+
+@pytest.mark.parametrize(("n", "few"), [(10, True), (24, True), (25, False)])
+def test_few_topics_are_warned_about(n, few):
+    assert ("few_topics" in codes(judge(Gate("g"), *pair(LOSS[:n])))) == few
+
+
+def test_one_topic_is_inconclusive_without_intervals():
+    verdict = judge(Gate("g"), *pair([-0.3]))
+    assert (verdict.outcome, verdict.intervals, verdict.estimates.standard_error) == ("inconclusive", (), None)
+
+
+def test_three_changed_topics_cannot_fail_and_the_warning_says_so():
+    d = np.zeros(50)
+    d[:3] = -1.0
+    verdict = judge(Gate("g", alpha=5), *pair(d, level=1.0))
+    assert verdict.outcome == "pass"
+    (few,) = [w for w in verdict.warnings if w.code == "few_changed_topics"]
+    assert "cannot fail" in few.message
+    d[:4] = -1.0
+    assert judge(Gate("g", alpha=5), *pair(d, level=1.0)).outcome == "fail"
+
+
+def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive():
+    verdict = judge(Gate("g", max_mde=0.01), *pair(BETTER))
+    assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_weak")
+    assert not verdict.passed
+    assert judge(Gate("g", max_mde=0.01, on_inconclusive="warn"), *pair(BETTER)).passed
+    assert judge(Gate("g", max_mde=0.2), *pair(BETTER)).outcome == "pass"
+
+
+def test_a_failure_stays_a_failure_whatever_the_gate_could_have_seen():
+    assert judge(Gate("g", max_mde=1e-6), *pair(LOSS)).outcome == "fail"
+
+
+def test_a_significantly_better_candidate_suggests_a_new_baseline():
+    assert "refresh_baseline" in codes(judge(Gate("g"), *pair(BETTER)))
+    assert "refresh_baseline" not in codes(judge(Gate("g"), *pair(CHURN)))
+
+
+def test_student_t_and_bca_that_disagree_are_said_aloud():
+    d = np.zeros(225)
+    d[:5] = [-0.02, -0.03, -0.1, -0.01, 0.005]
+    verdict = judge(Gate("g", alpha=1), *pair(d))
+    upper = {i.method: i.upper for i in verdict.intervals}
+    assert upper["bca"] < 0 < upper["student_t"]
+    assert "methods_disagree" in codes(verdict)
+
+
+def test_flagged_wins_are_listed_apart():
+    d = np.full(40, -0.01)
+    d[7] = 0.9
+    verdict = judge(Gate("g", alpha=0), *pair(d, level=0.05))
+    assert [t.topic for t in verdict.flagged_wins] == ["t00007"]
+    assert "t00007" not in {t.topic for t in verdict.responsible_topics}
+
+
+def test_topics_that_differ_are_incomparable_with_both_lists():
+    a = TopicScores.from_mapping({"1": 0.5, "2": 0.5, "x": 0.1}, name="a")
+    b = TopicScores.from_mapping({"1": 0.5, "2": 0.5, "y": 0.1, "z": 0.2}, name="b")
+    verdict = judge(Gate("g"), a, b)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "topics_differ")
+    assert "a lacks 2 topics: y, z" in verdict.problem
+    assert "b lacks 1 topics: x" in verdict.problem
+
+
+def test_missing_topics_score_zero_where_the_gate_says_so():
+    candidate, baseline = pair(BETTER)
+    shorter = TopicScores(candidate.name, candidate.measure, candidate.topics[:-1], candidate.values[:-1])
+    verdict = judge(Gate("g", missing="zero"), shorter, baseline)
+    assert verdict.topics.count == 60
+    assert verdict.topics.missing_in_candidate == (candidate.topics[-1],)
+    assert verdict.responsible_topics[0].topic == candidate.topics[-1]
+
+
+def test_no_topic_in_common_is_incomparable():
+    a = TopicScores.from_mapping({"1": 0.5}, name="a")
+    b = TopicScores.from_mapping({"2": 0.5}, name="b")
+    assert judge(Gate("g", missing="zero"), a, b).reason == "no_common_topic"
+
+
+def test_scores_by_different_judgements_are_incomparable():
+    candidate, baseline = pair(BETTER)
+    verdict = judge(
+        Gate("g"), replace(candidate, qrels_digest="sha256:1"), replace(baseline, qrels_digest="sha256:2")
+    )
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "inputs_changed")
+
+
+def test_scores_by_different_measures_are_a_wrong_question():
+    candidate, baseline = pair(BETTER)
+    with pytest.raises(ValueError, match="candidate was scored with AP, baseline with nDCG@10"):
+        judge(Gate("g"), replace(candidate, measure="AP"), baseline)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_score_that_is_no_number_never_becomes_topic_scores(value):
+    with pytest.raises(ScoringError, match="the score of topic 't00001' is"):
+        topic_scores("a", [0.1, value])

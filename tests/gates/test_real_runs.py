@@ -1,0 +1,108 @@
+"""Gates on real runs: TREC 2012 Web track (Indri) and Cranfield (several engines), with planted changes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.spec import Gate
+from tests.gates.conftest import Scored
+
+
+@pytest.mark.parametrize(
+    ("alpha", "on_churn", "outcome", "reason"),
+    [(5, "fail", "fail", "churn"), (0, "fail", "pass", None), (5, "warn", "pass", None)],
+)
+def test_category_b_against_indricasp_is_churn(web2012: Scored, alpha, on_churn, outcome, reason):
+    verdict = judge(
+        Gate("g", alpha=alpha, on_churn=on_churn), web2012("rm-catb-filtered"), web2012("rm-cata-filtered")
+    )
+    assert (verdict.outcome, verdict.reason) == (outcome, reason)
+    assert (verdict.topics.wins, verdict.topics.losses) == (19, 16)
+    assert round(verdict.estimates.mean_difference, 4) == -0.0037
+    assert verdict.estimates.sign_flip_p_value == pytest.approx(0.35, abs=0.005)
+    assert ("churn" in {w.code for w in verdict.warnings}) == (on_churn == "warn")
+    if alpha == 5:  # gdeval's amean with -riskAlpha 5, and rmit-ir/trisk's TRisk times sqrt(49/50)
+        assert round(verdict.estimates.urisk, 4) == -0.0936
+        assert round(verdict.estimates.trisk, 3) == -2.161
+
+
+def planted_topics(shared: Path) -> set[str]:
+    return set((shared / "data/cranfield_runs/partial_longquery_trunc.topics.txt").read_text().split())
+
+
+def test_truncated_long_queries_fail_and_every_responsible_topic_was_planted(cranfield: Scored, shared: Path):
+    candidate, baseline = cranfield("partial_longquery_trunc"), cranfield("bm25s_lucene")
+    planted = planted_topics(shared)
+    verdict = judge(Gate("g", alpha=1), candidate, baseline)
+    assert (verdict.outcome, verdict.reason) == ("fail", "loss")
+    assert {t.topic for t in verdict.responsible_topics[:10]} <= planted
+    for topic, difference in zip(candidate.topics, candidate.values - baseline.values, strict=True):
+        assert topic in planted or difference == 0
+
+
+def test_five_slightly_changed_topics_pass_with_a_warning_that_names_them(cranfield: Scored):
+    verdict = judge(Gate("g", alpha=1), cranfield("bm25s_atire"), cranfield("bm25s_lucene"))
+    assert verdict.outcome == "pass"
+    assert verdict.topics.changed == 5
+    (few,) = [w for w in verdict.warnings if w.code == "few_changed_topics"]
+    assert all(topic in few.message for topic in ("166", "173", "186", "2", "69"))
+    upper = {i.method: i.upper for i in verdict.intervals}
+    assert upper["bca"] == pytest.approx(-1e-4, abs=5e-5)  # BCa alone would fail it
+    assert upper["student_t"] == pytest.approx(4e-4, abs=5e-5)
+
+
+@pytest.mark.parametrize(("alpha", "upper"), [(1, -0.0054), (0, -0.0027)])
+def test_five_collapsed_topics_fail_as_a_loss(cranfield: Scored, alpha, upper):
+    baseline = cranfield("bm25s_lucene")
+    best = ("119", "173", "9", "172", "150")
+    values = np.array(
+        [0.0 if topic in best else value for topic, value in zip(baseline.topics, baseline.values, strict=True)]
+    )
+    verdict = judge(Gate("g", alpha=alpha), replace(baseline, name="collapsed", values=values), baseline)
+    assert (verdict.outcome, verdict.reason) == ("fail", "loss")
+    assert round(next(i.upper for i in verdict.intervals if i.method == "student_t"), 4) == upper
+    assert {t.topic for t in verdict.responsible_topics} == set(best)
+
+
+def test_a_run_that_answers_four_topics_fails_and_names_the_rest(cranfield: Scored):
+    verdict = judge(Gate("g", alpha=1), cranfield("fts5_and"), cranfield("bm25s_lucene"))
+    assert verdict.outcome == "fail"
+    assert len(verdict.topics.missing_in_candidate) == 221
+    (missing,) = [w for w in verdict.warnings if w.code == "missing_topics"]
+    assert all(topic in missing.message for topic in verdict.topics.missing_in_candidate)
+
+
+@pytest.mark.parametrize(("alpha", "outcome", "reason"), [(1, "fail", "churn"), (0, "pass", None)])
+def test_rounded_scores_are_churn(cranfield: Scored, alpha, outcome, reason):
+    verdict = judge(Gate("g", alpha=alpha), cranfield("ties_bm25s_int"), cranfield("bm25s_lucene"))
+    assert (verdict.outcome, verdict.reason) == (outcome, reason)
+
+
+def test_pairs_of_cranfield_runs_fall_into_the_classes_that_were_counted(cranfield: Scored, shared: Path):
+    """STATISTICS section 4: 374 pairs with 6 or more changed topics, alpha 1, BCa: 157 pass, 135 losses, 82 churn."""
+    names = sorted(path.name.removesuffix(".run.gz") for path in (shared / "data/cranfield_runs/runs").iterdir())
+    scores = {name: cranfield(name) for name in names}
+    found = {"pass": 0, "loss": 0, "churn": 0}
+    up = 0
+    from pytest_riskguard.gates.decision import changed_topics, decide
+
+    gate = Gate("g", alpha=1)
+    for candidate in names:
+        for baseline in names:
+            d = scores[candidate].values - scores[baseline].values
+            if candidate == baseline or changed_topics(d) < 6:
+                continue
+            if decide(gate, d, alpha=1).passes:
+                found["pass"] += 1
+            elif decide(gate, d, alpha=0).passes:
+                found["churn"] += 1
+                up += d.mean() > 0
+            else:
+                found["loss"] += 1
+    assert found == {"pass": 157, "loss": 135, "churn": 82}
+    assert up == 30
