@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, cast
 
 from pytest_riskguard.errors import DataError, RiskyError
@@ -12,7 +14,11 @@ from pytest_riskguard.gates.judge import incomparable, judge
 from pytest_riskguard.gates.spec import Gate, Kind, Method, Missing, Response
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.recorder import record
+from pytest_riskguard.reports.detail import CURRENT
 from pytest_riskguard.reports.terminal import explain
+
+#: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
+_INDENT = 12
 
 Scores = Mapping[str, float] | TopicScores
 
@@ -108,13 +114,25 @@ def _scores(scores: Scores, name: str) -> TopicScores:
     raise TypeError(f"{name}: expected a mapping topic -> score or TopicScores, found {type(scores).__name__}")
 
 
-def demand(verdict: Verdict) -> Verdict:
-    """Hand a verdict that passed on; raise ``RiskyError`` for any other."""
+def demand(verdict: Verdict, *, options: str = "") -> Verdict:
+    """Hand a verdict that passed on; raise ``RiskyError`` for any other.
+
+    ``options`` are those that pytest needs to run this test again.
+    """
     __tracebackhide__ = True
     if not verdict.passed:
-        test = current_test()
-        raise RiskyError(explain(verdict, reproduce=f"pytest '{test}'" if test else None), verdict)
+        test, detail = current_test(), CURRENT
+        reproduce = None
+        if test is not None:
+            reproduce = command(test, options=options)
+            detail = replace(CURRENT, width=CURRENT.width - _INDENT)
+        raise RiskyError(explain(verdict, detail=detail, reproduce=reproduce), verdict)
     return verdict
+
+
+def command(test: str, *, options: str = "") -> str:
+    """The command that runs one test again from where the user stands."""
+    return " ".join(filter(None, ["pytest", options, shlex.quote(CURRENT.locate(test))]))
 
 
 def current_test() -> str | None:

@@ -7,6 +7,7 @@ happens under a lock and is all or nothing, a process that dies in the middle in
 from __future__ import annotations
 
 import difflib
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -33,7 +34,7 @@ LOCK = ".lock"
 LOCK_TIMEOUT = 60.0
 """Seconds that a writer waits for another one."""
 
-_ATTEMPTS = 3
+_ATTEMPTS = 8
 """How often a baseline is read that is replaced in the middle of being read."""
 
 _Result = TypeVar("_Result")
@@ -237,7 +238,7 @@ class Store:
 
     def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
         """``work`` on a baseline; once more when it was replaced meanwhile and so looked damaged."""
-        for _ in range(_ATTEMPTS - 1):
+        for attempt in range(_ATTEMPTS - 1):
             baseline = self._baseline(name)
             before = baseline.stamp()
             try:
@@ -246,6 +247,7 @@ class Store:
             except DataError:
                 if self._baseline(name).stamp() == before:
                     raise
+                time.sleep(0.005 * 2**attempt)  # whoever replaces it again and again gets out of step
         with self._reading():
             return work(self._baseline(name))
 

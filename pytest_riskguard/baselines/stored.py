@@ -48,10 +48,11 @@ class StoredBaseline:
             problem=f"{self.root.name}/{self.name}: {problem}",
         )
 
-    def stamp(self) -> tuple[int, bytes] | None:
+    def stamp(self) -> tuple[int, int, bytes] | None:
         """Something that differs once the baseline was replaced; None where there is none."""
         try:
-            return self.folder.stat().st_ino, (self.folder / MANIFEST).read_bytes()
+            status = self.folder.stat()
+            return status.st_ino, status.st_mtime_ns, (self.folder / MANIFEST).read_bytes()
         except OSError:
             return None
 

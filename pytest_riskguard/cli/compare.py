@@ -136,7 +136,7 @@ def _referee(
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.referee import Referee
 
-    settings = None if qrels is not None and store is not None else surroundings()
+    settings = None if scores or (qrels is not None and store is not None) else surroundings()
     if settings is not None:
         # The yaml's topics belong to its qrels: other qrels come with topics of their own, or none.
         topics = topics or (settings.collection.topics if qrels is None else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -33,6 +34,10 @@ cli.add_command(init)
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its status."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A console that has no letter for a query text is no reason to hide a verdict.
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run(arguments))
 
 

@@ -5,8 +5,9 @@ PYTEST_DONT_REWRITE
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.plugin.fixture import Riskguard
 
 MODE = pytest.StashKey[Mode]()
+WIDTH = "riskguard_width"
 OFF = "riskguard is off: pass --riskguard to judge gates"
 
 
@@ -25,12 +27,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Load the rest of the plugin where gates are to be judged."""
+    """Tell reports how much to show; load the rest of the plugin where gates are to be judged."""
     mode = config.stash[MODE] = mode_of(config)
+    _set_detail(config)
     if mode.on:
         from pytest_riskguard.plugin.session import RiskguardSession
 
         config.pluginmanager.register(RiskguardSession(config, mode), "riskguard-session")
+
+
+def _set_detail(config: pytest.Config) -> None:
+    """Plain assertions run when riskguard is off too, and their messages heed -q, -v and the width."""
+    from pytest_riskguard.reports import detail
+
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    verbosity = config.get_verbosity()
+    detail.CURRENT.topics = None if verbosity >= 2 else 3 if verbosity < 0 else 10
+    detail.CURRENT.width = shutil.get_terminal_size().columns if worker is None else worker[WIDTH]
+    detail.CURRENT.locate = config.cwd_relative_nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell an xdist worker how wide the screen is that it cannot see."""
+    node.workerinput[WIDTH] = shutil.get_terminal_size().columns
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from pytest_riskguard.referee import LiveRun, Referee, RunFile
 _REFEREES = pytest.StashKey[dict[Path, Referee]]()
 _LIVE = pytest.StashKey[dict[tuple[Path, CandidateRetrieve], LiveRun]]()
 
-Search = Callable[[str], Sequence[tuple[str, float]]]
+Search = Callable[[str], Iterable[tuple[str, float]]]
 
 
 def referee_for(config: pytest.Config, settings: Config) -> Referee:
@@ -71,12 +72,19 @@ def live_run(referee: Referee, search: Search, *, depth: int, name: str = "candi
 
 def _results(search: Search, topic: str, query: str, depth: int) -> list[tuple[str, float]]:
     try:
-        results = [(str(document), float(score)) for document, score in search(query)]
+        results = search(query)
+        results = results[:depth] if isinstance(results, list | tuple) else list(islice(results, depth))
     except Exception as error:
         raise ScoringError(
             f"the search for topic {topic!r} failed: {type(error).__name__}: {error}", reason="bad_run"
         ) from error
-    return results[:depth]
+    for result in results:
+        # A string of two characters, or the text of a number, would slip through unpacking and float().
+        if not (isinstance(result, list | tuple) and len(result) == 2) or isinstance(result[1], str | bytes):
+            raise ScoringError(
+                f"the search for topic {topic!r} returned {result!r}, expected (docid, score) pairs", reason="bad_run"
+            )
+    return list(results)
 
 
 def _imported(target: str) -> Search:

@@ -46,6 +46,8 @@ class _Reported(pytest.Item):
         shown = excinfo.getrepr(style="value")
         if shown.reprcrash is not None:
             shown.reprcrash.path, shown.reprcrash.lineno = os.fspath(self.path), self.line
+            # The module in front of the exception's name would push the message off the line of the short summary.
+            shown.reprcrash.message = f"{type(excinfo.value).__name__}: {excinfo.value}"
         return shown
 
 
@@ -68,6 +70,7 @@ class GateTest(_Reported):
         self.item, self.settings, self.line = item, settings, item.line
 
     def runtest(self) -> None:
+        from pytest_riskguard.assertions import command
         from pytest_riskguard.plugin.bench import candidate_source, referee_for
         from pytest_riskguard.recorder import record
         from pytest_riskguard.referee import Stored
@@ -78,4 +81,4 @@ class GateTest(_Reported):
         candidate: Source = candidate_source(self.config, self.settings, asked)
         verdict = record(referee.verdict(self.item.gate, candidate, Stored(self.item.baseline), self.item.measure))
         if not verdict.passed:
-            raise RiskyError(explain(verdict, reproduce=f"pytest --riskguard '{self.nodeid}'"), verdict)
+            raise RiskyError(explain(verdict, reproduce=command(self.nodeid, options="--riskguard")), verdict)

@@ -85,7 +85,7 @@ class Riskguard:
         """
         __tracebackhide__ = True
         gate = Gate(name=self._test, alpha=alpha, **options)
-        return demand(self._ask(gate, candidate, baseline, measure))
+        return demand(self._ask(gate, candidate, baseline, measure), options="--riskguard")
 
     def _ask(self, gate: Gate, candidate: Candidate, baseline: str | Candidate, measure: str | None) -> Verdict:
         __tracebackhide__ = True

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_riskguard import recorder
 from pytest_riskguard.plugin.options import Mode, node_ids_given, selected
 from pytest_riskguard.plugin.relay import Relay
-from pytest_riskguard.reports import detail
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.collection import RiskguardFile
 
-WIDTH = "riskguard_width"
-
-
-def _width() -> int:
-    columns = shutil.get_terminal_size(fallback=(80, 24)).columns
-    return max(columns - 4, 40)  # pytest puts "E   " before each line of a failure
+#: Options with which pytest only shows something: that no gate was judged is then no fault.
+_ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
+#: Ends of a run that ran its tests; the others (interrupted, usage, internal) have reasons of their own.
+_RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 
 
 class RiskguardSession:
@@ -33,28 +29,24 @@ class RiskguardSession:
         self.config, self.mode = config, mode
         self.relay = Relay()
         self.problems: list[str] = []
-        worker: dict[str, Any] | None = getattr(config, "workerinput", None)
-        self.is_worker = worker is not None
-        verbosity = config.get_verbosity()
-        detail.CURRENT.topics = None if verbosity >= 2 else 3 if verbosity < 0 else 10
-        detail.CURRENT.width = _width() if worker is None else worker[WIDTH]
-
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        """Tell an xdist worker how wide the screen is that it cannot see."""
-        node.workerinput[WIDTH] = detail.CURRENT.width
+        self.is_worker = hasattr(config, "workerinput")
+        self._collected: set[Path] = set()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> None:
         """Collect the gate files whatever ``testpaths`` says, unless single tests are named."""
         config = session.config
-        if config.getoption("riskguard_no_yaml") or node_ids_given(config):
+        if not self._collects_files:
             return
         given = [(config.invocation_params.dir / argument).resolve() for argument in config.args]
         for path in self.mode.files:
             resolved = path.resolve()
             if not any(resolved == other or other in resolved.parents for other in given):
                 config.args.append(str(path))
+
+    @property
+    def _collects_files(self) -> bool:
+        return not (self.config.getoption("riskguard_no_yaml") or node_ids_given(self.config))
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> RiskguardFile | None:
         """Gate files become collectors of gates."""
@@ -64,8 +56,23 @@ class RiskguardSession:
             return None
         from pytest_riskguard.plugin.collection import RiskguardFile
 
+        self._collected.add(file_path.resolve())
         collector: RiskguardFile = RiskguardFile.from_parent(parent, path=file_path)
         return collector
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Collect the gate files that lie where pytest does not look (``norecursedirs``: hidden folders, say)."""
+        if not self._collects_files:
+            return
+        for path in self.mode.files:
+            if path.resolve() in self._collected:
+                continue
+            if session.config.hook.pytest_ignore_collect(collection_path=path, config=session.config):
+                continue  # the user said so
+            collector = self.pytest_collect_file(path, session)
+            if collector is not None:
+                items.extend(item for item in session.genitems(collector) if isinstance(item, pytest.Item))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -97,9 +104,11 @@ class RiskguardSession:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write the reports, and turn a run red that judged nothing or too little."""
         config = session.config
-        if self.is_worker or config.getoption("collectonly"):
+        if self.is_worker or any(config.getoption(name, default=None) for name in _ONLY_SHOWING):
             return
-        self.problems += self._too_few_gates() + self._written()
+        if exitstatus in _RAN:
+            self.problems += self._too_few_gates()
+        self.problems += self._written()
         if self.problems and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.detail import CURRENT
 from pytest_riskguard.reports.terminal import summary_line
+from pytest_riskguard.reports.text import clean
 
 _MARKUP = {
     "pass": {"green": True},
@@ -24,6 +28,18 @@ def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Ver
     reporter.section("riskguard", "=")
     for test, verdict in shown:
         reporter.write(f"{verdict.outcome.upper():<12}", **_MARKUP[verdict.outcome])
-        reporter.line(f" {summary_line(test, verdict)}")
+        reporter.line(_beside_outcome(summary_line(test, verdict)))
     for problem in problems:
-        reporter.line(f"ERROR {problem}", red=True, bold=True)
+        reporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
+
+
+def _beside_outcome(text: str) -> str:
+    """The text as a paragraph to the right of the column of outcomes."""
+    return textwrap.fill(
+        text,
+        width=max(CURRENT.width, 40),
+        initial_indent=" " * 13,
+        subsequent_indent=" " * 13,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )[12:]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 
 @dataclass
 class Detail:
-    """How many topics a failure lists, and how wide it may be."""
+    """How many topics a failure lists, how wide it may be, and how a test is named where the user stands."""
 
     topics: int | None = 10
     width: int = 100
+    locate: Callable[[str], str] = str
 
 
 #: What messages use when nobody passes a ``Detail``: pytest's ``-q``, ``-v`` and width, as the plugin found them.

@@ -14,6 +14,8 @@ _VERDICTS = {
     ("not_significantly_risky", "pass"): "not significantly risky",
     ("not_significantly_risky", "fail"): "significantly risky",
 }
+#: From this width on the table has room for long headings beside the query texts.
+_WIDE = 90
 _TOO_FEW = "too few topics: no interval can be trusted below 10"
 _TOO_WEAK = "too weak: it could not have seen a loss of the size that max_mde asks for"
 
@@ -174,28 +176,29 @@ def _table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_edge=False)
     with_queries = any(topic.query for topic in topics)
-    table.add_column("topic", no_wrap=True, overflow="ellipsis", max_width=24)
+    narrow = detail.width < _WIDE
+    table.add_column("topic", no_wrap=True, overflow="ellipsis", max_width=12 if narrow else 24)
     if with_queries:
         table.add_column("query", no_wrap=True, overflow="ellipsis", ratio=1)
-    table.add_column("baseline -> candidate", no_wrap=True, min_width=21)
-    table.add_column("difference", justify="right", no_wrap=True)
-    table.add_column("of loss", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for topic in topics:
-        marks = [mark for mark, on in (("flagged", topic.flagged), ("flips it", topic.flips_verdict)) if on]
+    scores = [f"{plain(topic.baseline)} -> {plain(topic.candidate)}" for topic in topics]
+    # These columns are never cut: a figure without its last digits would be another figure.
+    for name, width in (
+        ("scores" if narrow else "baseline -> candidate", max(map(len, scores))),
+        ("change" if narrow else "difference", max(len(signed(topic.difference)) for topic in topics)),
+        ("of loss", 0),
+        ("", max(map(len, map(_marks, topics)))),
+    ):
+        right = name in {"change", "difference", "of loss"}
+        table.add_column(name, no_wrap=True, min_width=max(width, len(name)), justify="right" if right else "left")
+    for topic, score in zip(topics, scores, strict=True):
         cells = [clean(topic.topic)]
         if with_queries:
             cells.append(clean(topic.query or ""))
-        cells += [
-            f"{plain(topic.baseline)} -> {plain(topic.candidate)}",
-            signed(topic.difference),
-            f"{100 * (topic.share or 0):.1f} %",
-            ", ".join(marks),
-        ]
+        cells += [score, signed(topic.difference), f"{100 * (topic.share or 0):.1f} %", _marks(topic)]
         table.add_row(*(Text(cell) for cell in cells))
     console = Console(
         file=io.StringIO(),
-        width=max(detail.width - 4, 70),
+        width=max(detail.width - 4, 60),
         color_system=None,
         force_terminal=False,
         legacy_windows=False,
@@ -203,6 +206,10 @@ def _table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
     with console.capture() as capture:
         console.print(table)
     return ["    " + line.rstrip() for line in capture.get().splitlines()]
+
+
+def _marks(topic: ResponsibleTopic) -> str:
+    return ", ".join(mark for mark, on in (("flagged", topic.flagged), ("flips it", topic.flips_verdict)) if on)
 
 
 def summary_line(test: str, verdict: Verdict) -> str:

@@ -1,0 +1,79 @@
+"""Percentile and BCa limits against R's boot package (see the README beside the vectors)."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.inference import interval, mean_law
+from pytest_riskguard.risk import trisk
+
+VECTORS = (
+    "normal50_r1",
+    "normal50_r2",
+    "zeros50_r1",
+    "skew50_r1",
+    "lattice50_r1",
+    "normal250_r6",
+    "beta250_r6",
+)
+SEEDS = 5
+
+
+@pytest.fixture(scope="module")
+def oracle(shared: Path) -> dict[str, Any]:
+    vectors: dict[str, Any] = json.loads((shared / "rboot/oracle.json").read_text())["vectors"]
+    return vectors
+
+
+def read(shared: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    with (shared / f"rboot/{name}.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    return np.array([float(row["d"]) for row in rows]), np.array([float(row["x"]) for row in rows])
+
+
+@pytest.mark.parametrize("level", [0.95, 0.999])
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("name", VECTORS)
+def test_limits_agree_with_a_million_replicates_of_r(
+    shared: Path, oracle: dict[str, Any], name: str, method: str, level: float
+) -> None:
+    _, x = read(shared, name)
+    theirs = oracle[name]["boot_ci"][f"{'perc' if method == 'percentile' else 'bca'}_{level}"]
+    ours = interval(x, method=method, level=level)
+    for side, limit in (("lower", ours.lower), ("upper", ours.upper)):
+        noise = max(theirs.get(f"{side}_mc_se_theory") or 0.0, theirs[f"{side}_mc_se"])
+        tolerance = 4.5 * noise / math.sqrt(SEEDS)
+        if name == "lattice50_r1":
+            # visible atoms, and R counts none of the atom at the mean in the bias correction
+            tolerance = max(tolerance, 0.2 * oracle[name]["summary"]["se_population"])
+        assert limit == pytest.approx(theirs[f"{side}_mean"], abs=tolerance)
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_student_t_agrees_with_r(shared: Path, oracle: dict[str, Any], name: str) -> None:
+    d, x = read(shared, name)
+    summary = oracle[name]["summary"]
+    ours = trisk(d, alpha=summary["r"] - 1)
+    assert ours.statistic == pytest.approx(summary["trisk"], rel=1e-8)
+    assert ours.p_value == pytest.approx(summary["p_two_sided"], rel=1e-8)
+    for level, name_of_level in ((0.95, "95"), (0.999, "999")):
+        limits = interval(x, method="student_t", level=level)
+        assert limits.lower == pytest.approx(summary[f"t_lo{name_of_level}"], rel=1e-8)
+        assert limits.upper == pytest.approx(summary[f"t_hi{name_of_level}"], rel=1e-8)
+
+
+def test_the_bias_correction_counts_half_of_the_atom_at_the_mean(shared: Path, oracle: dict[str, Any]) -> None:
+    from scipy.special import ndtri
+
+    for name in VECTORS:
+        _, x = read(shared, name)
+        law = mean_law(x)
+        expected = oracle[name]["summary"]["bca_w_exact_midp"]
+        assert ndtri(law.mid_cdf(law.centre)) == pytest.approx(expected, abs=2e-5)
