@@ -68,8 +68,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if os.environ.get("RISKGUARD_TRACEBACK"):
             raise
         return _say(
-            f"Internal error: {type(error).__name__}: {error}\nThis is a fault of riskguard. Please report it with the "
-            "traceback that RISKGUARD_TRACEBACK=1 shows.",
+            f"Internal error: {type(error).__name__}: {error}\nThis is a fault of riskguard. Please report it with "
+            "the traceback that RISKGUARD_TRACEBACK=1 shows.",
             ExitStatus.INTERNAL,
         )
     return int(status or 0)

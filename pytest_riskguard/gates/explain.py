@@ -25,8 +25,6 @@ from pytest_riskguard.risk.paired import CHANGED
 LARGEST_ALPHA = 2.0**20
 #: alpha* is found to this relative width; its lower end, which still passes, is reported.
 ALPHA_STAR_WIDTH = 1e-4
-#: So many removals are tried one by one before the search for the flip set takes larger steps.
-SINGLE_STEPS = 32
 
 
 def responsible_topics(
@@ -75,35 +73,41 @@ def flip_set(gate: Gate, topics: tuple[str, ...], differences: FloatArray) -> tu
     """Topics removed by contribution, most harmful first, until the gate passes.
 
     Greedy, so an upper bound on the smallest such set. Empty for a gate that passes; None when it does not pass
-    before fewer than 10 topics are left. Beyond 32 removals the number is found by doubling and bisection.
+    before fewer than 10 topics are left. The search starts where Student-t, which costs nothing, would flip, and
+    ends with a number of topics without which the gate passes while it fails with the last of them put back.
     """
-    order = np.argsort(linear(differences, alpha=gate.alpha), kind="stable")
+    x = linear(differences, alpha=gate.alpha)
+    order = np.argsort(x, kind="stable")
     most = differences.size - FEWEST_TOPICS
 
     def passes_without(count: int) -> bool:
         return passes(gate, np.delete(differences, order[:count]))
 
-    def removed(count: int) -> tuple[str, ...]:
-        return tuple(topics[int(i)] for i in order[:count])
-
-    for count in range(min(SINGLE_STEPS, most) + 1):
-        if passes_without(count):
-            return removed(count)
-    fails_at, count = SINGLE_STEPS, 2 * SINGLE_STEPS
-    while True:
-        if fails_at >= most:
-            return None
-        count = min(count, most)
-        if passes_without(count):
-            break
-        fails_at, count = count, 2 * count
-    while count - fails_at > 1:
-        middle = (fails_at + count) // 2
-        if passes_without(middle):
-            count = middle
+    if passes_without(0):
+        return ()
+    fails_at, passes_at = 0, most + 1
+    guess, stride = _flip_by_student_t(gate, x[order], most), 1
+    while passes_at - fails_at > 1:
+        if passes_without(guess):
+            passes_at, guess = guess, max(guess - stride, fails_at + 1)
         else:
-            fails_at = middle
-    return removed(count)
+            fails_at, guess = guess, min(guess + stride, passes_at - 1)
+        stride *= 2
+        if fails_at > 0 and passes_at <= most:
+            guess = (fails_at + passes_at) // 2
+    return tuple(topics[int(i)] for i in order[:passes_at]) if passes_at <= most else None
+
+
+def _flip_by_student_t(gate: Gate, ascending: FloatArray, most: int) -> int:
+    """How many of the lowest trade-off scores must go before Student-t's upper limit reaches the bound."""
+    counts = np.arange(1, most + 1)
+    left = ascending.size - counts
+    sums = np.cumsum(ascending[::-1])[::-1][1 : most + 1]
+    squares = np.cumsum(ascending[::-1] ** 2)[::-1][1 : most + 1]
+    means = sums / left
+    errors = np.sqrt(np.maximum(squares / left - means**2, 0) / (left - 1))
+    reached = means + critical_value(ascending.size, level=gate.level) * errors >= -gate.tolerance
+    return int(counts[int(np.argmax(reached))]) if np.any(reached) else max(most, 1)
 
 
 def alpha_star(gate: Gate, differences: FloatArray) -> float | Literal["any"] | None:

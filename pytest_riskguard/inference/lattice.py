@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.inference.characteristic import PERIOD
-from pytest_riskguard.inference.laws import SAME_ATOM, StepLaw
-from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.laws import StepLaw
+from pytest_riskguard.inference.sample import SAME_ATOM, Sample
 from pytest_riskguard.risk.checks import FloatArray
 
 #: Grid points over 24 standard errors, at the most for a lattice and always for rounded data.
@@ -29,12 +29,11 @@ IntArray = npt.NDArray[np.int64]
 
 def lattice_law(sample: Sample) -> StepLaw | None:
     """The exact law of data on a lattice, or None where they lie on none that is coarse enough."""
-    step = lattice_step(sample.distinct[0])
+    step = lattice_step(sample.offsets)
     width = PERIOD * sample.deviation * math.sqrt(sample.n)
     if step is None or width / step > MOST_POINTS:
         return None
-    values, _ = sample.distinct
-    return _law(sample, "lattice", np.rint(values / step).astype(np.int64), step, SAME_ATOM)
+    return _law(sample, "lattice", np.rint(sample.offsets / step).astype(np.int64), step, SAME_ATOM)
 
 
 def grid_law(sample: Sample) -> StepLaw:
@@ -43,11 +42,11 @@ def grid_law(sample: Sample) -> StepLaw:
     A replicate draws topic j c_j times, so rounding by r_j moves its sum by sum c_j r_j: on average by sum r_j, with
     variance below sum r_j^2. ``resolution`` is the first plus six roots of the second.
     """
-    values, counts = sample.distinct
+    offsets, (_, counts) = sample.offsets, sample.distinct
     total = sample.deviation * math.sqrt(sample.n)
     step = PERIOD * total / MOST_POINTS
-    indices = np.rint(values / step).astype(np.int64)
-    moved = indices * step - values
+    indices = np.rint(offsets / step).astype(np.int64)
+    moved = indices * step - offsets
     drift = abs(math.fsum(counts * moved)) + 6 * math.sqrt(math.fsum(counts * moved**2))
     return _law(sample, "grid", indices, step, drift / total)
 
@@ -58,20 +57,21 @@ def lattice_step(values: FloatArray) -> float | None:
     if sizes.size == 0:
         return None
     tolerance = 1e-9 * float(sizes[-1])
-    step = float(sizes[0])
-    for size in sizes[1:]:
-        a, b = float(size), step
-        while b > tolerance:
-            a, b = b, math.remainder(a, b)
-            b = abs(b)
-        step = a
+    step = float(sizes[-1])
+    for size in sizes:
+        step = _common_divisor(float(size), step, tolerance)
         if step < 4 * tolerance:
             return None
-    multiples = sizes / step
     # the step itself carries rounding: fit it to the largest value, then every value must be a multiple
-    step = float(sizes[-1]) / round(float(multiples[-1]))
+    step = float(sizes[-1]) / round(float(sizes[-1]) / step)
     off = np.abs(sizes / step - np.rint(sizes / step))
     return step if float(np.max(off)) < ON_LATTICE else None
+
+
+def _common_divisor(a: float, b: float, tolerance: float) -> float:
+    while b > tolerance:
+        a, b = b, abs(math.remainder(a, b))
+    return a
 
 
 def _law(sample: Sample, kind: str, indices: IntArray, step: float, resolution: float) -> StepLaw:
@@ -79,15 +79,19 @@ def _law(sample: Sample, kind: str, indices: IntArray, step: float, resolution: 
     n = sample.n
     own = int(np.sum(indices * counts.astype(np.int64)))
     points = _points(PERIOD * sample.deviation * math.sqrt(n) / step)
-    one_draw = np.zeros(points)
-    np.add.at(one_draw, indices % points, counts / n)
-    transform = np.fft.rfft(one_draw)
+    transform = np.fft.rfft(np.bincount(indices % points, counts / n, minlength=points))
     masses = np.fft.irfft(_power(transform, n), points)
+    # masses[k] belongs to every sum congruent to k; the window of 24 standard errors about the mean holds them all
     first = own - points // 2
     masses = np.roll(masses, -(first % points))
-    atoms = (first + np.flatnonzero(masses > NO_MASS)) * (step / n)
+    atoms = np.flatnonzero(masses > NO_MASS)
     return StepLaw(
-        kind, atoms, masses[masses > NO_MASS], sample, centre=own * (step / n), resolution=resolution
+        kind,
+        sample.means((first + atoms) * (step / n)),
+        masses[atoms],
+        sample,
+        centre=float(sample.means(np.array([own * (step / n)]))[0]),
+        resolution=resolution,
     )
 
 
@@ -97,11 +101,9 @@ def _points(width: float) -> int:
 
 def _power(base: npt.NDArray[np.complex128], exponent: int) -> npt.NDArray[np.complex128]:
     """By repeated squaring: exact in the order of operations, no branch of the logarithm to choose."""
-    result = np.ones_like(base)
-    while exponent:
-        if exponent & 1:
-            result = result * base
-        exponent >>= 1
-        if exponent:
-            base = base * base
+    result = base.copy()
+    for bit in bin(exponent)[3:]:
+        result *= result
+        if bit == "1":
+            result *= base
     return result

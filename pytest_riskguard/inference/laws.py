@@ -6,12 +6,10 @@ from typing import Protocol
 
 import numpy as np
 
-from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.sample import SAME_ATOM, Sample
 from pytest_riskguard.risk.checks import FloatArray
 
-#: Atoms, and limits, this close in bootstrap standard errors are one.
-SAME_ATOM = 1e-12
-#: A probability this close below a level has reached it: sums of masses carry rounding.
+#: A probability this close below a level has reached it, and one this small is none: sums of masses carry rounding.
 REACHED = 1e-13
 
 
@@ -84,7 +82,7 @@ class StepLaw:
         resolution: float = SAME_ATOM,
     ) -> None:
         self.kind, self.centre, self.resolution = kind, centre, resolution
-        self._atoms, self._tolerance = atoms, SAME_ATOM * sample.scale
+        self._atoms, self._tolerance = atoms, sample.same
         self._cumulated = np.cumsum(masses)
         self._cumulated /= self._cumulated[-1]
 
@@ -103,5 +101,5 @@ class StepLaw:
 
     def quantile(self, p: float) -> float:
         """The smallest atom whose cdf reaches p."""
-        index = int(np.searchsorted(self._cumulated, p - REACHED, side="left"))
+        index = int(np.searchsorted(self._cumulated, max(p - REACHED, REACHED), side="left"))
         return float(self._atoms[min(index, self._atoms.size - 1)])

@@ -12,6 +12,9 @@ import numpy.typing as npt
 from pytest_riskguard.risk.checks import FloatArray, mean, per_topic
 from pytest_riskguard.risk.paired import varies
 
+#: Sums this close, in bootstrap standard errors, are one atom.
+SAME_ATOM = 1e-12
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -58,11 +61,32 @@ class Sample:
     @cached_property
     def acceleration(self) -> float:
         """BCa's a: sum L^3 / (6 (sum L^2)^1.5) with L = x - mean (ADCS 2019, Eq. 7); below 1/6 in size."""
-        squares = math.fsum(self.centred**2)
-        return math.fsum(self.centred**3) / (6 * squares**1.5)
+        return math.fsum((self.centred / self.deviation) ** 3) / (6 * self.n**1.5)
 
     @cached_property
     def distinct(self) -> tuple[FloatArray, FloatArray]:
         """The distinct values of x and how often each occurs."""
-        values, counts = np.unique(self.x, return_counts=True)
-        return values, counts.astype(np.float64)
+        starts = np.flatnonzero(np.diff(self.x, prepend=-np.inf))
+        return self.x[starts], np.diff(starts, append=self.n).astype(np.float64)
+
+    @cached_property
+    def usual(self) -> int:
+        """Which distinct value is the most frequent: that of an unchanged topic, where many are unchanged."""
+        return int(np.argmax(self.distinct[1]))
+
+    @cached_property
+    def offsets(self) -> FloatArray:
+        """The distinct values less the usual one: what drawing a topic adds to a replicate of usual topics."""
+        values, _ = self.distinct
+        offsets: FloatArray = values - values[self.usual]
+        return offsets
+
+    @cached_property
+    def same(self) -> float:
+        """Means this close, in units of x, are one: 1e-12 standard errors, or the rounding of x where it is more."""
+        return max(SAME_ATOM * self.scale, 4 * math.ulp(float(np.max(np.abs(self.x)))))
+
+    def means(self, offsets: FloatArray) -> FloatArray:
+        """Means of replicates from their mean offsets; 0 where only rounding keeps them from it."""
+        means: FloatArray = float(self.distinct[0][self.usual]) + offsets
+        return np.where(np.abs(means) <= self.same, 0.0, means)

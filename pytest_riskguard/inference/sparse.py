@@ -5,52 +5,56 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import bdtr, gammaln
+from scipy.special import bdtrc, gammaln
 
-from pytest_riskguard.inference.laws import SAME_ATOM, StepLaw
+from pytest_riskguard.inference.laws import StepLaw
 from pytest_riskguard.inference.sample import Sample
 
 #: The mass of resamples that draw changed topics more often than is enumerated.
 LEFT_OUT = 1e-14
 #: So many vectors of counts are enumerated at the most.
 MOST_VECTORS = 60_000
+#: With more distinct values than this there are always more vectors, save for a handful of topics.
+MOST_VALUES = 16
 
 
 def enumerated_law(sample: Sample) -> StepLaw | None:
     """The exact law, or None where there are too many ways to draw the changed topics.
 
-    Topics with the same score count as one value with a larger share. A replicate draws value j c_j times; the
-    counts are multinomial, and only totals that carry all but 1e-14 of the mass are enumerated.
+    Changed means other than the most frequent score, 0 where few topics changed. Topics with the same score count as
+    one value with a larger share. A replicate draws value j c_j times; the counts are multinomial, and only totals
+    that carry all but 1e-14 of the mass are enumerated.
     """
-    values, counts = sample.distinct
-    moved = values != 0
-    values, shares = values[moved], counts[moved] / sample.n
-    changed = float(shares.sum())
-    most_draws = _most_draws(sample.n, changed)
-    if math.comb(most_draws + values.size, values.size) > MOST_VECTORS:
+    n, (_, counts) = sample.n, sample.distinct
+    if counts.size - 1 > MOST_VALUES:
+        return None
+    moved = np.arange(counts.size) != sample.usual
+    offsets, times_held = sample.offsets[moved], counts[moved]
+    changed = float(times_held.sum())
+    most_draws = _most_draws(n, changed / n)
+    if math.comb(most_draws + offsets.size, offsets.size) > MOST_VECTORS:
         return None
     sums, draws, log_masses = np.zeros(1), np.zeros(1, dtype=np.intp), np.zeros(1)
-    for value, share in zip(values, shares, strict=True):
+    for offset, held in zip(offsets, times_held, strict=True):
         times = np.arange(most_draws + 1)
         total = np.add.outer(draws, times)
         allowed = total <= most_draws
-        log_term = times * math.log(share) - gammaln(times + 1)
-        sums = np.add.outer(sums, value * times)[allowed]
+        log_term = times * math.log(held) - gammaln(times + 1)
+        sums = np.add.outer(sums, offset * times)[allowed]
         log_masses = np.add.outer(log_masses, log_term)[allowed]
         draws = total[allowed]
-    rest = sample.n - draws
-    unchanged = 1 - changed if values.size < sample.distinct[0].size else 0.0
-    log_rest = np.where(rest == 0, 0.0, rest * math.log(unchanged) if unchanged > 0 else -np.inf)
-    masses = np.exp(gammaln(sample.n + 1) - gammaln(rest + 1) + log_rest + log_masses)
+    # n!/(n - k)! n^-k times (1 - changed/n)^(n - k): small terms only, so that n = 10^6 loses no digits
+    falling = np.concatenate([[0.0], np.cumsum(np.log1p(-np.arange(most_draws) / n))])
+    masses = np.exp(log_masses + falling[draws] + (n - draws) * math.log1p(-changed / n))
     order = np.argsort(sums, kind="stable")
-    means, masses = sums[order] / sample.n, masses[order]
-    starts = np.flatnonzero(np.diff(means, prepend=-np.inf) > SAME_ATOM * sample.scale)
-    atoms = means[starts]
-    atoms[np.abs(atoms) <= SAME_ATOM * sample.scale] = 0.0
-    return StepLaw("enumerated", atoms, np.add.reduceat(masses, starts), sample, centre=sample.mean)
+    means, masses = sums[order] / n, masses[order]
+    starts = np.flatnonzero(np.diff(means, prepend=-np.inf) > sample.same)
+    return StepLaw(
+        "enumerated", sample.means(means[starts]), np.add.reduceat(masses, starts), sample, centre=sample.mean
+    )
 
 
 def _most_draws(n: int, share: float) -> int:
+    """How often changed topics are drawn at the most, but for a negligible share of resamples."""
     draws = np.arange(n + 1)
-    enough = 1 - bdtr(draws, n, min(share, 1.0)) < LEFT_OUT if share < 1 else draws == n
-    return int(draws[enough][0])
+    return int(np.argmax(bdtrc(draws, n, share) < LEFT_OUT))

@@ -5,6 +5,7 @@ PYTEST_DONT_REWRITE
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,14 @@ def _set_detail(config: pytest.Config) -> None:
     verbosity = config.get_verbosity()
     detail.CURRENT.topics = None if verbosity >= 2 else 3 if verbosity < 0 else 10
     detail.CURRENT.width = shutil.get_terminal_size().columns if worker is None else worker[WIDTH]
-    detail.CURRENT.locate = config.cwd_relative_nodeid
+    detail.CURRENT.locate = lambda test: _from_here(test, config)
+
+
+def _from_here(test: str, config: pytest.Config) -> str:
+    """A node id, which starts from the rootdir, as it is written in the folder where pytest was called."""
+    path, *parts = test.split("::")
+    here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
+    return "::".join([Path(here).as_posix(), *parts])
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -47,8 +47,13 @@ class _Reported(pytest.Item):
         if shown.reprcrash is not None:
             shown.reprcrash.path, shown.reprcrash.lineno = os.fspath(self.path), self.line
             # The module in front of the exception's name would push the message off the line of the short summary.
-            shown.reprcrash.message = f"{type(excinfo.value).__name__}: {excinfo.value}"
+            shown.reprcrash.message = f"{type(excinfo.value).__name__}: {_short(excinfo.value)}"
         return shown
+
+
+def _short(error: BaseException) -> str:
+    """What an error says, without the folder that pytest names already."""
+    return f"line {error.line}: {error.problem}" if isinstance(error, ConfigError) else str(error)
 
 
 class BrokenConfiguration(_Reported):
@@ -59,6 +64,7 @@ class BrokenConfiguration(_Reported):
         self.error, self.line = error, error.line
 
     def runtest(self) -> None:
+        """Fail with what is wrong with the file."""
         raise self.error
 
 
@@ -70,6 +76,7 @@ class GateTest(_Reported):
         self.item, self.settings, self.line = item, settings, item.line
 
     def runtest(self) -> None:
+        """Judge, and fail unless the verdict lets the build go on."""
         from pytest_riskguard.assertions import command
         from pytest_riskguard.plugin.bench import candidate_source, referee_for
         from pytest_riskguard.recorder import record

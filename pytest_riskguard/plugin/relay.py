@@ -1,4 +1,4 @@
-"""Verdicts on their way: heard in the process that judges, carried by the test's report, gathered by the controller."""
+"""Verdicts on their way: heard where they are given, carried by the test's report, gathered by the controller."""
 
 from __future__ import annotations
 

@@ -31,6 +31,7 @@ class RiskguardSession:
         self.problems: list[str] = []
         self.is_worker = hasattr(config, "workerinput")
         self._collected: set[Path] = set()
+        self._broken = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> None:
@@ -75,7 +76,7 @@ class RiskguardSession:
                 items.extend(item for item in session.genitems(collector) if isinstance(item, pytest.Item))
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+    def pytest_runtest_protocol(self) -> Generator[None, object, object]:
         """Listen for verdicts while a test runs."""
         recorder.listeners.append(self.relay.heard)
         try:
@@ -94,6 +95,7 @@ class RiskguardSession:
         """Gather verdicts where the reports end up."""
         if not self.is_worker:
             self.relay.receive(report)
+            self._broken |= report.failed and self.config.rootpath / report.nodeid.split("::")[0] in self.mode.files
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -116,7 +118,7 @@ class RiskguardSession:
         judged, required = len(self.verdicts), self.config.getoption("riskguard_require")
         if required is not None and judged < required:
             return [f"{judged} gates were judged, --riskguard-require={required} asks for more"]
-        if judged == 0 and required is None and not selected(self.config):
+        if judged == 0 and required is None and not (self._broken or selected(self.config)):
             return ["riskguard is on and no gate was judged: declare gates in riskguard.yaml or use the fixture"]
         return []
 

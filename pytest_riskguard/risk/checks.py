@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
+#: Values beyond this are refused: sums of their cubes would overflow, and no measure of ranking comes near.
+LARGEST = 1e100
+
 
 def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatArray:
     """The values as a vector of finite floats, one per topic.
@@ -16,7 +19,7 @@ def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatAr
     Raises
     ------
     ValueError
-        A second axis, fewer topics than ``at_least``, a value that is not finite.
+        A second axis, fewer topics than ``at_least``, a value that is not finite or beyond 1e100 in size.
     """
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
@@ -25,6 +28,8 @@ def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatAr
         raise ValueError(f"{name} must hold at least {at_least} topics, got {array.size}")
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    if np.any(np.abs(array) > LARGEST):
+        raise ValueError(f"{name} must not exceed {LARGEST:g} in size, got {array[np.abs(array) > LARGEST][0]}")
     return array
 
 

@@ -26,7 +26,7 @@ COUNTED = 1e-6
 
 def frisk(differences: npt.ArrayLike) -> float:
     """Mean loss, ``mean(max(0, -d))``: at least 0, 0 is best (Eq. 1)."""
-    return mean(np.maximum(0.0, -per_topic(differences, name="differences")))
+    return mean(np.maximum(0.0, -per_topic(differences, name="differences"))) + 0.0
 
 
 def freward(differences: npt.ArrayLike) -> float:

@@ -26,7 +26,7 @@ def linear(differences: npt.ArrayLike, *, alpha: float) -> FloatArray:
     Raises
     ------
     ValueError
-        No topic, a second axis, a value that is not finite, or ``alpha < 0``.
+        No topic, a second axis, a value that is not finite, or ``alpha < 0``; a weighted loss beyond 1e100.
 
     References
     ----------
@@ -34,4 +34,6 @@ def linear(differences: npt.ArrayLike, *, alpha: float) -> FloatArray:
     systems", SIGIR 2014, Eq. 11.
     """
     differences = per_topic(differences, name="differences")
-    return np.where(differences < 0, (1 + loss_weight(alpha)) * differences, differences)
+    with np.errstate(over="ignore"):  # a product beyond the largest float is refused by name below
+        weighted = np.where(differences < 0, (1 + loss_weight(alpha)) * differences, differences)
+    return per_topic(weighted, name="differences weighted by 1 + alpha")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.decision import interval_passes, passes
-from pytest_riskguard.gates.explain import SINGLE_STEPS, alpha_star, flip_set
+from pytest_riskguard.gates.explain import alpha_star, flip_set
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.risk import linear
@@ -17,24 +17,25 @@ def names(n: int) -> tuple[str, ...]:
     return tuple(f"t{i:05d}" for i in range(n))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(40))
 def test_the_flip_set_is_the_first_number_of_worst_topics_without_which_the_gate_passes(seed):
     rng = np.random.default_rng(seed)
-    d = rng.normal(-0.06, 0.1, 40)
-    gate = Gate("g", alpha=1)
+    n = int(rng.integers(10, 60))
+    d = rng.normal(-0.06, 0.1, n) * (rng.random(n) < rng.choice([0.3, 1.0]))
+    gate = Gate("g", alpha=1, level=float(rng.choice([0.8, 0.95])))
     order = np.argsort(linear(d, alpha=1), kind="stable")
-    counts = [k for k in range(d.size - 10 + 1) if passes(gate, np.delete(d, order[:k]))]
-    found = flip_set(gate, names(40), d)
-    assert found == (tuple(names(40)[i] for i in order[: counts[0]]) if counts else None)
+    counts = [k for k in range(n - 10 + 1) if passes(gate, np.delete(d, order[:k]))]
+    found = flip_set(gate, names(n), d)
+    assert found == (tuple(names(n)[i] for i in order[: counts[0]]) if counts else None)
 
 
-def test_a_long_flip_set_is_found_by_bisection_and_is_as_short():
+def test_a_long_flip_set_is_as_short():
     rng = np.random.default_rng(5)
     d = rng.normal(-0.05, 0.1, 300)
     gate = Gate("g", alpha=1)
     found = flip_set(gate, names(300), d)
     assert found is not None
-    assert len(found) > SINGLE_STEPS
+    assert len(found) > 32
     order = np.argsort(linear(d, alpha=1), kind="stable")
     assert passes(gate, np.delete(d, order[: len(found)]))
     assert not passes(gate, np.delete(d, order[: len(found) - 1]))

@@ -1,0 +1,182 @@
+"""Which gates are collected, under which names, and how they are selected."""
+
+from __future__ import annotations
+
+import pytest
+
+SEVERAL = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+measures: [AP]
+candidate: candidate.run
+gates:
+  - {name: strict, kind: not_significantly_risky, baseline: prod, measure: [AP, "P(rel=1)@5"], alpha: [0, 5]}
+  - {name: lenient, kind: not_significantly_risky, baseline: prod, tolerance: 1}
+"""
+
+
+def collected(result: pytest.RunResult) -> list[str]:
+    return [line for line in result.outlines if "::" in line]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "testpaths", "tests"),
+    [
+        ((), "", ["sub/test_own.py::test_own"]),
+        ((), "sub", ["sub/test_own.py::test_own"]),
+        ((), ".", ["sub/test_own.py::test_own"]),
+        ((".",), "sub", ["sub/test_own.py::test_own"]),
+        (("riskguard.yaml",), "sub", []),
+        ((".", "riskguard.yaml"), "", ["sub/test_own.py::test_own"]),
+        (("sub",), "", ["sub/test_own.py::test_own"]),
+        (("sub/test_own.py",), "", ["sub/test_own.py::test_own"]),
+    ],
+)
+def test_gates_are_collected_exactly_once_whatever_is_named(pytester, project, arguments, testpaths, tests):
+    project("good")
+    pytester.makeini(f"[pytest]\ntestpaths = {testpaths}" if testpaths else "[pytest]")
+    pytester.mkdir("sub").joinpath("test_own.py").write_text("def test_own(): pass")
+    result = pytester.runpytest_subprocess("--riskguard", "--collect-only", "-q", *arguments)
+    assert result.ret == 0
+    assert sorted(collected(result)) == sorted(["riskguard.yaml::no-risk", *tests])
+
+
+@pytest.mark.parametrize("arguments", [("sub/test_own.py::test_own",), ("--riskguard-no-yaml",)])
+def test_gates_are_not_collected_with_node_ids_or_when_told_not_to(pytester, project, arguments):
+    project("good")
+    pytester.mkdir("sub").joinpath("test_own.py").write_text("def test_own(): pass")
+    result = pytester.runpytest_subprocess("--riskguard", "--collect-only", "-q", *arguments)
+    assert collected(result) == ["sub/test_own.py::test_own"]
+
+
+def test_a_gate_file_where_pytest_does_not_look_is_collected_all_the_same(pytester, project):
+    project("good", into=".search")
+    project("good")
+    pytester.makeini("[pytest]\nriskguard_config = riskguard.yaml .search/riskguard.yaml")
+    result = pytester.runpytest_subprocess("--riskguard", "--collect-only", "-q")
+    assert sorted(collected(result)) == [".search/riskguard.yaml::no-risk", "riskguard.yaml::no-risk"]
+    result = pytester.runpytest_subprocess(
+        "--riskguard", "--collect-only", "-q", "--ignore=.search/riskguard.yaml", "-k", "no-risk"
+    )
+    assert collected(result) == ["riskguard.yaml::no-risk"]
+
+
+def test_from_a_folder_below_the_rootdir_gates_are_collected_too(pytester, project):
+    project("good")
+    pytester.makeini("[pytest]")
+    pytester.mkdir("sub").joinpath("test_own.py").write_text("def test_own(): pass")
+    result = pytester.run("sh", "-c", "cd sub && python -m pytest --riskguard --collect-only -q")
+    if result.ret == 127:  # pragma: no cover - a machine without sh or python on its path
+        pytest.skip("no shell")
+    assert sorted(collected(result)) == ["riskguard.yaml::no-risk", "sub/test_own.py::test_own"]
+
+
+def test_each_measure_and_alpha_is_an_item_and_can_be_selected(pytester, project):
+    project("good")
+    pytester.path.joinpath("riskguard.yaml").write_text(SEVERAL)
+    collect = ("--riskguard", "--collect-only", "-q")
+    items = [
+        "riskguard.yaml::strict[AP-0]",
+        "riskguard.yaml::strict[AP-5]",
+        "riskguard.yaml::strict[P(rel=1)@5-0]",
+        "riskguard.yaml::strict[P(rel=1)@5-5]",
+        "riskguard.yaml::lenient",
+    ]
+    assert collected(pytester.runpytest_subprocess(*collect)) == items
+    assert collected(pytester.runpytest_subprocess(*collect, items[1])) == items[1:2]
+    assert collected(pytester.runpytest_subprocess(*collect, "-k", "strict and AP")) == items[:2]
+    assert collected(pytester.runpytest_subprocess(*collect, "--deselect", items[4])) == items[:4]
+    assert collected(pytester.runpytest_subprocess(*collect, "-m", "not slow")) == items
+
+
+def test_last_failed_runs_the_failed_gate_only(pytester, project):
+    project("churn")
+    pytester.path.joinpath("riskguard.yaml").write_text(SEVERAL.replace('[AP, "P(rel=1)@5"]', "AP"))
+    pytester.makepyfile("def test_own(): pass")
+    first = pytester.runpytest_subprocess("--riskguard")
+    first.assert_outcomes(passed=3, failed=1)
+    second = pytester.runpytest_subprocess("--riskguard", "--lf")
+    second.assert_outcomes(failed=1)
+    second.stdout.fnmatch_lines(["FAILED riskguard.yaml::strict[[]AP-5] - RiskyError: significantly risky: *"])
+
+
+def test_collecting_scores_nothing_and_loads_no_scipy(pytester, project):
+    project("good")
+    pytester.path.joinpath("candidate.run").unlink()
+    pytester.makeconftest("""
+        import sys
+        def pytest_unconfigure(config):
+            loaded = {"numpy", "scipy", "ir_measures", "rich"} & set(sys.modules)
+            print("LOADED", sorted(loaded))
+    """)
+    result = pytester.runpytest_subprocess("--riskguard", "--collect-only")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["*no-risk*", "LOADED []"])
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_broken_riskguard_yaml_is_a_failing_item_at_its_line(pytester, project, workers):
+    project("good")
+    path = pytester.path / "riskguard.yaml"
+    path.write_text(path.read_text().replace("alpha:", "alhpa:"))
+    pytester.makepyfile("def test_own(): pass")
+    result = pytester.runpytest_subprocess("--riskguard", "-n", workers)
+    result.assert_outcomes(passed=1, failed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "*riskguard.yaml:6: unknown key 'alhpa' in gate 'no-risk'; did you mean 'alpha'*",
+            "FAILED riskguard.yaml::configuration - ConfigError: line 6: unknown key*",
+        ]
+    )
+    assert "Traceback" not in result.stdout.str()
+    assert "pytest_riskguard/" not in result.stdout.str()
+
+
+def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
+    project("loss")
+    pytester.makeini("[pytest]\njunit_family = xunit1")
+    pytester.makeconftest("""
+        def pytest_runtest_logreport(report):
+            if report.failed:
+                print("LOCATION", report.location)
+    """)
+    result = pytester.runpytest_subprocess("--riskguard", "--tb=line", "--junitxml=junit.xml", "-s")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        [
+            "*LOCATION ('riskguard.yaml', 5, 'no-risk')",
+            "*riskguard.yaml:6: RiskyError: significantly risky: URisk(alpha=1) = -0.3233*",
+            "FAILED riskguard.yaml::no-risk - RiskyError: significantly risky: URisk(alpha=1) = -0.3233 *",
+        ]
+    )
+    from xml.etree import ElementTree
+
+    case = ElementTree.parse(pytester.path / "junit.xml").getroot().find(".//testcase")  # noqa: S314
+    assert case is not None
+    assert (case.get("file"), case.get("line"), case.get("name")) == ("riskguard.yaml", "5", "no-risk")
+    failure = case.find("failure")
+    assert failure is not None
+    assert failure.get("message", "").startswith("RiskyError: significantly risky: URisk(alpha=1) = -0.3233")
+    assert "t07" in (failure.text or "")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("measures: [AP]", "measures: [nDGC@10]", "*'nDGC@10'*nDCG*"),
+        ("baseline: prod", "baseline: prdo", "*no baseline 'prdo' (it holds prod); did you mean 'prod'*"),
+        ("candidate.run", "nowhere.run", "*nowhere.run*"),
+        ("qrels.txt", "nowhere.txt", "*nowhere.txt*"),
+        ("candidate: candidate.run", "candidate: {retrieve: 'nowhere:search'}", "*'nowhere:search'*pythonpath*"),
+    ],
+)
+def test_a_mistake_in_the_file_is_a_message_without_a_traceback(pytester, project, old, new, message):
+    project("good")
+    path = pytester.path / "riskguard.yaml"
+    path.write_text(path.read_text().replace(old, new))
+    result = pytester.runpytest_subprocess("--riskguard")
+    result.assert_outcomes(failed=1)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines([message])
+    assert "Traceback" not in result.stdout.str()
+    assert "pytest_riskguard/" not in result.stdout.str()

@@ -1,0 +1,115 @@
+"""Off is visibly off, and costs nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+PLAIN = """
+    from pytest_riskguard import RiskyError, assert_not_significantly_risky
+    import pytest
+
+    BASELINE = {str(topic): 0.50 for topic in range(301, 351)}
+
+    def test_plain():
+        with pytest.raises(RiskyError):
+            worse = {topic: score - 0.02 for topic, score in BASELINE.items()} | {"302": 0.10}
+            assert_not_significantly_risky(worse, BASELINE, alpha=1)
+
+    def test_fixture(riskguard):
+        raise AssertionError("this must not run")
+"""
+
+
+def test_off_says_so_and_skips_with_the_reason_while_plain_assertions_run(pytester, project):
+    project("loss")
+    pytester.makepyfile(PLAIN)
+    result = pytester.runpytest_subprocess("-rs")
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(
+        [
+            "riskguard: off; the gates of riskguard.yaml are not run (pass --riskguard)",
+            "SKIPPED*test_off*riskguard is off: pass --riskguard to judge gates",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*no-risk*")
+
+
+def test_off_says_nothing_where_there_are_no_gates(pytester):
+    pytester.makepyfile("def test_own(): pass")
+    result = pytester.runpytest_subprocess()
+    assert result.ret == 0
+    result.stdout.no_fnmatch_line("riskguard:*")
+    result.stdout.no_fnmatch_line("*= riskguard =*")
+
+
+def test_the_plugin_can_be_blocked(pytester, project):
+    project("loss")
+    pytester.makepyfile("def test_own(request): assert not request.config.pluginmanager.hasplugin('riskguard')")
+    result = pytester.runpytest_subprocess("-p", "no:riskguard")
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("riskguard:*")
+
+
+def test_strict_settings_and_missing_plugins_do_no_harm(pytester, project):
+    project("good")
+    strict = ("--strict-markers", "--strict-config", "-W", "error", "-p", "no:cacheprovider")
+    pytester.makepyfile("def test_own(): pass")
+    assert pytester.runpytest_subprocess(*strict).ret == 0
+    result = pytester.runpytest_subprocess(*strict, "--riskguard")
+    result.assert_outcomes(passed=2)
+    assert result.ret == 0
+
+
+@pytest.mark.parametrize(("name", "status"), [("good", 0), ("loss", 1)])
+def test_it_judges_without_a_terminal(pytester, project, name, status):
+    project(name)
+    assert pytester.runpytest_subprocess("-p", "no:terminal", "--riskguard").ret == status
+
+
+def test_the_ini_file_switches_on_and_the_command_line_beats_it(pytester, project):
+    project("good")
+    pytester.makeini("[pytest]\nriskguard = true")
+    on = pytester.runpytest_subprocess("--collect-only")
+    on.stdout.fnmatch_lines(["riskguard: *, on (ini); gates of riskguard.yaml", "*no-risk*"])
+    off = pytester.runpytest_subprocess("--no-riskguard")
+    assert off.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    off.stdout.fnmatch_lines(["riskguard: off;*"])
+
+
+@pytest.mark.parametrize("ini", ["ini", "toml"])
+def test_riskguard_config_is_relative_to_the_ini_file(pytester, project, ini):
+    folder = project("good", into="gates")
+    (folder / "riskguard.yaml").rename(folder / "search.yaml")
+    if ini == "ini":
+        pytester.makeini("[pytest]\nriskguard = true\nriskguard_config = gates/search.yaml")
+    else:
+        pytester.path.joinpath("pytest.toml").write_text(
+            '[pytest]\nriskguard = true\nriskguard_config = ["gates/search.yaml"]\n'
+        )
+    pytester.mkdir("elsewhere")
+    result = pytester.runpytest_subprocess("--collect-only", "-q", "--rootdir=.", "elsewhere")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["gates/search.yaml::no-risk"])
+
+
+def test_a_riskguard_config_that_is_not_there_is_a_usage_error(pytester):
+    pytester.makeini("[pytest]\nriskguard_config = nowhere.yaml")
+    result = pytester.runpytest_subprocess("--riskguard")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: riskguard_config: no file *nowhere.yaml"])
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--riskguard-require=many", "*invalid int value: 'many'"),
+        ("--riskguard-report=report.pdf", "*report.pdf: the format is chosen by the suffix, expected .json"),
+        ("--riskguard-report=nowhere/report.json", "*no folder nowhere"),
+    ],
+)
+def test_a_bad_option_is_a_usage_error(pytester, project, option, message):
+    project("good")
+    result = pytester.runpytest_subprocess("--riskguard", option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
+    assert "Traceback" not in result.stderr.str()
