@@ -1,0 +1,128 @@
+"""The main example: its data are whole, its systems deterministic, its two candidates judged as the README says."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "help_center"
+
+
+def articles() -> dict[str, dict[str, object]]:
+    with (EXAMPLE / "articles.jsonl").open(encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    assert len({row["id"] for row in rows}) == len(rows)
+    return {row["id"]: row for row in rows}
+
+
+def queries() -> list[dict[str, str]]:
+    with (EXAMPLE / "queries.tsv").open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def run_example(tmp_path: Path, *arguments: str, system: str | None = None) -> subprocess.CompletedProcess[str]:
+    copy = tmp_path / "help_center"
+    if not copy.exists():
+        shutil.copytree(EXAMPLE, copy, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
+    env = {**os.environ, "COLUMNS": "120"}
+    env.pop("HELP_CENTER_SYSTEM", None)
+    if system is not None:
+        env["HELP_CENTER_SYSTEM"] = system
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(command, cwd=copy, env=env, capture_output=True, text=True, check=False)
+
+
+def test_articles_are_many_whole_and_distinct():
+    found = articles()
+    assert len(found) >= 250
+    for article in found.values():
+        assert list(article) == ["id", "title", "body", "tags"]
+        assert all(article.values())
+    sentences = Counter(s.strip() for a in found.values() for s in str(a["body"]).split(". ") if len(s) > 25)
+    assert [sentence for sentence, count in sentences.items() if count > 1] == []
+
+
+def test_queries_are_many_distinct_and_tagged():
+    found = queries()
+    assert len(found) >= 120
+    assert len({row["query"] for row in found}) == len(found) == len({row["topic"] for row in found})
+    assert {row["kind"] for row in found} == {"code", "prose"}
+    assert {row["length"] for row in found} == {"short", "medium", "long"}
+    assert sum(row["kind"] == "code" for row in found) >= 20
+
+
+def test_judgements_are_graded_and_name_articles_and_queries_that_exist():
+    known, topics = articles(), {row["topic"] for row in queries()}
+    best: dict[str, int] = {}
+    grades = Counter()
+    for line in (EXAMPLE / "qrels.txt").read_text(encoding="utf-8").splitlines():
+        topic, _, article, grade = line.split()
+        assert article in known
+        assert topic in topics
+        grades[int(grade)] += 1
+        best[topic] = max(best.get(topic, 0), int(grade))
+    assert set(best) == topics
+    assert min(best.values()) >= 2
+    assert set(grades) == {0, 1, 2, 3}
+
+
+def test_prod_gives_the_run_that_is_stored(tmp_path: Path):
+    again = subprocess.run(
+        [sys.executable, "help_search.py", "prod"], cwd=EXAMPLE, capture_output=True, check=True
+    ).stdout
+    with gzip.open(EXAMPLE / "baselines" / "prod" / "run.gz") as stored:
+        assert again.replace(b"\r\n", b"\n") == stored.read()
+
+
+def test_the_stored_baseline_is_whole():
+    result = subprocess.run(
+        [sys.executable, "-c", "from pytest_riskguard.cli import main; main(['baseline', 'verify'])"],
+        cwd=EXAMPLE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (result.returncode, result.stdout) == (0, "prod: ok\n")
+
+
+def means(report: Path) -> tuple[float, float]:
+    estimates = json.loads(report.read_text())["verdicts"][0]["estimates"]
+    return estimates["candidate_mean"], estimates["baseline_mean"]
+
+
+def test_the_improvement_passes(tmp_path: Path):
+    result = run_example(tmp_path, "--riskguard", "--riskguard-report=verdict.json")
+    assert result.returncode == 0, result.stdout
+    candidate, baseline = means(tmp_path / "help_center" / "verdict.json")
+    assert candidate > baseline
+
+
+def test_the_risky_change_raises_the_mean_and_is_caught_with_the_code_queries_in_front(tmp_path: Path):
+    result = run_example(tmp_path, "--riskguard", "--riskguard-report=verdict.json", system="synonyms")
+    assert result.returncode == 1, result.stdout
+    assert "FAILED riskguard.yaml::no-risk - RiskyError: significantly risky" in result.stdout
+    candidate, baseline = means(tmp_path / "help_center" / "verdict.json")
+    assert candidate > baseline
+    verdict = json.loads((tmp_path / "help_center" / "verdict.json").read_text())["verdicts"][0]
+    kinds = {row["topic"]: row["kind"] for row in queries()}
+    assert [kinds[t["topic"]] for t in verdict["responsible_topics"][:8]] == ["code"] * 8
+    for topic in verdict["responsible_topics"][:5]:
+        assert topic["topic"] in result.stdout
+        assert topic["query"] in result.stdout
+
+
+@pytest.mark.parametrize("system", ["prod", "synonyms", "improved"])
+def test_every_query_is_answered_by_known_articles(system: str):
+    output = subprocess.run(
+        [sys.executable, "help_search.py", system], cwd=EXAMPLE, capture_output=True, text=True, check=True
+    ).stdout
+    assert {line.split()[2] for line in output.splitlines()} <= set(articles())
