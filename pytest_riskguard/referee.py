@@ -22,7 +22,7 @@ from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.judge import incomparable, judge
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Inputs, Verdict
 
 
 @dataclass(frozen=True)
@@ -123,13 +123,20 @@ class Referee:
         UsageError
             The question is wrong: an unknown measure, a provider that is not installed, no qrels for a run.
         """
-        measure = None if measure is None else measure_name(measure)
+        if measure is not None:
+            measure = _asked_measure(measure, candidate, baseline)
         try:
             ours, _ = self.scores(candidate, measure)
             theirs, rescored = self.scores(baseline, measure)
         except DataError as error:
+            names = (_label(baseline),)
             return incomparable(
-                gate, error, measure=measure, candidate=_label(candidate), baselines=(_label(baseline),)
+                gate,
+                error,
+                measure=measure,
+                candidate=_label(candidate),
+                baselines=names,
+                inputs=Inputs(baselines=dict.fromkeys(names)),
             )
         try:
             return judge(gate, ours, theirs, rescored=rescored)
@@ -202,6 +209,16 @@ class Referee:
         if self._topics is None:
             self._topics = read_topics(self._topics_path)
         return self._topics.queries
+
+
+def _asked_measure(measure: str, *sources: Source) -> str:
+    """The measure as ir-measures writes it; scores that were given as such may have a measure of their own."""
+    try:
+        return measure_name(measure)
+    except UsageError:
+        if all(isinstance(source, ScoreFile | TopicScores) for source in sources):
+            return measure
+        raise
 
 
 def _label(source: Source) -> str:

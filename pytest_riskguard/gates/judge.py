@@ -79,7 +79,7 @@ def incomparable(
         measure=measure,
         candidate=candidate,
         baselines=baselines,
-        inputs=inputs or Inputs(baselines=dict.fromkeys(baselines)),
+        inputs=inputs,
         problem=error.problem,
     )
 
@@ -101,7 +101,10 @@ def _blank(gate: Gate, **known: object) -> Verdict:
     )
 
 
-def _inputs(candidate: TopicScores, baseline: TopicScores) -> Inputs:
+def _inputs(candidate: TopicScores, baseline: TopicScores) -> Inputs | None:
+    digests = (candidate.digest, candidate.qrels_digest, baseline.digest, baseline.qrels_digest)
+    if digests == (None,) * 4:
+        return None
     return Inputs(
         qrels=candidate.qrels_digest or baseline.qrels_digest,
         candidate=candidate.digest,

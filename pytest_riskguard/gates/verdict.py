@@ -23,7 +23,7 @@ class Notice:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Digests of what was compared; None for plain mappings."""
+    """Digests of what was compared; a part that could not be read has none."""
 
     qrels: str | None = None
     candidate: str | None = None
@@ -102,7 +102,10 @@ class Power:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Pass or fail with the evidence; field by field the JSON object of the report."""
+    """Pass or fail with the evidence; field by field the JSON object of the report.
+
+    ``measure`` and ``inputs`` are None for plain mappings, which have neither.
+    """
 
     gate: str
     kind: str
@@ -120,7 +123,7 @@ class Verdict:
     missing: str
     candidate: str
     baselines: tuple[str, ...]
-    inputs: Inputs
+    inputs: Inputs | None = None
     topics: TopicCounts = field(default_factory=TopicCounts)
     estimates: Estimates = field(default_factory=Estimates)
     intervals: tuple[ReportedInterval, ...] = ()
@@ -152,7 +155,7 @@ class Verdict:
                 **_known(cls, data),
                 "warnings": tuple(Notice(**_known(Notice, w)) for w in data["warnings"]),
                 "baselines": tuple(data["baselines"]),
-                "inputs": Inputs(**_known(Inputs, data["inputs"])),
+                "inputs": None if data["inputs"] is None else Inputs(**_known(Inputs, data["inputs"])),
                 "topics": TopicCounts(**_tupled(_known(TopicCounts, data["topics"]))),
                 "estimates": Estimates(**_tupled(_known(Estimates, data["estimates"]))),
                 "intervals": tuple(ReportedInterval(**_known(ReportedInterval, i)) for i in data["intervals"]),

@@ -225,6 +225,22 @@ def test_scores_by_different_judgements_are_incomparable():
     assert (verdict.outcome, verdict.reason) == ("incomparable", "inputs_changed")
 
 
+def test_plain_mappings_have_neither_measure_nor_inputs():
+    verdict = judge(
+        Gate("g"),
+        TopicScores.from_mapping({str(i): 0.5 for i in range(30)}, name="candidate"),
+        TopicScores.from_mapping({str(i): 0.4 for i in range(30)}, name="baseline"),
+    )
+    data = verdict.to_dict()
+    assert (data["measure"], data["inputs"], data["candidate"], data["baselines"]) == (
+        None,
+        None,
+        "candidate",
+        ["baseline"],
+    )
+    assert Verdict.from_dict(data).to_dict() == data
+
+
 def test_scores_by_different_measures_are_a_wrong_question():
     candidate, baseline = pair(BETTER)
     with pytest.raises(ValueError, match="candidate was scored with AP, baseline with nDCG@10"):
