@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import (
     FEWEST_TOPICS,
     FloatArray,
@@ -28,16 +28,15 @@ ALPHA_STAR_WIDTH = 1e-4
 
 
 def responsible_topics(
-    gate: Gate, candidate: TopicScores, baseline: TopicScores, *, failing: bool
+    comparison: Comparison, *, failing: bool
 ) -> tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]:
     """Every topic that lost, most harmful first, and apart from them the wins that are flagged.
 
     A topic is flagged when its TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14
     Eq. 21). ``failing`` says whether the gate failed: only then can a topic flip it.
     """
-    differences = candidate.values - baseline.values
-    n = differences.size
-    x = linear(differences, alpha=gate.alpha)
+    gate, candidate, baseline = comparison.gate, comparison.aligned.candidate, comparison.aligned.baseline
+    differences, x, n = comparison.differences, comparison.x, comparison.n
     standard = standardised(x)
     critical = critical_value(n, level=gate.level) if n > 1 else math.inf
     total_loss = math.fsum(x[differences < -CHANGED])
