@@ -161,7 +161,7 @@ def verify(names: tuple[str, ...], store: Path | None) -> None:
         problems += faults
         click.echo(f"{name}: {'; '.join(faults) if faults else 'ok'}")
     if problems:
-        raise BaselineError(f"{len(problems)} problems found")
+        raise BaselineError(f"{counted(len(problems), 'problem')} found")
 
 
 @baseline.command()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -191,7 +190,7 @@ def _show(verdicts: list[Verdict], json_path: str | None, *, verbose: bool, quie
         color = {"PASS": "green", "FAIL": "red", "INCOMPARABLE": "red"}.get(word, "yellow")
         click.echo(click.style(word, fg=color, bold=True) + f" {text}", err=to_stderr)
     if not quiet and any(not verdict.passed for verdict in verdicts):
-        click.echo(f"  reproduce: riskguard {shlex.join(sys.argv[1:])}", err=to_stderr)
+        click.echo(f"  reproduce: riskguard {shlex.join(click.get_current_context().obj)}", err=to_stderr)
     if json_path == "-":
         click.echo(json.dumps(verdicts), nl=False)
     elif json_path is not None:

@@ -43,10 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command; its status instead of an exit."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        status = cli.main(
-            args=None if arguments is None else list(arguments), prog_name="riskguard", standalone_mode=False
-        )
+        status = cli.main(args=arguments, prog_name="riskguard", standalone_mode=False, obj=arguments)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.Abort:

@@ -87,7 +87,7 @@ class Decision:
 
 def reaches(upper: float, tolerance: float) -> bool:
     """Whether a limit reaches the bound; written so that NaN does not."""
-    return upper >= -tolerance - REACHED
+    return upper + tolerance + REACHED >= 0
 
 
 def decide(gate: Gate, differences: FloatArray, *, alpha: float) -> Decision:
@@ -99,15 +99,24 @@ def decide(gate: Gate, differences: FloatArray, *, alpha: float) -> Decision:
     return Decision(reaches(upper[decisive], gate.tolerance), decisive, computed)
 
 
-def interval_passes(gate: Gate, differences: FloatArray, *, alpha: float) -> bool:
-    """Whether ``decide`` would pass, looking at the cheapest witness first and no further than needed."""
+def interval_margin(gate: Gate, differences: FloatArray, *, alpha: float) -> float:
+    """How far the rule is from its bound: at least 0 exactly where ``decide`` passes, in units of the measure.
+
+    The cheapest witness is looked at first, and no other where it settles the answer.
+    """
     rule = rule_for(gate, n_topics=differences.size, n_changed=changed_topics(differences))
     x = linear(differences, alpha=alpha)
-    cheapest_first = sorted(rule.witnesses, key=REPORTED.index)
-    reached = (
-        reaches(interval(x, method=method, level=gate.level).upper, gate.tolerance) for method in cheapest_first
-    )
-    return all(reached) if rule.demand == "all" else any(reached)
+    margins = []
+    for method in sorted(rule.witnesses, key=REPORTED.index):
+        margins.append(interval(x, method=method, level=gate.level).upper + gate.tolerance + REACHED)
+        if (margins[-1] >= 0) == (rule.demand == "any"):
+            return margins[-1]
+    return min(margins) if rule.demand == "all" else max(margins)
+
+
+def interval_passes(gate: Gate, differences: FloatArray, *, alpha: float) -> bool:
+    """Whether ``decide`` would pass, computing no more than that takes."""
+    return interval_margin(gate, differences, alpha=alpha) >= 0
 
 
 def passes(gate: Gate, differences: FloatArray) -> bool:
@@ -146,7 +155,9 @@ def _passes_without_each(
         rule = rule_for(gate, n_topics=x.size - 1, n_changed=n_changed - moved)
         reached = [
             leave_one_out_upper(x, method=method, level=gate.level, indices=indices[members])
-            >= -gate.tolerance - REACHED
+            + gate.tolerance
+            + REACHED
+            >= 0
             for method in rule.witnesses
         ]
         result[members] = np.all(reached, axis=0) if rule.demand == "all" else np.any(reached, axis=0)

@@ -29,7 +29,9 @@ class RiskguardFile(pytest.File):
             return
         for gate in self.settings.gates:
             for item in gate.items():
-                yield GateTest.from_parent(self, name=item.id, item=item, settings=self.settings)
+                # Parsed from text, the id equals what --lf reads back from its cache ("[AP-5]" is a part of its own).
+                nodeid = f"{self.nodeid}::{item.id}"
+                yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, item=item, settings=self.settings)
 
 
 class _Reported(pytest.Item):
@@ -52,8 +54,12 @@ class _Reported(pytest.Item):
 
 
 def _short(error: BaseException) -> str:
-    """What an error says, without the folder that pytest names already."""
-    return f"line {error.line}: {error.problem}" if isinstance(error, ConfigError) else str(error)
+    """What an error says in one line, without the folder that pytest names already.
+
+    The short test summary shows it; in CI and with -vv pytest would repeat every line of a longer one there.
+    """
+    text = f"line {error.line}: {error.problem}" if isinstance(error, ConfigError) else str(error)
+    return text.partition("\n")[0]
 
 
 class BrokenConfiguration(_Reported):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
-#: The attribute of a report; plain JSON types, so that xdist carries it as it is.
+#: The attribute of a report; JSON text in ASCII, so that xdist carries any topic id, lone surrogates included.
 CARRIED = "riskguard_verdicts"
 
 
@@ -26,12 +27,12 @@ class Relay:
 
     def attach(self, report: pytest.TestReport) -> None:
         """Put what was heard since the last report on this one."""
-        setattr(report, CARRIED, self._heard)
+        setattr(report, CARRIED, json.dumps(self._heard))
         self._heard = []
 
     def receive(self, report: pytest.TestReport) -> None:
         """Gather what a report carries."""
-        carried = getattr(report, CARRIED, [])
+        carried = json.loads(getattr(report, CARRIED, "[]"))
         if report.when == "setup":
             self._by_test.pop(report.nodeid, None)
         if carried:

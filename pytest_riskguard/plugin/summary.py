@@ -20,9 +20,11 @@ _MARKUP = {
 
 
 def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Verdict]], problems: list[str]) -> None:
-    """Write the section; with ``-q`` only what did not pass, and the problems of the run itself."""
+    """Write the section; with ``-q`` only what did not pass. The run's own problems are always said."""
     quiet = reporter.config.get_verbosity() < 0
     shown = [(test, verdict) for test, verdict in judged if not (quiet and verdict.passed)]
+    if reporter.config.getoption("no_summary"):
+        shown = []
     if not (shown or problems):
         return
     reporter.section("riskguard", "=")

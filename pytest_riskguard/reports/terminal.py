@@ -150,7 +150,7 @@ def _responsible(verdict: Verdict, detail: Detail) -> list[str]:
     most = len(losers) if detail.topics is None else detail.topics
     title = f"topics responsible ({counted(verdict.topics.losses, 'topic')} lost"
     title += f"; the {most} most harmful, -vv shows all):" if most < len(losers) else "):"
-    lines = [f"  {title}", *_table(losers[:most], detail)]
+    lines = [*_indented([title], detail), *_table(losers[:most], detail)]
     if verdict.flagged_wins:
         wins = tuple(f"{t.topic} ({signed(t.difference)})" for t in verdict.flagged_wins)
         lines += _indented([f"flagged wins: {listed(wins, most=most)}"], detail)
@@ -170,6 +170,7 @@ def _flips(verdict: Verdict, most: int) -> str | None:
 
 
 def _table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
+    from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -177,7 +178,9 @@ def _table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_edge=False)
     with_queries = any(topic.query for topic in topics)
     narrow = detail.width < _WIDE
-    table.add_column("topic", no_wrap=True, overflow="ellipsis", max_width=12 if narrow else 24)
+    widest = 16 if narrow and with_queries else 24
+    longest = max(cell_len(clean(topic.topic)) for topic in topics)
+    table.add_column("topic", no_wrap=True, overflow="ellipsis", min_width=min(longest, widest), max_width=widest)
     if with_queries:
         table.add_column("query", no_wrap=True, overflow="ellipsis", ratio=1)
     scores = [f"{plain(topic.baseline)} -> {plain(topic.candidate)}" for topic in topics]

@@ -17,11 +17,11 @@ TOPICS = tuple(f"t{number:02d}" for number in range(1, 31))
 QUERIES = {topic: f"query number {topic[1:]}" for topic in TOPICS}
 
 #: 12 topics fall from 0.5 to 0.1, t07 to 0.05: the mean itself is down.
-LOSS = {topic: 10 for topic in TOPICS[:12]} | {"t07": 20}
+LOSS = dict.fromkeys(TOPICS[:12], 10) | {"t07": 20}
 #: 15 topics rise to 1.0, 15 fall to 0.1 (t20 to 0.05): the mean is up, but at alpha 5 losses weigh six times.
-CHURN = {topic: 1 for topic in TOPICS[:15]} | {topic: 10 for topic in TOPICS[15:]} | {"t20": 20}
+CHURN = dict.fromkeys(TOPICS[:15], 1) | dict.fromkeys(TOPICS[15:], 10) | {"t20": 20}
 #: 9 topics rise, 2 fall a little.
-GOOD = {topic: 1 for topic in TOPICS[:9]} | {"t29": 3, "t30": 4}
+GOOD = dict.fromkeys(TOPICS[:9], 1) | {"t29": 3, "t30": 4}
 
 YAML = """\
 collection: {qrels: qrels.txt, topics: topics.tsv}
@@ -47,9 +47,7 @@ def write_run(path: Path, ranks: Mapping[str, int], *, topics: tuple[str, ...] =
     path.write_text("".join(rows), encoding="utf-8")
 
 
-def write_collection(
-    folder: Path, *, topics: tuple[str, ...] = TOPICS, queries: Mapping[str, str] = QUERIES
-) -> None:
+def write_collection(folder: Path, *, topics: tuple[str, ...] = TOPICS, queries: Mapping[str, str] = QUERIES) -> None:
     """qrels.txt and topics.tsv."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "qrels.txt").write_text("".join(f"{t} 0 good 1\n{t} 0 bad1 0\n" for t in topics), encoding="utf-8")

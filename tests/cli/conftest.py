@@ -1,0 +1,58 @@
+"""A working folder with runs, qrels and a riskguard.yaml, and the command in this process."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.cli.main import run
+from tests.plugin import world
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and what it said."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder, written once; runs ``loss.run``, ``churn.run``, ``good.run`` and ``prod.run``, which is stored."""
+    folder = tmp_path_factory.mktemp("cli") / "project"
+    world.write_world(folder, world.GOOD)
+    for name, ranks in {"loss": world.LOSS, "churn": world.CHURN, "good": world.GOOD}.items():
+        world.write_run(folder / f"{name}.run", ranks)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def folder(template: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder."""
+    copy = tmp_path / "project"
+    shutil.copytree(template, copy)
+    monkeypatch.chdir(copy)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name in ("CI", "GITHUB_ACTIONS", "RISKGUARD_TRACEBACK"):
+        monkeypatch.delenv(name, raising=False)
+    return copy
+
+
+@pytest.fixture
+def command(capsys: pytest.CaptureFixture[str]) -> Callable[[str], Ended]:
+    """The command, given its arguments as a line."""
+
+    def ended(line: str) -> Ended:
+        capsys.readouterr()
+        status = run(shlex.split(line))
+        said = capsys.readouterr()
+        return Ended(status, said.out, said.err)
+
+    return ended

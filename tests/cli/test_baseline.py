@@ -1,0 +1,139 @@
+"""``riskguard baseline`` and ``riskguard init``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from pytest_riskguard.config.load import load_config
+
+
+def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, folder):
+    ended = command("baseline add new loss.run --note 'why not' --allow-ci")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.startswith("stored new: 30 topics; AP; ")
+    listed = command("baseline list").out.splitlines()
+    assert [line.split("\t")[0] for line in listed] == ["new", "prod"]
+    assert "why not" in listed[0]
+    shown = command("baseline show new").out
+    for text in ("why not", "AP (", "sha256:", "30 topics"):
+        assert text in shown
+    assert command("baseline verify").out.splitlines() == ["new: ok", "prod: ok"]
+    assert command("compare prod.run --baseline new --measure AP").status == 0
+
+    ended = command("baseline add new prod.run")
+    assert ended.status == 2
+    assert "riskguard baseline update new RUN" in ended.err
+    assert command("baseline update new good.run").out.startswith("replaced new: ")
+    assert command("compare prod.run --baseline new --measure AP --alpha 5").status == 1
+
+    assert command("baseline remove new").out == "removed new\n"
+    assert [line.split("\t")[0] for line in command("baseline list").out.splitlines()] == ["prod"]
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "message"),
+    [
+        ("add ../x loss.run", 2, "cannot name a baseline"),
+        ("add new nowhere.run", 3, "nowhere.run"),
+        ("add new loss.run --measure nDGC@10", 2, "nDCG@10"),
+        ("add new loss.run --qrels nowhere.txt", 3, "nowhere.txt"),
+        ("show prdo", 3, "did you mean 'prod'?"),
+        ("remove prdo", 3, "did you mean 'prod'?"),
+        ("verify prdo", 3, "did you mean 'prod'?"),
+    ],
+)
+def test_mistakes_have_a_status_and_a_message(command, line, status, message):
+    ended = command(f"baseline {line}")
+    assert ended.status == status
+    assert message in ended.err
+    assert ended.out == ""
+
+
+def test_a_damaged_baseline_is_named_and_the_others_are_still_shown(command, folder):
+    shutil.copytree("baselines/prod", "baselines/a-copy")
+    with folder.joinpath("baselines/a-copy/scores.tsv").open("a") as file:
+        file.write("t99\t0.5\n")
+    ended = command("baseline verify")
+    assert ended.status == 3
+    assert ended.out.splitlines()[-1] == "prod: ok"
+    assert "a-copy" in ended.out.splitlines()[0]
+    assert "1 problem found" in ended.err
+    folder.joinpath("baselines/a-copy/manifest.json").write_text("{")
+    ended = command("baseline list")
+    assert ended.status == 3
+    assert [line.split("\t")[0] for line in ended.out.splitlines()][-1] == "prod"
+    assert command("compare good.run --baseline a-copy --measure AP").status == 3
+
+
+def test_storing_is_refused_in_ci_unless_allowed(command, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    ended = command("baseline add new loss.run")
+    assert ended.status == 2
+    assert "--allow-ci" in ended.err
+    assert command("baseline add new loss.run --allow-ci").status == 0
+
+
+def test_without_a_riskguard_yaml_the_files_are_given(command, folder):
+    folder.joinpath("riskguard.yaml").unlink()
+    shutil.rmtree(folder / "baselines")
+    assert command("baseline add new loss.run").status == 2
+    assert command("baseline list").out == ""
+    assert command("baseline add new loss.run --qrels qrels.txt --measure AP --store kept --no-run").status == 0
+    assert not folder.joinpath("kept/new/run.gz").exists()
+    assert "not kept" in command("baseline show new --store kept").out
+    line = "compare loss.run --baseline new --store kept --qrels qrels.txt --measure AP"
+    assert command(line).status == 0
+
+
+def test_init_writes_a_file_that_works_as_it_stands(command, folder, monkeypatch):
+    folder.joinpath("riskguard.yaml").unlink()
+    shutil.rmtree(folder / "baselines")
+    ended = command("init --topics topics.tsv --measure AP --candidate loss.run")
+    assert ended.status == 0
+    assert "riskguard baseline add prod RUN" in ended.out
+    settings = load_config(folder / "riskguard.yaml")
+    assert [gate.name for gate in settings.gates] == ["no-risk"]
+    assert settings.collection.topics == folder / "topics.tsv"
+    text = folder.joinpath("riskguard.yaml").read_text()
+    assert "a loss counts 1 + alpha times" in text
+    assert "on_churn: warn" in text
+
+    again = command("init")
+    assert again.status == 2
+    assert "exists already" in again.err
+    assert folder.joinpath("riskguard.yaml").read_text() == text
+
+    assert command("baseline add prod prod.run").status == 0
+    words = [sys.executable, "-m", "pytest", "--riskguard", "-p", "no:cacheprovider", "-q"]
+    environment = {**os.environ, "PYTEST_ADDOPTS": "-p no:hypothesispytest"}
+    result = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert result.returncode == 1
+    assert "significantly risky: URisk(alpha=1) = -0.3233" in result.stdout
+
+
+def test_init_quotes_what_yaml_would_read_differently(command, folder):
+    ended = command(
+        "init --output other.yaml --qrels 'my qrels: #1.txt' --candidate '0.run' --measure 'RBP(p=0.9,rel=1)'"
+    )
+    assert ended.status == 0
+    settings = load_config(folder / "other.yaml")
+    assert settings.collection.qrels.name == "my qrels: #1.txt"
+    assert settings.measures == ("RBP(p=0.9,rel=1)",)
+    assert settings.collection.topics is None
+
+
+def test_a_console_without_the_letters_shows_them_escaped(folder):
+    folder.joinpath("topics.tsv").write_text(
+        "".join(f"t{n:02d}\tkäse 寿司\n" for n in range(1, 31)), encoding="utf-8"
+    )
+    code = "from pytest_riskguard.cli import main; main()"
+    line = ["compare", "loss.run", "--baseline", "prod", "--measure", "AP"]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}
+    result = subprocess.run([sys.executable, "-c", code, *line], capture_output=True, check=False, env=environment)
+    assert (result.returncode, result.stderr) == (1, b"")
+    assert "käse \\u5bff\\u53f8" in result.stdout.decode("cp1252")

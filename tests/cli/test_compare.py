@@ -1,0 +1,260 @@
+"""``riskguard compare``: verdicts, exit statuses, what goes where."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+
+import jsonschema
+import pytest
+
+from pytest_riskguard.cli.main import run
+from pytest_riskguard.reports.json import SCHEMA_FILE
+from tests.plugin import world
+from tests.plugin.world import read_report
+
+QRELS = "--qrels qrels.txt --measure AP"
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("good.run --baseline prod", 0, "PASS not significantly risky: URisk(alpha=1) = +0.1222"),
+        ("loss.run --baseline prod", 1, "FAIL significantly risky: URisk(alpha=1) = -0.3233"),
+        ("churn.run --baseline prod --alpha 5", 1, "churn: the mean is not significantly down"),
+        ("churn.run --baseline prod --alpha 5 --on-churn warn", 0, "warning (churn):"),
+        ("churn.run --baseline prod --alpha 0", 0, "PASS"),
+        ("loss.run --baseline prod --tolerance 0.5", 0, "PASS"),
+        ("good.run --baseline prod --max-mde 0.0001", 1, "INCONCLUSIVE"),
+        ("good.run --baseline prod --max-mde 0.0001 --on-inconclusive warn", 0, "INCONCLUSIVE"),
+        ("nowhere.run --baseline prod", 3, "INCOMPARABLE incomparable (missing_input): nowhere.run"),
+        ("good.run --baseline nowhere.run", 3, "nowhere.run"),
+        ("good.run --baseline prdo", 3, "did you mean 'prod'?"),
+        ("loss.run --baseline prod --baseline nowhere.run", 3, "FAIL significantly risky"),
+    ],
+)
+def test_each_outcome_has_its_status(command, line, status, said):
+    ended = command(f"compare {line} --measure AP")
+    assert ended.status == status
+    assert said in ended.out
+    assert ended.err == ""
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--alpha nan", "'nan' is not a finite number"),
+        ("--alpha inf", "'inf' is not a finite number"),
+        ("--alpha=-1", "too small"),
+        ("--level 1", "too large"),
+        ("--level 0", "too small"),
+        ("--level inf", "not a finite number"),
+        ("--tolerance=-0.1", "too small"),
+        ("--tolerance nan", "not a finite number"),
+        ("--max-mde nan", "not a finite number"),
+        ("--method magic", "'magic' is not"),
+        ("--gate magic", "'magic' is not"),
+        ("--measure nDGC@10", "nDCG@10"),
+        ("--baseline old=", "names no run after the '='"),
+        ("--nonsense", "No such option"),
+        ("--json nowhere/report.json", "cannot write"),
+    ],
+)
+def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, options, message):
+    json_option = "" if "--json" in options else "--json -"
+    ended = command(f"compare good.run --baseline prod --measure AP {json_option} {options}")
+    assert ended.status == 2
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+    if json_option:
+        assert ended.out == ""
+
+
+def test_without_baseline_or_qrels_it_is_a_usage_error(command, folder):
+    assert command("compare good.run").status == 2
+    folder.joinpath("riskguard.yaml").unlink()
+    ended = command("compare good.run --baseline prod.run")
+    assert ended.status == 2
+    assert "--qrels" in ended.err
+
+
+def test_a_broken_riskguard_yaml_is_a_usage_error_unless_it_is_not_needed(command, folder):
+    folder.joinpath("riskguard.yaml").write_text("colection: {}\n")
+    ended = command("compare good.run --baseline prod")
+    assert ended.status == 2
+    assert "riskguard.yaml:1: " in ended.err
+    folder.joinpath("a.csv").write_text("topic,AP\n" + "".join(f"{t},0.5\n" for t in world.TOPICS))
+    assert command("compare --scores a.csv --baseline b=a.csv").status == 0
+
+
+def test_json_on_stdout_is_json_and_nothing_else(command):
+    line = "compare loss.run --baseline prod --baseline nowhere.run --measure AP --json -"
+    ended = command(line)
+    assert ended.status == 3
+    report = json.loads(ended.out)
+    jsonschema.validate(report, read_report(SCHEMA_FILE), cls=jsonschema.Draft202012Validator)
+    assert [verdict["outcome"] for verdict in report["verdicts"]] == ["fail", "incomparable"]
+    assert report["verdicts"][1]["reason"] == "missing_input"
+    assert "significantly risky" in ended.err
+    assert f"reproduce: riskguard {line}" in ended.err
+
+
+def test_json_is_written_to_a_path(command, folder):
+    ended = command("compare good.run --baseline prod --measure AP --json out.json")
+    assert ended.status == 0
+    assert "PASS" in ended.out
+    report = read_report(folder / "out.json")
+    assert report["verdicts"][0]["inputs"]["candidate"].startswith("sha256:")
+    assert str(folder) not in folder.joinpath("out.json").read_text()
+
+
+def test_verdicts_come_by_measure_then_alpha_then_baseline(command):
+    ended = command(
+        "compare good.run --baseline prod --baseline old=loss.run --measure P@5 --measure AP "
+        "--alpha 5 --alpha 0 --json -"
+    )
+    verdicts = json.loads(ended.out)["verdicts"]
+    assert [(v["measure"], v["alpha"], *v["baselines"]) for v in verdicts] == [
+        (measure, alpha, baseline) for measure in ("P@5", "AP") for alpha in (5, 0) for baseline in ("prod", "old")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("a.b.run.gz", "a.b"),
+        ("a.b.run", "a.b"),
+        ("run.txt", "run"),
+        ("x.res", "x"),
+        ("v1.2", "v1.2"),
+        ("a=b.run", "a=b"),
+    ],
+)
+def test_a_run_is_named_by_its_file(command, folder, file, name):
+    import gzip
+
+    data = folder.joinpath("good.run").read_bytes()
+    folder.joinpath(file).write_bytes(gzip.compress(data) if file.endswith(".gz") else data)
+    verdict = json.loads(command(f"compare {file} --baseline ./{file} {QRELS} --json -").out)["verdicts"][0]
+    assert (verdict["candidate"], verdict["baselines"]) == (name, [name])
+    verdict = json.loads(command(f"compare {file} --baseline my-1.0={file} {QRELS} --json -").out)["verdicts"][0]
+    assert verdict["baselines"] == ["my-1.0"]
+
+
+def test_only_a_valid_name_is_split_off_a_path(command, folder):
+    folder.joinpath("d=1").mkdir()
+    shutil.copy("prod.run", "d=1/prod.run")
+    verdicts = json.loads(
+        command(f"compare good.run --baseline ./d=1/prod.run --baseline old=d=1/prod.run {QRELS} --json -").out
+    )["verdicts"]
+    assert [verdict["baselines"] for verdict in verdicts] == [["prod"], ["old"]]
+    assert {verdict["outcome"] for verdict in verdicts} == {"pass"}
+
+
+def test_a_name_that_is_both_stored_and_a_file_is_refused(command, folder):
+    shutil.copy("prod.run", "prod")
+    ended = command("compare good.run --baseline prod --measure AP")
+    assert ended.status == 2
+    assert "both a file and a stored baseline: write ./prod for the file" in ended.err
+    assert command("compare good.run --baseline ./prod --measure AP").status == 0
+
+
+def test_riskguard_yaml_is_found_from_a_folder_below(command, folder, monkeypatch):
+    folder.joinpath("sub").mkdir()
+    monkeypatch.chdir(folder / "sub")
+    ended = command("compare ../loss.run --baseline prod --measure AP")
+    assert ended.status == 1
+    assert "query number 07" in ended.out
+
+
+def test_other_qrels_do_not_take_the_yamls_topics(command, folder):
+    folder.joinpath("topics.tsv").write_text("broken")
+    shutil.copy("qrels.txt", "other.txt")
+    assert command("compare good.run --baseline prod.run --qrels other.txt --measure AP").status == 0
+    assert command("compare good.run --baseline prod.run --measure AP").status == 3
+
+
+def test_scores_are_compared_as_they_are(command, folder):
+    for name, ranks in (("a", world.LOSS), ("b", {})):
+        rows = [f"{t},{1 / ranks.get(t, 2)},1\n" for t in world.TOPICS]
+        folder.joinpath(f"{name}.csv").write_text("topic,AP,own\n" + "".join(rows))
+    ended = command("compare --scores a.csv --baseline old=b.csv --json -")
+    assert ended.status == 1
+    verdicts = json.loads(ended.out)["verdicts"]
+    assert [(v["measure"], v["outcome"], v["candidate"], v["baselines"]) for v in verdicts] == [
+        ("AP", "fail", "a", ["old"]),
+        ("own", "pass", "a", ["old"]),
+    ]
+    assert command("compare --scores a.csv --baseline old=b.csv --measure own").status == 0
+    folder.joinpath("b.csv").write_text("topic,AP,own\nt01,0.5,1\n")
+    ended = command("compare --scores a.csv --baseline old=b.csv --measure AP")
+    assert ended.status == 3
+    assert "topics_differ" in ended.out
+    assert command("compare --scores a.csv --baseline old=b.csv --measure AP --missing zero").status != 3
+
+
+def test_quiet_says_one_line_and_verbose_all_topics(command):
+    quiet = command("compare loss.run --baseline prod --measure AP -q").out
+    assert len(quiet.splitlines()) == 1
+    assert "t12" not in command("compare loss.run --baseline prod --measure AP").out
+    assert "t12" in command("compare loss.run --baseline prod --measure AP -v").out
+
+
+def test_the_command_that_reproduces_runs(command):
+    first = command("compare loss.run --baseline 'old=./prod.run' --measure 'P(rel=1)@5' --tolerance 0")
+    (line,) = (line for line in first.out.splitlines() if "reproduce:" in line)
+    words = shlex.split(line.partition("reproduce: ")[2])
+    assert words[0] == "riskguard"
+    again = command(shlex.join(words[1:]))
+    assert (again.status, again.out) == (1, first.out)
+
+
+def test_hostile_text_reaches_the_terminal_as_text(command, folder):
+    queries = dict.fromkeys(world.TOPICS, "\x1b[31m::error::\u202e[red]")
+    folder.joinpath("topics.tsv").write_text("".join(f"{t}\t{q}\n" for t, q in queries.items()))
+    ended = command("compare loss.run --baseline prod.run --measure AP")
+    assert ended.status == 1
+    assert "[31m::error::[red]" in ended.out
+    assert "\x1b" not in ended.out.replace("\x1b[31m\x1b[1mFAIL\x1b[0m", "")
+    assert "\u202e" not in ended.out
+    assert not [line for line in ended.out.splitlines() if line.startswith(("::", "##["))]
+
+
+def test_an_internal_error_is_status_70_without_a_traceback(command, monkeypatch):
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("some detail")
+
+    monkeypatch.setattr("pytest_riskguard.referee.Referee.verdict", broken)
+    ended = command("compare good.run --baseline prod --measure AP --json -")
+    assert (ended.status, ended.out) == (70, "")
+    assert "Internal error: ZeroDivisionError: some detail" in ended.err
+    assert "Traceback" not in ended.err
+    monkeypatch.setenv("RISKGUARD_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        run(["compare", "good.run", "--baseline", "prod"])
+
+
+def test_an_interrupt_is_status_130(command, monkeypatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("pytest_riskguard.referee.Referee.verdict", interrupted)
+    ended = command("compare good.run --baseline prod --measure AP")
+    assert ended.status == 130
+    assert "interrupted" in ended.err
+
+
+def test_help_and_version_are_no_errors(command):
+    ended = command("--help")
+    assert ended.status == 0
+    for name in ("compare", "baseline", "init"):
+        assert name in ended.out
+    ended = command("baseline --help")
+    assert ended.status == 0
+    for name in ("add", "update", "list", "show", "verify", "remove"):
+        assert name in ended.out
+    assert command("compare --help").status == 0
+    assert command("--version").status == 0
+    assert command("").status == 2
+    assert command("nonsense").status == 2

@@ -1,0 +1,123 @@
+"""The ``riskguard`` fixture."""
+
+from __future__ import annotations
+
+from tests.plugin import world
+
+
+def test_a_run_scores_and_a_search_are_judged_from_the_yamls_folder(pytester, project):
+    project("good", into="search")
+    folder = pytester.path / "search"
+    folder.joinpath("scores.csv").write_text("topic,AP\n" + "".join(f"{topic},0.5\n" for topic in world.TOPICS))
+    folder.joinpath("test_search.py").write_text(
+        """
+from pathlib import Path
+
+def test_run(riskguard):
+    verdict = riskguard.assert_not_significantly_risky(riskguard.run("candidate.run"), "prod", alpha=1)
+    assert (verdict.candidate, verdict.baselines, verdict.measure) == ("candidate", ("prod",), "AP")
+    assert verdict.topics.wins == 9
+
+def test_named_run_against_run(riskguard):
+    candidate = riskguard.run("candidate.run", name="new")
+    verdict = riskguard.check("not_significantly_risky", candidate, riskguard.run("prod.run"), measure="P(rel=1)@5")
+    assert (verdict.candidate, verdict.baselines, verdict.measure) == ("new", ("prod",), "P@5")
+
+def test_scores(riskguard):
+    verdict = riskguard.assert_not_significantly_risky(riskguard.scores("scores.csv"), "prod")
+    assert verdict.topics.changed == 0
+
+def test_retrieve(riskguard):
+    asked = []
+    def search(query):
+        asked.append(query)
+        return iter([("good", 2.0), ("bad1", 1), ("bad2", 0.5)])
+    candidate = riskguard.retrieve(search, depth=2)
+    verdict = riskguard.assert_not_significantly_risky(candidate, "prod")
+    assert verdict.estimates.candidate_mean == 1.0
+    assert sorted(asked) == [f"query number {number:02d}" for number in range(1, 31)]
+    riskguard.assert_not_significantly_risky(candidate, "prod", alpha=5)
+    assert len(asked) == 30, "a system is asked once"
+
+def test_check_does_not_raise(riskguard):
+    def search(query):
+        return [("bad1", 2.0), ("bad2", 1.0)]
+    verdict = riskguard.check("not_significantly_risky", riskguard.retrieve(search), "prod")
+    assert (verdict.outcome, verdict.reason, verdict.passed) == ("fail", "loss", False)
+"""
+    )
+    result = pytester.runpytest_subprocess("--riskguard", "search")
+    result.assert_outcomes(passed=5)
+
+
+BAD_SEARCHES = {
+    "{}[query]": "the search for topic 't01' failed: KeyError: 'query number 01'",
+    "['d1', 'd2']": "the search for topic 't01' returned 'd1', expected (docid, score) pairs",
+    "[('d1', '1.0')]": "the search for topic 't01' returned ('d1', '1.0'), expected (docid, score) pairs",
+    "[('d1', 1.0, 'x')]": "the search for topic 't01' returned ('d1', 1.0, 'x'), expected (docid, score) pairs",
+    "None": "the search for topic 't01' failed: TypeError: 'NoneType' object is not iterable",
+    "{'d1': 1.0}": "the search for topic 't01' returned 'd1', expected (docid, score) pairs",
+    "[('d1', float('nan'))]": "topic 't01': expected a finite number as score of 'd1', found nan",
+    "[('d1', 2.0), ('d1', 1.0)]": "topic 't01': expected each document once, found 'd1' twice",
+}
+
+
+def test_a_search_that_fails_is_incomparable_and_names_the_topic(pytester, project):
+    project("good")
+    pytester.makepyfile(f"""
+        import pytest
+        from pytest_riskguard import RiskyError
+
+        @pytest.mark.parametrize(("search", "message"), {list(BAD_SEARCHES.items())!r})
+        def test_search(riskguard, search, message):
+            candidate = riskguard.retrieve(lambda query: eval(search, {{"query": query}}))
+            with pytest.raises(RiskyError) as raised:
+                riskguard.assert_not_significantly_risky(candidate, "prod")
+            verdict = raised.value.verdict
+            assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_run"), verdict
+            assert message in verdict.problem
+    """)
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml")
+    result.assert_outcomes(passed=len(BAD_SEARCHES))
+
+
+def test_the_nearest_riskguard_yaml_wins(pytester, project):
+    project("good")
+    project("loss", into="sub/inner")
+    for folder in (".", "sub", "sub/inner"):
+        name = folder.replace("/", "_").replace(".", "root")
+        pytester.path.joinpath(folder, f"test_{name}.py").write_text(
+            "def test_it(riskguard): riskguard.assert_not_significantly_risky(riskguard.run('candidate.run'), 'prod')"
+        )
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml")
+    result.assert_outcomes(passed=2, failed=1)
+    result.stdout.fnmatch_lines(["FAILED sub/inner/test_sub_inner.py::test_it - RiskyError: significantly risky:*"])
+
+
+def test_mistakes_are_messages_without_frames_of_ours(pytester, project):
+    project("good", into="search")
+    pytester.path.joinpath("test_none.py").write_text("def test_none(riskguard): pass")
+    pytester.path.joinpath("search", "test_search.py").write_text(
+        """
+def judge(riskguard, run="candidate.run", baseline="prod", **options):
+    riskguard.assert_not_significantly_risky(riskguard.run(run), baseline, **options)
+
+def test_measure(riskguard): judge(riskguard, measure="nDGC@10")
+def test_baseline(riskguard): judge(riskguard, baseline="prdo")
+def test_run(riskguard): judge(riskguard, run="nowhere.run")
+def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tolerance=0.1, level=2)
+"""
+    )
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml", "search", ".")
+    result.assert_outcomes(failed=4, errors=1)
+    result.stdout.fnmatch_lines_random(
+        [
+            "*no riskguard.yaml beside *test_none.py or above it up to *; `riskguard init` writes one",
+            "E *UsageError: *'nDGC@10'*nDCG@10*",
+            "E *incomparable (missing_input): *no baseline 'prdo' (it holds prod); did you mean 'prod'*",
+            "E *incomparable (missing_input): *nowhere.run*",
+            "E *ValueError: level must be between 0 and 1, got 2",
+        ]
+    )
+    assert "pytest_riskguard/plugin" not in result.stdout.str()
+    assert "pytest_riskguard/referee" not in result.stdout.str()

@@ -1,0 +1,193 @@
+"""How a run of gates ends: exit status, report, verdicts from workers, crashes and reruns."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import jsonschema
+import pytest
+
+from pytest_riskguard.reports.json import SCHEMA_FILE
+from tests.plugin.world import read_report
+
+MIXED = """
+    import pytest
+    from pytest_riskguard import assert_not_significantly_risky, check
+
+    BASELINE = {str(topic): 0.50 for topic in range(301, 351)}
+
+    @pytest.mark.parametrize("drop", [0.0, 0.01, 0.02])
+    def test_plain(drop):
+        check("not_significantly_risky", {t: s - drop for t, s in BASELINE.items()}, BASELINE)
+
+    def test_fixture(riskguard):
+        riskguard.assert_not_significantly_risky(riskguard.run("candidate.run"), "prod")
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        ((), 1),
+        (("--riskguard-no-yaml",), 1),
+        (("-n", "2"), 1),
+        (("--collect-only",), 0),
+        (("--fixtures",), 0),
+        (("-k", "own"), 0),
+        (("-m", "not slow"), 0),
+        (("--lf",), 0),
+        (("test_own.py::test_own",), 0),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
+)
+def test_judging_nothing_is_red_unless_a_selection_explains_it(pytester, arguments, status):
+    pytester.makepyfile(test_own="def test_own(): pass")
+    result = pytester.runpytest_subprocess("--riskguard", *arguments)
+    assert result.ret == status
+    said = "ERROR riskguard is on and no gate was judged*"
+    if status:
+        result.assert_outcomes(passed=1)
+        result.stdout.fnmatch_lines([said])
+    else:
+        result.stdout.no_fnmatch_line(said)
+
+
+def test_no_tests_at_all_is_red_as_well(pytester):
+    assert pytester.runpytest_subprocess("--riskguard").ret == pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_required_number_of_gates_is_counted_where_all_verdicts_meet(pytester, project, workers):
+    project("good")
+    pytester.makepyfile(MIXED)
+    enough = pytester.runpytest_subprocess("--riskguard", "-n", workers, "--riskguard-require=5")
+    enough.assert_outcomes(passed=5)
+    assert enough.ret == 0
+    if workers == "2":
+        missing = pytester.runpytest_subprocess("--riskguard", "-n", workers, "--riskguard-require=6")
+        missing.assert_outcomes(passed=5)
+        assert missing.ret == 1
+        missing.stdout.fnmatch_lines(["ERROR 5 gates were judged, --riskguard-require=6 asks for more"])
+
+
+def test_the_report_is_valid_and_the_same_for_any_workers_and_order(pytester, project):
+    project("loss")
+    pytester.makepyfile(MIXED)
+    for name, workers in (("serial", "0"), ("parallel", "2")):
+        result = pytester.runpytest_subprocess("--riskguard", "-n", workers, f"--riskguard-report={name}.json")
+        result.assert_outcomes(passed=3, failed=2)
+    serial = pytester.path / "serial.json"
+    assert serial.read_bytes() == pytester.path.joinpath("parallel.json").read_bytes()
+    report = read_report(serial)
+    jsonschema.validate(report, read_report(SCHEMA_FILE), cls=jsonschema.Draft202012Validator)
+    assert [verdict["gate"] for verdict in report["verdicts"]] == sorted(v["gate"] for v in report["verdicts"])
+    assert sum(verdict["outcome"] == "fail" for verdict in report["verdicts"]) == 4
+
+    run = pytester.path / "candidate.run"
+    rows = run.read_text().splitlines(keepends=True)
+    random.Random(1).shuffle(rows)
+    run.write_text("".join(rows))
+    pytester.runpytest_subprocess("--riskguard", "--riskguard-report=shuffled.json")
+    shuffled = read_report(pytester.path / "shuffled.json")
+    for verdict in (*report["verdicts"], *shuffled["verdicts"]):
+        if verdict["inputs"]:
+            verdict["inputs"].pop("candidate")  # the digest is that of another file
+    assert shuffled == report
+
+
+def test_verdicts_of_subtests_and_of_topics_that_are_no_text_reach_the_controller(pytester):
+    pytester.makepyfile("""
+        import pytest
+        from pytest_riskguard import check
+
+        def test_surrogates():
+            topics = [f"\\ud800{number}" for number in range(12)]
+            check("not_significantly_risky", dict.fromkeys(topics, 0.5), dict.fromkeys(topics, 0.5))
+
+        def test_parts(request):
+            if not request.config.pluginmanager.hasplugin("subtests"):
+                pytest.skip("this pytest has no subtests")
+            subtests = request.getfixturevalue("subtests")
+            scores = {str(number): 0.5 for number in range(12)}
+            for part in range(3):
+                with subtests.test(part=part):
+                    check("not_significantly_risky", scores, scores)
+    """)
+    result = pytester.runpytest_subprocess("--riskguard", "-n", "2", "--riskguard-report=report.json")
+    assert result.ret == 0
+    verdicts = read_report(pytester.path / "report.json")["verdicts"]
+    expected = 1 if result.parseoutcomes().get("skipped") else 4
+    assert len(verdicts) == expected
+
+
+def test_a_report_that_cannot_be_written_is_one_line_and_red(pytester, project):
+    project("good")
+    pytester.mkdir("report.json")
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json")
+    result.assert_outcomes(passed=1)
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["ERROR could not write the report report.json: *"])
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    assert os.listdir(pytester.path / "report.json") == []  # noqa: PTH208
+    assert not list(pytester.path.glob(".report.json*"))
+
+
+def test_a_crashed_worker_is_red_and_the_other_verdicts_are_kept(pytester, project):
+    project("good")
+    pytester.makepyfile("""
+        import os
+        def test_crash():
+            os._exit(3)
+    """)
+    result = pytester.runpytest_subprocess("--riskguard", "-n", "2", "--riskguard-report=report.json")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["*crashed while running*test_crash*"])
+    verdicts = read_report(pytester.path / "report.json")["verdicts"]
+    assert [verdict["gate"] for verdict in verdicts] == ["no-risk"]
+
+
+def test_a_test_that_is_run_again_has_its_last_verdicts_only(pytester, project):
+    project("loss")
+    pytester.makeconftest("""
+        from _pytest.runner import runtestprotocol
+
+        def pytest_runtest_protocol(item, nextitem):
+            item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+            for log in (False, True):  # as plugins for reruns do: a first time, then again
+                for report in runtestprotocol(item, nextitem=nextitem, log=False):
+                    if not log and report.failed:
+                        report.outcome = "rerun"
+                    item.ihook.pytest_runtest_logreport(report=report)
+            item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+            return True
+    """)
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json")
+    assert result.ret == 1
+    assert len(read_report(pytester.path / "report.json")["verdicts"]) == 1
+    assert len([line for line in result.outlines if line.startswith("FAIL  ")]) == 1
+
+
+def test_the_summary_lists_every_gate_with_its_margin(pytester, project):
+    project("good")
+    result = pytester.runpytest_subprocess("--riskguard")
+    result.stdout.fnmatch_lines(
+        [
+            "*= riskguard =*",
+            "PASS         riskguard.yaml::no-risk AP: URisk(alpha=1) = +0.1222 *; margin +0.2222; warnings:*",
+        ]
+    )
+    quiet = pytester.runpytest_subprocess("--riskguard", "-q")
+    quiet.stdout.no_fnmatch_line("PASS*")
+    none = pytester.runpytest_subprocess("--riskguard", "--no-summary")
+    none.stdout.no_fnmatch_line("PASS*")
+
+
+def test_nothing_is_written_that_was_not_asked_for(pytester, project):
+    project("good")
+    before = sorted(path.relative_to(pytester.path) for path in pytester.path.rglob("*"))
+    result = pytester.runpytest_subprocess("--riskguard", "-p", "no:cacheprovider")
+    result.assert_outcomes(passed=1)
+    after = {path.relative_to(pytester.path) for path in pytester.path.rglob("*")}
+    ours = {path for path in after if not path.parts[0].startswith(("runpytest-", "stdout", "stderr"))}
+    assert sorted(ours) == before

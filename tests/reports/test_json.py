@@ -1,0 +1,63 @@
+"""The JSON report."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from pytest_riskguard import check
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import json as report_json
+from tests.plugin.world import CHURN, GOOD, LOSS
+from tests.reports.test_terminal import verdict
+
+VERDICTS = {
+    "loss": lambda: verdict(LOSS),
+    "churn": lambda: verdict(CHURN, alpha=5),
+    "churn let through": lambda: verdict(CHURN, alpha=5, on_churn="warn"),
+    "pass": lambda: verdict(GOOD),
+    "nothing changed": lambda: verdict({}),
+    "too few": lambda: check("not_significantly_risky", {"1": 0.5}, {"1": 0.4}),
+    "too weak": lambda: verdict(GOOD, max_mde=1e-9),
+    "incomparable": lambda: check("not_significantly_risky", {"1": float("inf")}, {"1": 0.4}),
+    "hostile": lambda: check("not_significantly_risky", {"\ud800\n<b>": 0.1}, {"\ud800\n<b>": 0.4}),
+}
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_a_report_is_valid_strict_json_and_reads_back(name, tmp_path):
+    given = VERDICTS[name]()
+    path = tmp_path / "report.json"
+    report_json.write(path, [given])
+    text = path.read_text(encoding="ascii")
+    report = json.loads(text, parse_constant=lambda constant: pytest.fail(f"{constant} is not JSON"))
+    schema = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8"))
+    jsonschema.validate(report, schema, cls=jsonschema.Draft202012Validator)
+    assert report["schema"] == "riskguard-report/1"
+    assert Verdict.from_dict(report["verdicts"][0]).to_dict() == given.to_dict()
+
+
+def test_the_schema_is_a_schema_and_refuses_what_is_not_a_report():
+    schema = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    broken = report_json.report([verdict(LOSS)])
+    broken["verdicts"][0]["outcome"] = "maybe"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(broken, schema, cls=jsonschema.Draft202012Validator)
+
+
+def test_a_report_that_cannot_be_written_leaves_the_old_one_and_no_remains(tmp_path, monkeypatch):
+    path = tmp_path / "report.json"
+    report_json.write(path, [])
+    before = path.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        report_json.write(path, [verdict(LOSS)])
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]

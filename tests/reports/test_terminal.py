@@ -1,0 +1,103 @@
+"""A verdict as text: what is said, and that no data can say anything else."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_riskguard import TopicScores, check
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.detail import Detail
+from pytest_riskguard.reports.terminal import explain, headline, summary_line
+from tests.plugin.world import CHURN, GOOD, LOSS, differences
+
+
+def verdict(ranks: dict[str, int], **options: object) -> Verdict:
+    scores = differences(ranks)
+    return check(
+        "not_significantly_risky",
+        {topic: after for topic, (_, after) in scores.items()},
+        {topic: before for topic, (before, _) in scores.items()},
+        **options,
+    )
+
+
+def test_the_headline_says_verdict_effect_interval_topics_and_the_worst_one():
+    assert re.fullmatch(
+        r"significantly risky: URisk\(alpha=1\) = -0\.3233 \[-0\.\d{4}, -0\.\d{4}\] \(30 topics; worst: t07\)",
+        headline(verdict(LOSS)),
+    )
+    assert headline(verdict(GOOD)).startswith("not significantly risky: URisk(alpha=1) = +0.1222 [")
+    assert "worst" not in headline(verdict(GOOD))
+
+
+def test_few_topics_are_inconclusive_and_said_to_be_too_few():
+    few = check("not_significantly_risky", {"1": 0.5, "2": 0.4}, {"1": 0.5, "2": 0.5})
+    text = explain(few)
+    assert text.startswith("inconclusive: URisk(alpha=1) = -0.1000 (2 topics; worst: 2)")
+    assert "too few topics: no interval can be trusted below 10" in text
+    assert "would pass without" not in text
+    single = check("not_significantly_risky", {"1": 0.5}, {"1": 0.5})
+    assert explain(single).startswith("inconclusive: URisk(alpha=1) = +0.0000 (1 topic)")
+
+
+def test_a_gate_that_could_not_have_seen_it_says_what_it_could_see():
+    weak = verdict(GOOD, max_mde=1e-4)
+    assert weak.reason == "too_weak"
+    assert "the smallest it sees with 80 % power" in " ".join(explain(weak).split())
+
+
+def test_the_alpha_that_still_passes_does_pass():
+    text = " ".join(explain(verdict(CHURN, alpha=5)).split())
+    (printed,) = re.findall(r"It passes up to alpha ([\d.]+)\. ", text)
+    assert verdict(CHURN, alpha=float(printed)).passed
+    assert not verdict(CHURN, alpha=float(printed) + 0.02).passed
+
+
+def test_the_topics_said_to_flip_the_verdict_do():
+    failed = verdict(LOSS)
+    text = " ".join(explain(failed).split())
+    (named,) = re.findall(r"would pass without 9 topics: ([t\d, ]+) \(found greedily", text)
+    scores = {topic: pair for topic, pair in differences(LOSS).items() if topic not in named.split(", ")}
+    again = check(
+        "not_significantly_risky", {t: s[1] for t, s in scores.items()}, {t: s[0] for t, s in scores.items()}
+    )
+    assert again.passed
+
+
+def test_the_share_of_the_loss_adds_up():
+    text = explain(verdict(LOSS), detail=Detail(None, 120))
+    shares = [float(share) for share in re.findall(r"([\d.]+) %(?:  flagged)?$", text, re.MULTILINE)]
+    assert len(shares) == 12
+    assert sum(shares) == pytest.approx(100, abs=12 * 0.05)
+
+
+def test_the_margin_is_the_distance_to_the_bound():
+    judged = verdict(LOSS, tolerance=0.1)
+    interval = judged.decisive_interval
+    assert interval is not None
+    assert f"margin {interval.upper + 0.1:+.4f}" in summary_line("a test", judged)
+    assert summary_line("a test", verdict(GOOD)).startswith("a test: URisk(alpha=1) = +0.1222 [")
+
+
+@pytest.mark.parametrize("width", [60, 76, 80, 100, 120, 200])
+def test_paragraphs_and_table_keep_to_the_width(width):
+    topics = {f"a-long-name-of-a-topic-number-{topic}": pair for topic, pair in differences(LOSS).items()}
+    candidate, baseline = (
+        TopicScores.from_mapping({topic: pair[side] for topic, pair in topics.items()}, name="x") for side in (1, 0)
+    )
+    text = explain(check("not_significantly_risky", candidate, baseline), detail=Detail(None, width))
+    for line in text.splitlines()[1:]:
+        words = line.split()
+        assert len(line) <= max(width, 64) or len(words) == 1, line
+    assert len(re.findall(r"0\.5000 -> 0\.\d{4} +-0\.\d{4} +\d+\.\d %", text)) == 12
+
+
+def test_topic_ids_of_any_kind_stay_on_their_line():
+    hostile = "x\n::error::y\x1b[31m\u202e[red]z"
+    topics = [f"{hostile}{number}" for number in range(12)]
+    text = explain(check("not_significantly_risky", dict.fromkeys(topics, 0.1), dict.fromkeys(topics, 0.5)))
+    assert "x ::error::y[31m[red]z0" in text
+    assert not re.search(r"^(::|##\[)", text, re.MULTILINE)
+    assert not {"\x1b", "\u202e"} & set(text)
