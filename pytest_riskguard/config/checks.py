@@ -61,8 +61,7 @@ def check(document: Document, *, require_gates: bool) -> tuple[ConfigModel | Non
         return None, (Problem(document.line(()), text),)
     model = None
     problems = [
-        Problem(line, _said(document, path, text), _gate(data, path))
-        for path, line, text in document.problems
+        Problem(line, _said(document, path, text), _gate(data, path)) for path, line, text in document.problems
     ]
     try:
         model = ConfigModel.model_validate(data)
@@ -70,9 +69,7 @@ def check(document: Document, *, require_gates: bool) -> tuple[ConfigModel | Non
         details = error.errors(include_url=False)
         problems += [_problem(document, d) for d in details if not _is_rest_of_a_measure(details, d)]
     problems += _across(document, require_gates=require_gates)
-    meant = {problem.meant for problem in problems} - {
-        None
-    }  # a key that is only misspelt is not missing as well
+    meant = {problem.meant for problem in problems} - {None}  # a key that is only misspelt is not missing as well
     problems = [problem for problem in problems if problem.lacks not in meant]
     return model, tuple(sorted(problems, key=lambda problem: problem.line))
 
@@ -177,9 +174,7 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
     data = cast("dict[str, Any]", document.data)
     gates = data.get("gates")
     if require_gates and not gates and isinstance(gates, list | None):
-        yield Problem(
-            document.key_line(("gates",)), f"the file has no gates; add {_EXAMPLE}", lacks=("gates",)
-        )
+        yield Problem(document.key_line(("gates",)), f"the file has no gates; add {_EXAMPLE}", lacks=("gates",))
     first: dict[str, int] = {}
     for index, gate in enumerate(gates if isinstance(gates, list) else []):
         if not isinstance(gate, dict):
@@ -188,9 +183,7 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
         name, where = _gate(data, path), _where(data, path)
         if name in first:
             line = document.line((*path, "name"))
-            yield Problem(
-                line, f"a gate named {name!r} begins on line {first[name]} already; names are unique", name
-            )
+            yield Problem(line, f"a gate named {name!r} begins on line {first[name]} already; names are unique", name)
         elif name is not None:
             first[name] = document.line(path)
         for key, shared, remedy in _NEEDED:

@@ -91,8 +91,7 @@ def _settings(model: ConfigModel, document: Document, path: Path) -> Config:
         measures=measures,
         candidate=_candidate(folder, model.candidate),
         gates=tuple(
-            _gate(gate, folder, document.line(("gates", index)), measures)
-            for index, gate in enumerate(model.gates)
+            _gate(gate, folder, document.line(("gates", index)), measures) for index, gate in enumerate(model.gates)
         ),
     )
 

@@ -96,9 +96,7 @@ class GateSettings:
         """One question per measure and alpha, in the order of the file."""
         pairs = [(measure, alpha) for measure in self.measures for alpha in self.alphas]
         return tuple(
-            self._item(
-                self.name if len(pairs) == 1 else f"{self.name}[{measure}-{_short(alpha)}]", measure, alpha
-            )
+            self._item(self.name if len(pairs) == 1 else f"{self.name}[{measure}-{_short(alpha)}]", measure, alpha)
             for measure, alpha in pairs
         )
 

@@ -82,8 +82,7 @@ def measure(value: Any) -> str:
     if not _MEASURE.fullmatch(name):
         if cut_at_comma(name):
             raise ValueError(
-                f"{found(name)} looks cut at a comma; a measure with a comma needs quotes, such as "
-                '"RBP(p=0.8,rel=1)"'
+                f'{found(name)} looks cut at a comma; a measure with a comma needs quotes, such as "RBP(p=0.8,rel=1)"'
             )
         raise ValueError(f"expected a measure such as nDCG@10 or AP(rel=2), found {found(name)}")
     return name

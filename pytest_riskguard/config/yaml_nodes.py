@@ -30,9 +30,7 @@ _INFINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z")
 _NAN = re.compile(r"\.(?:nan|NaN|NAN)\Z")
 
 # U+0085, U+2028 and U+2029 break lines for PyYAML but not for editors: later lines would be miscounted.
-_UNWANTED = re.compile(
-    r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|[\u2028\u2029]"
-)
+_UNWANTED = re.compile(r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|[\u2028\u2029]")
 _CONFLICT = re.compile(r"^(?:<{7}|>{7})(?: |$)", re.MULTILINE)
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -95,9 +93,7 @@ def decode(content: bytes) -> str:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise YamlError(
-            line, f"not UTF-8: byte 0x{content[error.start]:02x}; save the file as UTF-8"
-        ) from None
+        raise YamlError(line, f"not UTF-8: byte 0x{content[error.start]:02x}; save the file as UTF-8") from None
     if text.startswith("version https://git-lfs.github.com/spec/"):
         raise YamlError(1, "this is a Git LFS pointer, not the file itself; run `git lfs pull`")
     if unwanted := _UNWANTED.search(text):
@@ -105,9 +101,7 @@ def decode(content: bytes) -> str:
         raise YamlError(line, f"character U+{ord(unwanted.group()):04X} is not allowed; remove it")
     if conflict := _CONFLICT.search(text):
         line = text.count("\n", 0, conflict.start()) + 1
-        raise YamlError(
-            line, f"a merge conflict is left in the file ({conflict.group().strip()}); resolve it"
-        )
+        raise YamlError(line, f"a merge conflict is left in the file ({conflict.group().strip()}); resolve it")
     return text
 
 
@@ -164,13 +158,9 @@ class _Reader:
     def _value(self, path: Path, event: Any) -> Any:
         line = self.last_line
         if isinstance(event, yaml.AliasEvent):
-            raise YamlError(
-                line, f"alias *{event.anchor}: aliases are not allowed; write the value out, or quote it"
-            )
+            raise YamlError(line, f"alias *{event.anchor}: aliases are not allowed; write the value out, or quote it")
         if event.anchor is not None:
-            raise YamlError(
-                line, f"anchor &{event.anchor}: anchors are not allowed; remove it, or quote the value"
-            )
+            raise YamlError(line, f"anchor &{event.anchor}: anchors are not allowed; remove it, or quote the value")
         if event.tag is not None:
             raise YamlError(line, f"tag {event.tag}: tags are not allowed; remove it, or quote the value")
         if len(path) > MAX_DEPTH:
@@ -210,9 +200,7 @@ class _Reader:
 def _scalar(event: Any, line: int) -> str | int | float | bool | None:
     text: str = event.value
     if _SURROGATE.search(text):
-        raise YamlError(
-            line, f"{text!r} holds half of a character pair (\\ud800 to \\udfff); write the character"
-        )
+        raise YamlError(line, f"{text!r} holds half of a character pair (\\ud800 to \\udfff); write the character")
     if event.style is not None:  # quoted or a block of text
         return text
     for pattern, constant in ((_NULL, None), (_TRUE, True), (_FALSE, False)):

@@ -223,9 +223,7 @@ def _checked(text: str, known: dict[str, Any], given: dict[str, Any]) -> dict[st
         if info.dtype is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if (info.dtype is int and isinstance(value, bool)) or not info.validate(value):
-            wanted = (
-                "one of " + ", ".join(map(repr, info.choices)) if info.dtype is str else _TYPES[info.dtype]
-            )
+            wanted = "one of " + ", ".join(map(repr, info.choices)) if info.dtype is str else _TYPES[info.dtype]
             raise UsageError(f"{text!r}: {key} must be {wanted}, got {value!r}")
         expected = _expected(key, value)
         if expected is not None:
@@ -246,17 +244,13 @@ def _expected(key: str, value: Any) -> str | None:
     if key == "min_rel":
         return None if 0 <= value <= MAX_GRADE else f"from 0 to {MAX_GRADE}"
     if key == "recall":  # trec_eval is asked for it with two decimals
-        return (
-            None if 0 <= value <= 1 and value == round(value, 2) else "from 0 to 1, with two decimals at most"
-        )
+        return None if 0 <= value <= 1 and value == round(value, 2) else "from 0 to 1, with two decimals at most"
     if key in ("p", "alpha"):
         return None if 0 <= value <= 1 else "from 0 to 1"
     if key in ("beta", "T"):
         return None if 0 <= value < math.inf else "a finite number, at least 0"
     if key == "gains":
-        whole = all(
-            type(number) is int and abs(number) <= MAX_GRADE for pair in value.items() for number in pair
-        )
+        whole = all(type(number) is int and abs(number) <= MAX_GRADE for pair in value.items() for number in pair)
         return None if whole else f"a mapping of integers to integers, none beyond {MAX_GRADE}"
     return None
 

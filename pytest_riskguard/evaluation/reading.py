@@ -117,9 +117,7 @@ class LineReader(Generic[Problem]):
                 None, f"expected a whole gzip file, found a damaged one ({problem}); copy it again"
             ) from None
         except OSError as problem:
-            raise MissingFileError(
-                self.path, None, f"cannot be read ({problem.strerror or problem})"
-            ) from None
+            raise MissingFileError(self.path, None, f"cannot be read ({problem.strerror or problem})") from None
 
     def _refuse_long_line(self, number: int, line: bytes) -> None:
         if len(line) > MAX_LINE_BYTES:
@@ -140,9 +138,7 @@ class LineReader(Generic[Problem]):
             hint = "; save it as UTF-8"
             if self.path.suffix == ".gz" and line == 1:
                 hint = "; its name says gzip, its content does not"
-            raise self.refuse(
-                line, f"expected UTF-8 text, found byte 0x{text[problem.start]:02x}{hint}"
-            ) from None
+            raise self.refuse(line, f"expected UTF-8 text, found byte 0x{text[problem.start]:02x}{hint}") from None
         nul = text.find(b"\0")
         if nul >= 0:
             line = first + text.count(b"\n", 0, nul)

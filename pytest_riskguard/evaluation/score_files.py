@@ -54,9 +54,7 @@ def read_scores(
     table = _table(lines)
     number, header = next(table)
     columns = _columns(lines, number, header)
-    wanted = (
-        list(columns) if measures is None else [_column(lines, number, columns, text) for text in measures]
-    )
+    wanted = list(columns) if measures is None else [_column(lines, number, columns, text) for text in measures]
     scores: dict[str, list[float]] = {}
     at: dict[str, int] = {}
     for number, row in table:
@@ -133,9 +131,7 @@ def _table(lines: _Lines) -> Iterator[tuple[int, list[str]]]:
             if row and row != [""]:
                 yield rows.line_num + start - 1, row
     except csv.Error as problem:
-        raise lines.refuse(
-            rows.line_num + start - 1, f"expected quotes around whole cells only: {problem}"
-        ) from None
+        raise lines.refuse(rows.line_num + start - 1, f"expected quotes around whole cells only: {problem}") from None
 
 
 def _columns(lines: _Lines, number: int, header: list[str]) -> dict[str, tuple[int, Measure | None]]:
@@ -180,9 +176,7 @@ def _topic(lines: _Lines, number: int, row: list[str], at: dict[str, int]) -> st
     return topic
 
 
-def _score(
-    lines: _Lines, number: int, row: list[str], column: str, place: int, measure: Measure | None
-) -> float:
+def _score(lines: _Lines, number: int, row: list[str], column: str, place: int, measure: Measure | None) -> float:
     cell = row[place].strip()
     try:
         value = math.nan if "_" in cell else float(cell)

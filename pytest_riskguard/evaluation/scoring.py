@@ -135,9 +135,7 @@ def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, s
     return tally
 
 
-def _evaluate(
-    measure: Measure, judged: dict[str, dict[str, int]], asked: Chunk, source: str
-) -> dict[str, float]:
+def _evaluate(measure: Measure, judged: dict[str, dict[str, int]], asked: Chunk, source: str) -> dict[str, float]:
     """One value for each topic asked for, and for no other."""
     values: dict[str, float] = {}
     try:
@@ -154,9 +152,7 @@ def _evaluate(
             raise ScoringError(f"{source}: ir-measures gave {what} of {measure} for topic {topic!r}, unasked")
         if not within_bounds(measure, value):
             low, high = bounds(measure) or ("-inf", "inf")
-            raise ScoringError(
-                f"{source}: expected {measure} of topic {topic!r} in [{low}, {high}], found {value!r}"
-            )
+            raise ScoringError(f"{source}: expected {measure} of topic {topic!r} in [{low}, {high}], found {value!r}")
         values[topic] = value
     missing = sorted(asked.keys() - values.keys())
     if missing:

@@ -25,9 +25,18 @@ ComplexArray = npt.NDArray[np.complex128]
 PERIOD = 24.0
 STEP = 2 * math.pi / PERIOD
 FIRST_FREQUENCIES = 48
-MOST_FREQUENCIES = 8192
-#: Frequencies are enough when the last eighth of them carries no more than this.
-NEGLIGIBLE = 1e-8
+MOST_FREQUENCIES = 4096
+#: What may be left out of F: the least of these that few frequencies suffice for, the last at any price.
+NEGLIGIBLE = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
+FEW_FREQUENCIES = 1024
+#: Angles computed at the most: bounds the time spent on data that decay late.
+MOST_ANGLES = 2**20
+#: Density of the standard normal law at the 99.9 % limits: what turns an error of F into one of a quantile.
+FAR_DENSITY = 0.00178
+#: Points of the grid on which |phi| is looked at beforehand.
+SCAN_POINTS = 2**16
+#: Where rounding for that look hides more than this of log|phi|, the look is taken as it is.
+SMALL_BLUR = 4.0
 #: Angles per block: bounds the memory of long vectors.
 BLOCK = 2**18
 #: From this many distinct values the mean of exp(i theta) comes from the moments of theta, where angles are small.
@@ -38,7 +47,8 @@ MOMENTS = 36
 
 def frequencies(first: int, last: int) -> FloatArray:
     """Davies' half-integer frequencies, in reciprocal standard errors."""
-    return (np.arange(first, last) + 0.5) * STEP
+    frequencies: FloatArray = (np.arange(first, last, dtype=np.float64) + 0.5) * STEP
+    return frequencies
 
 
 def mean_exponential_less_one(t: FloatArray, values: FloatArray, weights: FloatArray) -> ComplexArray:
@@ -70,13 +80,6 @@ def _by_moments(t: FloatArray, values: FloatArray, weights: FloatArray) -> Compl
     return result
 
 
-def converged(magnitudes: FloatArray) -> npt.NDArray[np.bool_]:
-    """Whether the last eighth of the frequencies (last axis) is negligible."""
-    tail = magnitudes[..., -(magnitudes.shape[-1] // 8) :]
-    result: npt.NDArray[np.bool_] = np.max(tail, axis=-1) < NEGLIGIBLE
-    return result
-
-
 def normal_guess(p: float) -> float:
     """A starting point for a quantile: any will do, for the search is bracketed."""
     from scipy.special import ndtri
@@ -85,15 +88,20 @@ def normal_guess(p: float) -> float:
 
 
 class SmoothLaw:
-    """Phi is known at enough frequencies; cdf, density and quantiles are sums over them."""
+    """Phi is known at enough frequencies; cdf, density and quantiles are sums over them.
+
+    ``left_out`` bounds how far the other frequencies move F, ``resolution`` what that does to a 99.9 % limit.
+    """
 
     kind = "smooth"
-    #: Error of F from the frequencies left out, and of quantiles in standard errors, on the vectors measured.
-    resolution = 2.3e-6
 
-    def __init__(self, sample: Sample, phi: ComplexArray) -> None:
+    def __init__(self, sample: Sample, phi: ComplexArray, *, left_out: float) -> None:
         self.centre = self._mean = sample.mean
         self._scale = sample.scale
+        self._least, self._most = float(sample.x[0]), float(sample.x[-1])
+        self.left_out = left_out
+        #: never below what was measured on real vectors
+        self.resolution = max(2.3e-6, left_out / FAR_DENSITY)
         self._t = frequencies(0, phi.size)
         self._phi = phi
         self._over_order = phi / (math.pi * (np.arange(phi.size) + 0.5))
@@ -124,7 +132,9 @@ class SmoothLaw:
         return self.cdf(value)
 
     def quantile(self, p: float) -> float:
-        """By Newton's method inside a bracket that always holds the answer."""
+        """By Newton's method inside a bracket that always holds the answer; never beyond the scores themselves."""
+        least = 10 * self.left_out  # nothing is known of smaller probabilities
+        p = min(max(p, least), 1 - least)
         low, high = -PERIOD / 2, PERIOD / 2
         z = normal_guess(p)
         for _ in range(100):
@@ -142,22 +152,50 @@ class SmoothLaw:
                 z = following
                 break
             z = following
-        return self._mean + self._scale * z
+        return min(max(self._mean + self._scale * z, self._least), self._most)
 
 
-def smooth_law(sample: Sample, *, most_frequencies: int = MOST_FREQUENCIES) -> SmoothLaw | None:
+def smooth_law(sample: Sample) -> SmoothLaw | None:
     """The law by inversion, or None where phi does not become negligible within the frequencies allowed."""
     values, counts = sample.distinct
+    needed, left_out = frequencies_needed(sample)
+    if needed > min(MOST_FREQUENCIES, max(FEW_FREQUENCIES, MOST_ANGLES // values.size)):
+        return None
     y = (values - sample.mean) / (sample.deviation * math.sqrt(sample.n))
-    weights = counts / sample.n
-    phi = np.empty(0, dtype=np.complex128)
-    size = FIRST_FREQUENCIES
-    while True:
-        t = frequencies(phi.size, size)
-        added = np.exp(sample.n * np.log1p(mean_exponential_less_one(t, y, weights)))
-        phi = np.concatenate([phi, added])
-        if converged(np.abs(phi)):
-            return SmoothLaw(sample, phi)
-        if size >= most_frequencies:
-            return None
-        size = min(2 * size, most_frequencies)
+    added = mean_exponential_less_one(frequencies(0, needed), y, counts / sample.n)
+    return SmoothLaw(sample, np.exp(sample.n * np.log1p(added)), left_out=left_out)
+
+
+def frequencies_needed(sample: Sample) -> tuple[int, float]:
+    """How many frequencies carry all of phi that matters, and how far those left out move F at the most.
+
+    |phi| is that of the data rounded to a grid. Looking only at the last frequencies in hand is not enough: where
+    all but a few topics lie on a lattice, |phi| falls to nothing and rises again. One FFT shows all of it, and where
+    it never falls (few changed topics) or falls too late (one topic far out), no frequency is computed in vain.
+    """
+    size = _size(sample)
+    terms = size / (math.pi * np.arange(1, size.size + 1))
+    # beyond the look |phi| is as in its last half, and phases are as good as random
+    beyond = 4 * math.sqrt(float(np.mean(size[size.size // 2 :] ** 2)) / size.size) / math.pi
+    left_out = np.cumsum(terms[::-1])[::-1] + beyond
+    for negligible in NEGLIGIBLE:
+        # half-integer frequencies lie between the scanned ones: one to either side
+        needed = max(FIRST_FREQUENCIES, int(np.count_nonzero(left_out > negligible)) + 1)
+        if needed <= FEW_FREQUENCIES:
+            break
+    return needed, negligible
+
+
+def _size(sample: Sample) -> FloatArray:
+    """An upper estimate of |phi| at frequencies 0, 1, 2, ... steps."""
+    _, counts = sample.distinct
+    step = PERIOD * sample.deviation * math.sqrt(sample.n) / SCAN_POINTS
+    points = np.rint(sample.offsets / step).astype(np.int64) % SCAN_POINTS
+    transform = np.fft.rfft(np.bincount(points, counts / sample.n, minlength=SCAN_POINTS))[: MOST_FREQUENCIES + 2]
+    # rounding blurs each changed topic's angle by up to pi k / points and so hides this much at the most on average
+    changed = sample.n - float(counts[sample.usual])
+    hidden = changed * (math.pi * np.arange(transform.size) / SCAN_POINTS) ** 2 / 6
+    # in a long vector the hidden part exceeds what is sought; there phi is all but normal, and has long decayed
+    hidden = np.where(hidden < SMALL_BLUR, hidden, 0.0)
+    size: FloatArray = np.exp(sample.n * np.log(np.clip(np.abs(transform), 1e-300, 1.0)) + hidden)
+    return np.minimum(size, 1.0)

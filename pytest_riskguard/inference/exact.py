@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy.typing as npt
 
-from pytest_riskguard.inference.characteristic import MOST_FREQUENCIES, NEGLIGIBLE, smooth_law
+from pytest_riskguard.inference.characteristic import smooth_law
 from pytest_riskguard.inference.lattice import grid_law, lattice_law
 from pytest_riskguard.inference.laws import ConstantLaw, MeanLaw
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.inference.sparse import enumerated_law
-
-#: Angles computed at the most before inversion is given up: bounds the time lost on sparse data.
-MOST_ANGLES = 2**20
 
 
 def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
@@ -39,14 +34,4 @@ def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
     step_law = enumerated_law(sample) or lattice_law(sample)
     if step_law is not None:
         return step_law
-    return _inverted(sample) or grid_law(sample)
-
-
-def _inverted(sample: Sample) -> MeanLaw | None:
-    values, counts = sample.distinct
-    # |phi| never falls below (2p - 1)^n for the share p of the most frequent value: do not even start there
-    most = float(counts.max()) / sample.n
-    if most > 0.5 and sample.n * math.log(2 * most - 1) > math.log(NEGLIGIBLE):
-        return None
-    allowed = min(MOST_FREQUENCIES, max(512, MOST_ANGLES // values.size))
-    return smooth_law(sample, most_frequencies=allowed)
+    return smooth_law(sample) or grid_law(sample)

@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri, stdtrit
 
@@ -39,9 +38,7 @@ def interval(x: npt.ArrayLike, *, method: str = "bca", level: float = 0.95) -> I
     return intervals(x, methods=(method,), level=level)[0]
 
 
-def intervals(
-    x: npt.ArrayLike, *, methods: Sequence[str] = METHODS, level: float = 0.95
-) -> tuple[Interval, ...]:
+def intervals(x: npt.ArrayLike, *, methods: Sequence[str] = METHODS, level: float = 0.95) -> tuple[Interval, ...]:
     """Intervals of the mean of trade-off scores, in the order asked for, sharing one bootstrap law.
 
     Parameters
@@ -62,8 +59,7 @@ def intervals(
     unknown = [method for method in methods if method not in _LIMITS]
     if unknown:
         raise ValueError(f"method must be one of {', '.join(_LIMITS)}, got {unknown[0]!r}")
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    _check_level(level)
     data = _Data(Sample.of(x))
     if data.sample.constant:
         return tuple(Interval(method, level, data.sample.mean, data.sample.mean) for method in methods)
@@ -71,8 +67,22 @@ def intervals(
 
 
 def critical_value(n: int, *, level: float) -> float:
-    """The two-sided critical value of Student's t with n - 1 degrees of freedom."""
+    """The two-sided critical value of Student's t with n - 1 degrees of freedom.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two topics, a level outside (0, 1).
+    """
+    if n < 2:
+        raise ValueError(f"n must be at least 2, got {n}")
+    _check_level(level)
     return float(stdtrit(n - 1, (1 + level) / 2))
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}")
 
 
 class _Data:
@@ -125,7 +135,7 @@ def adjusted(p: float, bias: float, acceleration: float) -> float:
     the formula has passed its pole and the limit is the end of the law on that side.
     """
     shifted = bias + ndtri(p)
-    denominator = 1 - acceleration * shifted
+    denominator = 1 - acceleration * shifted if math.isfinite(shifted) else 0.0
     if not denominator > 0:
-        return float(np.sign(shifted) > 0)
+        return float(shifted > 0)
     return float(ndtr(bias + shifted / denominator))

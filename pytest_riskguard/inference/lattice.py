@@ -87,7 +87,7 @@ def _law(sample: Sample, kind: str, indices: IntArray, step: float, resolution: 
     atoms = np.flatnonzero(masses > NO_MASS)
     return StepLaw(
         kind,
-        sample.means((first + atoms) * (step / n)),
+        sample.means((first + atoms.astype(np.float64)) * (step / n)),
         masses[atoms],
         sample,
         centre=float(sample.means(np.array([own * (step / n)]))[0]),

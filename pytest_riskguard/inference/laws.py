@@ -83,6 +83,7 @@ class StepLaw:
     ) -> None:
         self.kind, self.centre, self.resolution = kind, centre, resolution
         self._atoms, self._tolerance = atoms, sample.same
+        self._least, self._most = float(sample.x[0]), float(sample.x[-1])
         self._cumulated = np.cumsum(masses)
         self._cumulated /= self._cumulated[-1]
 
@@ -102,4 +103,5 @@ class StepLaw:
     def quantile(self, p: float) -> float:
         """The smallest atom whose cdf reaches p."""
         index = int(np.searchsorted(self._cumulated, max(p - REACHED, REACHED), side="left"))
-        return float(self._atoms[min(index, self._atoms.size - 1)])
+        atom = float(self._atoms[min(index, self._atoms.size - 1)])
+        return min(max(atom, self._least), self._most)  # data rounded to a grid may reach a little further

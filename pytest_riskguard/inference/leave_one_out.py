@@ -12,19 +12,27 @@ from pytest_riskguard.inference.characteristic import (
     PERIOD,
     STEP,
     SmoothLaw,
-    converged,
     frequencies,
+    mean_exponential_less_one,
 )
 from pytest_riskguard.inference.exact import mean_law
 from pytest_riskguard.inference.intervals import critical_value, interval
+from pytest_riskguard.inference.lattice import lattice_step
 from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.sparse import MOST_VALUES
 from pytest_riskguard.risk.checks import FloatArray, per_topic
+from pytest_riskguard.risk.paired import CHANGED
 
-IntArray = npt.NDArray[np.intp]
 BoolArray = npt.NDArray[np.bool_]
 
-#: Beyond this many topics a single matrix of angles would be too large: topics are taken in groups.
-GROUP = 512
+#: Angles per group of topics: bounds the memory.
+ANGLES = 2**18
+#: What is left must keep this share of the sum of squares, or cancellation shows.
+REMAINING = 0.05
+#: What the whole leaves out of phi must be this small: leaving out a topic multiplies it by up to about 40.
+LEFT_OUT = 1e-12
+#: Limits this far in the tail are left to the law itself, which knows where it ends.
+SAFE_TAIL = 1e-6
 
 
 def leave_one_out_upper(
@@ -57,71 +65,92 @@ def leave_one_out_upper(
     x = per_topic(x, name="x", at_least=3)
     chosen = np.arange(x.size) if indices is None else np.asarray(indices, dtype=np.intp)
     values, where = np.unique(x[chosen], return_inverse=True)
-    if method == "student_t":
-        return _student_t(x, values, level)[where]
+    full = Sample.of(x)
     upper = np.full(values.size, np.nan)
-    law = mean_law(x)
-    if isinstance(law, SmoothLaw):
-        for start in range(0, values.size, GROUP):
-            upper[start : start + GROUP] = _smooth(x, law, values[start : start + GROUP], method, level)
-    ordered = np.sort(x)
+    if not full.constant and 0 < level < 1:
+        if method == "student_t":
+            upper = _student_t(full, values, level)
+        elif method in ("percentile", "bca"):
+            upper = _by_inversion(full, values, method, level)
     for k in np.flatnonzero(np.isnan(upper)):
-        position = int(np.searchsorted(ordered, values[k]))
-        upper[k] = interval(np.delete(ordered, position), method=method, level=level).upper
+        position = int(np.searchsorted(full.x, values[k]))
+        upper[k] = interval(np.delete(full.x, position), method=method, level=level).upper
     return upper[where]
 
 
-def _student_t(x: FloatArray, values: FloatArray, level: float) -> FloatArray:
-    n = x.size - 1
-    centred = x - math.fsum(x) / x.size
-    left = values - math.fsum(x) / x.size
-    means = -left / n
-    squares = math.fsum(centred**2) - left**2
-    variance = np.maximum(squares / n - means**2, 0.0) * n / (n - 1)
-    upper: FloatArray = math.fsum(x) / x.size + means + critical_value(n, level=level) * np.sqrt(variance / n)
-    # no variation is left: the mean alone, as ``interval`` says
-    flat = variance <= (1e-12 * np.max(np.abs(x))) ** 2
-    return np.where(flat, math.fsum(x) / x.size + means, upper)
+def _student_t(full: Sample, values: FloatArray, level: float) -> FloatArray:
+    """NaN where nearly all variation leaves with the topic, for the shared sums would cancel there."""
+    n = full.n - 1
+    left = values - full.mean
+    total = math.fsum(full.centred**2)
+    variance = (total - left**2 * full.n / n) / (n - 1)
+    safe = variance * n > REMAINING * total
+    safe &= total > n * (1e3 * CHANGED * max(1.0, float(np.max(np.abs(full.x))))) ** 2
+    half = critical_value(n, level=level) * np.sqrt(np.where(safe, variance, np.nan) / n)
+    upper: FloatArray = full.mean - left / n + half
+    return upper
 
 
-def _smooth(x: FloatArray, law: SmoothLaw, values: FloatArray, method: str, level: float) -> FloatArray:
-    """Limits by the full sample's frequencies; NaN where they do not suffice for what is left."""
-    full = Sample.of(x)
+def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -> FloatArray:
+    """Limits by the full sample's frequencies; NaN where the rest has, or may have, a law of another kind."""
+    upper = np.full(values.size, np.nan)
+    if full.distinct[0].size <= MOST_VALUES + 2:
+        return upper  # what is left might be enumerated
+    law = mean_law(full)
+    if not isinstance(law, SmoothLaw) or law.left_out > LEFT_OUT:
+        return upper
+    shared = np.flatnonzero(~_may_leave_a_lattice(full, values))
+    rows = max(1, ANGLES // law.frequencies)
+    for start in range(0, shared.size, rows):
+        group = shared[start : start + rows]
+        upper[group] = _smooth(full, law, values[group], method, level)
+    return upper
+
+
+def _may_leave_a_lattice(full: Sample, values: FloatArray) -> BoolArray:
+    """Whether the rest may lie on a lattice, though the whole does not.
+
+    Of two halves that lie on no lattice, one stays whole whatever topic is left out.
+    """
+    even, odd = full.distinct[0][::2], full.distinct[0][1::2]
+    on = [lattice_step(half - half[0]) is not None for half in (even, odd)]
+    if not any(on):
+        return np.zeros(values.size, dtype=np.bool_)
+    if all(on):
+        return np.ones(values.size, dtype=np.bool_)
+    return np.isin(values, odd if on[0] else even)
+
+
+def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level: float) -> FloatArray:
     n = full.n - 1
     unit = full.deviation * math.sqrt(full.n)
-    shares, counts = full.distinct
-    shares = (shares - full.mean) / unit
-    left = (values - full.mean) / unit
+    held, counts = full.distinct
+    held, left = (held - full.mean) / unit, (values - full.mean) / unit
     t = frequencies(0, law.frequencies)
-    angles = np.multiply.outer(t, shares)
-    total_real = -2 * np.sum(np.sin(angles / 2) ** 2 * counts, axis=1)
-    total_imag = np.sum(np.sin(angles) * counts, axis=1)
+    total = full.n * mean_exponential_less_one(t, held, counts / full.n)
     out = np.multiply.outer(left, t)
-    real = (total_real + 2 * np.sin(out / 2) ** 2) / n
-    imag = (total_imag - np.sin(out)) / n
-    phi = np.exp(n * np.log1p(real + 1j * imag))
+    rest = (total + 2 * np.sin(out / 2) ** 2 - 1j * np.sin(out)) / n
+    phi = np.exp(n * np.log1p(rest))
 
-    centre = -left  # the sum of what is left, in units of the full sample's
-    moments = [math.fsum(counts * shares**power) - left**power for power in (1, 2, 3)]
-    mean = moments[0] / n
-    squares = moments[1] - n * mean**2
-    cubes = moments[2] - 3 * mean * moments[1] + 2 * n * mean**3
-    acceleration = cubes / (6 * squares**1.5)
-
+    # the rest's own mean is -left/n; its squares and cubes about that follow from those of the whole
+    squares = np.sum(counts * held**2) - left**2 * full.n / n
+    third = np.sum(counts * held**3) - left**3
+    cubes = third + 3 * left / n * (np.sum(counts * held**2) - left**2) - 2 * left**3 / n**2
+    safe = squares > REMAINING
+    squares = np.where(safe, squares, 1.0)
     search = _Search(phi, t)
     p = np.full(values.size, (1 + level) / 2)
     if method == "bca":
-        bias = ndtri(search.cdf(centre))
+        bias = ndtri(search.cdf(-left))
         shifted = bias + ndtri(p)
-        denominator = 1 - acceleration * shifted
-        with np.errstate(divide="ignore", invalid="ignore"):
-            p = np.where(denominator > 0, ndtr(bias + shifted / denominator), np.nan)
-    good = converged(np.abs(phi)) & np.isfinite(p) & (p > 0) & (p < 1) & (squares > 0.05 * moments[1])
-    quantiles = np.full(values.size, np.nan)
-    if np.any(good):
-        start = centre[good] + np.sqrt(squares[good]) * ndtri(p[good])
-        quantiles[good] = search.only(good).quantile(p[good], start)
-    return np.asarray((full.mean * n + unit * quantiles) / n)
+        denominator = 1 - cubes / (6 * squares**1.5) * shifted
+        safe &= denominator > 0
+        p = ndtr(bias + shifted / np.where(safe, denominator, 1.0))
+    safe &= (p > SAFE_TAIL) & (p < 1 - SAFE_TAIL)
+    upper = np.full(values.size, np.nan)
+    start = -left[safe] + np.sqrt(squares[safe]) * ndtri(p[safe])
+    upper[safe] = (full.mean * n + unit * search.only(safe).quantile(p[safe], start)) / n
+    return upper
 
 
 class _Search:
@@ -139,7 +168,8 @@ class _Search:
         return turned
 
     def cdf(self, z: FloatArray) -> FloatArray:
-        return np.clip(0.5 - np.sum(self._turned(z).imag / self.orders, axis=1), 0.0, 1.0)
+        cdf: FloatArray = np.clip(0.5 - np.sum(self._turned(z).imag / self.orders, axis=1), 0.0, 1.0)
+        return cdf
 
     def quantile(self, p: FloatArray, start: FloatArray) -> FloatArray:
         low, high = np.full(p.size, -PERIOD / 2), np.full(p.size, PERIOD / 2)

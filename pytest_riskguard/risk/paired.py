@@ -131,7 +131,7 @@ def jackknife_standardised(x: npt.ArrayLike) -> FloatArray:
 
 @dataclass(frozen=True)
 class Counts:
-    """Topics by what happened to them: a change is more than 1e-12, a win or a loss more than 1e-6, a tie the rest."""
+    """Topics by what happened to them: a change is above 1e-12, a win or a loss above 1e-6, a tie the rest."""
 
     wins: int
     losses: int

@@ -1,6 +1,6 @@
 """How long a verdict takes once both systems are scored, beside the scoring itself.
 
-    python -m tests.benchmarks.bench_gate          Cranfield, 225 topics; needs the folder of real runs
+python -m tests.benchmarks.bench_gate          Cranfield, 225 topics; needs the folder of real runs
 """
 
 from __future__ import annotations

@@ -1,0 +1,159 @@
+"""Laws that every interval obeys, whatever the data."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.special import ndtr
+
+from pytest_riskguard.inference import interval, intervals, mean_law
+from pytest_riskguard.inference.intervals import METHODS, adjusted
+
+scores = st.one_of(
+    st.just(0.0),
+    st.floats(-1, 1),
+    st.integers(-10, 10).map(lambda k: k / 10),
+    st.sampled_from([1e-300, -1e-300, 5e-324, 1e-12, -3e-12, 1e-9]),
+)
+vectors = arrays(np.float64, st.one_of(st.sampled_from([2, 3, 10]), st.integers(2, 40)), elements=scores)
+
+
+def dense(n: int, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=n) - 0.1
+
+
+@given(vectors, st.sampled_from([1e-300, 1e-12, 1.0, 1e6, 1e99]), st.sampled_from([0.5, 0.95, 0.999, 1 - 1e-9]))
+@settings(max_examples=80, deadline=None)
+def test_no_finite_data_give_nan_or_limits_in_disorder(x: np.ndarray, scale: float, level: float) -> None:
+    for limits in intervals(x * scale, level=level):
+        assert math.isfinite(limits.lower)
+        assert math.isfinite(limits.upper)
+        assert limits.lower <= limits.upper
+        if limits.method != "student_t":
+            slack = 1e-12 * scale
+            assert (x * scale).min() - slack <= limits.lower
+            assert limits.upper <= (x * scale).max() + slack
+
+
+@pytest.mark.parametrize("outlier", [10.0, 1e6, 1e90])
+@pytest.mark.parametrize("n", [10, 50, 225])
+def test_one_outlier_gives_finite_limits(n: int, outlier: float) -> None:
+    for x in (np.append(np.zeros(n - 1), -outlier), np.append(dense(n - 1), -outlier)):
+        for limits in intervals(x, level=0.999):
+            assert math.isfinite(limits.lower)
+            assert limits.lower <= limits.upper <= max(x.max(), 0) + 4 * outlier
+
+
+def test_values_beyond_any_measure_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"x must not exceed 1e\+100 in size, got 1e\+300"):
+        intervals([0.1, 1e300])
+
+
+@given(vectors, st.randoms(use_true_random=False))
+@settings(max_examples=60, deadline=None)
+def test_the_order_of_topics_moves_no_bit(x: np.ndarray, random: object) -> None:
+    shuffled = x.copy()
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert intervals(shuffled) == intervals(x)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "few", "lattice", "grid"])
+@pytest.mark.parametrize("method", METHODS)
+def test_limits_move_with_shift_and_scale(kind: str, method: str) -> None:
+    rng = np.random.default_rng(4)
+    x = {
+        "dense": dense(80),
+        "sparse": np.append(np.zeros(40), rng.normal(size=3)),
+        "few": dense(6),
+        "lattice": rng.integers(-4, 5, size=40) / 10,
+        "grid": np.append(np.zeros(90), rng.normal(size=9)),
+    }[kind]
+    law = mean_law(x)
+    own = interval(x, method=method)
+    unit = x.std() / math.sqrt(x.size)
+    tolerance = 2 * max(law.resolution, 1e-9) * unit
+    for shift, scale in ((0.37, 1.0), (0.0, 3.7), (-5.0, 0.01), (0.0, 1e40)):
+        moved = interval(shift + scale * x, method=method)
+        assert (moved.lower - shift) / scale == pytest.approx(own.lower, abs=tolerance)
+        assert (moved.upper - shift) / scale == pytest.approx(own.upper, abs=tolerance)
+        assert mean_law(shift + scale * x).kind == law.kind
+
+
+@given(vectors)
+@settings(max_examples=60, deadline=None)
+def test_a_higher_level_gives_a_wider_interval(x: np.ndarray) -> None:
+    slack = 1e-7 * max(1e-12, float(np.ptp(x)))
+    narrow = intervals(x, level=0.8)
+    for level in (0.95, 0.99, 0.999):
+        wide = intervals(x, level=level)
+        for inner, outer in zip(narrow, wide, strict=True):
+            assert outer.lower <= inner.lower + slack
+            assert outer.upper >= inner.upper - slack
+        narrow = wide
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_mirrored_data_give_mirrored_limits(method: str) -> None:
+    x = dense(80) ** 3
+    own, mirrored = interval(x, method=method), interval(-x, method=method)
+    assert mirrored.lower == pytest.approx(-own.upper, abs=1e-9)
+    assert mirrored.upper == pytest.approx(-own.lower, abs=1e-9)
+
+
+def test_two_topics() -> None:
+    student, percentile, _ = intervals([0.0, 1.0])
+    assert (student.lower, student.upper) == pytest.approx((0.5 - 6.3531023, 0.5 + 6.3531023))
+    assert (percentile.lower, percentile.upper) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [-0.2] * 10, [1e-300, 0.0, -1e-300]])
+def test_without_variation_the_interval_is_the_mean(x: list[float]) -> None:
+    for limits in intervals(x):
+        assert limits.lower == limits.upper == pytest.approx(x[0])
+
+
+def test_bca_shifts_the_percentiles_as_the_paper_says() -> None:
+    x = dense(60) ** 3
+    law = mean_law(x)
+    below = law.mid_cdf(x.mean())
+    from scipy.special import ndtri
+
+    w, centred = ndtri(below), x - x.mean()
+    a = (centred**3).sum() / (6 * (centred**2).sum() ** 1.5)
+    z = ndtri(0.975)
+    expected = law.quantile(ndtr(w + (w + z) / (1 - a * (w + z))))
+    assert interval(x, method="bca").upper == pytest.approx(expected, abs=1e-12)
+
+
+def test_past_the_pole_the_limit_is_the_end_of_the_law() -> None:
+    assert adjusted(0.999, 10.0, 1 / 6) == 1.0
+    assert adjusted(0.001, -10.0, -1 / 6) == 0.0
+    assert adjusted(1.0, 0.0, 0.0) == 1.0
+    assert adjusted(0.0, 0.0, -0.1) == 0.0
+
+
+def test_the_order_of_methods_is_the_order_of_limits() -> None:
+    x = dense(30)
+    assert [limits.method for limits in intervals(x, methods=("bca", "student_t"))] == ["bca", "student_t"]
+    assert intervals(x, methods=("bca",))[0] == interval(x)
+
+
+@pytest.mark.parametrize(
+    ("x", "arguments", "message"),
+    [
+        ([0.1], {}, "x must hold at least 2 topics, got 1"),
+        ([0.1, math.nan], {}, "x must be finite, got nan"),
+        ([[0.1, 0.2]], {}, "one axis"),
+        ([0.1, 0.2], {"methods": ("basic",)}, "method must be one of student_t, percentile, bca, got 'basic'"),
+        ([0.1, 0.2], {"level": 1.0}, "level must be between 0 and 1, got 1.0"),
+        ([0.1, 0.2], {"level": math.nan}, "level must be between 0 and 1, got nan"),
+    ],
+)
+def test_errors_say_what_is_wrong(x: list[float], arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        intervals(x, **arguments)  # type: ignore[arg-type]
