@@ -80,9 +80,7 @@ def test_scores_rank_before_docids_and_negative_scores_are_scores():
 
 
 def test_unanswered_topics_score_zero_and_unknown_ones_get_no_value():
-    assert values(
-        ir_measures.ERR @ 5, {"1": {"a": 1}, "2": {"a": 1}}, {"2": {"a": 1.0}, "3": {"a": 1.0}}
-    ) == {
+    assert values(ir_measures.ERR @ 5, {"1": {"a": 1}, "2": {"a": 1}}, {"2": {"a": 1.0}, "3": {"a": 1.0}}) == {
         "1": 0.0,
         "2": 1 / 16,
     }

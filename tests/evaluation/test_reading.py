@@ -80,9 +80,7 @@ def test_a_nul_byte_is_refused_with_its_line(write):
 def test_a_truncated_gzip_is_refused(tmp_path):
     path = tmp_path / "a.run.gz"
     path.write_bytes(gzip.compress(os.urandom(5000).hex().encode())[:-2000])
-    with pytest.raises(
-        RunFormatError, match=r"a\.run\.gz: expected a whole gzip file, .*truncated.*copy it again"
-    ):
+    with pytest.raises(RunFormatError, match=r"a\.run\.gz: expected a whole gzip file, .*truncated.*copy it again"):
         read(path)
 
 

@@ -44,7 +44,7 @@ def test_a_full_last_chunk_is_not_followed_by_an_empty_one(write):
 def test_interleaved_topics_give_the_same_rankings(write):
     lines = rows(45)
     in_order, digest = fold_run(write("a.run", "\n".join(lines)), merged)
-    random.Random(1).shuffle(lines)  # noqa: S311 - no secret
+    random.Random(1).shuffle(lines)
     shuffled, other = fold_run(write("b.run.gz", "\n".join(lines)), merged)
     assert {topic: dict(sorted(docs.items())) for topic, docs in shuffled.items()} == in_order
     assert digest != other

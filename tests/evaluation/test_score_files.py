@@ -13,9 +13,7 @@ from pytest_riskguard.evaluation import TopicScores, read_scores, write_scores
 
 
 def test_a_csv_is_read_by_column(write):
-    path = write(
-        "system.v1.csv", '\ufefftopic,nDCG@10,"AP(rel=2,judged_only=True)"\r\n9,1e-3,0\r\n\r\n10,0.5,1\r\n'
-    )
+    path = write("system.v1.csv", '\ufefftopic,nDCG@10,"AP(rel=2,judged_only=True)"\r\n9,1e-3,0\r\n\r\n10,0.5,1\r\n')
     ndcg, ap = read_scores(path)
     assert (ndcg.measure, ap.measure) == ("nDCG@10", "AP(rel=2,judged_only=True)")
     assert ndcg.topics == ("10", "9")
@@ -127,9 +125,7 @@ def test_a_table_is_written_sorted_with_tabs_and_exact_floats(tmp_path):
 
 @given(
     st.dictionaries(
-        st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), min_size=1)
-        .map(str.strip)
-        .filter(bool),
+        st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), min_size=1).map(str.strip).filter(bool),
         st.floats(0, 1),
         min_size=1,
     )

@@ -45,7 +45,7 @@ MEASURES = [
 @pytest.fixture
 def collection(write):
     """A qrels file and a run of 50 topics, ids of all kinds, many ties, answered in part."""
-    rng = random.Random(7)  # noqa: S311 - no secret
+    rng = random.Random(7)
     topics = [f"{'us-' if number % 3 else 'käse.'}{number}" for number in range(50)]
     judged = [
         f"{topic} 0 d{doc} {3 if doc == 0 else rng.choice([-2, -1, 0, 0, 1, 2, 3])}"
@@ -65,14 +65,9 @@ def whole(measure, qrels, rows):
     split = [row.split() for row in rows]
     run = [ir_measures.ScoredDoc(fields[0], fields[2], float(fields[4])) for fields in split]
     judged = [
-        ir_measures.Qrel(topic, doc, grade)
-        for topic, docs in qrels.grades.items()
-        for doc, grade in docs.items()
+        ir_measures.Qrel(topic, doc, grade) for topic, docs in qrels.grades.items() for doc, grade in docs.items()
     ]
-    return {
-        metric.query_id: metric.value
-        for metric in ir_measures.iter_calc([parse_measure(measure)], judged, run)
-    }
+    return {metric.query_id: metric.value for metric in ir_measures.iter_calc([parse_measure(measure)], judged, run)}
 
 
 @pytest.mark.parametrize("measure", MEASURES)
@@ -107,11 +102,9 @@ def test_no_way_in_changes_a_value(collection, write, change):
     else:
         lines = list(rows)
         if change == "interleaved":
-            random.Random(3).shuffle(lines)  # noqa: S311
+            random.Random(3).shuffle(lines)
         end = "\r\n" if change == "crlf" else "\n"
-        found = score_run(
-            write("b.run.gz" if change == "gzip" else "b.run", end.join(lines)), qrels, measures
-        )
+        found = score_run(write("b.run.gz" if change == "gzip" else "b.run", end.join(lines)), qrels, measures)
     for one, other in zip(expected, found, strict=True):
         np.testing.assert_array_equal(one.values, other.values)
         assert (one.topics, one.unanswered) == (other.topics, other.unanswered)
@@ -214,13 +207,13 @@ class Provider(ir_measures.providers.Provider):
         super().__init__()
         self.answer = answer
 
-    def supports(self, measure):  # noqa: ARG002
+    def supports(self, measure):
         return True
 
     def iter_calc(self, run):
         return self.answer(run)
 
-    def evaluator(self, measures, qrels):  # noqa: ARG002
+    def evaluator(self, measures, qrels):
         self.measure = measures[0]
         return self
 

@@ -101,7 +101,12 @@ def test_losses_of_more_than_20_percent_are_counted():
 def test_differences_that_no_tool_prints_are_changes_but_no_losses():
     candidate, baseline = pair([-1e-8] * 20 + [0.1] * 20)
     verdict = judge(Gate("g"), candidate, baseline)
-    assert (verdict.topics.changed, verdict.topics.wins, verdict.topics.losses, verdict.topics.ties) == (40, 20, 0, 20)
+    assert (verdict.topics.changed, verdict.topics.wins, verdict.topics.losses, verdict.topics.ties) == (
+        40,
+        20,
+        0,
+        20,
+    )
     assert len(verdict.responsible_topics) == 20
 
 

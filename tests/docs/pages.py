@@ -1,0 +1,172 @@
+"""Reads the pages of ``docs/`` and does what they tell a reader to do.
+
+A comment that a rendered page does not show stands before each block that is played:
+
+``<!-- file: NAME -->``
+    the block is the content of a file;
+``<!-- run -->``
+    the block is a console: ``$ command`` lines, each with the output that it must give;
+``<!-- python -->``
+    the block is a script; an ``<!-- output -->`` block after it is what it must print;
+``<!-- start: tutorial -->``
+    the page goes on in the folder that the tutorial leaves.
+
+In expected output ``...`` stands for any text of a line, and alone on a line for any number of lines.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pytest_riskguard.baselines.surroundings import _CI_VARIABLES
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+
+_MARK = re.compile(r"<!-- (file|run|python|output|start)(?:: (\S+))? -->\Z")
+_FENCE = re.compile(r"(`{3,})(\w*)\Z")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A marked block: what to do with it, the mark's argument, the text, and the line it begins on."""
+
+    action: str
+    argument: str | None
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> Iterator[Block]:
+    """The marked blocks of a page, in order."""
+    lines = iter(enumerate(page.read_text(encoding="utf-8").splitlines(), start=1))
+    for number, line in lines:
+        mark = _MARK.match(line)
+        if mark is None:
+            if line.startswith("<!--"):
+                raise ValueError(f"{page}:{number}: a comment that is no mark: {line}")
+            continue
+        action, argument = mark.groups()
+        if action == "start":
+            yield Block(action, argument, "", number)
+            continue
+        _, fence_line = next(lines)
+        fence = _FENCE.match(fence_line)
+        if fence is None:
+            raise ValueError(f"{page}:{number}: expected a block after the mark, found {fence_line!r}")
+        body: list[str] = []
+        for _, inner in lines:
+            if inner == fence[1]:
+                break
+            body.append(inner)
+        yield Block(action, argument, "".join(f"{inner}\n" for inner in body), number)
+
+
+def played(page: Path) -> bool:
+    """Whether a page has anything to play."""
+    return any(block.action in {"run", "python"} for block in blocks(page))
+
+
+class Player:
+    """Plays one page in a folder; every difference from what the page says is an ``AssertionError``."""
+
+    def __init__(self, folder: Path, page: Path) -> None:
+        self.folder, self.page = folder, page
+        self._output = ""
+        self._status = 0
+
+    def play(self) -> None:
+        """All of it, in order."""
+        found = list(blocks(self.page))
+        for number, block in enumerate(found):
+            if block.action == "file":
+                path = self.folder / str(block.argument)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(block.text, encoding="utf-8")
+            elif block.action == "run":
+                self._console(block)
+            elif block.action == "python":
+                self._execute(["-c", block.text])
+                assert self._status == 0, f"{self.page.name}:{block.line}: {self._output}"
+                following = found[number + 1] if number + 1 < len(found) else None
+                if following is None or following.action != "output":
+                    assert self._output == "", f"{self.page.name}:{block.line}: prints {self._output!r}"
+            elif block.action == "output":
+                self._compare("the script", block.text, block.line)
+
+    def _console(self, block: Block) -> None:
+        commands = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+        assert commands[0] == "", f"{self.page.name}:{block.line}: a console begins with a command"
+        for position, text in enumerate(commands[1:], start=1):
+            command, _, expected = text.partition("\n")
+            self._shell(command)
+            self._compare(command, expected, block.line)
+            last = position == len(commands) - 1
+            asked = not last and commands[position + 1].startswith("echo $?")
+            assert self._status == 0 or asked, f"{command}: status {self._status}, and the page does not say so"
+
+    def _shell(self, command: str) -> None:
+        self._execute(["-c", f"(exit {self._status}); {command}"], program="bash")
+
+    def _execute(self, arguments: list[str], *, program: str = sys.executable) -> None:
+        done = subprocess.run(
+            [program, *arguments],
+            cwd=self.folder,
+            env=_environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=60,
+            check=False,
+        )
+        self._output, self._status = done.stdout, done.returncode
+
+    def _compare(self, command: str, expected: str, line: int) -> None:
+        pattern = as_pattern(expected)
+        assert re.fullmatch(pattern, normalised(self._output)), (
+            f"{self.page.name}:{line}: {command}\n--- the page says\n{expected}\n--- it prints\n{self._output}"
+        )
+
+
+def _environment() -> dict[str, str]:
+    """That of a person at a terminal of 100 columns, outside CI, with this Python's programs first."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in _CI_VARIABLES and not name.startswith(("PYTEST", "COV_", "RISKGUARD"))
+    }
+    programs = str(Path(sys.executable).parent)
+    return {
+        **kept,
+        "PATH": os.pathsep.join([programs, kept.get("PATH", os.defpath)]),
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONUTF8": "1",
+    }
+
+
+def normalised(text: str) -> str:
+    """Text without what differs from run to run: seconds, times of day, digests, rules as long as the line."""
+    text = re.sub(r"\bin \d+\.\d\ds\b", "in 1.00s", text)
+    text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "2026-01-31T12:00:00Z", text)
+    text = re.sub(r"sha256:[0-9a-f]{64}", "sha256:0", text)
+    text = re.sub(r"([=_-])\1{3,}", r"\1\1\1\1", text)
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def as_pattern(expected: str) -> str:
+    """Expected output as a regular expression."""
+    lines = []
+    for line in normalised(expected).splitlines():
+        if line == "...":
+            lines.append(r"(?:.*\n)*")
+        else:
+            lines.append(".*".join(re.escape(part) for part in line.split("...")) + r"\n")
+    return "".join(lines)

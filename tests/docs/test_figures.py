@@ -1,0 +1,57 @@
+"""Numbers that the documentation states and the code holds are the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_riskguard.baselines import names, store
+from pytest_riskguard.config import yaml_nodes
+from pytest_riskguard.evaluation import err, reading
+from pytest_riskguard.gates import decision, explain
+from pytest_riskguard.inference import cannot_fail, lattice, laws, signflip, sparse
+from pytest_riskguard.risk import paired
+from tests.docs.pages import DOCS
+
+STATED = [
+    ("explanation/rules.md", "From 10 to 24 topics", (decision.FEWEST_TOPICS, decision.FEW_TOPICS - 1) == (10, 24)),
+    ("explanation/rules.md", "Fewer than 10 topics: `inconclusive`", decision.FEWEST_TOPICS == 10),
+    ("explanation/rules.md", "within 1e-12 of that counts as having reached it", decision.REACHED == 1e-12),
+    (
+        "explanation/rules.md",
+        "At level 0.95 m is 6, at 0.999 it is 11",
+        (decision.fewest_changes(0.95), decision.fewest_changes(0.999)) == (6, 11),
+    ),
+    (
+        "explanation/rules.md",
+        "(three changes, at\nlevel 0.95)",
+        cannot_fail(3, 225, level=0.95) and not cannot_fail(4, 225, level=0.95),
+    ),
+    ("explanation/rules.md", "differing by more than 1e-12", paired.CHANGED == 1e-12),
+    ("explanation/rules.md", "moves by more than 1e-6", paired.COUNTED == 1e-6),
+    ("explanation/alpha.md", "at every alpha (up to a million)", explain.LARGEST_ALPHA == 2**20),
+    ("explanation/intervals.md", "With up to 30\nchanged topics", signflip.MOST_ENUMERATED == 30),
+    ("explanation/intervals.md", "grid of 131,072 points over 24 standard errors", lattice.MOST_POINTS == 131_072),
+    ("explanation/intervals.md", "of total probability below 1e-14", sparse.LEFT_OUT == 1e-14),
+    ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", laws.SAME_ATOM == 1e-12),
+    ("how-to/read-a-failure.md", "With fewer than 6 changed", decision.fewest_changes(0.95) == 6),
+    ("reference/files.md", "from -1000 to 1000", reading.MAX_GRADE == 1000),
+    (
+        "reference/files.md",
+        "a line over 1 MiB; more than 4 GiB",
+        (reading.MAX_LINE_BYTES, reading.MAX_BYTES) == (2**20, 2**32),
+    ),
+    ("reference/measures.md", "max being 4", err.DEFAULT_MAX_GRADE == 4),
+    ("reference/store.md", "waits up to 60 seconds", store.LOCK_TIMEOUT == 60),
+    ("reference/store.md", "at most 100 characters", names.MAX_LENGTH == 100),
+    (
+        "reference/configuration.md",
+        "more than 1,000,000\n  bytes, more than 20 levels",
+        (yaml_nodes.MAX_BYTES, yaml_nodes.MAX_DEPTH) == (1_000_000, 20),
+    ),
+]
+
+
+@pytest.mark.parametrize(("page", "words", "true"), STATED, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_number_is_stated_and_true(page: str, words: str, true: bool):
+    assert words in (DOCS / page).read_text(encoding="utf-8")
+    assert true
