@@ -149,6 +149,8 @@ def _environment() -> dict[str, str]:
         "NO_COLOR": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUTF8": "1",
+        # A plugin of our test suite, not of the reader's, that takes longer to start than pytest itself.
+        "PYTEST_ADDOPTS": "-p no:hypothesispytest",
     }
 
 

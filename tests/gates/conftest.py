@@ -17,7 +17,7 @@ def topic_scores(name: str, values: Sequence[float] | np.ndarray) -> TopicScores
 
 
 def pair(differences: Sequence[float] | np.ndarray, *, level: float = 0.5) -> tuple[TopicScores, TopicScores]:
-    """A candidate and a baseline whose scores differ by exactly these values (the baseline scores 0 for the topics)."""
+    """A candidate and a baseline that differ by these values; the baseline scores ``level`` everywhere."""
     base = np.zeros(len(differences)) + level
     return topic_scores("candidate", base + np.asarray(differences)), topic_scores("baseline", base)
 
