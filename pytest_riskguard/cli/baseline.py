@@ -114,6 +114,8 @@ def _store_run(
 def list_(store: Path | None) -> None:
     """Name the stored baselines, one a line."""
     found = _store(store)
+    if not found.names():
+        click.echo(f"no baselines in {found.root}; riskguard baseline add NAME RUN stores one", err=True)
     damaged = []
     for name in found.names():
         try:
@@ -155,6 +157,8 @@ def show(name: str, store: Path | None) -> None:
 def verify(names: tuple[str, ...], store: Path | None) -> None:
     """Check that stored baselines (all, or NAMES) are whole and unchanged."""
     found = _store(store)
+    if not (names or found.names()):
+        raise BaselineError(f"no baselines in {found.root}: nothing to verify")
     problems = []
     for name in names or found.names():
         faults = found.verify(name)

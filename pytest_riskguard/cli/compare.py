@@ -185,8 +185,8 @@ def _show(verdicts: list[Verdict], json_path: str | None, *, verbose: bool, quie
     to_stderr = json_path == "-"
     detail = Detail(None if verbose else 10, max(shutil.get_terminal_size().columns, 40))
     for verdict in verdicts:
-        text = headline(verdict) if quiet else explain(verdict, detail=detail)
-        word = "PASS" if verdict.passed and verdict.outcome == "pass" else verdict.outcome.upper()
+        text = (headline(verdict) if quiet else explain(verdict, detail=detail)).removeprefix("incomparable ")
+        word = verdict.outcome.upper()
         color = {"PASS": "green", "FAIL": "red", "INCOMPARABLE": "red"}.get(word, "yellow")
         click.echo(click.style(word, fg=color, bold=True) + f" {text}", err=to_stderr)
     if not quiet and any(not verdict.passed for verdict in verdicts):

@@ -148,6 +148,8 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
         p = ndtr(bias + shifted / np.where(safe, denominator, 1.0))
     safe &= (p > SAFE_TAIL) & (p < 1 - SAFE_TAIL)
     upper = np.full(values.size, np.nan)
+    if not np.any(safe):
+        return upper
     start = -left[safe] + np.sqrt(squares[safe]) * ndtri(p[safe])
     upper[safe] = (full.mean * n + unit * search.only(safe).quantile(p[safe], start)) / n
     return upper

@@ -117,7 +117,7 @@ class RiskguardSession:
     def _too_few_gates(self) -> list[str]:
         judged, required = len(self.verdicts), self.config.getoption("riskguard_require")
         if required is not None and judged < required:
-            return [f"{judged} gates were judged, --riskguard-require={required} asks for more"]
+            return [f"gates judged: {judged}, --riskguard-require={required} asks for more"]
         if judged == 0 and required is None and not (self._broken or selected(self.config)):
             return ["riskguard is on and no gate was judged: declare gates in riskguard.yaml or use the fixture"]
         return []

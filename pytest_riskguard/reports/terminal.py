@@ -218,7 +218,7 @@ def _marks(topic: ResponsibleTopic) -> str:
 def summary_line(test: str, verdict: Verdict) -> str:
     """One gate in one line, with how far it was from the other verdict."""
     if verdict.outcome == "incomparable":
-        return f"{clean(test)}: {headline(verdict)}"
+        return f"{clean(test)}: " + headline(verdict).removeprefix("incomparable ")
     parts = [_estimate(verdict)]
     if verdict.reason:
         parts.append(verdict.reason)

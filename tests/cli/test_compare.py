@@ -28,7 +28,7 @@ QRELS = "--qrels qrels.txt --measure AP"
         ("loss.run --baseline prod --tolerance 0.5", 0, "PASS"),
         ("good.run --baseline prod --max-mde 0.0001", 1, "INCONCLUSIVE"),
         ("good.run --baseline prod --max-mde 0.0001 --on-inconclusive warn", 0, "INCONCLUSIVE"),
-        ("nowhere.run --baseline prod", 3, "INCOMPARABLE incomparable (missing_input): nowhere.run"),
+        ("nowhere.run --baseline prod", 3, "INCOMPARABLE (missing_input): nowhere.run"),
         ("good.run --baseline nowhere.run", 3, "nowhere.run"),
         ("good.run --baseline prdo", 3, "did you mean 'prod'?"),
         ("loss.run --baseline prod --baseline nowhere.run", 3, "FAIL significantly risky"),

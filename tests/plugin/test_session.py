@@ -68,7 +68,7 @@ def test_a_required_number_of_gates_is_counted_where_all_verdicts_meet(pytester,
         missing = pytester.runpytest_subprocess("--riskguard", "-n", workers, "--riskguard-require=6")
         missing.assert_outcomes(passed=5)
         assert missing.ret == 1
-        missing.stdout.fnmatch_lines(["ERROR 5 gates were judged, --riskguard-require=6 asks for more"])
+        missing.stdout.fnmatch_lines(["ERROR gates judged: 5, --riskguard-require=6 asks for more"])
 
 
 def test_the_report_is_valid_and_the_same_for_any_workers_and_order(pytester, project):
