@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar, cast
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import DataError, UsageError
@@ -85,6 +86,18 @@ class Stored:
 
 
 Source = RunFile | ScoreFile | LiveRun | Stored | TopicScores
+Stamp = tuple[int, int, int] | None
+Key = tuple[RunFile | ScoreFile | LiveRun | Stored, tuple[Stamp, ...], str | None]
+Read = TypeVar("Read", Qrels, Topics)
+
+
+@dataclass(frozen=True)
+class _Scored:
+    """Scores, and whether a stored baseline was scored anew for them."""
+
+    scores: TopicScores
+    rescored: bool = False
+
 
 
 class Referee:
@@ -110,10 +123,9 @@ class Referee:
     ) -> None:
         self._qrels_path, self._topics_path, self._store = qrels, topics, store
         self._measures = list(measures)
-        self._qrels: Qrels | None = None
-        self._topics: Topics | None = None
-        self._scored: dict[tuple[object, str | None], TopicScores | DataError] = {}
-        self._rescored: set[tuple[object, str | None]] = set()
+        self._read: dict[Path, tuple[Stamp, Qrels | Topics]] = {}
+        self._scored: dict[Key, _Scored | DataError] = {}
+        self._messages: list[tuple[Verdict, str]] = []
 
     def verdict(self, gate: Gate, candidate: Source, baseline: Source, measure: str | None) -> Verdict:
         """The gate's verdict on these two sources.
@@ -126,64 +138,80 @@ class Referee:
         if measure is not None:
             measure = _asked_measure(measure, candidate, baseline)
         try:
-            ours, _ = self.scores(candidate, measure)
-            theirs, rescored = self.scores(baseline, measure)
+            ours = self._scores(candidate, measure)
+            theirs = self._scores(baseline, measure)
         except DataError as error:
-            names = (_label(baseline),)
-            return incomparable(
-                gate,
-                error,
-                measure=measure,
-                candidate=_label(candidate),
-                baselines=names,
-                inputs=Inputs(baselines=dict.fromkeys(names)),
-            )
+            return self._incomparable(gate, error, candidate, baseline, measure)
         try:
-            return judge(gate, ours, theirs, rescored=rescored)
+            return judge(gate, ours.scores, theirs.scores, rescored=theirs.rescored)
         except ValueError as error:
             raise UsageError(str(error)) from None
 
-    def scores(self, source: Source, measure: str | None) -> tuple[TopicScores, bool]:
-        """A source's scores, and whether they were computed anew because judgements changed.
+    def message_of(self, verdict: Verdict) -> str | None:
+        """Why this verdict is incomparable, with whole paths; the verdict itself names files without folders."""
+        return next((message for known, message in self._messages if known is verdict), None)
 
-        Raises
-        ------
-        DataError
-            The same one every time a source cannot be scored.
-        """
+    def _incomparable(
+        self, gate: Gate, error: DataError, candidate: Source, baseline: Source, measure: str | None
+    ) -> Verdict:
+        names = (_label(baseline),)
+        verdict = incomparable(
+            gate,
+            error,
+            measure=measure,
+            candidate=_label(candidate),
+            baselines=names,
+            inputs=Inputs(baselines=dict.fromkeys(names)),
+        )
+        self._messages.append((verdict, str(error)))
+        return verdict
+
+    def _scores(self, source: Source, measure: str | None) -> _Scored:
+        """A source's scores; a file that changed since it was scored is scored again."""
         if isinstance(source, TopicScores):
             if measure is not None and source.measure is not None and source.measure != measure:
                 raise UsageError(f"{source.name} was scored with {source.measure}, the gate asks for {measure}")
-            return source, False
-        key = (source, measure)
+            return _Scored(source)
+        stamps = self._stamps(source)
+        key = (source, stamps, measure)
         if key not in self._scored:
             try:
-                self._score(source, measure)
+                self._scored |= {(source, stamps, m): scored for m, scored in self._score(source, measure).items()}
             except DataError as error:
                 self._scored[key] = error
         found = self._scored[key]
         if isinstance(found, DataError):
             raise found
-        return found, key in self._rescored
+        return found
 
-    def _score(self, source: RunFile | ScoreFile | LiveRun | Stored, measure: str | None) -> None:
+    def _stamps(self, source: RunFile | ScoreFile | LiveRun | Stored) -> tuple[Stamp, ...]:
+        paths = [self._qrels_path, self._topics_path]
+        if isinstance(source, RunFile | ScoreFile):
+            paths.append(source.path)
+        elif isinstance(source, Stored) and self._store is not None:
+            paths.append(self._store.root / source.name / "manifest.json")
+        return tuple(_stamp(path) for path in paths)
+
+    def _score(
+        self, source: RunFile | ScoreFile | LiveRun | Stored, measure: str | None
+    ) -> dict[str | None, _Scored]:
         if isinstance(source, ScoreFile):
             wanted = None if measure is None else [measure]
             (scores,) = read_scores(source.path, wanted, name=source.label)
-            self._scored[source, measure] = scores
-            return
+            return {measure: _Scored(scores)}
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         if isinstance(source, Stored):
             stored = self._required_store(source).scores(source.name, measure, qrels=self.qrels, queries=self.queries)
-            self._scored[source, measure] = stored.scores
-            if stored.rescored:
-                self._rescored.add((source, measure))
-            return
-        together = list(dict.fromkeys([measure, *map(measure_name, self._measures)]))
+            return {measure: _Scored(stored.scores, stored.rescored)}
         run = source.path if isinstance(source, RunFile) else source.rankings
-        for scores in score_run(run, self.qrels, together, name=source.label, queries=self.queries):
-            self._scored[source, str(scores.measure)] = scores
+        together = list(dict.fromkeys([measure, *map(measure_name, self._measures)]))
+        try:
+            scored = score_run(run, self.qrels, together, name=source.label, queries=self.queries)
+        except DataError:
+            # what is wrong may concern another measure only (grades above the scale of ERR, say)
+            scored = score_run(run, self.qrels, [measure], name=source.label, queries=self.queries)
+        return {scores.measure: _Scored(scores) for scores in scored}
 
     def _required_store(self, source: Stored) -> Store:
         if self._store is None:
@@ -194,21 +222,30 @@ class Referee:
 
     @property
     def qrels(self) -> Qrels:
-        """The collection's judgements, read at the first call."""
-        if self._qrels is None:
-            if self._qrels_path is None:
-                raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
-            self._qrels = read_qrels(self._qrels_path)
-        return self._qrels
+        """The collection's judgements; read again when the file changed."""
+        if self._qrels_path is None:
+            raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
+        return self._current(self._qrels_path, read_qrels)
 
     @property
     def queries(self) -> Mapping[str, str]:
         """The topics' query texts; empty without a topics file."""
-        if self._topics_path is None:
-            return {}
-        if self._topics is None:
-            self._topics = read_topics(self._topics_path)
-        return self._topics.queries
+        return {} if self._topics_path is None else self._current(self._topics_path, read_topics).queries
+
+    def _current(self, path: Path, read: Callable[[Path], Read]) -> Read:
+        stamp = _stamp(path)
+        if path not in self._read or self._read[path][0] != stamp:
+            self._read[path] = (stamp, read(path))
+        return cast(Read, self._read[path][1])
+
+
+def _stamp(path: Path | None) -> Stamp:
+    """What differs once a file was written anew; None where there is no file."""
+    try:
+        status = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def _asked_measure(measure: str, *sources: Source) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from types import MappingProxyType
 
 import numpy as np
@@ -14,6 +15,9 @@ from pytest_riskguard.errors import ScoringError
 FloatArray = npt.NDArray[np.float64]
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
+
+#: No score of a retrieval system is larger; squares and weighted losses of such scores are still numbers.
+LARGEST_SCORE = 1e50
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +74,12 @@ class TopicScores:
                 f"{self.name}: the score of topic {topic!r} is {values[self.topics.index(topic)]}, expected a "
                 "finite number"
             )
+        if np.any(np.abs(values) > LARGEST_SCORE):
+            topic = self.topics[int(np.argmax(np.abs(values)))]
+            raise ScoringError(
+                f"{self.name}: the score of topic {topic!r} is {np.max(np.abs(values)):g} in size, expected at most "
+                f"{LARGEST_SCORE:g}"
+            )
         if list(self.topics) != sorted(set(self.topics)):
             raise ValueError(f"{self.name}: topics must be sorted and each appear once")
         values.flags.writeable = False
@@ -82,6 +92,16 @@ class TopicScores:
         if len(set(topics)) != len(topics):
             twice = sorted({topic for topic in topics if topics.count(topic) > 1})
             raise ScoringError(f"{name}: topic {twice[0]!r} appears twice")
-        by_topic = dict(zip(topics, scores.values(), strict=True))
+        by_topic = {topic: _number(name, topic, value) for topic, value in zip(topics, scores.values(), strict=True)}
         ordered = sorted(by_topic)
         return cls(name, None, tuple(ordered), np.array([by_topic[t] for t in ordered], dtype=np.float64))
+
+
+def _number(name: str, topic: str, value: object) -> float:
+    """A score as given to Python: a real number, numpy's included, but no text and no truth value."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            pass
+    raise ScoringError(f"{name}: the score of topic {topic!r} is {value!r:.60}, expected a finite number")

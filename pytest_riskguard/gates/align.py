@@ -59,12 +59,16 @@ def align(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> Aligned:
 
 
 def _such_as(scores: TopicScores) -> str:
-    return f"{len(scores.topics)} topics, such as {scores.topics[0]!r}"
+    return f"{_counted(len(scores.topics))}, such as {scores.topics[0]!r}"
+
+
+def _counted(number: int) -> str:
+    return f"{number} {'topic' if number == 1 else 'topics'}"
 
 
 def _differ(names: tuple[str, str], lacking: tuple[tuple[str, ...], tuple[str, ...]]) -> DataError:
     parts = [
-        f"{name} lacks {len(topics)} topics: {', '.join(topics)}"
+        f"{name} lacks {_counted(len(topics))}: {', '.join(topics)}"
         for name, topics in zip(names, lacking, strict=True)
         if topics
     ]

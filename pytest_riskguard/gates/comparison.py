@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from pytest_riskguard.gates.align import Aligned
 from pytest_riskguard.gates.decision import (
-    FEWEST_TOPICS,
     Decision,
     FloatArray,
     changed_topics,
     decide,
     fewest_changes,
 )
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
 from pytest_riskguard.risk import linear
+from pytest_riskguard.risk.paired import CHANGED
 
 
 class Comparison:
@@ -25,7 +27,8 @@ class Comparison:
     gate, aligned
         What was asked, and of which scores.
     differences, x : array, shape (n_topics,)
-        Candidate minus baseline, and the trade-off scores at the gate's alpha, in units of the measure.
+        Candidate minus baseline (0 where they differ by no more than 1e-12), and the trade-off scores at the gate's
+        alpha, in units of the measure.
     n, changed : int
         Topics, and topics whose score changed.
     decision, plain : Decision or None
@@ -34,7 +37,9 @@ class Comparison:
 
     def __init__(self, gate: Gate, aligned: Aligned) -> None:
         self.gate, self.aligned = gate, aligned
-        self.differences: FloatArray = aligned.candidate.values - aligned.baseline.values
+        differences = aligned.candidate.values - aligned.baseline.values
+        # rounding is no change: otherwise 1 + alpha would multiply it, and a law would look for its steps
+        self.differences: FloatArray = np.where(np.abs(differences) > CHANGED, differences, 0.0)
         self.n = self.differences.size
         self.changed = changed_topics(self.differences)
         self.x = linear(self.differences, alpha=gate.alpha)

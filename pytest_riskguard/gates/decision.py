@@ -12,19 +12,20 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
 from pytest_riskguard.inference import Interval, interval, intervals, leave_one_out_upper
 from pytest_riskguard.risk import linear
 from pytest_riskguard.risk.paired import CHANGED
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Below this many topics no interval is trusted and the gate is inconclusive.
-FEWEST_TOPICS = 10
 #: Below this many topics BCa and Student-t must both pass: no method covers well there.
 FEW_TOPICS = 25
 #: A limit this close to the bound counts as having reached it.
 REACHED = 1e-12
+
+#: How many times further than the mean a limit may move when a topic is left out.
+NEAR = 10.0
 
 REPORTED = ("student_t", "percentile", "bca")
 
@@ -86,8 +87,8 @@ class Decision:
 
 
 def reaches(upper: float, tolerance: float) -> bool:
-    """Whether a limit reaches the bound; written so that NaN does not."""
-    return upper + tolerance + REACHED >= 0
+    """Whether a limit reaches the bound; written so that NaN does not, nor a limit that says nothing."""
+    return math.isfinite(upper) and upper + tolerance + REACHED >= 0
 
 
 def decide(gate: Gate, differences: FloatArray, *, alpha: float) -> Decision:
@@ -153,6 +154,10 @@ def _passes_without_each(
         if members.size == 0:
             continue
         rule = rule_for(gate, n_topics=x.size - 1, n_changed=n_changed - moved)
+        near = _near(gate, x, indices[members], rule)
+        if not np.any(near):
+            continue
+        members = members[near]
         reached = [
             leave_one_out_upper(x, method=method, level=gate.level, indices=indices[members])
             + gate.tolerance
@@ -162,3 +167,13 @@ def _passes_without_each(
         ]
         result[members] = np.all(reached, axis=0) if rule.demand == "all" else np.any(reached, axis=0)
     return result
+
+
+def _near(gate: Gate, x: FloatArray, indices: npt.NDArray[np.intp], rule: Rule) -> npt.NDArray[np.bool_]:
+    """Which topics could carry the verdict at all.
+
+    Exact limits are asked for only where ten times the shift of the mean would take the limit to the bound.
+    """
+    lowest = min(interval(x, method=method, level=gate.level).upper for method in rule.witnesses)
+    shifts = np.abs(x[indices] - math.fsum(x) / x.size) / (x.size - 1)
+    return np.asarray(lowest + NEAR * shifts + gate.tolerance >= 0)

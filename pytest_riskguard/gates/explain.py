@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import (
-    FEWEST_TOPICS,
     FloatArray,
     interval_margin,
     passes,
     passes_without_each,
 )
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
 from pytest_riskguard.gates.verdict import ResponsibleTopic
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import linear, standardised
@@ -41,7 +41,7 @@ def responsible_topics(
     critical = critical_value(n, level=gate.level) if n > 1 else math.inf
     total_loss = math.fsum(x[differences < -CHANGED])
     losses = np.flatnonzero(differences < -CHANGED)
-    losses = losses[np.argsort(x[losses], kind="stable")]
+    losses = losses[np.argsort(np.round(x[losses], 12), kind="stable")]
     flagged_wins = np.flatnonzero((differences > CHANGED) & (standard > critical))
     flagged_wins = flagged_wins[np.argsort(-x[flagged_wins], kind="stable")]
     flips = passes_without_each(gate, differences, losses) if failing else np.zeros(losses.size, dtype=bool)
@@ -76,7 +76,7 @@ def flip_set(gate: Gate, topics: tuple[str, ...], differences: FloatArray) -> tu
     ends with a number of topics without which the gate passes while it fails with the last of them put back.
     """
     x = linear(differences, alpha=gate.alpha)
-    order = np.argsort(x, kind="stable")
+    order = np.argsort(np.round(x, 12), kind="stable")  # equal losses go by topic, whatever their rounding
     most = differences.size - FEWEST_TOPICS
 
     def passes_without(count: int) -> bool:
@@ -113,8 +113,8 @@ def alpha_star(gate: Gate, differences: FloatArray) -> float | Literal["any"] | 
     """The largest alpha up to which the candidate passes the gate's own interval rule.
 
     None for a loss (it fails even at alpha 0), ``"any"`` when it passes at every alpha up to 2^20. The gate passes at
-    the value reported and fails a ten-thousandth above it. The search starts where Student-t, which costs nothing,
-    would change its mind.
+    the value reported and fails within about a thousandth above it (limits of few topics are steps, and not quite
+    monotone in alpha). The search starts where Student-t, which costs nothing, would change its mind.
     """
 
     def margin(alpha: float) -> float:
@@ -149,12 +149,23 @@ def alpha_star(gate: Gate, differences: FloatArray) -> float | Literal["any"] | 
         else:
             high, at_high = alpha, at_alpha
         step += 1
-    return low
+    round_number = float(f"{high:.4g}")  # scores on a grid often break even at one
+    if low < round_number <= high * (1 + ALPHA_STAR_WIDTH) and margin(round_number) >= 0:
+        return max(round_number, gate.alpha if margin(gate.alpha) >= 0 else 0.0)
+    return _passing_digits(low, margin)
+
+
+def _passing_digits(alpha: float, margin: Callable[[float], float]) -> float:
+    """An alpha with few digits at which the gate still passes: what the search found has more than it knows."""
+    scale = 10.0 ** (5 - math.floor(math.log10(alpha))) if alpha > 0 else 1.0
+    fewer = math.floor(alpha * scale) / scale
+    return fewer if margin(fewer) >= 0 else alpha
 
 
 def _alpha_star_by_student_t(gate: Gate, differences: FloatArray) -> float | None:
     """Where Student-t's upper limit first falls below the bound, to a few percent; None where it never does."""
     grid = np.geomspace(2.0**-6, LARGEST_ALPHA, 512)
+    differences = np.sort(differences)
     losses = np.minimum(differences, 0.0)
     means = np.mean(differences) + grid * np.mean(losses)
     spread = np.cov(differences, losses)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +23,7 @@ from pytest_riskguard.gates.verdict import (
     TopicCounts,
     Verdict,
 )
-from pytest_riskguard.inference import minimum_detectable_effect, sign_flip, topics_needed
+from pytest_riskguard.inference import cannot_fail, minimum_detectable_effect, sign_flip
 from pytest_riskguard.risk import counts, freward, frisk, trisk
 
 
@@ -195,13 +196,14 @@ def _intervals(comparison: Comparison) -> tuple[ReportedInterval, ...]:
 
 
 def _power(comparison: Comparison) -> Power:
-    if comparison.n < 2:
+    """What the gate could have seen: the loss beyond its tolerance that it would have failed for, 4 times of 5.
+
+    Of URisk; of the mean difference where churn only warns, for then nothing less fails the gate. None where this few
+    changed topics cannot fail it at all.
+    """
+    gate, n = comparison.gate, comparison.n
+    if n < 2 or (comparison.changed > 0 and cannot_fail(comparison.changed, n, level=gate.level)):
         return Power()
-    deviation = float(np.std(np.sort(comparison.x), ddof=1))
-    level, tolerance = comparison.gate.level, comparison.gate.tolerance
-    return Power(
-        minimum_detectable_effect=minimum_detectable_effect(deviation, comparison.n, level=level),
-        topics_for_tolerance=(
-            topics_needed(deviation, tolerance, level=level) if tolerance > 0 and deviation > 0 else None
-        ),
-    )
+    error = trisk(comparison.differences, alpha=0.0 if gate.on_churn == "warn" else gate.alpha).standard_error
+    seen = minimum_detectable_effect((error or 0.0) * math.sqrt(n), n, level=gate.level)
+    return Power(minimum_detectable_effect=gate.tolerance + seen)

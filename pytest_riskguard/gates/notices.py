@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import FEW_TOPICS, Decision, reaches
-from pytest_riskguard.gates.verdict import Notice, Outcome
+from pytest_riskguard.gates.decision import FEW_TOPICS, Decision, reaches, rule_for
+from pytest_riskguard.gates.verdict import NAMES, Notice, Outcome
 from pytest_riskguard.inference import cannot_fail
 from pytest_riskguard.risk.paired import CHANGED
 
@@ -49,7 +49,7 @@ def _about_the_evidence(comparison: Comparison, decision: Decision) -> Iterator[
         yield Notice("few_changed_topics", _few_changes(comparison))
     if comparison.n < FEW_TOPICS:
         text = f"only {comparison.n} topics: below {FEW_TOPICS} every interval covers less than it says"
-        if comparison.gate.method == "auto" and not comparison.few_changes:
+        if comparison.gate.method == "auto" and not comparison.few_changes and student.lower < student.upper:
             text += ", so BCa and Student-t must both pass"
         yield Notice("few_topics", text)
 
@@ -58,13 +58,12 @@ def _about_the_answer(
     comparison: Comparison, decision: Decision, plain: Decision, outcome: Outcome
 ) -> Iterator[Notice]:
     if outcome == "pass" and not decision.passes:
-        yield Notice(
-            "churn", "fails at this alpha only because losses weigh more than wins; on_churn: warn lets it through"
-        )
+        yield Notice("churn", "fails at this alpha only because losses weigh more; on_churn: warn lets it through")
     if disagreement := _disagreement(comparison, decision):
         yield Notice("methods_disagree", disagreement)
-    better = next(i.lower for i in plain.intervals if i.method == plain.decisive)
-    if decision.passes and better > 0 and not comparison.few_changes:
+    rule = rule_for(comparison.gate, n_topics=comparison.n, n_changed=comparison.changed)
+    better = all(interval.lower > 0 for interval in plain.intervals if interval.method in rule.witnesses)
+    if outcome == "pass" and decision.passes and better and not comparison.few_changes:
         yield Notice(
             "refresh_baseline",
             f"the candidate is significantly better (mean {comparison.mean_difference:+.4f}): once it is released, "
@@ -81,8 +80,8 @@ def _disagreement(comparison: Comparison, decision: Decision) -> str | None:
         return None
     word = {True: "passes", False: "fails"}
     return (
-        f"by Student-t it {word[says['student_t']]} (upper limit {upper['student_t']:+.4f}), by {own} it "
-        f"{word[says[own]]} ({upper[own]:+.4f}); {decision.decisive} decided"
+        f"by Student-t it {word[says['student_t']]} (upper limit {upper['student_t']:+.3g}), by {NAMES[own]} it "
+        f"{word[says[own]]} ({upper[own]:+.3g}); {NAMES[decision.decisive]} decided"
     )
 
 
@@ -92,10 +91,9 @@ def _few_changes(comparison: Comparison) -> str:
         for topic, difference in zip(comparison.aligned.candidate.topics, comparison.differences, strict=True)
         if abs(difference) > CHANGED
     ]
-    text = (
-        f"only {comparison.changed} of {comparison.n} topics changed ({', '.join(moved)}): the gate fails only if "
-        "Student-t agrees"
-    )
+    text = f"only {comparison.changed} of {comparison.n} topics changed ({', '.join(moved)})"
+    if comparison.gate.method != "student_t":
+        text += ": the gate fails only if Student-t agrees"
     if cannot_fail(comparison.changed, comparison.n, level=comparison.gate.level):
         text += f"; with {comparison.changed} changed topics it cannot fail"
     return text

@@ -17,6 +17,12 @@ METHODS: tuple[str, ...] = get_args(Method)
 TRADEOFFS: tuple[str, ...] = get_args(Tradeoff)
 RESPONSES: tuple[str, ...] = get_args(Response)
 MISSING: tuple[str, ...] = get_args(Missing)
+#: A loss that counts a billion times is a ban on losses: `no loss at all` is another question.
+LARGEST_ALPHA = 1e9
+#: Below this many topics no interval is trusted and a gate is inconclusive.
+FEWEST_TOPICS = 10
+#: Confidence levels that an interval can be asked for.
+LEVELS = (1e-6, 1 - 1e-6)
 
 
 @dataclass(frozen=True)
@@ -32,7 +38,7 @@ class Gate:
     alpha : float
         Extra weight of a loss, at least 0: a loss counts ``1 + alpha`` times.
     level : float
-        Confidence of the two-sided interval, in (0, 1).
+        Confidence of the two-sided interval, from 0.000001 to 0.999999: beyond, limits are those of the data alone.
     method : str
         ``auto``, or the interval that alone decides.
     tolerance : float
@@ -67,11 +73,13 @@ class Gate:
         _one_of("on_inconclusive", self.on_inconclusive, RESPONSES)
         _one_of("missing", self.missing, MISSING)
         _at_least_zero("alpha", self.alpha)
+        if self.alpha > LARGEST_ALPHA:
+            raise ValueError(f"alpha must be at most {LARGEST_ALPHA:g}, got {self.alpha!r}")
         _at_least_zero("tolerance", self.tolerance)
         if self.max_mde is not None:
             _at_least_zero("max_mde", self.max_mde)
-        if not 0 < self.level < 1:
-            raise ValueError(f"level must be between 0 and 1, got {self.level!r}")
+        if not LEVELS[0] <= self.level <= LEVELS[1]:
+            raise ValueError(f"level must be between {LEVELS[0]:f} and {LEVELS[1]:f}, got {self.level!r}")
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

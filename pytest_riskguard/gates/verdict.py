@@ -9,6 +9,9 @@ from typing import Any, Literal
 
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
+#: Intervals as people write them.
+NAMES = {"student_t": "Student-t", "percentile": "percentile", "bca": "BCa"}
+
 #: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
 SIGNIFICANT_DIGITS = 12
 
@@ -94,7 +97,10 @@ class ResponsibleTopic:
 
 @dataclass(frozen=True)
 class Power:
-    """What this gate could have seen (80 % power), in units of the measure, and what it would need."""
+    """What this gate could have seen with 80 % power, its tolerance included, in units of the measure.
+
+    ``topics_for_tolerance`` belongs to questions that pass only on evidence; None for this kind of gate.
+    """
 
     minimum_detectable_effect: float | None = None
     topics_for_tolerance: int | None = None

@@ -32,16 +32,32 @@ def dumps(verdicts: Sequence[Verdict]) -> str:
 
 
 def write(path: Path, verdicts: Sequence[Verdict]) -> None:
-    """Write the report whole or not at all."""
+    """Write the report whole or not at all; into a device or a pipe, straight.
+
+    A link keeps pointing where it does: what it points to is replaced. An existing file keeps its mode.
+    """
     text = dumps(verdicts)
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        target.write_text(text, encoding="utf-8", newline="\n")
+        return
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
+        Path(temporary).chmod(_mode(target))
+        Path(temporary).replace(target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _mode(target: Path) -> int:
+    """The mode of the file that is replaced, or what a new file would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import re
 import unicodedata
+
+#: What CI systems read as a command at the head of a line, indented or not (GitHub), or anywhere in it (``##[``).
+_COMMAND = re.compile(r"(?<!\S)::|##(?=\[|vso\[)")
 
 
 def clean(text: str, *, limit: int = 200) -> str:
-    """One printable line: control and format characters (ESC, bidi overrides, newlines, surrogates) removed."""
+    """One printable line that no terminal and no CI system takes for a command.
+
+    Control and format characters (ESC, bidi overrides, newlines, surrogates) are removed; ``::`` at the head of a
+    word and ``##[`` are broken by a space.
+    """
     kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or _printable(c))
-    line = " ".join(kept.split())
+    line = _COMMAND.sub(lambda found: " ".join(found.group()), " ".join(kept.split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
@@ -28,14 +37,22 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
-def signed(value: float, digits: int = 4) -> str:
-    """A number with its sign, and never a negative zero."""
-    return f"{round(value, digits) + 0.0:+.{digits}f}"
+def signed(value: float | None, digits: int = 4) -> str:
+    """A number with its sign, which it keeps where it would round to 0; never a negative zero."""
+    return _number(value, "+", digits)
 
 
-def plain(value: float, digits: int = 4) -> str:
-    """A number with fixed decimals, and never a negative zero."""
-    return f"{round(value, digits) + 0.0:.{digits}f}"
+def plain(value: float | None, digits: int = 4) -> str:
+    """A number with fixed decimals; a huge one in powers of ten."""
+    return _number(value, "", digits)
+
+
+def _number(value: float | None, sign: str, digits: int) -> str:
+    if value is None or not math.isfinite(value):
+        return "undefined"
+    if abs(value) >= 1e9 or (sign and 0 < abs(value) < 0.5 * 10**-digits):
+        return f"{value:{sign}.1e}"
+    return f"{round(value, digits) + 0.0:{sign}.{digits}f}"
 
 
 def short(value: float) -> str:

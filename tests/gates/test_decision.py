@@ -11,6 +11,7 @@ from pytest_riskguard.gates.decision import (
     interval_passes,
     passes,
     passes_without_each,
+    reaches,
     rule_for,
 )
 from pytest_riskguard.gates.spec import Gate
@@ -90,10 +91,9 @@ def test_leaving_out_each_topic_is_the_gate_on_one_topic_fewer(seed, on_churn):
     assert passes_without_each(gate, d, indices).tolist() == expected
 
 
-def test_nan_never_passes():
-    from pytest_riskguard.gates.decision import reaches
-
-    assert not reaches(float("nan"), 0.0)
+@pytest.mark.parametrize("limit", [float("nan"), float("inf"), float("-inf")])
+def test_a_limit_that_is_no_number_never_passes(limit):
+    assert not reaches(limit, 0.0)
 
 
 def test_method_decides_alone_when_it_is_named():
@@ -110,7 +110,8 @@ def test_method_decides_alone_when_it_is_named():
     [
         ("alpha", -1, "alpha must be a finite number, at least 0"),
         ("alpha", float("nan"), "alpha must be a finite number"),
-        ("level", 1.0, "level must be between 0 and 1"),
+        ("level", 1.0, "level must be between 0.000001 and 0.999999"),
+        ("level", 0.9999999999999999, "level must be between 0.000001 and 0.999999"),
         ("tolerance", float("inf"), "tolerance must be a finite number"),
         ("max_mde", -0.1, "max_mde must be a finite number"),
         ("method", "wald", "method must be one of auto, bca"),

@@ -101,3 +101,26 @@ def test_queries_of_the_topics_come_along():
     candidate = replace(candidate, queries={"t00000": "how to descale"})
     verdict = judge(Gate("g"), candidate, baseline)
     assert {t.topic: t.query for t in verdict.responsible_topics}["t00000"] == "how to descale"
+
+
+def test_alpha_star_is_the_round_number_at_which_scores_on_a_grid_break_even():
+    d = np.array([0.1] * 4 + [-0.1] * 3 + [-0.2, -0.3] + [0.0] * 16)
+    verdict = judge(Gate("g", alpha=1), *pair(d))
+    if verdict.outcome == "pass":
+        assert verdict.estimates.alpha_star >= 1
+
+
+def test_equal_losses_are_taken_out_in_the_order_of_topics():
+    rng = np.random.default_rng(2)
+    d = np.round(rng.normal(-0.1, 0.2, 60), 1)
+    noisy = d + rng.normal(0, 1e-16, 60)
+    gate = Gate("g", alpha=1)
+    assert flip_set(gate, names(60), d) == flip_set(gate, names(60), noisy)
+
+
+def test_a_far_outlier_is_found_to_carry_the_verdict():
+    d = np.concatenate([np.linspace(-0.05, 0.08, 60), [-5.0]])
+    verdict = judge(Gate("g", alpha=1, method="student_t"), *pair(d))
+    without = passes(Gate("g", alpha=1, method="student_t"), d[:-1])
+    if verdict.outcome == "fail":
+        assert verdict.responsible_topics[0].flips_verdict == without

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import jsonschema
 import numpy as np
@@ -204,7 +205,7 @@ def test_topics_that_differ_are_incomparable_with_both_lists():
     verdict = judge(Gate("g"), a, b)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "topics_differ")
     assert "a lacks 2 topics: y, z" in verdict.problem
-    assert "b lacks 1 topics: x" in verdict.problem
+    assert "b lacks 1 topic: x" in verdict.problem
 
 
 def test_missing_topics_score_zero_where_the_gate_says_so():
@@ -256,3 +257,64 @@ def test_scores_by_different_measures_are_a_wrong_question():
 def test_a_score_that_is_no_number_never_becomes_topic_scores(value):
     with pytest.raises(ScoringError, match="the score of topic 't00001' is"):
         topic_scores("a", [0.1, value])
+
+
+@pytest.mark.parametrize("value", ["0.5", True, None, 10**400, 1j, [0.5], 1e200])
+def test_what_is_no_score_is_refused_by_topic(value):
+    with pytest.raises(ScoringError, match="candidate: the score of topic 'b' is"):
+        TopicScores.from_mapping({"a": 0.5, "b": value}, name="candidate")
+
+
+def test_numbers_of_any_library_are_scores():
+    scores = TopicScores.from_mapping({"a": np.float32(0.5), "b": 1, "c": Fraction(1, 4)}, name="candidate")
+    assert scores.values.tolist() == [0.5, 1.0, 0.25]
+
+
+@pytest.mark.parametrize("noise", [-9e-13, 9e-13])
+def test_rounding_noise_is_no_change_at_any_alpha(noise):
+    verdict = judge(Gate("g", alpha=1000), *pair(np.full(50, noise), level=0.0))
+    assert (verdict.outcome, verdict.topics.changed, verdict.estimates.urisk) == ("pass", 0, 0.0)
+    assert codes(verdict) == {"no_variation"}
+
+
+def test_what_the_gate_could_see_includes_its_tolerance():
+    seen = [judge(Gate("g", tolerance=t), *pair(BETTER)).power.minimum_detectable_effect for t in (0.0, 0.1)]
+    assert seen[1] == pytest.approx(seen[0] + 0.1)
+    assert judge(Gate("g", tolerance=0.1, max_mde=0.1), *pair(BETTER)).reason == "too_weak"
+
+
+def test_where_churn_warns_the_gate_sees_losses_of_the_mean():
+    warn = judge(Gate("g", alpha=5, on_churn="warn"), *pair(CHURN)).power.minimum_detectable_effect
+    assert warn == judge(Gate("g", alpha=0), *pair(CHURN)).power.minimum_detectable_effect
+
+
+def test_a_gate_that_cannot_fail_could_have_seen_nothing():
+    d = np.zeros(50)
+    d[:3] = -1.0
+    verdict = judge(Gate("g", max_mde=0.5), *pair(d, level=1.0))
+    assert (verdict.power.minimum_detectable_effect, verdict.reason) == (None, "too_weak")
+
+
+def test_no_new_baseline_is_suggested_by_a_gate_that_did_not_pass_or_whose_witnesses_differ():
+    assert "refresh_baseline" not in codes(judge(Gate("g", max_mde=1e-3), *pair(BETTER)))
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        d = rng.standard_t(2, 10) * 0.1 + 0.05
+        verdict = judge(Gate("g", alpha=0), *pair(d, level=5.0))
+        if "refresh_baseline" in codes(verdict):
+            lower = {i.method: i.lower for i in verdict.intervals}
+            assert min(lower["bca"], lower["student_t"]) > 0
+
+
+def test_student_t_as_the_only_method_is_no_second_witness():
+    d = np.zeros(50)
+    d[:4] = -0.1
+    (few,) = [w for w in judge(Gate("g", method="student_t"), *pair(d)).warnings if w.code == "few_changed_topics"]
+    assert "Student-t" not in few.message
+
+
+def test_a_level_at_which_limits_are_far_out_is_judged_without_fault():
+    golden = (np.arange(35) * 0.6180339887) % 1
+    d = np.concatenate([[1.0], -0.08 - 0.04 * golden])
+    for level in (0.999, 0.999999):
+        assert judge(Gate("g", level=level, alpha=5), *pair(d)).outcome in ("pass", "fail")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 
 import jsonschema
 import pytest
@@ -61,3 +63,27 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one_and_no_remains(tmp_p
         report_json.write(path, [verdict(LOSS)])
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_keeps_pointing_and_its_file_keeps_its_mode(tmp_path):
+    target, link = tmp_path / "real.json", tmp_path / "link.json"
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    report_json.write(link, [])
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["verdicts"] == []
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
+    reader.start()
+    report_json.write(pipe, [])
+    reader.join(timeout=10)
+    assert json.loads(received[0])["schema"] == "riskguard-report/1"
+    assert pipe.is_fifo()

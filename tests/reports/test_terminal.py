@@ -35,11 +35,11 @@ def test_the_headline_says_verdict_effect_interval_topics_and_the_worst_one():
 def test_few_topics_are_inconclusive_and_said_to_be_too_few():
     few = check("not_significantly_risky", {"1": 0.5, "2": 0.4}, {"1": 0.5, "2": 0.5})
     text = explain(few)
-    assert text.startswith("inconclusive: URisk(alpha=1) = -0.1000 (2 topics; worst: 2)")
+    assert text.startswith("inconclusive, too few topics: URisk(alpha=1) = -0.1000 (2 topics)")
     assert "too few topics: no interval can be trusted below 10" in text
     assert "would pass without" not in text
     single = check("not_significantly_risky", {"1": 0.5}, {"1": 0.5})
-    assert explain(single).startswith("inconclusive: URisk(alpha=1) = +0.0000 (1 topic)")
+    assert explain(single).startswith("inconclusive, too few topics: URisk(alpha=1) = +0.0000 (1 topic)")
 
 
 def test_a_gate_that_could_not_have_seen_it_says_what_it_could_see():
@@ -98,6 +98,6 @@ def test_topic_ids_of_any_kind_stay_on_their_line():
     hostile = "x\n::error::y\x1b[31m\u202e[red]z"
     topics = [f"{hostile}{number}" for number in range(12)]
     text = explain(check("not_significantly_risky", dict.fromkeys(topics, 0.1), dict.fromkeys(topics, 0.5)))
-    assert "x ::error::y[31m[red]z0" in text
+    assert "x : :error::y[31m[red]z0" in text
     assert not re.search(r"^(::|##\[)", text, re.MULTILINE)
     assert not {"\x1b", "\u202e"} & set(text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
@@ -28,7 +30,25 @@ def test_long_text_is_cut_and_shows_that_it_is():
 
 
 def test_numbers_are_never_a_negative_zero():
-    assert (signed(-0.0), signed(-1e-9), plain(-1e-9)) == ("+0.0000", "+0.0000", "0.0000")
+    assert (signed(-0.0), plain(-0.0), plain(-1e-9)) == ("+0.0000", "0.0000", "0.0000")
+
+
+def test_a_sign_that_decides_survives_rounding():
+    assert (signed(-2e-5), signed(2e-5), signed(-1e-4)) == ("-2.0e-05", "+2.0e-05", "-0.0001")
+
+
+def test_what_is_no_number_is_undefined():
+    assert (signed(None), plain(float("inf"))) == ("undefined", "undefined")
+
+
+@pytest.mark.parametrize("text", ["::error::pwn", "  ::warning::x", "a ::notice::b", "##[error]x", "##vso[task]"])
+def test_nothing_that_a_ci_system_reads_as_a_command_gets_through(text):
+    shown = clean(text)
+    assert not re.search(r"(^|\s)::|##\[|##vso\[", shown)
+
+
+def test_node_ids_keep_their_colons():
+    assert clean("riskguard.yaml::no-risk[AP-5]") == "riskguard.yaml::no-risk[AP-5]"
     assert (signed(0.25), signed(-0.25, 1), plain(0.5)) == ("+0.2500", "-0.2", "0.5000")
     assert (short(1.0), short(0.1), short(1e-5)) == ("1", "0.1", "1e-05")
 
