@@ -5,18 +5,21 @@ from __future__ import annotations
 import numpy.typing as npt
 
 from pytest_riskguard.inference.characteristic import smooth_law
-from pytest_riskguard.inference.lattice import grid_law, lattice_law
+from pytest_riskguard.inference.grid import grid_law
+from pytest_riskguard.inference.lattice import lattice_law
 from pytest_riskguard.inference.laws import ConstantLaw, MeanLaw
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.inference.sparse import enumerated_law
+from pytest_riskguard.inference.stepped import stepped_law
 
 
 def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
     """The bootstrap law of the mean, without simulation: no seed, no replicates, the same for everybody.
 
-    Constant data have one value; few changed topics are enumerated; data on a lattice are convolved there; else the
-    characteristic function is inverted where it decays, which it does where many topics changed; where it does not,
-    the data are rounded to a grid fine enough that nobody sees it (the law's ``resolution`` says how fine).
+    Constant data have one value; few changed topics are enumerated; data on a lattice have their steps counted or
+    inverted there; else the characteristic function is inverted where it decays, which it does where many topics
+    changed; where it does not, the data are rounded to a grid fine enough that nobody sees it (the law's
+    ``resolution`` says how fine).
 
     Parameters
     ----------
@@ -31,7 +34,12 @@ def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
     sample = x if isinstance(x, Sample) else Sample.of(x)
     if sample.constant:
         return ConstantLaw(sample.mean)
-    step_law = enumerated_law(sample) or lattice_law(sample)
-    if step_law is not None:
-        return step_law
-    return smooth_law(sample) or grid_law(sample)
+    law = enumerated_law(sample) or stepped_law(sample) or lattice_law(sample)
+    if law is not None:
+        return law
+    smooth = smooth_law(sample)
+    if smooth is None:
+        return grid_law(sample)
+    if sample.step is not None:  # too fine for its own law, so the smooth one runs through the middle of its steps
+        smooth.resolution = max(smooth.resolution, sample.step / (2 * sample.total))
+    return smooth

@@ -8,18 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference.characteristic import (
-    PERIOD,
-    STEP,
-    SmoothLaw,
-    frequencies,
-    mean_exponential_less_one,
-)
+from pytest_riskguard.inference.characteristic import PERIOD, Comb, SmoothLaw, mean_exponential_less_one
 from pytest_riskguard.inference.exact import mean_law
 from pytest_riskguard.inference.intervals import critical_value, interval
-from pytest_riskguard.inference.lattice import lattice_step
+from pytest_riskguard.inference.lattice import MOST_POINTS
 from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.spacing import lattice_step
 from pytest_riskguard.inference.sparse import MOST_VALUES
+from pytest_riskguard.inference.stepped import SteppedLaw, steps_up
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 from pytest_riskguard.risk.paired import CHANGED
 
@@ -40,7 +36,7 @@ def leave_one_out_upper(
 ) -> FloatArray:
     """Upper limits of ``interval(np.delete(x, i), ...)``.
 
-    Where the law is smooth the sums over topics are shared and one term is taken out; elsewhere each distinct value
+    Where the law is inverted the sums over topics are shared and one term is taken out; elsewhere each distinct value
     is left out in turn.
 
     Parameters
@@ -99,7 +95,7 @@ def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -
     law = mean_law(full)
     if not isinstance(law, SmoothLaw) or law.left_out > LEFT_OUT:
         return upper
-    shared = np.flatnonzero(~_may_leave_a_lattice(full, values))
+    shared = np.flatnonzero(~_may_have_other_steps(full, law, values))
     rows = max(1, ANGLES // law.frequencies)
     for start in range(0, shared.size, rows):
         group = shared[start : start + rows]
@@ -107,26 +103,32 @@ def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -
     return upper
 
 
-def _may_leave_a_lattice(full: Sample, values: FloatArray) -> BoolArray:
-    """Whether the rest may lie on a lattice, though the whole does not.
+def _may_have_other_steps(full: Sample, law: SmoothLaw, values: FloatArray) -> BoolArray:
+    """Whether the rest may lie on a coarser lattice than the whole: where one stranger among others is left out.
 
-    Of two halves that lie on no lattice, one stays whole whatever topic is left out.
+    Of two halves of the distinct values one stays whole whatever topic is left out, and no lattice that the rest lies
+    on is coarser than its own. A whole without visible steps asks whether they may become visible.
     """
     even, odd = full.distinct[0][::2], full.distinct[0][1::2]
-    on = [lattice_step(half - half[0]) is not None for half in (even, odd)]
-    if not any(on):
-        return np.zeros(values.size, dtype=np.bool_)
-    if all(on):
-        return np.ones(values.size, dtype=np.bool_)
-    return np.isin(values, odd if on[0] else even)
+    remaining = 1 - ((values - full.mean) / full.total) ** 2 * full.n / (full.n - 1)
+    width = PERIOD * full.total * np.sqrt(np.maximum(remaining, 0.0))
+
+    def doubtful(half: FloatArray) -> BoolArray:
+        step = lattice_step(half - half[0])
+        if step is None:
+            return np.zeros(values.size, dtype=np.bool_)
+        if isinstance(law, SteppedLaw):
+            return np.full(values.size, step > 1.5 * law.spacing * full.total)
+        return np.asarray(width / step <= MOST_POINTS)
+
+    return np.where(np.isin(values, odd), doubtful(even), doubtful(odd))
 
 
 def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level: float) -> FloatArray:
-    n = full.n - 1
-    unit = full.deviation * math.sqrt(full.n)
+    n, unit = full.n - 1, full.total
     held, counts = full.distinct
     held, left = (held - full.mean) / unit, (values - full.mean) / unit
-    t = frequencies(0, law.frequencies)
+    t = law.comb.frequencies(law.frequencies)
     total = full.n * mean_exponential_less_one(t, held, counts / full.n)
     out = np.multiply.outer(left, t)
     rest = (total + 2 * np.sin(out / 2) ** 2 - 1j * np.sin(out)) / n
@@ -138,10 +140,11 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
     cubes = third + 3 * left / n * (np.sum(counts * held**2) - left**2) - 2 * left**3 / n**2
     safe = squares > REMAINING
     squares = np.where(safe, squares, 1.0)
-    search = _Search(phi, t)
+    search = _Search(phi, law.comb)
     p = np.full(values.size, (1 + level) / 2)
+    spacing = law.spacing if isinstance(law, SteppedLaw) else 0.0
     if method == "bca":
-        bias = ndtri(search.cdf(-left))
+        bias = ndtri((search.cdf(-left - spacing / 2) + search.cdf(-left + spacing / 2)) / 2)
         shifted = bias + ndtri(p)
         denominator = 1 - cubes / (6 * squares**1.5) * shifted
         safe &= denominator > 0
@@ -151,35 +154,38 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
     if not np.any(safe):
         return upper
     start = -left[safe] + np.sqrt(squares[safe]) * ndtri(p[safe])
-    upper[safe] = (full.mean * n + unit * search.only(safe).quantile(p[safe], start)) / n
+    roots = search.only(safe).quantile(p[safe], start)
+    if spacing:
+        roots = steps_up(roots + left[safe], spacing) * spacing - left[safe]
+    upper[safe] = (full.mean * n + unit * roots) / n
     return upper
 
 
 class _Search:
     """Cdf and quantiles of many laws at once: one row of phi each, in units of the full sample's sum."""
 
-    def __init__(self, phi: npt.NDArray[np.complex128], t: FloatArray) -> None:
-        self.phi, self.t = phi, t
-        self.orders = math.pi * (np.arange(t.size) + 0.5)
+    def __init__(self, phi: npt.NDArray[np.complex128], comb: Comb) -> None:
+        self.phi, self.comb = phi, comb
+        self.t, self.weights = comb.frequencies(phi.shape[1]), comb.weights(phi.shape[1])
 
     def only(self, rows: BoolArray) -> _Search:
-        return _Search(self.phi[rows], self.t)
+        return _Search(self.phi[rows], self.comb)
 
     def _turned(self, z: FloatArray) -> npt.NDArray[np.complex128]:
         turned: npt.NDArray[np.complex128] = self.phi * np.exp(-1j * np.multiply.outer(z, self.t))
         return turned
 
     def cdf(self, z: FloatArray) -> FloatArray:
-        cdf: FloatArray = np.clip(0.5 - np.sum(self._turned(z).imag / self.orders, axis=1), 0.0, 1.0)
-        return cdf
+        return np.asarray(np.clip(0.5 - np.sum(self._turned(z).imag / self.weights, axis=1), 0.0, 1.0))
 
     def quantile(self, p: FloatArray, start: FloatArray) -> FloatArray:
-        low, high = np.full(p.size, -PERIOD / 2), np.full(p.size, PERIOD / 2)
+        half = self.comb.period / 2
+        low, high = np.full(p.size, -half), np.full(p.size, half)
         z = np.clip(start, -10.0, 10.0)
         for _ in range(100):
             turned = self._turned(z)
-            excess = 0.5 - np.sum(turned.imag / self.orders, axis=1) - p
-            density = STEP / math.pi * np.sum(turned.real, axis=1)
+            excess = 0.5 - np.sum(turned.imag / self.weights, axis=1) - p
+            density = self.comb.step / math.pi * np.sum(turned.real, axis=1)
             high = np.where(excess > 0, z, high)
             low = np.where(excess > 0, low, z)
             with np.errstate(divide="ignore", invalid="ignore"):

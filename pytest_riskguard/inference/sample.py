@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.inference.spacing import lattice_step
 from pytest_riskguard.risk.checks import FloatArray, mean, per_topic
 from pytest_riskguard.risk.paired import varies
 
@@ -54,6 +55,11 @@ class Sample:
         return math.sqrt(math.fsum(self.centred**2) / self.n)
 
     @cached_property
+    def total(self) -> float:
+        """Standard deviation of a replicate's sum, ``deviation * sqrt(n)``: what sums are measured in."""
+        return self.deviation * math.sqrt(self.n)
+
+    @cached_property
     def scale(self) -> float:
         """Bootstrap standard error of the mean, ``deviation / sqrt(n)``, in units of x."""
         return self.deviation / math.sqrt(self.n)
@@ -80,6 +86,11 @@ class Sample:
         values, _ = self.distinct
         offsets: FloatArray = values - values[self.usual]
         return offsets
+
+    @cached_property
+    def step(self) -> float | None:
+        """The step of the lattice that scores lie on, in units of x; None where they lie on none."""
+        return lattice_step(self.offsets)
 
     @cached_property
     def same(self) -> float:

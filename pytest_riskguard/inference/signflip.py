@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, gammaln
 
-from pytest_riskguard.inference.characteristic import PERIOD, frequencies
-from pytest_riskguard.inference.lattice import MOST_POINTS, lattice_step
+from pytest_riskguard.inference.characteristic import PERIOD, Comb
+from pytest_riskguard.inference.lattice import MOST_POINTS, points_over
+from pytest_riskguard.inference.spacing import lattice_step
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 from pytest_riskguard.risk.paired import CHANGED
 
@@ -26,6 +27,8 @@ MOST_ENUMERATED = 30
 SAME_SUM = 1e-12
 #: Error of a probability that comes out of a Fourier transform.
 ROUNDING = 1e-14
+#: A value of phi this small cannot be seen in any probability.
+NOTHING = 1e-20
 #: Frequencies of the inversion, at the least and at the most, and angles at the most in between.
 FEWEST, MOST, ANGLES = 48, 4096, 2**18
 #: The inversion is good enough when what it leaves out moves a probability by no more than this.
@@ -118,11 +121,18 @@ def _convolved(sizes: FloatArray, observed: float, step: float) -> float:
     """
     indices, held = np.unique(np.rint(sizes / step), return_counts=True)
     norm = math.sqrt(math.fsum(held * indices**2))
-    points = int(2 ** max(8, math.ceil(math.log2(PERIOD * norm) - 1e-9)))
-    angle = 2 * math.pi * np.arange(points // 2 + 1) / points
-    phi = np.ones(angle.size)
-    for index, times in zip(indices, held, strict=True):
-        phi *= np.cos(angle * index) ** times
+    points = points_over(PERIOD * norm)
+    circle = np.cos(2 * math.pi / points * np.arange(points))
+    phi = np.ones(points // 4 + 1)
+    loud = np.arange(phi.size)
+    # largest sizes first: no cosine exceeds 1, so where phi has become nothing the others need not be looked at
+    for index, times in zip(indices[::-1], held[::-1], strict=True):
+        cosines = circle[loud * int(index) & (points - 1)]
+        phi[loud] *= cosines if times == 1 else cosines**times
+        loud = loud[np.abs(phi[loud]) > NOTHING]
+    # half a turn further on each cosine is the same but for the sign of an odd index
+    mirrored = phi[-2::-1] if np.sum(held * indices) % 2 == 0 else -phi[-2::-1]
+    phi = np.concatenate([phi, mirrored])
     masses = np.fft.irfft(phi, points)
     # masses[k] belongs to every sum congruent to k; the window of 24 standard deviations holds them all
     sums = np.arange(points)
@@ -146,16 +156,16 @@ def _inverted(sizes: FloatArray, shifts: FloatArray, observed: float) -> float |
         return None
     loud = np.flatnonzero(np.abs(phi) > ROUNDING)
     phi = phi[: int(loud[-1]) + 1]
-    orders, t = np.arange(phi.size) + 0.5, frequencies(0, phi.size)
+    weights, t = Comb().weights(phi.size), Comb().frequencies(phi.size)
     z = (observed - shifts) / norm
-    below = 0.5 + np.sum(np.sin(np.multiply.outer(z, t)) * (phi / (math.pi * orders)), axis=1)
+    below = 0.5 + np.sum(np.sin(np.multiply.outer(z, t)) * (phi / weights), axis=1)
     below = np.where(np.abs(z) >= PERIOD / 2, z > 0, np.clip(below, 0.0, 1.0))
     return math.fsum(below) / z.size + error + ROUNDING
 
 
 def _product_of_cosines(unit: FloatArray) -> FloatArray:
     sizes, held = np.unique(unit, return_counts=True)
-    t = frequencies(0, min(MOST, max(FEWEST, ANGLES // sizes.size)))
+    t = Comb().frequencies(min(MOST, max(FEWEST, ANGLES // sizes.size)))
     if sizes.size >= MANY_SIZES and t[-1] * sizes[-1] <= SMALL_ANGLE:
         logs = [c * t ** (2 * k) * np.sum(held * sizes ** (2 * k)) for k, c in enumerate(LOG_COSINE, start=1)]
         product: FloatArray = np.exp(-np.sum(logs, axis=0))

@@ -67,7 +67,13 @@ def hard_vectors(repeats: int, seed: int) -> None:
     outlier = rng.normal(size=250) * 0.01
     outlier[3] = -100
     zeros = linear(np.where(rng.random(250) < 0.6, 0, rng.normal(size=250)), alpha=10)
-    for name, x in (("one far out", outlier), ("60 % zeros, alpha 10", zeros), ("4 decimals", np.round(zeros, 4))):
+    rounded = np.round(rng.normal(size=250) * 0.15, 3)
+    for name, x in (
+        ("one far out", outlier),
+        ("60 % zeros, alpha 10", zeros),
+        ("4 decimals", np.round(zeros, 4)),
+        ("3 decimals", rounded),
+    ):
         print(f"{name:24s} {mean_law(x).kind:8s} {milliseconds(lambda x=x: intervals(x), repeats):8.2f}")
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from pytest_riskguard.inference import mean_law
 from pytest_riskguard.inference.characteristic import smooth_law
-from pytest_riskguard.inference.lattice import grid_law, lattice_law
+from pytest_riskguard.inference.grid import grid_law
+from pytest_riskguard.inference.lattice import lattice_law
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.inference.sparse import enumerated_law
 from tests.inference.brute_force import all_multisets, between_atoms, changed_topics_law, resampled_means
@@ -51,7 +52,7 @@ def test_the_grid_steps_within_its_resolution(n: int, seed: int) -> None:
     sample = Sample.of(x)
     law = grid_law(sample)
     margin = law.resolution * sample.scale
-    assert law.resolution < 2e-3
+    assert law.resolution < 1e-2
     for point, below in between_atoms(*all_multisets(x), gap=2.1 * margin):
         assert law.cdf(point) == pytest.approx(below, abs=1e-12)
 
@@ -112,10 +113,54 @@ def test_the_grid_keeps_its_stated_resolution(n: int, changed: int) -> None:
     exact, grid = enumerated_law(sample), grid_law(sample)
     assert exact is not None
     margin = grid.resolution * sample.scale
-    assert grid.resolution < 2e-3
+    assert grid.resolution < 1e-2
     for p in np.random.default_rng(2).uniform(0.0005, 0.9995, size=300):
         assert abs(grid.quantile(p) - exact.quantile(p)) <= margin
     assert exact.mid_cdf(exact.centre) == pytest.approx(grid.mid_cdf(grid.centre), abs=1e-9)
+
+
+@pytest.mark.parametrize(("n", "changed"), [(50, 3), (50, 4), (225, 3), (225, 4)])
+def test_a_grid_point_lies_where_its_replicates_are(n: int, changed: int) -> None:
+    sample = Sample.of(sparse(n, changed, seed=n + changed))
+    exact, grid = enumerated_law(sample), grid_law(sample)
+    assert exact is not None
+    levels = np.random.default_rng(3).uniform(0.0005, 0.9995, size=300)
+    off = np.array([abs(grid.quantile(p) - exact.quantile(p)) for p in levels])
+    # far below half a step of the grid, 1.8e-4 standard errors: hardly any point holds more than one atom
+    assert np.quantile(off, 0.9) <= 1e-9 * sample.scale
+
+
+@pytest.mark.parametrize(("n", "changed"), [(225, 5), (225, 9), (225, 12)])
+def test_on_the_grid_no_change_is_exactly_zero(n: int, changed: int) -> None:
+    law = mean_law(-np.abs(sparse(n, changed, seed=changed)))
+    assert law.kind == "grid"
+    assert law.quantile(1.0) == 0.0
+    assert 1 - law.cdf(-1e-9) == pytest.approx((1 - changed / n) ** n, rel=1e-9)
+
+
+def test_a_tiny_loss_does_not_move_the_replicates_without_any() -> None:
+    """At level 0.999 the replicate that draws none of six losses is the upper limit: 0 passes a gate, -1e-8 fails."""
+    x = np.append(np.zeros(219), [-0.4, -0.31, -0.22, -0.13, -1e-6, -0.000002])
+    law = mean_law(x)
+    assert law.kind == "grid"
+    assert law.quantile(0.9995) == 0.0
+    assert 1 - law.cdf(-1e-12) == pytest.approx((1 - 6 / 225) ** 225, rel=1e-9)
+
+
+@pytest.mark.parametrize("value", [0.1, 0.7])
+def test_a_mean_that_only_rounding_keeps_from_zero_is_zero(value: float) -> None:
+    law = mean_law([value] * 27 + [-2 * value] * 3)
+    assert law.quantile(law.mid_cdf(0.0)) == 0.0
+
+
+def test_half_of_the_own_atom_is_counted_on_the_grid_too() -> None:
+    x = sparse(225, 6, seed=1)
+    law, draws = mean_law(x), resampled_means(x, 10**6, seed=2)
+    near = 1e-9 * x.std()
+    share = (np.mean(draws < x.mean() - near) + np.mean(draws < x.mean() + near)) / 2
+    assert law.kind == "grid"
+    assert law.centre == pytest.approx(x.mean(), abs=1e-15)
+    assert law.mid_cdf(law.centre) == pytest.approx(share, abs=4.5 * 0.5 / 1000)
 
 
 @pytest.mark.parametrize("changed", [26, 30, 40])

@@ -47,6 +47,35 @@ def test_it_equals_the_direct_call(n: int, shape: str, method: str, level: float
     assert ours == pytest.approx(expected, abs=1e-9 * x.std() / np.sqrt(n))
 
 
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(("n", "decimals"), [(50, 2), (50, 3), (50, 4), (225, 3), (225, 4), (225, 5)])
+def test_rounded_scores_equal_the_direct_call(n: int, decimals: int, method: str) -> None:
+    x = np.round(smooth_data(n, "plain") / 10, decimals)
+    some = np.unique(np.concatenate([np.argsort(x)[:6], np.argsort(x)[-3:], np.arange(0, n, 31)]))
+    expected = np.array([interval(np.delete(x, i), method=method, level=0.95).upper for i in some])
+    ours = leave_one_out_upper(x, method=method, level=0.95, indices=some)
+    assert ours == pytest.approx(expected, abs=1e-9 * x.std() / np.sqrt(n))
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_a_stranger_on_a_lattice_leaves_a_coarser_one(method: str) -> None:
+    x = np.round(smooth_data(60, "plain") / 10, 2)
+    for off in (0.001, 0.0001, np.pi / 1e3):
+        strange = x.copy()
+        strange[3] += off
+        expected = np.array([interval(np.delete(strange, i), method=method, level=0.95).upper for i in (2, 3, 4)])
+        ours = leave_one_out_upper(strange, method=method, level=0.95, indices=[2, 3, 4])
+        assert ours == pytest.approx(expected, abs=1e-9 * x.std() / np.sqrt(60))
+
+
+@pytest.mark.parametrize(("n", "times"), [(25, 20), (50, 40), (120, 60)])
+def test_one_topic_alone_that_carries_the_variation(n: int, times: float) -> None:
+    x = np.random.default_rng(0).normal(size=n) * 0.05
+    x[0] = -0.05 * times
+    expected = interval(np.delete(x, 0), method="bca", level=0.95).upper
+    assert leave_one_out_upper(x, method="bca", level=0.95, indices=[0]) == pytest.approx([expected], abs=1e-12)
+
+
 def test_the_shared_sums_are_used_where_they_are_good(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
 

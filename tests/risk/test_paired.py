@@ -54,6 +54,18 @@ def test_the_divisor_is_n_less_one() -> None:
     assert risk.trisk([1.0, 3.0], alpha=0).statistic == pytest.approx(2.0)
 
 
+@pytest.mark.parametrize(
+    ("d", "p_value"),
+    [
+        ([1.0, 3.0], lambda t: 1 - 2 / math.pi * math.atan(t)),  # one degree of freedom: Cauchy's law
+        ([-0.3, 0.1, -0.25], lambda t: 1 - t / math.sqrt(2 + t**2)),  # two: a closed form as well
+    ],
+)
+def test_the_p_value_is_two_sided_with_a_degree_of_freedom_less_than_topics(d: list[float], p_value: object) -> None:
+    ours = risk.trisk(d, alpha=0.5)
+    assert ours.p_value == pytest.approx(p_value(abs(ours.statistic)), rel=1e-12)  # type: ignore[operator,arg-type]
+
+
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 10.0])
 def test_trisk_of_losses_alone_does_not_depend_on_alpha(alpha: float) -> None:
     d = -np.array([0.1, 0.0, 0.3, 0.2, 0.0])

@@ -1,0 +1,102 @@
+"""The exact bootstrap law of a mean on a fine lattice, by inversion: for rounded scores of many changed topics.
+
+The law of scores rounded to three or four decimals has tens of thousands of steps, but its characteristic function is
+negligible at all but some hundred frequencies. With the weights of a lattice (see ``Comb``) these give every step
+exactly, at the cost of a smooth law.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pytest_riskguard.inference.characteristic import (
+    FAR_DENSITY,
+    PERIOD,
+    Comb,
+    ComplexArray,
+    SmoothLaw,
+    affordable,
+    frequencies_needed,
+    standard_phi,
+)
+from pytest_riskguard.inference.lattice import multiples, on_visible_lattice, points_over
+from pytest_riskguard.inference.sample import SAME_ATOM, Sample
+from pytest_riskguard.risk.checks import FloatArray
+
+#: With fewer points the transform of the whole law is the cheaper way.
+FEWEST_POINTS = 2**12
+#: A root this close above an atom, in steps, is that atom: what rounding of F makes of an atom that it just reaches.
+AT_ATOM = 1e-7
+
+
+class SteppedLaw(SmoothLaw):
+    """F is known half-way between any two atoms, exactly but for what is left out."""
+
+    kind = "lattice"
+
+    def __init__(self, sample: Sample, phi: ComplexArray, comb: Comb, *, left_out: float, step: float) -> None:
+        super().__init__(sample, phi, comb, left_out=left_out)
+        self.resolution = max(SAME_ATOM, left_out / FAR_DENSITY)
+        #: between two atoms, in standard errors and in units of x
+        self.spacing = step / sample.total
+        self._apart = step / sample.n
+        self._sample = sample
+        _, counts = sample.distinct
+        self._own = int(np.sum(multiples(sample, step) * counts.astype(np.int64)))
+        self.centre = self._atom(0)
+
+    def _atom(self, steps: int) -> float:
+        """The mean so many steps from the sample's own."""
+        return float(self._sample.means(np.array([(self._own + steps) * self._apart]))[0])
+
+    def _up_to(self, steps: int) -> float:
+        return self._standard_cdf((steps + 0.5) * self.spacing)
+
+    def _steps(self, value: float) -> int:
+        """How far the last atom not above this value is from the sample's own mean."""
+        return math.floor((value - self.centre + self._sample.same) / self._apart)
+
+    def cdf(self, value: float) -> float:
+        """P(mean <= value); atoms within 1e-12 standard errors are one."""
+        return self._up_to(self._steps(value))
+
+    def mid_cdf(self, value: float) -> float:
+        """P(mean < value) + P(mean = value)/2."""
+        steps = self._steps(value)
+        on_atom = abs(self.centre + steps * self._apart - value) <= self._sample.same
+        return (self._up_to(steps - 1) + self._up_to(steps)) / 2 if on_atom else self._up_to(steps)
+
+    def quantile(self, p: float) -> float:
+        """The smallest atom whose cdf reaches p."""
+        steps = int(steps_up(np.array([self._standard_quantile(p)]), self.spacing)[0])
+        return min(max(self._atom(steps), self._least), self._most)
+
+
+def steps_up(roots: FloatArray, spacing: float) -> FloatArray:
+    """The atoms, in steps, that F first reaches a level at, from where the curve through its mid-points does."""
+    steps: FloatArray = np.ceil(roots / spacing - 0.5 - AT_ATOM)
+    return steps
+
+
+def stepped_law(sample: Sample) -> SteppedLaw | None:
+    """The exact law of data on a fine lattice, or None where the transform of the whole law is as good.
+
+    Unlike that of a smooth law, |phi| is known at once for every frequency there is: one transform of the counts.
+    """
+    if sample.step is None or not on_visible_lattice(sample):
+        return None
+    points = points_over(PERIOD * sample.total / sample.step)
+    if points < FEWEST_POINTS:
+        return None
+    _, counts = sample.distinct
+    indices = multiples(sample, sample.step) % points
+    transform = np.fft.rfft(np.bincount(indices, counts / sample.n, minlength=points))
+    size = np.exp(sample.n * np.log(np.clip(np.abs(transform), 1e-300, 1.0)))
+    orders = np.arange(1, size.size + 1) / points
+    needed, left_out = frequencies_needed(size / (points * np.sin(math.pi * np.minimum(orders, 0.5))))
+    if needed > min(affordable(sample), points // 2):
+        return None
+    comb = Comb(2 * math.pi * sample.total / (points * sample.step), points)
+    return SteppedLaw(sample, standard_phi(sample, comb, needed), comb, left_out=left_out, step=sample.step)
