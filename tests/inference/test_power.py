@@ -66,6 +66,16 @@ def test_at_95_percent_three_changed_topics_cannot_fail_and_four_can(changed: in
         assert (abs(statistic) <= critical_value(50, level=0.95)) is cannot
 
 
+@pytest.mark.parametrize("n", [10, 50, 225])
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.999])
+def test_a_gate_cannot_fail_exactly_where_equal_losses_do_not_reach_significance(n: int, level: float) -> None:
+    for changed in range(1, n):
+        d = np.append(np.full(changed, -0.1), np.zeros(n - changed))
+        statistic = trisk(d, alpha=0).statistic
+        assert statistic is not None
+        assert cannot_fail(changed, n, level=level) == (abs(statistic) <= critical_value(n, level=level))
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
