@@ -99,7 +99,6 @@ class _Scored:
     rescored: bool = False
 
 
-
 class Referee:
     """Judges gates over one collection; reads and scores every source once.
 

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.cli.main import main
+import sys
+
+try:
+    from pytest_riskguard.cli.main import main
+except KeyboardInterrupt:  # while modules load: the same end as later on
+    sys.stderr.write("interrupted\n")
+    raise SystemExit(130) from None
 
 __all__ = ["main"]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from pytest_riskguard.cli.parameters import file_option, surroundings
+from pytest_riskguard.cli.parameters import FILE, file_option, surroundings
+from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.reports.text import clean, counted, listed
 
@@ -21,7 +22,7 @@ DEFAULT_STORE = Path("baselines")
 
 @click.group()
 def baseline() -> None:
-    """Store and look after the runs that candidates are judged against."""
+    """Keep the runs to judge against."""
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -52,7 +53,7 @@ def _storing(command: Command) -> Command:
 
 @baseline.command()
 @click.argument("name")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=FILE)
 @_storing
 def add(name: str, run: Path, **options: Any) -> None:
     """Store RUN as baseline NAME, with its scores."""
@@ -61,7 +62,7 @@ def add(name: str, run: Path, **options: Any) -> None:
 
 @baseline.command()
 @click.argument("name")
-@click.argument("run", type=click.Path(path_type=Path))
+@click.argument("run", type=FILE)
 @_storing
 def update(name: str, run: Path, **options: Any) -> None:
     """Replace stored baseline NAME by RUN."""
@@ -111,7 +112,7 @@ def _store_run(
 
 @baseline.command(name="list")
 @_with_store
-def list_(store: Path | None) -> None:
+def list_(store: Path | None) -> int:
     """Name the stored baselines, one a line."""
     found = _store(store)
     if not found.names():
@@ -123,15 +124,16 @@ def list_(store: Path | None) -> None:
         except BaselineError as error:
             click.echo(f"{name}\tdamaged")
             damaged.append(str(error))
-    if damaged:
-        raise BaselineError("\n".join(damaged))
+    for problem in damaged:
+        click.echo(clean(f"Error: {problem}", limit=10_000), err=True)
+    return ExitStatus.INCOMPARABLE if damaged else ExitStatus.PASSED
 
 
 @baseline.command()
 @click.argument("name")
 @_with_store
 def show(name: str, store: Path | None) -> None:
-    """Show where stored baseline NAME comes from and what it scores."""
+    """Show what is known of baseline NAME."""
     found = _store(store)
     manifest = found.manifest(name)
     git = manifest.git
@@ -155,7 +157,10 @@ def show(name: str, store: Path | None) -> None:
 @click.argument("names", nargs=-1)
 @_with_store
 def verify(names: tuple[str, ...], store: Path | None) -> None:
-    """Check that stored baselines (all, or NAMES) are whole and unchanged."""
+    """Check that baselines are unchanged.
+
+    All of them, or NAMES: whole, and with the digests of their manifests.
+    """
     found = _store(store)
     if not (names or found.names()):
         raise BaselineError(f"no baselines in {found.root}: nothing to verify")
@@ -171,8 +176,16 @@ def verify(names: tuple[str, ...], store: Path | None) -> None:
 @baseline.command()
 @click.argument("name")
 @_with_store
-def remove(name: str, store: Path | None) -> None:
+@click.option("--allow-ci", is_flag=True, help="Delete even inside CI, where it is refused.")
+def remove(name: str, store: Path | None, allow_ci: bool) -> None:
     """Delete stored baseline NAME."""
+    from pytest_riskguard.baselines.surroundings import ci_variable
+
+    if (variable := ci_variable()) and not allow_ci:
+        raise UsageError(
+            f"baselines are not removed inside CI ({variable} is set), where nobody reviews it; remove it on your "
+            "machine, or say --allow-ci"
+        )
     _store(store).remove(name)
     click.echo(f"removed {name}")
 

@@ -4,31 +4,35 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from pytest_riskguard.cli.parameters import (
+    FILE,
     FiniteFloat,
     NamedPath,
     NamedPathType,
     file_option,
     surroundings,
 )
-from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.spec import KINDS, METHODS, MISSING, RESPONSES
+from pytest_riskguard.errors import BaselineError, ConfigError, UsageError
+from pytest_riskguard.gates.spec import KINDS, LEVELS, METHODS, MISSING, RESPONSES
+from pytest_riskguard.reports.text import clean
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.referee import Referee, RunFile, ScoreFile, Source
+    from pytest_riskguard.referee import Referee, RunFile, ScoreFile, Source, Stored
 
 DEFAULT_MEASURE = "nDCG@10"
 
 
 @click.command()
-@click.argument("candidate", type=click.Path(path_type=Path))
+@click.argument("candidate", type=FILE)
 @click.option(
     "--baseline",
     "baselines",
@@ -55,12 +59,11 @@ DEFAULT_MEASURE = "nDCG@10"
     type=FiniteFloat(0),
     multiple=True,
     default=[1.0],
-    show_default="1",
-    help="A loss counts 1 + ALPHA times. Repeatable.",
+    help="A loss counts 1 + ALPHA times. Repeatable. [default: 1]",
 )
 @click.option(
     "--level",
-    type=FiniteFloat(0, 1, open_range=True),
+    type=FiniteFloat(*LEVELS),
     default=0.95,
     show_default=True,
     help="Confidence of the two-sided interval.",
@@ -107,35 +110,59 @@ def compare(
     quiet: bool,
     **options: object,
 ) -> int:
-    """Judge CANDIDATE (a run) against one or more baselines.
+    """Judge a run against baselines.
 
     One verdict for each measure, alpha and baseline, in the order given.
     """
     from pytest_riskguard.gates.spec import Gate
     from pytest_riskguard.referee import RunFile, ScoreFile
 
-    referee, stored = _referee(qrels, topics, store, measures, scores=scores)
+    referee, stored = _referee(qrels, topics, store, measures, baselines, scores=scores)
     ours: Source = ScoreFile(candidate) if scores else RunFile(candidate)
     theirs = [_source(given, stored, scores=scores) for given in baselines]
+    _once("--baseline", [source.label for source in theirs])
+    _once("--alpha", [f"{alpha:g}" for alpha in alphas])
     verdicts = [
         referee.verdict(Gate(name=str(options["kind"]), alpha=alpha, **options), ours, other, measure)  # type: ignore[arg-type]
         for measure in _measures(measures, candidate, scores=scores)
         for alpha in alphas
         for other in theirs
     ]
-    _show(verdicts, json_path, verbose=verbose, quiet=quiet)
+    _show(verdicts, referee, json_path, verbose=verbose, quiet=quiet)
     from pytest_riskguard.cli.status import status_of
 
     return status_of(verdicts)
 
 
+def _once(option: str, values: Sequence[str]) -> None:
+    """Two verdicts that nothing tells apart are a slip of the hand."""
+    for value, times in Counter(values).items():
+        if times > 1:
+            hint = "; NAME=RUN names one of them otherwise" if option == "--baseline" else ""
+            raise UsageError(f"{option}: {value} is there twice{hint}")
+
+
 def _referee(
-    qrels: Path | None, topics: Path | None, store: Path | None, measures: tuple[str, ...], *, scores: bool
+    qrels: Path | None,
+    topics: Path | None,
+    store: Path | None,
+    measures: tuple[str, ...],
+    baselines: Sequence[NamedPath],
+    *,
+    scores: bool,
 ) -> tuple[Referee, Store | None]:
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.referee import Referee
 
-    settings = None if scores or (qrels is not None and store is not None) else surroundings()
+    settings = None
+    perhaps_stored = [given for given in baselines if _may_be_stored(given)] if store is None else []
+    if not scores and (qrels is None or perhaps_stored):
+        try:
+            settings = surroundings()
+        except ConfigError:
+            if qrels is None or any(not Path(given.text).exists() for given in perhaps_stored):
+                raise
+            # all that is lost is a warning that a file is called as a stored baseline is
     if settings is not None:
         # The yaml's topics belong to its qrels: other qrels come with topics of their own, or none.
         topics = topics or (settings.collection.topics if qrels is None else None)
@@ -146,14 +173,14 @@ def _referee(
     return Referee(qrels=qrels, topics=topics, store=stored, measures=() if scores else known), stored
 
 
-def _source(given: NamedPath, store: Store | None, *, scores: bool) -> Source:
+def _source(given: NamedPath, store: Store | None, *, scores: bool) -> RunFile | ScoreFile | Stored:
     from pytest_riskguard.referee import RunFile, ScoreFile, Stored
 
     path = Path(given.text)
     file: RunFile | ScoreFile = ScoreFile(path, given.name) if scores else RunFile(path, given.name)
     if scores or given.name is not None:
         return file
-    is_stored = store is not None and given.text in store.names()
+    is_stored = store is not None and _may_be_stored(given) and given.text in _names(store)
     if path.exists() and is_stored:
         raise UsageError(
             f"--baseline {given.text} is both a file and a stored baseline: write ./{given.text} for the file, or "
@@ -163,8 +190,22 @@ def _source(given: NamedPath, store: Store | None, *, scores: bool) -> Source:
     return Stored(given.text) if is_stored or (looks_like_a_name and not path.exists()) else file
 
 
+def _may_be_stored(given: NamedPath) -> bool:
+    from pytest_riskguard.baselines.names import name_problem
+
+    return given.name is None and name_problem(given.text) is None
+
+
+def _names(store: Store) -> tuple[str, ...]:
+    try:
+        return store.names()
+    except BaselineError:
+        return ()  # the verdict says what is wrong with the store
+
+
 def _measures(measures: tuple[str, ...], candidate: Path, *, scores: bool) -> tuple[str, ...]:
     if measures:
+        _once("--measure", [_canonical(measure) for measure in measures])
         return measures
     if not scores:
         return (DEFAULT_MEASURE,)
@@ -177,7 +218,16 @@ def _measures(measures: tuple[str, ...], candidate: Path, *, scores: bool) -> tu
         return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
 
 
-def _show(verdicts: list[Verdict], json_path: str | None, *, verbose: bool, quiet: bool) -> None:
+def _canonical(measure: str) -> str:
+    from pytest_riskguard.evaluation.measures import measure_name
+
+    try:
+        return measure_name(measure)
+    except UsageError:
+        return measure  # a column of its own in a table of scores, or the referee refuses it
+
+
+def _show(verdicts: list[Verdict], referee: Referee, json_path: str | None, *, verbose: bool, quiet: bool) -> None:
     from pytest_riskguard.reports import json
     from pytest_riskguard.reports.detail import Detail
     from pytest_riskguard.reports.terminal import explain, headline
@@ -185,12 +235,15 @@ def _show(verdicts: list[Verdict], json_path: str | None, *, verbose: bool, quie
     to_stderr = json_path == "-"
     detail = Detail(None if verbose else 10, max(shutil.get_terminal_size().columns, 40))
     for verdict in verdicts:
-        text = (headline(verdict) if quiet else explain(verdict, detail=detail)).removeprefix("incomparable ")
+        problem = referee.message_of(verdict)
+        text = headline(verdict, problem=problem) if quiet else explain(verdict, detail=detail, problem=problem)
+        text = text.removeprefix("incomparable ")
         word = verdict.outcome.upper()
         color = {"PASS": "green", "FAIL": "red", "INCOMPARABLE": "red"}.get(word, "yellow")
         click.echo(click.style(word, fg=color, bold=True) + f" {text}", err=to_stderr)
     if not quiet and any(not verdict.passed for verdict in verdicts):
-        click.echo(f"  reproduce: riskguard {shlex.join(click.get_current_context().obj)}", err=to_stderr)
+        words = map(_printable, click.get_current_context().obj)
+        click.echo(f"  reproduce: riskguard {' '.join(words)}", err=to_stderr)
     if json_path == "-":
         click.echo(json.dumps(verdicts), nl=False)
     elif json_path is not None:
@@ -198,3 +251,8 @@ def _show(verdicts: list[Verdict], json_path: str | None, *, verbose: bool, quie
             json.write(Path(json_path), verdicts)
         except OSError as error:
             raise UsageError(f"--json {json_path}: cannot write ({error.strerror})") from None
+
+
+def _printable(word: str) -> str:
+    """A word of a command as a shell reads it; one that a terminal would not show as it is loses what it hides."""
+    return shlex.quote(word if word.isprintable() else clean(word, limit=10_000))

@@ -40,9 +40,15 @@ gates:
 @click.option("--candidate", default="runs/candidate.run", show_default=True, help="The run to judge.")
 @file_option("--output", default=Path("riskguard.yaml"), show_default=True)
 def init(qrels: Path, topics: Path | None, measure: str, candidate: str, output: Path) -> None:
-    """Write a riskguard.yaml with a risk gate and comments that say what its settings mean."""
+    """Write a first riskguard.yaml.
+
+    It has a risk gate, and comments that say what its settings mean.
+    """
     from pytest_riskguard.evaluation.measures import measure_name
 
+    for option, path in (("qrels", qrels), ("topics", topics), ("candidate", Path(candidate)), ("output", output)):
+        if path == Path():
+            raise UsageError(f"--{option} names no file")
     named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
     if topics is not None:
         named = f"  topics: {_quoted(topics)}"

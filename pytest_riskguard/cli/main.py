@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -14,7 +15,12 @@ from pytest_riskguard.cli.baseline import baseline
 from pytest_riskguard.cli.compare import compare
 from pytest_riskguard.cli.init import init
 from pytest_riskguard.cli.status import ExitStatus
-from pytest_riskguard.errors import DataError, RiskguardError
+from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
+from pytest_riskguard.reports.text import clean
+
+#: What the system says when output has nowhere to go.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_LONGEST_LINE = 10_000
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -49,31 +55,52 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except click.Abort:
-        return _say("interrupted", ExitStatus.INTERRUPTED)
+        return _say(ExitStatus.INTERRUPTED, "interrupted")
     except KeyboardInterrupt:
-        return _say("interrupted", ExitStatus.INTERRUPTED)
+        return _say(ExitStatus.INTERRUPTED, "interrupted")
     except click.ClickException as error:
-        error.show(file=sys.stderr)
-        return ExitStatus.USAGE
+        shown = io.StringIO()
+        error.show(file=shown)
+        message = error.format_message()
+        text = shown.getvalue().replace(message, clean(message, limit=_LONGEST_LINE))
+        return _say(ExitStatus.USAGE, *text.splitlines())
     except DataError as error:
-        return _say(f"Error: {error}", ExitStatus.INCOMPARABLE)
+        return _say(ExitStatus.INCOMPARABLE, f"Error: {error}")
+    except ConfigError as error:
+        return _say(ExitStatus.USAGE, *f"Error: {_in_lines(error)}".split("\n"))
     except RiskguardError as error:
-        return _say(f"Error: {error}", ExitStatus.USAGE)
-    except BrokenPipeError:
-        # Whoever read our output has left; pointing stdout at nothing keeps the interpreter from saying so again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _say(ExitStatus.USAGE, f"Error: {error}")
+    except BrokenPipeError:  # whoever read our output has left
+        _forget_output()
         return ExitStatus.FAILED
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
+            _forget_output()
+            return _say(ExitStatus.FAILED, f"Error: cannot write the output: {error.strerror}")
         if os.environ.get("RISKGUARD_TRACEBACK"):
             raise
         return _say(
-            f"Internal error: {type(error).__name__}: {error}\nThis is a fault of riskguard. Please report it with "
-            "the traceback that RISKGUARD_TRACEBACK=1 shows.",
             ExitStatus.INTERNAL,
+            f"Internal error: {type(error).__name__}: {error}",
+            "This is a fault of riskguard. Please report it with the traceback that RISKGUARD_TRACEBACK=1 shows.",
         )
     return int(status or 0)
 
 
-def _say(message: str, status: ExitStatus) -> int:
-    click.echo(message, err=True)
+def _say(status: ExitStatus, *lines: str) -> int:
+    for line in lines:  # file names are other people's text: none of them begins a line or moves the cursor
+        click.echo(clean(line, limit=_LONGEST_LINE), err=True)
     return status
+
+
+def _in_lines(error: ConfigError) -> str:
+    """All errors of the file, one a line, whatever the file is called."""
+    return str(error).replace(str(error.path), clean(str(error.path), limit=_LONGEST_LINE))
+
+
+def _forget_output() -> None:
+    """Point stdout at nothing, which keeps the interpreter from complaining once more when it ends."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, AttributeError):  # no file behind it
+        return

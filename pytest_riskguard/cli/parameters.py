@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
 
+FILE = click.Path(path_type=Path, readable=False)
+"""A file's path; whether the file is there, and can be read, is for the gate to say."""
+
 
 class FiniteFloat(click.ParamType[float]):
     """A number; ``nan`` and ``inf`` are not numbers that a gate can use."""
@@ -87,4 +90,4 @@ def surroundings() -> Config | None:
 
 def file_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     """An option that takes a file's path; whether the file is good is for the gate to say."""
-    return click.option(*names, type=click.Path(path_type=Path), **attributes)
+    return click.option(*names, type=FILE, **attributes)

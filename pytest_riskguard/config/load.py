@@ -86,25 +86,28 @@ def _settings(model: ConfigModel, document: Document, path: Path) -> Config:
         collection=Collection(
             qrels=_beside(folder, collection.qrels),
             topics=None if collection.topics is None else _beside(folder, collection.topics),
+            line=document.line(("collection",)),
         ),
         store=_beside(folder, model.store),
         measures=measures,
-        candidate=_candidate(folder, model.candidate),
+        candidate=_candidate(folder, model.candidate, document.line(("candidate",))),
         gates=tuple(
-            _gate(gate, folder, document.line(("gates", index)), measures) for index, gate in enumerate(model.gates)
+            _gate(gate, folder, document, ("gates", index), measures) for index, gate in enumerate(model.gates)
         ),
     )
 
 
-def _gate(model: GateModel, folder: Path, line: int, measures: tuple[str, ...]) -> GateSettings:
+def _gate(
+    model: GateModel, folder: Path, document: Document, place: tuple[str | int, ...], measures: tuple[str, ...]
+) -> GateSettings:
     return GateSettings(
         name=model.name,
-        line=line,
+        line=document.line(place),
         kind=model.kind,
         baseline=model.baseline,
         measures=tuple(model.measure or measures),
         alphas=tuple(model.alpha),
-        candidate=_candidate(folder, model.candidate),
+        candidate=_candidate(folder, model.candidate, document.line((*place, "candidate"))),
         level=model.level,
         method=model.method,
         tolerance=model.tolerance,
@@ -115,11 +118,13 @@ def _gate(model: GateModel, folder: Path, line: int, measures: tuple[str, ...]) 
     )
 
 
-def _candidate(folder: Path, value: str | RetrieveModel | None) -> CandidateFile | CandidateRetrieve | None:
+def _candidate(
+    folder: Path, value: str | RetrieveModel | None, line: int
+) -> CandidateFile | CandidateRetrieve | None:
     if value is None:
         return None
     if isinstance(value, str):
-        return CandidateFile(_beside(folder, value))
+        return CandidateFile(_beside(folder, value), line)
     return CandidateRetrieve(value.retrieve, value.depth)
 
 

@@ -72,11 +72,23 @@ def _distinct(items: list[T]) -> list[T]:
     return items
 
 
+def _distinct_measures(items: list[str]) -> list[str]:
+    """No two measures of ir-measures differ in case only; that ``MAP`` is ``AP`` it alone could say, at a price."""
+    _distinct(items)
+    first: dict[str, str] = {}
+    for item in items:
+        other = first.setdefault(item.casefold().replace(" ", ""), item)
+        if other != item:
+            raise ValueError(f"{other} and {item} are the same measure; remove one")
+    return items
+
+
 _Path = Annotated[str, PlainValidator(values.path)]
 _Measure = Annotated[str, PlainValidator(values.measure)]
 _AtLeastZero = Annotated[float, PlainValidator(values.at_least_zero)]
 _Response = Annotated[Response, PlainValidator(values.one_of(RESPONSES))]
 _Distinct = AfterValidator(_distinct)
+_DistinctMeasures = AfterValidator(_distinct_measures)
 
 
 class _Model(BaseModel):
@@ -110,7 +122,7 @@ class GateModel(_Model):
     kind: Annotated[Kind, PlainValidator(values.one_of(KINDS))]
     baseline: Annotated[str, PlainValidator(values.baseline_name)]
     candidate: _Candidate | None = None
-    measure: Annotated[list[_Measure], BeforeValidator(_each("a measure")), _Distinct] | None = None
+    measure: Annotated[list[_Measure], BeforeValidator(_each("a measure")), _DistinctMeasures] | None = None
     alpha: Annotated[list[_AtLeastZero], BeforeValidator(_each("a number")), _Distinct] = [Gate.alpha]
     level: Annotated[float, PlainValidator(values.level)] = Gate.level
     method: Annotated[Method, PlainValidator(values.one_of(METHODS))] = Gate.method
@@ -126,6 +138,6 @@ class ConfigModel(_Model):
 
     collection: CollectionModel
     store: _Path = "baselines"
-    measures: Annotated[list[_Measure], BeforeValidator(_listed("measures")), _Distinct] | None = None
+    measures: Annotated[list[_Measure], BeforeValidator(_listed("measures")), _DistinctMeasures] | None = None
     candidate: _Candidate | None = None
     gates: Annotated[list[GateModel], BeforeValidator(_gates)] = []

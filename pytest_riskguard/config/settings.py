@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pytest_riskguard.gates.spec import Gate, Kind, Method, Response, Tradeoff
@@ -10,17 +10,19 @@ from pytest_riskguard.gates.spec import Gate, Kind, Method, Response, Tradeoff
 
 @dataclass(frozen=True)
 class Collection:
-    """The judgements, and the query texts where there are any; absolute paths."""
+    """The judgements, and the query texts where there are any; absolute paths. ``line`` counts from 1."""
 
     qrels: Path
     topics: Path | None = None
+    line: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True)
 class CandidateFile:
-    """The candidate is a run file; an absolute path."""
+    """The candidate is a run file; an absolute path, and the line of the file that names it."""
 
     path: Path
+    line: int = field(default=1, compare=False)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from pytest_riskguard.baselines.names import name_problem
+from pytest_riskguard.gates.spec import LEVELS
 
 # NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.
 _MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")
@@ -111,8 +112,10 @@ def at_least_zero(value: Any) -> float:
 
 
 def level(value: Any) -> float:
-    """A confidence between 0 and 1."""
-    return number(value, expected="a number between 0 and 1 such as 0.95", holds=lambda x: 0 < x < 1)
+    """A confidence that ``Gate`` takes."""
+    low, high = LEVELS
+    expected = f"a number between {low:f} and {high:f} such as 0.95"
+    return number(value, expected=expected, holds=lambda x: low <= x <= high)
 
 
 def depth(value: Any) -> int:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard.plugin.options import CONFIG_NAME, Mode, add_options, mode_of
+from pytest_riskguard.plugin.options import CONFIG_NAME, Mode, add_options, left_out, mode_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.plugin.fixture import Riskguard
@@ -66,10 +66,15 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     from pytest_riskguard._version import __version__
 
     mode = config.stash[MODE]
-    files = ", ".join(_relative(path, config.rootpath) for path in mode.files)
+    files = ", ".join(_relative(path, config.rootpath) for path in mode.gate_files)
     if mode.on:
-        return [f"riskguard: {__version__}, on ({mode.origin}); gates of {files or f'no {CONFIG_NAME}'}"]
-    if mode.files:
+        lines = [f"riskguard: {__version__}, on ({mode.origin}); gates of {files or f'no {CONFIG_NAME}'}"]
+        if not config.getoption("riskguard_no_yaml"):
+            for path in left_out(config, mode):
+                name = _relative(path, config.rootpath)
+                lines.append(f"riskguard: {name} is not among riskguard_config: its gates are not run")
+        return lines
+    if files:
         return [f"riskguard: off; the gates of {files} are not run (pass --riskguard)"]
     return []
 
@@ -95,4 +100,6 @@ def riskguard(request: pytest.FixtureRequest) -> Riskguard:
     try:
         return Riskguard(request)
     except RiskguardError as error:
-        pytest.fail(str(error), pytrace=False)
+        problem = str(error)
+    # Not in the except block: the failure would be shown as one that happened while handling another.
+    pytest.fail(problem, pytrace=False)

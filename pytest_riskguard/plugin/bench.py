@@ -8,16 +8,22 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.config import values
 from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, Config
-from pytest_riskguard.errors import ScoringError, UsageError
+from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
+from pytest_riskguard.plugin.blame import blamed
 from pytest_riskguard.referee import LiveRun, Referee, RunFile
 
 _REFEREES = pytest.StashKey[dict[Path, Referee]]()
 _LIVE = pytest.StashKey[dict[tuple[Path, CandidateRetrieve], LiveRun]]()
+
+#: How code under test may end, but not the gate: pytest.skip() in a search would leave it unjudged and green.
+_ENDINGS = (Exception, SystemExit, pytest.skip.Exception, pytest.fail.Exception)
 
 Search = Callable[[str], Iterable[tuple[str, float]]]
 
@@ -38,7 +44,7 @@ def referee_for(config: pytest.Config, settings: Config) -> Referee:
 def candidate_source(
     config: pytest.Config, settings: Config, candidate: CandidateFile | CandidateRetrieve | None
 ) -> RunFile | LiveRun:
-    """The candidate that a gate of this riskguard.yaml judges."""
+    """The candidate that a gate of this riskguard.yaml judges; a function is imported when it is first asked."""
     if candidate is None:
         raise UsageError(f"{settings.path}: no candidate: name a run file, or a function to retrieve with")
     if isinstance(candidate, CandidateFile):
@@ -46,56 +52,102 @@ def candidate_source(
     live = config.stash.setdefault(_LIVE, {})
     key = (settings.path, candidate)
     if key not in live:
-        referee = referee_for(config, settings)
-        live[key] = live_run(referee, _imported(candidate.target), depth=candidate.depth)
+        target = candidate.target
+        live[key] = _live_run(referee_for(config, settings), lambda: _imported(target), candidate.depth, "candidate")
     return live[key]
 
 
 def live_run(referee: Referee, search: Search, *, depth: int, name: str = "candidate") -> LiveRun:
-    """A run made by asking ``search`` every query of the collection's judged topics."""
+    """A run made by asking ``search`` every query of the collection's judged topics.
+
+    Raises
+    ------
+    TypeError
+        ``search`` cannot be called.
+    ValueError
+        ``depth`` is no whole number, at least 1.
+    """
+    if not callable(search):
+        raise TypeError(f"search: expected a function that takes a query, found {values.found(search)}")
+    try:
+        depth = values.depth(depth)
+    except ValueError as error:
+        raise ValueError(f"depth: {error}") from None
+    return _live_run(referee, lambda: search, depth, name)
+
+
+def _live_run(referee: Referee, load: Callable[[], Search], depth: int, name: str) -> LiveRun:
+    refused: list[DataError] = []
 
     def retrieve() -> Rankings:
-        queries = referee.queries
-        missing = [topic for topic in referee.qrels.topics if topic not in queries]
-        if missing:
-            raise ScoringError(
-                f"no query text for {len(missing)} judged topics ({', '.join(missing[:5])}): name a topics file "
-                "that has them in riskguard.yaml (collection: topics)",
-                reason="missing_input",
-            )
-        return rankings_as_run(
-            {topic: _results(search, topic, queries[topic], depth) for topic in referee.qrels.topics}
-        )
+        if refused:  # a system that failed is not asked again for the next measure
+            raise refused[0]
+        try:
+            return _retrieved(referee, load(), depth)
+        except DataError as error:
+            refused.append(error)
+            raise
 
     return LiveRun(retrieve, name)
+
+
+def _retrieved(referee: Referee, search: Search, depth: int) -> Rankings:
+    queries = referee.queries
+    missing = [topic for topic in referee.qrels.topics if topic not in queries]
+    if missing:
+        raise ScoringError(
+            f"no query text for {len(missing)} judged topics ({', '.join(missing[:5])}): name a topics file "
+            "that has them in riskguard.yaml (collection: topics)",
+            reason="missing_input",
+        )
+    return rankings_as_run({topic: _results(search, topic, queries[topic], depth) for topic in referee.qrels.topics})
 
 
 def _results(search: Search, topic: str, query: str, depth: int) -> list[tuple[str, float]]:
     try:
         results = search(query)
         results = results[:depth] if isinstance(results, list | tuple) else list(islice(results, depth))
-    except Exception as error:
-        raise ScoringError(
-            f"the search for topic {topic!r} failed: {type(error).__name__}: {error}", reason="bad_run"
-        ) from error
+    except pytest.exit.Exception:
+        raise
+    except _ENDINGS as error:
+        said = f"the search for topic {topic!r} failed: "
+        raise blamed(said, error, reason="bad_run", ours=__file__) from None
     for result in results:
-        # A string of two characters, or the text of a number, would slip through unpacking and float().
-        if not (isinstance(result, list | tuple) and len(result) == 2) or isinstance(result[1], str | bytes):
+        if not _is_pair(result):
             raise ScoringError(
                 f"the search for topic {topic!r} returned {result!r}, expected (docid, score) pairs", reason="bad_run"
             )
     return list(results)
 
 
+def _is_pair(result: object) -> bool:
+    """Whether a result can be told apart from a mistake.
+
+    A string of two characters, the text of a number, a flag or a missing id would slip through unpacking, str() and
+    float().
+    """
+    if not (isinstance(result, list | tuple) and len(result) == 2):
+        return False
+    document, score = result
+    return not (
+        isinstance(document, bool | np.bool_ | bytes | None) or isinstance(score, str | bytes | bool | np.bool_)
+    )
+
+
 def _imported(target: str) -> Search:
     module, _, function = target.partition(":")
     try:
         found: Any = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
-        raise UsageError(
-            f"cannot import {target!r} ({error}); expected 'module:function' that python can import (pytest's "
-            "`pythonpath` setting adds folders)"
-        ) from error
+    except pytest.exit.Exception:
+        raise
+    except _ENDINGS as error:
+        advice = ""
+        if isinstance(error, ImportError | AttributeError):
+            advice = (
+                "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
+            )
+        said = f"cannot import {target!r}: "
+        raise blamed(said, error, advice, reason="missing_input", ours=__file__) from None
     if not callable(found):
         raise UsageError(f"{target!r} is not a function")
     search: Search = found

@@ -85,6 +85,7 @@ class GateTest(_Reported):
         """Judge, and fail unless the verdict lets the build go on."""
         from pytest_riskguard.assertions import command
         from pytest_riskguard.plugin.bench import candidate_source, referee_for
+        from pytest_riskguard.plugin.wording import from_here, whose
         from pytest_riskguard.recorder import record
         from pytest_riskguard.referee import Stored
         from pytest_riskguard.reports.terminal import explain
@@ -94,4 +95,8 @@ class GateTest(_Reported):
         candidate: Source = candidate_source(self.config, self.settings, asked)
         verdict = record(referee.verdict(self.item.gate, candidate, Stored(self.item.baseline), self.item.measure))
         if not verdict.passed:
-            raise RiskyError(explain(verdict, reproduce=command(self.nodeid, options="--riskguard")), verdict)
+            problem = referee.message_of(verdict)
+            if problem is not None:
+                problem = from_here(whose(problem, self.settings, asked), self.config)
+            reproduce = command(self.nodeid, options="--riskguard")
+            raise RiskyError(explain(verdict, problem=problem, reproduce=reproduce), verdict)

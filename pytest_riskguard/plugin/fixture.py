@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from pytest_riskguard.assertions import demand
+from pytest_riskguard.assertions import command, demand
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.errors import RiskguardError, UsageError
+from pytest_riskguard.errors import DataError, RiskguardError, RiskyError, UsageError
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.spec import Gate, Kind
+from pytest_riskguard.gates.judge import incomparable
+from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.plugin import arguments
 from pytest_riskguard.plugin.bench import Search, live_run, referee_for
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
+from pytest_riskguard.plugin.wording import from_here
 from pytest_riskguard.recorder import record
 from pytest_riskguard.referee import LiveRun, RunFile, ScoreFile, Source, Stored
+from pytest_riskguard.reports.terminal import explain
 
-Candidate = RunFile | ScoreFile | LiveRun | TopicScores
+Candidate = RunFile | ScoreFile | LiveRun | TopicScores | Mapping[str, float]
 
 
 class Riskguard:
@@ -46,15 +51,21 @@ class Riskguard:
 
     def run(self, path: str | os.PathLike[str], *, name: str | None = None) -> RunFile:
         """A candidate's run file; a relative path starts at riskguard.yaml's folder."""
-        return RunFile(self.folder / path, name)
+        __tracebackhide__ = True
+        return RunFile(self.folder / arguments.path(path), name)
 
     def scores(self, path: str | os.PathLike[str], *, name: str | None = None) -> ScoreFile:
         """A candidate's per-topic scores (CSV or TSV); a relative path starts at riskguard.yaml's folder."""
-        return ScoreFile(self.folder / path, name)
+        __tracebackhide__ = True
+        return ScoreFile(self.folder / arguments.path(path), name)
 
     def retrieve(self, search: Search, *, depth: int = 100, name: str = "candidate") -> LiveRun:
         """A candidate that is asked now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic."""
-        return live_run(self._referee, search, depth=depth, name=name)
+        __tracebackhide__ = True
+        try:
+            return live_run(self._referee, search, depth=depth, name=name)
+        except (TypeError, ValueError) as error:
+            raise error.with_traceback(None) from None
 
     def check(
         self,
@@ -67,7 +78,7 @@ class Riskguard:
     ) -> Verdict:
         """The verdict, without raising when it is not a pass."""
         __tracebackhide__ = True
-        gate = Gate(name=self._test, kind=cast(Kind, kind), **options)
+        gate = arguments.gate(self._test, options, kind=kind)
         return self._ask(gate, candidate, baseline, measure)
 
     def assert_not_significantly_risky(
@@ -84,15 +95,33 @@ class Riskguard:
         ``measure`` defaults to the first of riskguard.yaml.
         """
         __tracebackhide__ = True
-        gate = Gate(name=self._test, alpha=alpha, **options)
-        return demand(self._ask(gate, candidate, baseline, measure), options="--riskguard")
+        gate = arguments.gate(self._test, {"alpha": alpha, **options}, kind="not_significantly_risky")
+        verdict = self._ask(gate, candidate, baseline, measure)
+        problem = self._referee.message_of(verdict)
+        if problem is not None:
+            reproduce = command(self._test, options="--riskguard")
+            said = explain(verdict, problem=from_here(problem, self._config), reproduce=reproduce)
+            raise RiskyError(said, verdict)
+        return demand(verdict, options="--riskguard")
 
     def _ask(self, gate: Gate, candidate: Candidate, baseline: str | Candidate, measure: str | None) -> Verdict:
         __tracebackhide__ = True
-        against: Source = Stored(baseline) if isinstance(baseline, str) else baseline
-        if measure is None and not isinstance(candidate, TopicScores):
-            measure = next(iter(self._settings.measures), None)
         try:
-            return record(self._referee.verdict(gate, candidate, against, measure))
+            ours = arguments.source(candidate, "candidate")
+            theirs: Source = Stored(baseline) if isinstance(baseline, str) else arguments.source(baseline, "baseline")
+        except DataError as error:  # a mapping that holds no scores
+            return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
+        try:
+            return record(self._referee.verdict(gate, ours, theirs, self._measure(measure, ours, theirs)))
         except RiskguardError as error:
             raise error.with_traceback(None) from None
+
+    def _measure(self, measure: str | None, *sources: Source) -> str | None:
+        """The measure asked for; else that of scores that were given; else the first of riskguard.yaml."""
+        __tracebackhide__ = True
+        if measure is not None and not isinstance(measure, str):
+            raise TypeError(f"measure: expected text such as 'nDCG@10', found {measure!r}")
+        if measure is not None or all(isinstance(source, TopicScores) for source in sources):
+            return measure
+        given = [source.measure for source in sources if isinstance(source, TopicScores) and source.measure]
+        return next(iter([*given, *self._settings.measures]), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,11 +49,20 @@ def add_options(parser: pytest.Parser) -> None:
 
 @dataclass(frozen=True)
 class Mode:
-    """Whether gates are judged, who said so, and where they are declared."""
+    """Whether gates are judged, who said so, and where they are declared.
+
+    ``files`` are those of the settings; ``named`` are other riskguard.yaml that the command line names one by one.
+    """
 
     on: bool
     origin: str
     files: tuple[Path, ...]
+    named: tuple[Path, ...] = ()
+
+    @property
+    def gate_files(self) -> tuple[Path, ...]:
+        """Every file whose gates this run is about."""
+        return self.files + self.named
 
 
 def mode_of(config: pytest.Config) -> Mode:
@@ -76,7 +86,64 @@ def mode_of(config: pytest.Config) -> Mode:
                 )
             if not Path(report).absolute().parent.is_dir():
                 raise pytest.UsageError(f"--riskguard-report={report}: no folder {Path(report).parent}")
-    return Mode(on, origin, files)
+    elif needless := _needs_on(config, explicit=asked is not None):
+        raise pytest.UsageError(f"{needless} needs --riskguard, or `riskguard = true` in the ini file")
+    return Mode(on, origin, files, _named(config, files))
+
+
+def _needs_on(config: pytest.Config, *, explicit: bool) -> str | None:
+    """An option that was given although it does nothing while riskguard is off.
+
+    ``--no-riskguard`` beats what the ini file says, ``addopts`` included: then only what was typed counts.
+    """
+    given = {
+        "--riskguard-require": config.getoption("riskguard_require") is not None,
+        "--riskguard-report": bool(config.getoption("riskguard_report")),
+    }
+    typed = [str(argument).partition("=")[0] for argument in config.invocation_params.args]
+    return next(
+        (option for option, is_given in given.items() if is_given and (not explicit or option in typed)), None
+    )
+
+
+def _named(config: pytest.Config, files: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Files called riskguard.yaml among the arguments that the settings do not name."""
+    known = {path.resolve() for path in files}
+    paths = dict.fromkeys(arguments(config))
+    return tuple(
+        path for path in paths if path.name == CONFIG_NAME and path.is_file() and path.resolve() not in known
+    )
+
+
+def arguments(config: pytest.Config) -> list[Path]:
+    """The paths that the command line (or ``testpaths``) names, without the parts of node ids behind them."""
+    return [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
+
+
+def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
+    """Each riskguard.yaml with gates that is not collected, in folders given as arguments or above them.
+
+    Nothing below these folders is looked at: a walk would cost every run of pytest.
+    """
+    root = config.rootpath
+    known = {path.resolve() for path in mode.gate_files}
+    folders: dict[Path, None] = {}
+    for given in filter(Path.is_dir, map(_normal, arguments(config))):
+        folders |= dict.fromkeys(f for f in (given, *given.parents) if f == given or f.is_relative_to(root))
+    files = [folder / CONFIG_NAME for folder in folders if (folder / CONFIG_NAME).is_file()]
+    return [path for path in files if path.resolve() not in known and _has_gates(path)]
+
+
+def _normal(path: Path) -> Path:
+    return Path(os.path.normpath(path))
+
+
+def _has_gates(path: Path) -> bool:
+    """Whether a file speaks of gates at all; one for the fixture alone need not, and to parse it would be dear."""
+    try:
+        return b"gates" in path.read_bytes()
+    except OSError:
+        return True
 
 
 def selected(config: pytest.Config) -> bool:

@@ -40,7 +40,7 @@ class RiskguardSession:
         if not self._collects_files:
             return
         given = [(config.invocation_params.dir / argument).resolve() for argument in config.args]
-        for path in self.mode.files:
+        for path in self.mode.files:  # those that are named are arguments already
             resolved = path.resolve()
             if not any(resolved == other or other in resolved.parents for other in given):
                 config.args.append(str(path))
@@ -53,7 +53,7 @@ class RiskguardSession:
         """Gate files become collectors of gates."""
         if self.config.getoption("riskguard_no_yaml"):
             return None
-        if not any(file_path == path or file_path.resolve() == path.resolve() for path in self.mode.files):
+        if not any(file_path == path or file_path.resolve() == path.resolve() for path in self.mode.gate_files):
             return None
         from pytest_riskguard.plugin.collection import RiskguardFile
 
@@ -95,7 +95,11 @@ class RiskguardSession:
         """Gather verdicts where the reports end up."""
         if not self.is_worker:
             self.relay.receive(report)
-            self._broken |= report.failed and self.config.rootpath / report.nodeid.split("::")[0] in self.mode.files
+            self._broken |= report.failed and self._is_of_gate_file(report.nodeid)
+
+    def _is_of_gate_file(self, nodeid: str) -> bool:
+        path = (self.config.rootpath / nodeid.split("::")[0]).resolve()
+        return any(path == file.resolve() for file in self.mode.gate_files)
 
     @property
     def verdicts(self) -> list[Verdict]:

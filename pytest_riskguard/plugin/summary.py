@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.detail import CURRENT
-from pytest_riskguard.reports.terminal import summary_line
+from pytest_riskguard.reports.terminal import summary_line, warning_lines
 from pytest_riskguard.reports.text import clean
 
 _MARKUP = {
@@ -31,6 +31,8 @@ def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Ver
     for test, verdict in shown:
         reporter.write(f"{verdict.outcome.upper():<12}", **_MARKUP[verdict.outcome])
         reporter.line(_beside_outcome(summary_line(test, verdict)))
+        for warning in warning_lines(verdict):
+            reporter.line(" " * 12 + _beside_outcome(warning))
     for problem in problems:
         reporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
 

@@ -137,3 +137,19 @@ def test_a_console_without_the_letters_shows_them_escaped(folder):
     result = subprocess.run([sys.executable, "-c", code, *line], capture_output=True, check=False, env=environment)
     assert (result.returncode, result.stderr) == (1, b"")
     assert "käse \\u5bff\\u53f8" in result.stdout.decode("cp1252")
+
+
+def test_removing_is_refused_in_ci_unless_allowed(command, folder, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    ended = command("baseline remove prod")
+    assert ended.status == 2
+    assert "--allow-ci" in ended.err
+    assert folder.joinpath("baselines/prod").is_dir()
+    assert command("baseline remove prod --allow-ci").status == 0
+
+
+@pytest.mark.parametrize("option", ["qrels", "topics", "candidate", "output"])
+def test_init_refuses_a_path_that_names_no_file(command, option):
+    ended = command(f"init --{option} '' --output new.yaml" if option != "output" else "init --output ''")
+    assert ended.status == 2
+    assert f"--{option} names no file" in ended.err

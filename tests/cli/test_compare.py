@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -258,3 +261,87 @@ def test_help_and_version_are_no_errors(command):
     assert command("--version").status == 0
     assert command("").status == 2
     assert command("nonsense").status == 2
+
+
+def test_a_store_that_cannot_be_read_is_a_verdict(command, folder):
+    shutil.rmtree("baselines")
+    folder.joinpath("baselines").write_text("a file")
+    ended = command("compare good.run --baseline prod --measure AP --json -")
+    assert ended.status == 3
+    (verdict,) = json.loads(ended.out)["verdicts"]
+    assert (verdict["outcome"], verdict["reason"]) == ("incomparable", "missing_input")
+
+
+def test_whether_a_file_can_be_read_is_for_the_gate_to_say(command, monkeypatch):
+    monkeypatch.setattr("os.access", lambda *_, **__: False)
+    assert command("compare good.run --baseline prod.run --measure AP").status == 0
+
+
+def test_the_terminal_says_a_path_as_it_was_given_and_the_report_its_name(command):
+    ended = command("compare runs/nowhere.run --baseline prod --measure AP --json -")
+    assert "INCOMPARABLE (missing_input): runs/nowhere.run: no such file" in ended.err
+    assert json.loads(ended.out)["verdicts"][0]["problem"].startswith("nowhere.run: ")
+
+
+def test_riskguard_yaml_is_read_only_where_something_of_it_is_asked_for(command, folder):
+    folder.joinpath("riskguard.yaml").write_text("colection: {}\n")
+    for baseline in ("./prod.run", "old=prod.run", "prod.run"):
+        assert command(f"compare good.run --baseline {baseline} {QRELS}").status == 0
+    for line in (f"--baseline prod {QRELS}", "--baseline ./prod.run --measure AP"):
+        ended = command(f"compare good.run {line}")
+        assert ended.status == 2
+        assert "riskguard.yaml:1: " in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--measure MAP", "--measure: AP is there twice"),
+        ("--alpha 1 --alpha 1.0", "--alpha: 1 is there twice"),
+        ("--baseline ./prod.run", "--baseline: prod is there twice; NAME=RUN names one of them otherwise"),
+    ],
+)
+def test_what_would_be_judged_twice_is_a_usage_error(command, options, message):
+    ended = command(f"compare good.run --baseline prod --measure AP {options}")
+    assert (ended.status, ended.out) == (2, "")
+    assert message in ended.err
+
+
+def test_hostile_file_names_reach_no_terminal_and_begin_no_line(command, folder):
+    name = "a\n::error::\x1b[31m"
+    for line in (f"loss.run --baseline '{name}'=x", f"'{name}' --baseline ./prod.run", "loss.run --baseline prod"):
+        path = folder / "riskguard.yaml"
+        if line.endswith("prod"):
+            path.write_text("colection: {}\n")
+        ended = command(f"compare {line} --measure AP --topics '{name}' --nonsense")
+        assert ended.status == 2
+        ended = command(f"compare {line} --measure AP --topics '{name}'")
+        said = ended.out + ended.err
+        assert ended.status != 0
+        assert not [line for line in said.splitlines() if line.startswith("::error")]
+        assert "\x1b[31m\n" not in said
+        assert "::error::\x1b" not in said
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_output_that_cannot_be_written_is_one_line(folder):
+    code = "from pytest_riskguard.cli import main; main()"
+    for line in (["compare", "good.run", "--baseline", "prod", "--measure", "AP"], ["baseline", "list"]):
+        with Path("/dev/full").open("w") as full:
+            ended = subprocess.run(
+                [sys.executable, "-c", code, *line], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert (ended.returncode, ended.stderr) == (1, "Error: cannot write the output: No space left on device\n")
+
+
+def test_an_interrupt_while_modules_load_is_status_130(folder):
+    folder.joinpath("click.py").write_text("raise KeyboardInterrupt")
+    code = "import sys; sys.path.insert(0, '.'); from pytest_riskguard.cli import main"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
+def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
+    for line in ("--help", "baseline --help"):
+        assert "..." not in command(line).out.partition("Commands:")[2]
+    assert "[default: 1]" in " ".join(command("compare --help").out.split())

@@ -17,6 +17,7 @@ from pytest_riskguard.config import (
 from pytest_riskguard.errors import ConfigError, UsageError
 
 HEAD = "collection: {qrels: qrels.txt}\nmeasures: [nDCG@10, AP]\ncandidate: new.run\n"
+LEVEL = "expected a number between 0.000001 and 0.999999 such as 0.95"
 GATE = "name: no-risk, kind: not_significantly_risky, baseline: prod"
 
 
@@ -199,9 +200,7 @@ def test_all_errors_of_a_file_are_told_at_once_by_line(write):
     assert [(e.line, e.gate) for e in error.errors] == [(4, None), (6, "a"), (7, "b")]
     first, *rest = str(error).splitlines()
     assert first == f"{path}:4: unknown key 'stroe' in the file; did you mean 'store'? (and 2 more errors)"
-    assert (
-        rest[0] == f"{path}:6: level of gate 'a': expected a number between 0 and 1 such as 0.95, found the number 95"
-    )
+    assert rest[0] == f"{path}:6: level of gate 'a': {LEVEL}, found the number 95"
     assert rest[1].startswith(f"{path}:7: gate 'b' has no 'baseline'; add `baseline: NAME`")
     assert (error.line, error.problem) == (4, "unknown key 'stroe' in the file; did you mean 'store'?")
 
@@ -280,11 +279,11 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
         ("alpha:", "alpha of gate 'no-risk': expected a finite number, at least 0, found nothing"),
         (
             "level: 1",
-            "level of gate 'no-risk': expected a number between 0 and 1 such as 0.95, found the number 1",
+            f"level of gate 'no-risk': {LEVEL}, found the number 1",
         ),
         (
             "level: 0.0",
-            "level of gate 'no-risk': expected a number between 0 and 1 such as 0.95, found the number 0.0",
+            f"level of gate 'no-risk': {LEVEL}, found the number 0.0",
         ),
         (
             "tolerance: -1",
@@ -299,6 +298,10 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
         ("on_churn: no", "on_churn of gate 'no-risk': expected fail or warn, found 'no'"),
         ("on_inconclusive: ~", "on_inconclusive of gate 'no-risk': expected fail or warn, found nothing"),
         ("measure: [AP, AP]", "measure of gate 'no-risk': AP appears twice"),
+        (
+            "measure: [nDCG@10, NDCG@10]",
+            "measure of gate 'no-risk': nDCG@10 and NDCG@10 are the same measure; remove one",
+        ),
         (
             "measure: 10",
             "measure of gate 'no-risk': expected a measure such as nDCG@10, found the number 10; put it in quotes",

@@ -8,7 +8,7 @@ from pytest_riskguard.baselines import names, store
 from pytest_riskguard.config import yaml_nodes
 from pytest_riskguard.evaluation import err, reading
 from pytest_riskguard.gates import decision, explain
-from pytest_riskguard.inference import cannot_fail, lattice, laws, signflip, sparse
+from pytest_riskguard.inference import cannot_fail, grid, laws, signflip, sparse
 from pytest_riskguard.risk import paired
 from tests.docs.pages import DOCS
 
@@ -30,7 +30,7 @@ STATED = [
     ("explanation/rules.md", "moves by more than 1e-6", paired.COUNTED == 1e-6),
     ("explanation/alpha.md", "at every alpha (up to a million)", explain.LARGEST_ALPHA == 2**20),
     ("explanation/intervals.md", "With up to 30\nchanged topics", signflip.MOST_ENUMERATED == 30),
-    ("explanation/intervals.md", "grid of 131,072 points over 24 standard errors", lattice.MOST_POINTS == 131_072),
+    ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", grid.POINTS == 65_536),
     ("explanation/intervals.md", "of total probability below 1e-14", sparse.LEFT_OUT == 1e-14),
     ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", laws.SAME_ATOM == 1e-12),
     ("how-to/read-a-failure.md", "With fewer than 6 changed", decision.fewest_changes(0.95) == 6),

@@ -165,8 +165,12 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
     [
         ("measures: [AP]", "measures: [nDGC@10]", "*'nDGC@10'*nDCG*"),
         ("baseline: prod", "baseline: prdo", "*no baseline 'prdo' (it holds prod); did you mean 'prod'*"),
-        ("candidate.run", "nowhere.run", "*nowhere.run*"),
-        ("qrels.txt", "nowhere.txt", "*nowhere.txt*"),
+        (
+            "candidate: candidate.run",
+            "candidate: runs/nowhere.run",
+            "*: runs?nowhere.run: no such file* (the candidate named in riskguard.yaml:4)",
+        ),
+        ("qrels.txt", "nowhere.txt", "*: nowhere.txt: * (the qrels named in riskguard.yaml:1)"),
         ("candidate: candidate.run", "candidate: {retrieve: 'nowhere:search'}", "*'nowhere:search'*pythonpath*"),
     ],
 )
@@ -180,3 +184,65 @@ def test_a_mistake_in_the_file_is_a_message_without_a_traceback(pytester, projec
     result.stdout.fnmatch_lines([message])
     assert "Traceback" not in result.stdout.str()
     assert "pytest_riskguard/" not in result.stdout.str()
+
+
+MODULES = {
+    "import pytest; pytest.skip('no', allow_module_level=True)": "*cannot import 'own:ask': it called pytest.skip*",
+    "import pytest; pytest.importorskip('nowhere')": "*cannot import 'own:ask': it called pytest.skip (could not *",
+    "def ask(query)": "*cannot import 'own:ask': SyntaxError: * (own.py:1)",
+    "x = 1\nraise SystemExit(0)": "*cannot import 'own:ask': SystemExit: 0 (own.py:2)",
+    "x = 1\n1 / 0": "*cannot import 'own:ask': ZeroDivisionError: division by zero (own.py:2)",
+    "x = 1": "*cannot import 'own:ask': AttributeError: * has no attribute 'ask'; expected*",
+    "def ask(query):\n    import pytest\n    pytest.skip('no')": "*topic 't01' failed: it called pytest.skip (no) *",
+    "def ask(query):\n    import pytest\n    pytest.xfail('no')": "*topic 't01' failed: it called pytest.xfail *",
+    "def ask(query):\n    raise SystemExit(0)": "*topic 't01' failed: SystemExit: 0 (own.py:2)",
+}
+
+
+@pytest.mark.parametrize(("module", "message"), MODULES.items())
+def test_no_live_candidate_can_leave_its_gate_unjudged_and_green(pytester, project, module, message):
+    project("good")
+    path = pytester.path / "riskguard.yaml"
+    path.write_text(path.read_text().replace("candidate: candidate.run", "candidate: {retrieve: 'own:ask'}"))
+    pytester.makeini("[pytest]\npythonpath = .")
+    pytester.path.joinpath("own.py").write_text(module + "\n")
+    result = pytester.runpytest_subprocess("--riskguard")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([message, "INCOMPARABLE riskguard.yaml::no-risk*"])
+    assert "Traceback" not in result.stdout.str()
+    assert "importlib" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("failure", ["KeyboardInterrupt", "pytest.exit.Exception('enough')"])
+def test_an_interrupt_in_a_search_ends_the_run(pytester, project, failure):
+    project("good")
+    path = pytester.path / "riskguard.yaml"
+    path.write_text(path.read_text().replace("candidate: candidate.run", "candidate: {retrieve: 'own:ask'}"))
+    pytester.makeini("[pytest]\npythonpath = .")
+    pytester.path.joinpath("own.py").write_text(f"import pytest\ndef ask(query): raise {failure}\n")
+    assert pytester.runpytest_subprocess("--riskguard").ret == pytest.ExitCode.INTERRUPTED
+
+
+@pytest.mark.parametrize("argument", ["sub/riskguard.yaml", "sub/riskguard.yaml::no-risk"])
+def test_a_gate_file_that_is_named_is_collected_though_no_setting_names_it(pytester, project, argument):
+    project("good", into="sub")
+    result = pytester.runpytest_subprocess("--riskguard", argument)
+    assert result.ret == 0
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["PASS *sub/riskguard.yaml::no-risk*"])
+
+
+def test_a_gate_file_that_is_left_out_of_a_folder_is_said_in_the_header(pytester, project):
+    project("good")
+    project("good", into="sub")
+    pytester.mkdir("sub/inner")
+    line = "riskguard: sub/riskguard.yaml is not among riskguard_config: its gates are not run"
+    for folder in ("sub", "sub/inner"):
+        result = pytester.runpytest_subprocess("--riskguard", "--collect-only", folder)
+        assert result.outlines.count(line) == 1
+    for arguments in ((), ("sub/riskguard.yaml",), ("sub", "--riskguard-no-yaml")):
+        result = pytester.runpytest_subprocess("--riskguard", "--collect-only", *arguments)
+        assert line not in result.outlines
+    pytester.path.joinpath("sub", "riskguard.yaml").write_text("collection: {qrels: qrels.txt}\n")
+    assert line not in pytester.runpytest_subprocess("--riskguard", "--collect-only", "sub").outlines

@@ -57,6 +57,10 @@ BAD_SEARCHES = {
     "[('d1', 1.0, 'x')]": "the search for topic 't01' returned ('d1', 1.0, 'x'), expected (docid, score) pairs",
     "None": "the search for topic 't01' failed: TypeError: 'NoneType' object is not iterable",
     "{'d1': 1.0}": "the search for topic 't01' returned 'd1', expected (docid, score) pairs",
+    "[(None, 1.0)]": "the search for topic 't01' returned (None, 1.0), expected (docid, score) pairs",
+    "[('d1', True)]": "the search for topic 't01' returned ('d1', True), expected (docid, score) pairs",
+    "__import__('pytest').skip('later')": "the search for topic 't01' failed: it called pytest.skip (later)",
+    "__import__('sys').exit(3)": "the search for topic 't01' failed: SystemExit: 3",
     "[('d1', float('nan'))]": "topic 't01': expected a finite number as score of 'd1', found nan",
     "[('d1', 2.0), ('d1', 1.0)]": "topic 't01': expected each document once, found 'd1' twice",
 }
@@ -116,8 +120,90 @@ def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tol
             "E *UsageError: *'nDGC@10'*nDCG@10*",
             "E *incomparable (missing_input): *no baseline 'prdo' (it holds prod); did you mean 'prod'*",
             "E *incomparable (missing_input): *nowhere.run*",
-            "E *ValueError: level must be between 0 and 1, got 2",
+            "E *ValueError: level must be between * got 2",
         ]
     )
+    assert "During handling" not in result.stdout.str()
     assert "pytest_riskguard/plugin" not in result.stdout.str()
     assert "pytest_riskguard/referee" not in result.stdout.str()
+
+
+WRONG_ARGUMENTS = {
+    "riskguard.check('not_significantly_risky', 'candidate.run', 'prod')": (
+        "TypeError: candidate: found 'candidate.run'; write riskguard.run('candidate.run') for a run file, or "
+        "riskguard.scores('candidate.run') for per-topic scores"
+    ),
+    "riskguard.assert_not_significantly_risky(None, 'prod')": "TypeError: candidate: expected riskguard.run(path), *",
+    "riskguard.assert_not_significantly_risky(run, None)": "TypeError: baseline: expected the name of a stored *",
+    "riskguard.assert_not_significantly_risky(run, 'prod', toleranc=0.1)": (
+        "TypeError: unknown option 'toleranc'; did you mean 'tolerance'?"
+    ),
+    "riskguard.assert_not_significantly_risky(run, 'prod', alpha='1')": "TypeError: alpha: expected a number, *",
+    "riskguard.assert_not_significantly_risky(run, 'prod', alpha=True)": "TypeError: alpha: expected a number, *",
+    "riskguard.assert_not_significantly_risky(run, 'prod', measure=10)": "TypeError: measure: expected text *",
+    "riskguard.check('magic', run, 'prod')": "ValueError: kind must be one of *",
+    "riskguard.run(None)": "TypeError: expected a path, found None",
+    "riskguard.retrieve(search=None)": "TypeError: search: expected a function that takes a query, found nothing",
+    "riskguard.retrieve(print, depth=0)": "ValueError: depth: expected a whole number, at least 1, *",
+}
+
+
+def test_wrong_arguments_are_one_line_each_without_frames_of_ours(pytester, project):
+    project("good")
+    tests = [
+        f"def test_{number}(riskguard):\n    run = riskguard.run('candidate.run')\n    {call}\n"
+        for number, call in enumerate(WRONG_ARGUMENTS)
+    ]
+    pytester.makepyfile("\n".join(tests))
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml", "-vv")
+    result.assert_outcomes(failed=len(WRONG_ARGUMENTS))
+    text = result.stdout
+    for message in WRONG_ARGUMENTS.values():
+        text.fnmatch_lines_random([f"E *{message.replace('[', '[[]')}"])
+    assert "pytest_riskguard/" not in text.str()
+    assert "pytest_riskguard\\" not in text.str()
+
+
+def test_a_mapping_is_judged_as_the_assertion_judges_it(pytester, project):
+    project("good")
+    pytester.makepyfile("""
+        TOPICS = [f"t{number:02d}" for number in range(1, 31)]
+
+        def test_against_a_stored_baseline(riskguard):
+            verdict = riskguard.check("not_significantly_risky", dict.fromkeys(TOPICS, 0.1), "prod")
+            assert (verdict.outcome, verdict.candidate, verdict.measure) == ("fail", "candidate", "AP"), verdict
+
+        def test_against_a_mapping(riskguard):
+            same = dict.fromkeys(TOPICS, 0.5)
+            assert riskguard.assert_not_significantly_risky(same, same).baselines == ("baseline",)
+
+        def test_no_scores(riskguard):
+            verdict = riskguard.check("not_significantly_risky", {"t01": float("nan")}, "prod")
+            assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_scores"), verdict
+    """)
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml")
+    result.assert_outcomes(passed=3)
+
+
+def test_a_failed_search_names_the_line_and_a_missing_run_its_path(pytester, project):
+    project("good")
+    pytester.makepyfile(
+        test_it="""
+def broken(query):
+    return {}[query]
+
+def test_search(riskguard):
+    riskguard.assert_not_significantly_risky(riskguard.retrieve(broken), "prod")
+
+def test_run(riskguard):
+    riskguard.assert_not_significantly_risky(riskguard.run("runs/nowhere.run"), "prod")
+"""
+    )
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml")
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "E *the search for topic 't01' failed: KeyError: 'query number 01' (test_it.py:2)",
+            "E *incomparable (missing_input): runs?nowhere.run: no such file*",
+        ]
+    )

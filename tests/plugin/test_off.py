@@ -113,3 +113,18 @@ def test_a_bad_option_is_a_usage_error(pytester, project, option, message):
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([message])
     assert "Traceback" not in result.stderr.str()
+
+
+@pytest.mark.parametrize("option", ["--riskguard-require=5", "--riskguard-report=report.json"])
+def test_options_that_need_riskguard_are_refused_without_it(pytester, option):
+    pytester.makepyfile("def test_own(): pass")
+    for arguments in ((option,), ("--no-riskguard", option)):
+        result = pytester.runpytest_subprocess(*arguments)
+        assert result.ret == pytest.ExitCode.USAGE_ERROR
+        result.stderr.fnmatch_lines([f"*{option.partition('=')[0]} needs --riskguard*"])
+
+
+def test_no_riskguard_beats_what_the_ini_file_asks_for(pytester):
+    pytester.makeini("[pytest]\nriskguard = true\naddopts = --riskguard-require=5 --riskguard-report=report.json")
+    pytester.makepyfile("def test_own(): pass")
+    assert pytester.runpytest_subprocess("--no-riskguard").ret == 0

@@ -174,7 +174,9 @@ def test_the_summary_lists_every_gate_with_its_margin(pytester, project):
     result.stdout.fnmatch_lines(
         [
             "*= riskguard =*",
-            "PASS         riskguard.yaml::no-risk AP: URisk(alpha=1) = +0.1222 *; margin +0.2222; warnings:*",
+            "PASS         riskguard.yaml::no-risk AP: URisk(alpha=1) = +0.1222 *",
+            "* +0.2222",
+            "* refresh_baseline: the candidate is significantly better*",
         ]
     )
     quiet = pytester.runpytest_subprocess("--riskguard", "-q")

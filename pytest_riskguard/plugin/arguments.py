@@ -1,0 +1,90 @@
+"""What a test hands to the fixture, checked: a mistake is one line about the argument, without frames of ours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import fields
+from numbers import Real
+from typing import Any
+
+from pytest_riskguard.config.values import nearest
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.referee import LiveRun, RunFile, ScoreFile
+
+OPTIONS = tuple(field.name for field in fields(Gate) if field.name not in {"name", "kind"})
+_NUMBERS = ("alpha", "level", "tolerance", "max_mde")
+
+
+def gate(name: str, options: Mapping[str, Any], *, kind: Any) -> Gate:
+    """The question that a test asks.
+
+    Raises
+    ------
+    TypeError
+        An option that there is not (the nearest is named), or one that is no number where it must be.
+    ValueError
+        An option outside its range.
+    """
+    __tracebackhide__ = True
+    for option, value in options.items():
+        if option not in OPTIONS:
+            close = nearest(option, OPTIONS)
+            hint = f"did you mean {close!r}?" if close else f"there are {', '.join(OPTIONS)}"
+            raise TypeError(f"unknown option {option!r}; {hint}")
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        if option in _NUMBERS and not (is_number or (option == "max_mde" and value is None)):
+            raise TypeError(f"{option}: expected a number, found {value!r}")
+    try:
+        return Gate(name=name, kind=kind, **options)
+    except ValueError as error:
+        raise error.with_traceback(None) from None
+
+
+def source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicScores:
+    """A candidate, or a baseline that is not a stored name.
+
+    Raises
+    ------
+    TypeError
+        Something else; a path is told how to become a run.
+    DataError
+        A mapping that holds no scores.
+    """
+    __tracebackhide__ = True
+    if isinstance(value, RunFile | ScoreFile | LiveRun | TopicScores):
+        return value
+    if isinstance(value, Mapping):
+        return TopicScores.from_mapping(value, name=what)
+    if isinstance(value, str | os.PathLike):
+        text = os.fspath(value)
+        raise TypeError(
+            f"{what}: found {text!r}; write riskguard.run({text!r}) for a run file, or riskguard.scores({text!r}) "
+            "for per-topic scores"
+        )
+    stored = "" if what == "candidate" else "the name of a stored baseline, "
+    raise TypeError(
+        f"{what}: expected {stored}riskguard.run(path), riskguard.scores(path), riskguard.retrieve(search) or a "
+        f"mapping topic -> score, found {_found(value)}"
+    )
+
+
+def path(value: object) -> str:
+    """A path as text.
+
+    Raises
+    ------
+    TypeError
+        It is none.
+    """
+    __tracebackhide__ = True
+    if isinstance(value, str | os.PathLike) and isinstance(text := os.fspath(value), str):
+        return text
+    raise TypeError(f"expected a path, found {_found(value)}")
+
+
+def _found(value: object) -> str:
+    if callable(value):
+        return f"a function ({getattr(value, '__name__', type(value).__name__)})"
+    return "None" if value is None else f"{type(value).__name__} {value!r:.60}"
