@@ -114,10 +114,10 @@ def _scores(scores: Scores, name: str) -> TopicScores:
     raise TypeError(f"{name}: expected a mapping topic -> score or TopicScores, found {type(scores).__name__}")
 
 
-def demand(verdict: Verdict, *, options: str = "") -> Verdict:
+def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -> Verdict:
     """Hand a verdict that passed on; raise ``RiskyError`` for any other.
 
-    ``options`` are those that pytest needs to run this test again.
+    ``options`` are those that pytest needs to run this test again; ``problem`` is as ``explain`` takes it.
     """
     __tracebackhide__ = True
     if not verdict.passed:
@@ -126,7 +126,7 @@ def demand(verdict: Verdict, *, options: str = "") -> Verdict:
         if test is not None:
             reproduce = command(test, options=options)
             detail = replace(CURRENT, width=CURRENT.width - _INDENT)
-        raise RiskyError(explain(verdict, detail=detail, reproduce=reproduce), verdict)
+        raise RiskyError(explain(verdict, detail=detail, reproduce=reproduce, problem=problem), verdict)
     return verdict
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.assertions import command, demand
+from pytest_riskguard.assertions import demand
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.errors import DataError, RiskguardError, RiskyError, UsageError
+from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.judge import incomparable
 from pytest_riskguard.gates.spec import Gate
@@ -22,7 +22,6 @@ from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
 from pytest_riskguard.plugin.wording import from_here
 from pytest_riskguard.recorder import record
 from pytest_riskguard.referee import LiveRun, RunFile, ScoreFile, Source, Stored
-from pytest_riskguard.reports.terminal import explain
 
 Candidate = RunFile | ScoreFile | LiveRun | TopicScores | Mapping[str, float]
 
@@ -98,11 +97,8 @@ class Riskguard:
         gate = arguments.gate(self._test, {"alpha": alpha, **options}, kind="not_significantly_risky")
         verdict = self._ask(gate, candidate, baseline, measure)
         problem = self._referee.message_of(verdict)
-        if problem is not None:
-            reproduce = command(self._test, options="--riskguard")
-            said = explain(verdict, problem=from_here(problem, self._config), reproduce=reproduce)
-            raise RiskyError(said, verdict)
-        return demand(verdict, options="--riskguard")
+        said = None if problem is None else from_here(problem, self._config)
+        return demand(verdict, options="--riskguard", problem=said)
 
     def _ask(self, gate: Gate, candidate: Candidate, baseline: str | Candidate, measure: str | None) -> Verdict:
         __tracebackhide__ = True
