@@ -26,7 +26,14 @@ def collected(result: pytest.RunResult) -> list[str]:
         ((), ".", ["sub/test_own.py::test_own"]),
         ((".",), "sub", ["sub/test_own.py::test_own"]),
         (("riskguard.yaml",), "sub", []),
-        ((".", "riskguard.yaml"), "", ["sub/test_own.py::test_own"]),
+        pytest.param(
+            (".", "riskguard.yaml"),
+            "",
+            ["sub/test_own.py::test_own"],
+            marks=pytest.mark.skipif(
+                pytest.version_tuple < (9,), reason="pytest 8 itself loses tests where arguments overlap"
+            ),
+        ),
         (("sub",), "", ["sub/test_own.py::test_own"]),
         (("sub/test_own.py",), "", ["sub/test_own.py::test_own"]),
     ],

@@ -112,7 +112,7 @@ def test_run(riskguard): judge(riskguard, run="nowhere.run")
 def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tolerance=0.1, level=2)
 """
     )
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml", "search", ".")
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml", "search", "test_none.py")
     result.assert_outcomes(failed=4, errors=1)
     result.stdout.fnmatch_lines_random(
         [
