@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from pytest_riskguard.gates.align import Aligned
@@ -16,6 +14,7 @@ from pytest_riskguard.gates.decision import (
 )
 from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
 from pytest_riskguard.risk import linear
+from pytest_riskguard.risk.checks import mean
 from pytest_riskguard.risk.paired import CHANGED
 
 
@@ -63,8 +62,3 @@ class Comparison:
     def mean_difference(self) -> float:
         """In units of the measure."""
         return mean(self.differences)
-
-
-def mean(values: FloatArray) -> float:
-    """By an exactly rounded sum, so that the order of topics cannot move it."""
-    return math.fsum(values) / values.size

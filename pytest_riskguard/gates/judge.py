@@ -10,7 +10,7 @@ import numpy as np
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.align import align
-from pytest_riskguard.gates.comparison import Comparison, mean
+from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.explain import alpha_star, flip_set, responsible_topics
 from pytest_riskguard.gates.notices import notices
 from pytest_riskguard.gates.spec import Gate
@@ -25,6 +25,7 @@ from pytest_riskguard.gates.verdict import (
 )
 from pytest_riskguard.inference import cannot_fail, minimum_detectable_effect, sign_flip
 from pytest_riskguard.risk import counts, freward, frisk, trisk
+from pytest_riskguard.risk.checks import mean
 
 
 def judge(gate: Gate, candidate: TopicScores, baseline: TopicScores, *, rescored: bool = False) -> Verdict:

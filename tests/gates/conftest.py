@@ -25,25 +25,22 @@ def pair(differences: Sequence[float] | np.ndarray, *, level: float = 0.5) -> tu
 Scored = Callable[..., TopicScores]
 
 
-@pytest.fixture(scope="session")
-def cranfield(shared: Path) -> Scored:
-    """``cranfield("bm25s_atire")``: that run's nDCG@10 on Cranfield."""
-    folder = shared / "data" / "cranfield_runs"
-    qrels = read_qrels(folder / "qrels.txt")
+def scorer(folder: Path, qrels_name: str, default: str) -> Scored:
+    qrels = read_qrels(folder / qrels_name)
 
-    def score(run: str, measure: str = "nDCG@10") -> TopicScores:
+    def score(run: str, measure: str = default) -> TopicScores:
         return score_run(folder / "runs" / f"{run}.run.gz", qrels, [measure])[0]
 
     return score
+
+
+@pytest.fixture(scope="session")
+def cranfield(shared: Path) -> Scored:
+    """``cranfield("bm25s_atire")``: that run's nDCG@10 on Cranfield."""
+    return scorer(shared / "data" / "cranfield_runs", "qrels.txt", "nDCG@10")
 
 
 @pytest.fixture(scope="session")
 def web2012(shared: Path) -> Scored:
     """``web2012("rm-catb-filtered")``: that run's ERR@20 on the TREC 2012 Web track."""
-    folder = shared / "data" / "web2012_runs"
-    qrels = read_qrels(folder / "qrels.adhoc.txt.gz")
-
-    def score(run: str, measure: str = "ERR@20") -> TopicScores:
-        return score_run(folder / "runs" / f"{run}.run.gz", qrels, [measure])[0]
-
-    return score
+    return scorer(shared / "data" / "web2012_runs", "qrels.adhoc.txt.gz", "ERR@20")

@@ -297,13 +297,16 @@ def test_a_gate_that_cannot_fail_could_have_seen_nothing():
 
 def test_no_new_baseline_is_suggested_by_a_gate_that_did_not_pass_or_whose_witnesses_differ():
     assert "refresh_baseline" not in codes(judge(Gate("g", max_mde=1e-3), *pair(BETTER)))
+    suggested = 0
     for seed in range(400):
         rng = np.random.default_rng(seed)
         d = rng.standard_t(2, 10) * 0.1 + 0.05
         verdict = judge(Gate("g", alpha=0), *pair(d, level=5.0))
         if "refresh_baseline" in codes(verdict):
+            suggested += 1
             lower = {i.method: i.lower for i in verdict.intervals}
             assert min(lower["bca"], lower["student_t"]) > 0
+    assert suggested > 20
 
 
 def test_student_t_as_the_only_method_is_no_second_witness():
