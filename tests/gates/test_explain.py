@@ -124,3 +124,15 @@ def test_the_one_topic_far_out_is_found_to_carry_the_verdict():
     assert verdict.outcome == "fail"
     assert passes(gate, d[:-1])
     assert [topic.topic for topic in verdict.responsible_topics if topic.flips_verdict] == ["t00060"]
+
+
+def test_a_topic_is_flagged_outside_the_critical_values_and_only_there():
+    """TR_i = x_i/sd against Student-t's two-sided critical value: SIGIR'14 Eq. 21, section 5.2."""
+    d = np.append(np.linspace(-0.05, 0.1, 49), -0.6)
+    x = np.where(d < 0, 2 * d, d)
+    critical = 2.0095752  # t, 49 degrees of freedom, 0.975: any table
+    outside = {f"t{i:05d}" for i in np.flatnonzero(x / x.std(ddof=1) < -critical)}
+    losers = judge(Gate("g", alpha=1), *pair(d, level=0.8)).responsible_topics
+    assert outside == {"t00049"}
+    assert {topic.topic for topic in losers if topic.flagged} == outside
+    assert len(losers) > 10
