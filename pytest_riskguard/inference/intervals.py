@@ -1,4 +1,4 @@
-"""Confidence intervals of URisk: Student-t, and the exact percentile and BCa intervals of the bootstrap.
+"""Confidence intervals of URisk: Student-t, and the exact basic, percentile and BCa intervals of the bootstrap.
 
 References
 ----------
@@ -20,7 +20,7 @@ from pytest_riskguard.inference.exact import mean_law
 from pytest_riskguard.inference.laws import MeanLaw
 from pytest_riskguard.inference.sample import Sample
 
-METHODS = ("student_t", "percentile", "bca")
+METHODS = ("student_t", "basic", "percentile", "bca")
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ def intervals(x: npt.ArrayLike, *, methods: Sequence[str] = METHODS, level: floa
     ----------
     x : array, shape (n_topics,)
         Trade-off scores, in units of the measure; at least two. Constant data give ``[mean, mean]``.
-    methods : sequence of {"student_t", "percentile", "bca"}
-        Percentile and BCa are exact: they are the limits that infinitely many replicates would give. BCa's bias
+    methods : sequence of {"student_t", "basic", "percentile", "bca"}
+        Basic, percentile and BCa are exact: they are the limits that infinitely many replicates would give. BCa's bias
         correction counts half of the atom at the mean (R's ``boot`` counts none of it).
     level : float
         Confidence of the two-sided interval, in (0, 1).
@@ -103,6 +103,12 @@ def _student_t(data: _Data, level: float) -> tuple[float, float]:
     return sample.mean - half, sample.mean + half
 
 
+def _basic(data: _Data, level: float) -> tuple[float, float]:
+    """The percentile interval mirrored at the estimate (ADCS 2019, Eq. 3)."""
+    lower, upper = _percentile(data, level)
+    return 2 * data.law.centre - upper, 2 * data.law.centre - lower
+
+
 def _percentile(data: _Data, level: float) -> tuple[float, float]:
     return data.law.quantile((1 - level) / 2), data.law.quantile((1 + level) / 2)
 
@@ -118,18 +124,19 @@ def _bca(data: _Data, level: float) -> tuple[float, float]:
 
 _LIMITS: dict[str, Callable[[_Data, float], tuple[float, float]]] = {
     "student_t": _student_t,
+    "basic": _basic,
     "percentile": _percentile,
     "bca": _bca,
 }
 
 
 def bias_correction(below: float) -> float:
-    """BCa's w: the normal quantile of the share of replicates below the estimate (ADCS 2019, Eq. 6)."""
+    """BCa's w: the normal quantile of the share of replicates below the estimate (ADCS 2019)."""
     return float(ndtri(below))
 
 
 def adjusted(p: float, bias: float, acceleration: float) -> float:
-    """The level at which BCa takes the quantile for nominal level p (ADCS 2019, Eq. 5).
+    """The level at which BCa takes the quantile for nominal level p (ADCS 2019, Eq. 7).
 
     The denominator stays positive for a mean unless the bias correction is extreme (|a| < 1/6); where it does not,
     the formula has passed its pole and the limit is the end of the law on that side.

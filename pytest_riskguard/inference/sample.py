@@ -66,7 +66,7 @@ class Sample:
 
     @cached_property
     def acceleration(self) -> float:
-        """BCa's a: sum L^3 / (6 (sum L^2)^1.5) with L = x - mean (ADCS 2019, Eq. 7); below 1/6 in size."""
+        """BCa's a: sum L^3 / (6 (sum L^2)^1.5) with L = x - mean (ADCS 2019, Eq. 6); below 1/6 in size."""
         return math.fsum((self.centred / self.deviation) ** 3) / (6 * self.n * math.sqrt(self.n))
 
     @cached_property

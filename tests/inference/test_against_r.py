@@ -1,4 +1,4 @@
-"""Percentile and BCa limits against R's boot package (see the README beside the vectors)."""
+"""Basic, percentile and BCa limits against R's boot package (see the README beside the vectors)."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ VECTORS = (
     "beta250_r6",
 )
 SEEDS = 5
+THEIR_NAMES = {"basic": "basic", "percentile": "perc", "bca": "bca"}
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +40,13 @@ def read(shared: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("level", [0.95, 0.999])
-@pytest.mark.parametrize("method", ["percentile", "bca"])
+@pytest.mark.parametrize("method", ["basic", "percentile", "bca"])
 @pytest.mark.parametrize("name", VECTORS)
 def test_limits_agree_with_a_million_replicates_of_r(
     shared: Path, oracle: dict[str, Any], name: str, method: str, level: float
 ) -> None:
     _, x = read(shared, name)
-    theirs = oracle[name]["boot_ci"][f"{'perc' if method == 'percentile' else 'bca'}_{level}"]
+    theirs = oracle[name]["boot_ci"][f"{THEIR_NAMES[method]}_{level}"]
     ours = interval(x, method=method, level=level)
     for side, limit in (("lower", ours.lower), ("upper", ours.upper)):
         noise = max(theirs.get(f"{side}_mc_se_theory") or 0.0, theirs[f"{side}_mc_se"])

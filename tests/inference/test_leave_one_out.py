@@ -8,7 +8,7 @@ import pytest
 from pytest_riskguard.inference import interval, leave_one_out_upper, mean_law
 from pytest_riskguard.inference.leave_one_out import _smooth
 
-METHODS = ["student_t", "percentile", "bca"]
+METHODS = ["student_t", "basic", "percentile", "bca"]
 
 
 def directly(x: np.ndarray, method: str, level: float) -> np.ndarray:
@@ -135,7 +135,7 @@ def test_it_follows_the_indices_asked_for(method: str) -> None:
     ("x", "arguments", "message"),
     [
         ([0.1, 0.2], {"method": "bca", "level": 0.95}, "at least 3 topics, got 2"),
-        ([0.1, 0.2, 0.3], {"method": "basic", "level": 0.95}, "method must be one of .*got 'basic'"),
+        ([0.1, 0.2, 0.3], {"method": "normal", "level": 0.95}, "method must be one of .*got 'normal'"),
         ([0.1, 0.2, 0.3], {"method": "student_t", "level": 1.0}, "level must be between 0 and 1, got 1.0"),
         ([0.1, 0.2, 0.3], {"method": "bca", "level": 0.0}, "level must be between 0 and 1, got 0.0"),
     ],
