@@ -1,5 +1,6 @@
 """Risk measures: arrays in, numbers out; no files, no pytest."""
 
+from pytest_riskguard.risk.minus import alpha_hat, minus, minus_limits
 from pytest_riskguard.risk.paired import (
     Counts,
     RiskTest,
@@ -17,11 +18,12 @@ from pytest_riskguard.risk.paired import (
     ugain,
     urisk,
 )
-from pytest_riskguard.risk.tradeoff import linear
+from pytest_riskguard.risk.tradeoff import linear, smooth, tradeoff
 
 __all__ = [
     "Counts",
     "RiskTest",
+    "alpha_hat",
     "break_even",
     "counts",
     "freward",
@@ -29,10 +31,14 @@ __all__ = [
     "jackknife_standard_error",
     "jackknife_standardised",
     "linear",
+    "minus",
+    "minus_limits",
     "share_changed",
+    "smooth",
     "standard_error",
     "standardised",
     "tgain",
+    "tradeoff",
     "trisk",
     "ugain",
     "urisk",

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.special import stdtr
 
 from pytest_riskguard.risk.checks import FloatArray, loss_weight, mean, per_topic
-from pytest_riskguard.risk.tradeoff import linear
+from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
 
 #: Two scores that differ by no more than this are the same score: anything less is rounding.
 CHANGED = 1e-12
@@ -39,15 +39,25 @@ def ugain(differences: npt.ArrayLike) -> float:
     return mean(per_topic(differences, name="differences"))
 
 
-def urisk(differences: npt.ArrayLike, *, alpha: float) -> float:
+def urisk(differences: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear") -> float:
     """Mean difference with each loss weighted by ``1 + alpha`` (Eq. 4, 13); negative when losses outweigh wins.
+
+    Parameters
+    ----------
+    differences : array, shape (n_topics,)
+        Candidate minus baseline, in units of the measure.
+    alpha : float
+        Extra weight of a loss, at least 0; 0 gives the plain mean difference.
+    tradeoff : {"linear", "smooth"}
+        ``smooth`` takes the mean of AIRS 2019's cubic instead; it goes with alpha 1 only.
 
     Raises
     ------
     ValueError
-        No topic, a second axis, a value that is not finite, or ``alpha < 0``.
+        No topic, a second axis, a value that is not finite, or ``alpha < 0``; an unknown trade-off; smooth with an
+        alpha other than 1 or a difference beyond -1 or 1.
     """
-    return mean(linear(differences, alpha=alpha))
+    return mean(trade_off(differences, kind=tradeoff, alpha=alpha))
 
 
 def standard_error(x: npt.ArrayLike) -> float:
@@ -90,15 +100,12 @@ def tgain(differences: npt.ArrayLike) -> RiskTest:
     return trisk(differences, alpha=0.0)
 
 
-def trisk(differences: npt.ArrayLike, *, alpha: float) -> RiskTest:
+def trisk(differences: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear") -> RiskTest:
     """URisk over its standard error (Eq. 10); below about -2 the risk is significant.
 
-    Raises
-    ------
-    ValueError
-        No topic, a second axis, a value that is not finite, or ``alpha < 0``.
+    Parameters and errors are those of ``urisk``.
     """
-    x = linear(differences, alpha=alpha)
+    x = trade_off(differences, kind=tradeoff, alpha=alpha)
     estimate = mean(x)
     if x.size < 2:
         return RiskTest(estimate, None, None, None)

@@ -7,6 +7,43 @@ import numpy.typing as npt
 
 from pytest_riskguard.risk.checks import FloatArray, loss_weight, per_topic
 
+#: The ways a difference can be weighed.
+KINDS = ("linear", "smooth")
+#: Coefficients of d^3, d^2 and d as printed: R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of
+#: risk", AIRS 2019, section 4.
+SMOOTH = (1.38426, -0.51659, 0.11578)
+#: The points the smooth function was fitted to lie on and around the linear one at alpha-hat = 2.
+SMOOTH_ALPHA = 1.0
+
+
+def tradeoff(differences: npt.ArrayLike, *, kind: str = "linear", alpha: float) -> FloatArray:
+    """Trade-off scores of the kind asked for: ``linear`` with its loss weight, or ``smooth``.
+
+    Parameters
+    ----------
+    differences : array, shape (n_topics,)
+        Candidate minus baseline, in units of the measure.
+    kind : {"linear", "smooth"}
+    alpha : float
+        Extra weight of a loss, at least 0. The smooth function has no such parameter: it was fitted for alpha 1, and
+        any other is refused, for it would change nothing.
+
+    Raises
+    ------
+    ValueError
+        As ``linear`` and ``smooth``; an unknown kind; ``smooth`` with an alpha other than 1.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"tradeoff must be one of {', '.join(KINDS)}, got {kind!r}")
+    if kind == "linear":
+        return linear(differences, alpha=alpha)
+    if loss_weight(alpha) != SMOOTH_ALPHA:
+        raise ValueError(
+            f"the smooth trade-off was fitted for alpha {SMOOTH_ALPHA:g} and has no other: "
+            f"expected alpha {SMOOTH_ALPHA:g}, got {alpha!r}"
+        )
+    return smooth(differences)
+
 
 def linear(differences: npt.ArrayLike, *, alpha: float) -> FloatArray:
     """Differences with each loss multiplied by ``1 + alpha``.
@@ -37,3 +74,37 @@ def linear(differences: npt.ArrayLike, *, alpha: float) -> FloatArray:
     with np.errstate(over="ignore"):  # a product beyond the largest float is refused by name below
         weighted = np.where(differences < 0, (1 + loss_weight(alpha)) * differences, differences)
     return per_topic(weighted, name="differences weighted by 1 + alpha")
+
+
+def smooth(differences: npt.ArrayLike) -> FloatArray:
+    """A cubic that is flat for small differences and weighs large ones, losses above all.
+
+    ``s(d) = 1.38426 d^3 - 0.51659 d^2 + 0.11578 d``, strictly increasing, with s(0) = 0.
+
+    Parameters
+    ----------
+    differences : array, shape (n_topics,)
+        Candidate minus baseline, from -1 to 1: of a measure whose scores lie between 0 and 1.
+
+    Returns
+    -------
+    array, shape (n_topics,)
+        From s(-1) = -2.01663 to s(1) = 0.98345. These are not differences of the measure any more: compare them with
+        each other only.
+
+    Raises
+    ------
+    ValueError
+        No topic, a second axis, a value that is not finite, or beyond -1 or 1: the cubic was fitted between them.
+
+    References
+    ----------
+    R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019, section 4.
+    """
+    d = per_topic(differences, name="differences")
+    outside = np.abs(d) > 1
+    if np.any(outside):
+        raise ValueError(f"differences must be from -1 to 1 for the smooth trade-off, got {d[outside][0]}")
+    cubic, square, plain = SMOOTH
+    scores: FloatArray = ((cubic * d + square) * d + plain) * d
+    return scores

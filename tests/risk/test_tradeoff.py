@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
+import math
 
-from pytest_riskguard.risk import linear
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_riskguard.risk import linear, smooth, tradeoff, trisk, urisk
+from pytest_riskguard.risk.tradeoff import KINDS, SMOOTH
+
+#: R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019, section 4: the ends and the
+#: origin of the linear function at alpha-hat = 2, and the fences of the paper's boxplot.
+FIVE_POINTS = ((-1.0, -2.0), (-0.241, -0.05), (0.0, 0.0), (0.292, 0.05), (1.0, 1.0))
 
 
 def test_losses_are_weighted_and_wins_are_not() -> None:
@@ -14,3 +24,74 @@ def test_losses_are_weighted_and_wins_are_not() -> None:
 def test_at_alpha_zero_nothing_changes() -> None:
     d = np.array([0.3, -0.7, 0.0])
     assert np.array_equal(linear(d, alpha=0), d)
+
+
+def test_the_smooth_coefficients_are_the_cubic_regression_through_the_five_points() -> None:
+    d, score = np.array(FIVE_POINTS).T
+    *coefficients, intercept = np.linalg.lstsq(np.vander(d, 4), score, rcond=None)[0]
+    assert tuple(float(round(c, 5)) for c in coefficients) == SMOOTH
+    assert intercept == pytest.approx(0.01725, abs=5e-6)  # what the paper drops, so that 0 stays 0
+
+
+def test_the_smooth_function_is_strictly_increasing() -> None:
+    # The derivative is a parabola that opens upwards and has no root: the discriminant is below 0.
+    cubic, square, plain = SMOOTH
+    a, b, c = 3 * cubic, 2 * square, plain
+    assert a > 0
+    assert b**2 - 4 * a * c == pytest.approx(-0.856, abs=5e-4)  # the paper prints -0.005
+    assert np.all(np.diff(smooth(np.linspace(-1, 1, 2001))) > 0)
+
+
+def test_small_differences_count_for_little_and_the_largest_for_what_they_did() -> None:
+    small, ends = np.array([-0.241, -0.1, 0.1, 0.292]), np.array([-1.0, 1.0])
+    assert np.all(np.abs(smooth(small)) < np.abs(linear(small, alpha=1)) / 3)
+    assert smooth(ends) == pytest.approx(linear(ends, alpha=1), abs=0.02)
+    assert smooth([0.0]).tolist() == [0.0]
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=20))
+def test_the_smooth_function_is_the_polynomial_as_printed(d: list[float]) -> None:
+    by_hand = [1.38426 * v**3 - 0.51659 * v**2 + 0.11578 * v for v in d]
+    assert smooth(d) == pytest.approx(by_hand, abs=1e-15)
+
+
+@pytest.mark.parametrize("beyond", [math.nextafter(1, 2), math.nextafter(-1, -2), 12.5])
+def test_differences_that_the_cubic_was_not_fitted_for_are_refused(beyond: float) -> None:
+    with pytest.raises(ValueError, match=rf"from -1 to 1 for the smooth trade-off, got {beyond!r}"):
+        smooth([0.1, beyond])
+
+
+def test_the_kind_is_chosen_in_one_place() -> None:
+    d = [0.3, -0.7, 0.0]
+    assert tradeoff(d, kind="linear", alpha=4).tolist() == linear(d, alpha=4).tolist()
+    assert tradeoff(d, alpha=4).tolist() == linear(d, alpha=4).tolist()
+    assert tradeoff(d, kind="smooth", alpha=1).tolist() == smooth(d).tolist()
+    assert KINDS == ("linear", "smooth")
+
+
+@pytest.mark.parametrize("measure", [urisk, trisk, lambda d, *, alpha, tradeoff: _kind(d, alpha, tradeoff)])
+@pytest.mark.parametrize(
+    ("kind", "alpha", "message"),
+    [
+        ("smooth", 5.0, "smooth trade-off was fitted for alpha 1 and has no other: expected alpha 1, got 5.0"),
+        ("smooth", 0, "expected alpha 1, got 0"),
+        ("smooth", math.nan, "alpha must be finite and at least 0, got nan"),
+        ("cubic", 1, "tradeoff must be one of linear, smooth, got 'cubic'"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused(measure: object, kind: str, alpha: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        measure([0.1, -0.1], alpha=alpha, tradeoff=kind)  # type: ignore[operator]
+
+
+def _kind(d: list[float], alpha: float, kind: str) -> np.ndarray:
+    return tradeoff(d, kind=kind, alpha=alpha)
+
+
+def test_urisk_and_trisk_of_the_smooth_function() -> None:
+    d = np.array([0.4, -0.3, 0.0, -0.8, 0.1])
+    x = 1.38426 * d**3 - 0.51659 * d**2 + 0.11578 * d
+    assert urisk(d, alpha=1, tradeoff="smooth") == pytest.approx(x.mean())
+    ours = trisk(d, alpha=1, tradeoff="smooth")
+    assert ours.estimate == urisk(d, alpha=1, tradeoff="smooth")
+    assert ours.statistic == pytest.approx(x.mean() / (x.std(ddof=1) / math.sqrt(5)))

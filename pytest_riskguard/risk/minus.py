@@ -1,0 +1,33 @@
+"""The minus convention: figures shown so that high means risky.
+
+A choice of display: what is computed and what is decided stay as they are.
+
+References
+----------
+R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019, Eq. 5-7.
+"""
+
+from __future__ import annotations
+
+from pytest_riskguard.risk.checks import loss_weight
+
+
+def minus(value: float) -> float:
+    """URisk- of a URisk, TRisk- of a TRisk: the sign reversed, high is risky (Eq. 5, 6)."""
+    return 0.0 - value  # -value would show 0 as -0
+
+
+def minus_limits(lower: float, upper: float) -> tuple[float, float]:
+    """The limits of an interval, lower first, in the minus convention: ``(-upper, -lower)``."""
+    return minus(upper), minus(lower)
+
+
+def alpha_hat(alpha: float) -> float:
+    """The whole weight of a loss, ``1 + alpha``, which the minus convention takes as its parameter.
+
+    Raises
+    ------
+    ValueError
+        ``alpha`` is not finite or below 0.
+    """
+    return 1 + loss_weight(alpha)
