@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, Any
 from pytest_riskguard._version import __version__
 
 if TYPE_CHECKING:
-    from pytest_riskguard.assertions import assert_not_significantly_risky, check
+    from pytest_riskguard.assertions import (
+        assert_no_topic_collapse,
+        assert_not_inferior,
+        assert_not_significantly_risky,
+        check,
+    )
     from pytest_riskguard.errors import RiskguardError, RiskyError
     from pytest_riskguard.evaluation import read_qrels, read_scores, score_run
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -22,6 +27,8 @@ __all__ = [
     "TopicScores",
     "Verdict",
     "__version__",
+    "assert_no_topic_collapse",
+    "assert_not_inferior",
     "assert_not_significantly_risky",
     "check",
     "read_qrels",
@@ -34,6 +41,8 @@ _HOME = {
     "RiskyError": "errors",
     "TopicScores": "evaluation.scores",
     "Verdict": "gates.verdict",
+    "assert_no_topic_collapse": "assertions",
+    "assert_not_inferior": "assertions",
     "assert_not_significantly_risky": "assertions",
     "check": "assertions",
     "read_qrels": "evaluation",

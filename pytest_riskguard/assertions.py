@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from pytest_riskguard.errors import DataError, RiskyError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import incomparable, judge
-from pytest_riskguard.gates.spec import Gate, Kind, Method, Missing, Response
+from pytest_riskguard.gates.spec import Convention, Gate, Kind, Method, Missing, Response, Tradeoff
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.recorder import record
 from pytest_riskguard.reports.detail import CURRENT
@@ -31,10 +33,14 @@ def assert_not_significantly_risky(
     level: float = 0.95,
     method: Method = "auto",
     tolerance: float = 0.0,
+    tradeoff: Tradeoff = "linear",
+    convention: Convention = "plus",
     on_churn: Response = "fail",
     on_inconclusive: Response = "fail",
     max_mde: float | None = None,
     missing: Missing = "refuse",
+    weights: Mapping[str, float] | None = None,
+    replicates: Sequence[Scores] = (),
 ) -> Verdict:
     """Pass when the candidate is not significantly risky against the baseline; else raise ``RiskyError``.
 
@@ -47,10 +53,14 @@ def assert_not_significantly_risky(
         gate: that is churn, see ``on_churn``.
     level : float
         Confidence of the two-sided interval of URisk.
-    method : {"auto", "bca", "percentile", "student_t"}
+    method : {"auto", "student_t", "basic", "studentized", "percentile", "bca"}
         ``auto``: BCa from 25 topics; below, BCa and Student-t must both pass.
     tolerance : float
         URisk may be this much below 0, in units of the measure.
+    tradeoff : {"linear", "smooth"}
+        How a difference becomes a trade-off score; the smooth one holds at alpha 1, for differences from -1 to 1.
+    convention : {"plus", "minus"}
+        Whether a risk is shown as a negative or as a positive number.
     on_churn : {"fail", "warn"}
         What churn does: fail the test, or pass with a warning.
     on_inconclusive : {"fail", "warn"}
@@ -59,6 +69,11 @@ def assert_not_significantly_risky(
         The gate is inconclusive when it could not have seen a loss of this size (units of the measure).
     missing : {"refuse", "zero"}
         What a topic means that only one side has.
+    weights : mapping topic -> weight, optional
+        Above 0, for every topic: means and intervals are then weighted (a topic's traffic, say).
+    replicates : sequence of mapping topic -> score, or TopicScores
+        Other runs of the baseline's system, where it is not deterministic: what is judged is then the candidate's
+        URisk beyond theirs.
 
     Returns
     -------
@@ -76,7 +91,8 @@ def assert_not_significantly_risky(
     ----------
     B. T. Dinçer, C. Macdonald, I. Ounis, "Hypothesis testing for the risk-sensitive evaluation of retrieval
     systems", SIGIR 2014 (URisk, TRisk); R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with
-    confidence", ADCS 2019 (bootstrap intervals).
+    confidence", ADCS 2019 (bootstrap intervals); R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of
+    risk", AIRS 2019 (the smooth trade-off, the minus convention).
     """
     __tracebackhide__ = True
     gate = Gate(
@@ -85,25 +101,151 @@ def assert_not_significantly_risky(
         level=level,
         method=method,
         tolerance=tolerance,
+        tradeoff=tradeoff,
+        convention=convention,
+        weighted=weights is not None,
         on_churn=on_churn,
         on_inconclusive=on_inconclusive,
         max_mde=max_mde,
         missing=missing,
     )
+    return demand(ask(gate, candidate, baseline, weights=weights, replicates=replicates))
+
+
+def assert_not_inferior(
+    candidate: Scores,
+    baseline: Scores,
+    *,
+    tolerance: float,
+    alpha: float = 1.0,
+    level: float = 0.95,
+    method: Method = "auto",
+    tradeoff: Tradeoff = "linear",
+    convention: Convention = "plus",
+    on_inconclusive: Response = "fail",
+    missing: Missing = "refuse",
+    weights: Mapping[str, float] | None = None,
+    replicates: Sequence[Scores] = (),
+) -> Verdict:
+    """Pass when the candidate is shown to be no worse than the tolerance; else raise ``RiskyError``.
+
+    The burden of proof lies on the candidate: the lower limit of URisk's interval must be above ``-tolerance``, so
+    that too little evidence fails. At alpha 0 URisk is the mean difference. The verdict says how many topics would
+    be enough.
+
+    Parameters
+    ----------
+    tolerance : float
+        How much below 0 the truth may lie, in units of the measure; at 0 the candidate must be shown to be better.
+
+    All else is as for ``assert_not_significantly_risky``.
+    """
+    __tracebackhide__ = True
+    gate = Gate(
+        name=current_test() or "not_inferior",
+        kind="not_inferior",
+        alpha=alpha,
+        level=level,
+        method=method,
+        tolerance=tolerance,
+        tradeoff=tradeoff,
+        convention=convention,
+        weighted=weights is not None,
+        on_inconclusive=on_inconclusive,
+        missing=missing,
+    )
+    return demand(ask(gate, candidate, baseline, weights=weights, replicates=replicates))
+
+
+def assert_no_topic_collapse(
+    candidate: Scores,
+    baseline: Scores,
+    *,
+    max_loss: float | None = 0.5,
+    max_share: float | None = None,
+    protected: Sequence[str] = (),
+    missing: Missing = "refuse",
+) -> Verdict:
+    """Pass when no single topic loses more than it may; else raise ``RiskyError``.
+
+    No statistics: one topic beyond a limit fails, however many others win.
+
+    Parameters
+    ----------
+    candidate, baseline : mapping topic -> score, or TopicScores
+        The same topics on both sides, in the same measure.
+    max_loss : float or None
+        The largest loss that is let through, in units of the measure.
+    max_share : float or None
+        The largest share of the baseline's score that may be lost, from 0 to 1.
+    protected : sequence of str
+        Topics that may not lose at all.
+    missing : {"refuse", "zero"}
+        What a topic means that only one side has.
+
+    Returns
+    -------
+    Verdict
+        With every loss, also when it passes.
+
+    Raises
+    ------
+    RiskyError
+        An ``AssertionError`` whose ``verdict`` names the topics.
+    ValueError
+        An option outside its range, no limit at all, a protected topic that there is not.
+    """
+    __tracebackhide__ = True
+    gate = Gate(
+        name=current_test() or "no_topic_collapse",
+        kind="no_topic_collapse",
+        max_loss=max_loss,
+        max_share=max_share,
+        protected=protected,
+        missing=missing,
+    )
     return demand(ask(gate, candidate, baseline))
 
 
-def check(kind: str, candidate: Scores, baseline: Scores, **options: Any) -> Verdict:
+def check(
+    kind: str,
+    candidate: Scores,
+    baseline: Scores,
+    *,
+    weights: Mapping[str, float] | None = None,
+    replicates: Sequence[Scores] = (),
+    **options: Any,
+) -> Verdict:
     """The verdict without the exception; ``options`` are those of the assertion of that kind."""
-    return ask(Gate(name=current_test() or kind, kind=cast(Kind, kind), **options), candidate, baseline)
+    options.setdefault("weighted", weights is not None)
+    gate = Gate(name=current_test() or kind, kind=cast(Kind, kind), **options)
+    return ask(gate, candidate, baseline, weights=weights, replicates=replicates)
 
 
-def ask(gate: Gate, candidate: Scores, baseline: Scores) -> Verdict:
+def ask(
+    gate: Gate,
+    candidate: Scores,
+    baseline: Scores,
+    *,
+    weights: Mapping[str, float] | None = None,
+    replicates: Sequence[Scores] = (),
+) -> Verdict:
     """The verdict of a gate on scores given as they are."""
+    topics = None if weights is None else Topics({}, weights=_checked(weights))
     try:
-        return record(judge(gate, _scores(candidate, "candidate"), _scores(baseline, "baseline")))
+        ours, theirs = _scores(candidate, "candidate"), _scores(baseline, "baseline")
+        others = [_scores(scores, f"replicate {i}") for i, scores in enumerate(replicates, start=1)]
+        return record(judge(gate, ours, theirs, replicates=others, topics=topics))
     except DataError as error:
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=("baseline",)))
+
+
+def _checked(weights: Mapping[str, float]) -> dict[str, float]:
+    checked = {str(topic): float(weight) for topic, weight in weights.items()}
+    for topic, weight in checked.items():
+        if not (math.isfinite(weight) and weight > 0):
+            raise ValueError(f"weights: expected a number above 0 for topic {topic!r}, found {weight!r}")
+    return checked
 
 
 def _scores(scores: Scores, name: str) -> TopicScores:

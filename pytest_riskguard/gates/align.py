@@ -2,27 +2,54 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.evidence import FloatArray
 from pytest_riskguard.gates.spec import Gate
+
+_NO_TOPICS = Topics({})
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """Scores on the same topics, and the topics that each side had to be given a 0 for."""
+    """Scores on the same topics, and what else is known of them.
+
+    Attributes
+    ----------
+    candidate, baseline : TopicScores
+    missing_in_candidate, missing_in_baseline : tuple of str
+        The topics that a side had to be given a 0 for.
+    replicates : tuple of TopicScores
+        Other runs of the baseline.
+    weights : array, shape (n_topics,), or None
+        In the order of the topics; None where the gate counts them all the same.
+    tags : mapping topic -> mapping tag -> value
+    """
 
     candidate: TopicScores
     baseline: TopicScores
-    missing_in_candidate: tuple[str, ...]
-    missing_in_baseline: tuple[str, ...]
+    missing_in_candidate: tuple[str, ...] = ()
+    missing_in_baseline: tuple[str, ...] = ()
+    replicates: tuple[TopicScores, ...] = ()
+    weights: FloatArray | None = None
+    tags: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-def align(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> Aligned:
-    """Put both sides on one list of topics.
+def align(
+    gate: Gate,
+    candidate: TopicScores,
+    baseline: TopicScores,
+    *,
+    replicates: Sequence[TopicScores] = (),
+    topics: Topics | None = None,
+) -> Aligned:
+    """Put all runs on one list of topics, with the topics' weights where the gate asks for them.
 
     Runs scored with the same qrels are on one already. Per-topic scores must name the same topics, or the gate says
     that a missing topic scores 0 (``missing: zero``).
@@ -30,8 +57,39 @@ def align(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> Aligned:
     Raises
     ------
     DataError
-        ``inputs_changed``: scored with different qrels; ``no_common_topic``; ``topics_differ``, with both lists.
+        ``inputs_changed``: scored with different qrels; ``no_common_topic``; ``topics_differ``, with both lists;
+        ``missing_input``: a topic without a weight.
+    ValueError
+        The gate counts topics by weight and there are no weights.
     """
+    both = _aligned(gate, candidate, baseline)
+    others = []
+    for replicate in replicates:
+        other = _aligned(gate, replicate, both.baseline).candidate
+        if other.topics != both.baseline.topics:  # it has a topic that neither side has
+            raise _differ(
+                (replicate.name, baseline.name), ((), tuple(sorted({*other.topics} - {*both.baseline.topics})))
+            )
+        others.append(other)
+    topics = topics or _NO_TOPICS
+    weights = _weights(topics, both.baseline.topics) if gate.weighted else None
+    return replace(both, replicates=tuple(others), weights=weights, tags=topics.tags)
+
+
+def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
+    if not topics.weights:
+        raise ValueError("weighted: there are no weights; give a topics file with a column named weight")
+    lacking = [topic for topic in wanted if topic not in topics.weights]
+    if lacking:
+        raise DataError(
+            f"{topics.path_name or 'the weights'}: no weight for {_counted(len(lacking))}: {', '.join(lacking)}; "
+            "give every judged topic a weight, or count all topics the same (weighted: false)",
+            reason="missing_input",
+        )
+    return np.array([topics.weights[topic] for topic in wanted])
+
+
+def _aligned(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> Aligned:
     if len({candidate.qrels_digest, baseline.qrels_digest} - {None}) > 1:
         raise DataError(
             f"{candidate.name} and {baseline.name} were scored with different qrels; score both with the same file",
@@ -48,8 +106,8 @@ def align(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> Aligned:
     if any(lacking):
         if gate.missing == "refuse":
             raise _differ((candidate.name, baseline.name), lacking)
-        topics = tuple(sorted(ours | theirs))
-        candidate, baseline = _spread(candidate, topics), _spread(baseline, topics)
+        every = tuple(sorted(ours | theirs))
+        candidate, baseline = _spread(candidate, every), _spread(baseline, every)
     return Aligned(
         candidate,
         baseline,

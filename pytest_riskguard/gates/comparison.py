@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from pytest_riskguard.gates.align import Aligned
-from pytest_riskguard.gates.decision import (
-    Decision,
-    FloatArray,
-    changed_topics,
-    decide,
-    fewest_changes,
-)
+from pytest_riskguard.gates.decision import Decision, decide, fewest_changes
+from pytest_riskguard.gates.evidence import Evidence, FloatArray
 from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
-from pytest_riskguard.risk import linear
-from pytest_riskguard.risk.checks import mean
 from pytest_riskguard.risk.paired import CHANGED
 
 
@@ -25,28 +20,43 @@ class Comparison:
     ----------
     gate, aligned
         What was asked, and of which scores.
-    differences, x : array, shape (n_topics,)
-        Candidate minus baseline (0 where they differ by no more than 1e-12), and the trade-off scores at the gate's
-        alpha, in units of the measure.
+    evidence : Evidence
+        Differences over topics, the baseline's noise, the weights.
     n, changed : int
         Topics, and topics whose score changed.
-    decision, plain : Decision or None
-        The rule at the gate's alpha and at alpha 0; None for a single topic.
     """
 
     def __init__(self, gate: Gate, aligned: Aligned) -> None:
         self.gate, self.aligned = gate, aligned
-        differences = aligned.candidate.values - aligned.baseline.values
-        # rounding is no change: otherwise 1 + alpha would multiply it, and a law would look for its steps
-        self.differences: FloatArray = np.where(np.abs(differences) > CHANGED, differences, 0.0)
-        self.n = self.differences.size
-        self.changed = changed_topics(self.differences)
-        self.x = linear(self.differences, alpha=gate.alpha)
-        self.decision: Decision | None = None
-        self.plain: Decision | None = None
-        if self.n >= 2:
-            self.decision = decide(gate, self.differences, alpha=gate.alpha)
-            self.plain = self.decision if gate.alpha == 0 else decide(gate, self.differences, alpha=0.0)
+        baseline = aligned.baseline.values
+        noise = [_differences(replicate.values, baseline) for replicate in aligned.replicates]
+        self.evidence = Evidence(
+            _differences(aligned.candidate.values, baseline),
+            np.array(noise).reshape(len(noise), baseline.size),
+            aligned.weights,
+            gate.tradeoff,
+        )
+        self.n, self.changed = self.evidence.n, self.evidence.changed
+
+    @property
+    def differences(self) -> FloatArray:
+        """Candidate minus baseline, shape (n_topics,), in units of the measure."""
+        return self.evidence.differences
+
+    @cached_property
+    def decision(self) -> Decision | None:
+        """The rule at the gate's alpha; None for a single topic, or where no interval is asked about."""
+        return self._decided(self.gate.alpha)
+
+    @cached_property
+    def plain(self) -> Decision | None:
+        """The rule at alpha 0."""
+        return self.decision if self.gate.alpha == 0 else self._decided(0.0)
+
+    def _decided(self, alpha: float) -> Decision | None:
+        if self.n < 2 or self.gate.kind == "no_topic_collapse":
+            return None
+        return decide(self.gate, self.evidence, alpha=alpha)
 
     @property
     def enough_topics(self) -> bool:
@@ -55,10 +65,16 @@ class Comparison:
 
     @property
     def few_changes(self) -> bool:
-        """Whether so few topics changed that no interval alone may fail the gate."""
+        """Whether so few topics changed that no interval alone may answer."""
         return self.changed < fewest_changes(self.gate.level)
 
     @property
     def mean_difference(self) -> float:
-        """In units of the measure."""
-        return mean(self.differences)
+        """In units of the measure, weighted where the gate is; the baseline's own noise is not taken off."""
+        return self.evidence.mean(self.differences)
+
+
+def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:
+    differences = candidate - baseline
+    # rounding is no change: otherwise 1 + alpha would multiply it, and a law would look for its steps
+    return np.where(np.abs(differences) > CHANGED, differences, 0.0)

@@ -1,7 +1,8 @@
-"""The decisive rule: which interval decides, and whether its upper limit reaches the bound.
+"""The decisive rule: which interval decides, and whether its limit reaches the bound.
 
-This is the whole of "does URisk's interval still allow no risk?", used for the verdict itself, for loss or churn
-(the same rule at alpha 0), for alpha* and for the topics without which the verdict flips.
+This is the whole of "does URisk's interval still allow no risk?" and of "does it rule out a loss beyond the
+tolerance?", used for the verdict itself, for loss or churn (the same rule at alpha 0), for alpha* and for the topics
+without which the verdict flips.
 """
 
 from __future__ import annotations
@@ -12,12 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.gates.evidence import BoolArray, Evidence, FloatArray
 from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
 from pytest_riskguard.inference import Interval, interval, intervals, leave_one_out_upper
-from pytest_riskguard.risk import linear
-from pytest_riskguard.risk.paired import CHANGED
-
-FloatArray = npt.NDArray[np.float64]
 
 #: Below this many topics BCa and Student-t must both pass: no method covers well there.
 FEW_TOPICS = 25
@@ -27,7 +25,8 @@ REACHED = 1e-12
 #: How many times further than the mean a limit may move when a topic is left out.
 NEAR = 10.0
 
-REPORTED = ("student_t", "percentile", "bca")
+#: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
+REPORTED = ("student_t", "basic", "percentile", "bca")
 
 
 def fewest_changes(level: float) -> int:
@@ -39,11 +38,6 @@ def fewest_changes(level: float) -> int:
     return math.ceil(-math.log2((1 - level) / 2))
 
 
-def changed_topics(differences: FloatArray) -> int:
-    """How many differences are more than rounding."""
-    return int(np.count_nonzero(np.abs(differences) > CHANGED))
-
-
 @dataclass(frozen=True)
 class Rule:
     """How limits are combined for this many topics and changes: all of them must reach the bound, or any."""
@@ -51,129 +45,146 @@ class Rule:
     witnesses: tuple[str, ...]
     demand: str
 
-    def decisive(self, upper: dict[str, float]) -> str:
+    def decisive(self, limits: dict[str, float]) -> str:
         """The witness whose limit decides: the lowest where all must reach the bound, else the highest."""
         choose = min if self.demand == "all" else max
-        return choose(self.witnesses, key=lambda method: upper[method])
+        return choose(self.witnesses, key=lambda method: limits[method])
 
 
 def rule_for(gate: Gate, *, n_topics: int, n_changed: int) -> Rule:
     """The rule of judgement for a comparison of this size.
 
-    Few changes come first: such a gate fails only if its interval and Student-t agree, so one witness that
-    reaches the bound is enough to pass. Then ``auto``: BCa alone from 25 topics, with Student-t below.
+    Few changes come first: no interval alone may then answer yes to "significantly risky?" or "shown to be not
+    inferior?", so the gate's method and Student-t must agree. Then ``auto``: BCa alone from 25 topics, with Student-t
+    below.
     """
-    method = "bca" if gate.method == "auto" else gate.method
-    both = (method,) if method == "student_t" else (method, "student_t")
+    both = (own_method(gate), "student_t") if own_method(gate) != "student_t" else ("student_t",)
     if n_changed < fewest_changes(gate.level):
-        return Rule(both, "any")
+        return Rule(both, "any" if gate.kind == "not_significantly_risky" else "all")
     if gate.method == "auto" and n_topics < FEW_TOPICS:
         return Rule(both, "all")
-    return Rule((method,), "all")
+    return Rule((own_method(gate),), "all")
+
+
+def own_method(gate: Gate) -> str:
+    """The interval that decides where nothing else is said: BCa for ``auto``."""
+    return "bca" if gate.method == "auto" else gate.method
 
 
 @dataclass(frozen=True)
 class Decision:
-    """What the rule said of one vector of differences at one alpha."""
+    """What the rule said of one vector of trade-off scores."""
 
     passes: bool
     decisive: str
     intervals: tuple[Interval, ...]
 
-    @property
-    def upper(self) -> float:
-        """The limit that decided."""
-        return next(i.upper for i in self.intervals if i.method == self.decisive)
+    def interval(self, method: str) -> Interval:
+        """The interval of this name."""
+        return next(i for i in self.intervals if i.method == method)
 
 
-def reaches(upper: float, tolerance: float) -> bool:
-    """Whether a limit reaches the bound; written so that NaN does not, nor a limit that says nothing."""
-    return math.isfinite(upper) and upper + tolerance + REACHED >= 0
+def limit_of(gate: Gate, interval: Interval) -> float:
+    """The limit that the gate's question is about."""
+    return interval.lower if gate.kind == "not_inferior" else interval.upper
 
 
-def decide(gate: Gate, differences: FloatArray, *, alpha: float) -> Decision:
-    """Apply the gate's rule to differences (candidate minus baseline) at this alpha; all intervals are reported."""
-    rule = rule_for(gate, n_topics=differences.size, n_changed=changed_topics(differences))
-    computed = intervals(linear(differences, alpha=alpha), methods=REPORTED, level=gate.level)
-    upper = {interval.method: interval.upper for interval in computed}
-    decisive = rule.decisive(upper)
-    return Decision(reaches(upper[decisive], gate.tolerance), decisive, computed)
+def margin(gate: Gate, limit: float) -> float:
+    """How far a limit is from the bound: at least 0 exactly where it suffices, in units of the measure.
+
+    An upper limit must reach the bound, a lower one must lie above it. NaN for a limit that says nothing, so that a
+    condition written as what must hold fails.
+    """
+    if not math.isfinite(limit):
+        return math.nan
+    return limit + gate.tolerance + (-REACHED if gate.kind == "not_inferior" else REACHED)
 
 
-def interval_margin(gate: Gate, differences: FloatArray, *, alpha: float) -> float:
+def decide(gate: Gate, evidence: Evidence, *, alpha: float) -> Decision:
+    """Apply the gate's rule at this alpha; all intervals are reported."""
+    rule = rule_for(gate, n_topics=evidence.n, n_changed=evidence.changed)
+    methods = REPORTED + tuple(method for method in rule.witnesses if method not in REPORTED)
+    computed = intervals(evidence.scores(alpha), methods=methods, level=gate.level)
+    limits = {interval.method: limit_of(gate, interval) for interval in computed}
+    decisive = rule.decisive(limits)
+    return Decision(margin(gate, limits[decisive]) >= 0, decisive, computed)
+
+
+def interval_margin(gate: Gate, evidence: Evidence, *, alpha: float) -> float:
     """How far the rule is from its bound: at least 0 exactly where ``decide`` passes, in units of the measure.
 
     The cheapest witness is looked at first, and no other where it settles the answer.
     """
-    rule = rule_for(gate, n_topics=differences.size, n_changed=changed_topics(differences))
-    x = linear(differences, alpha=alpha)
+    rule = rule_for(gate, n_topics=evidence.n, n_changed=evidence.changed)
+    x = evidence.scores(alpha)
     margins = []
-    for method in sorted(rule.witnesses, key=REPORTED.index):
-        margins.append(interval(x, method=method, level=gate.level).upper + gate.tolerance + REACHED)
+    for method in sorted(rule.witnesses, key=lambda m: m != "student_t"):
+        margins.append(margin(gate, limit_of(gate, interval(x, method=method, level=gate.level))))
         if (margins[-1] >= 0) == (rule.demand == "any"):
             return margins[-1]
     return min(margins) if rule.demand == "all" else max(margins)
 
 
-def interval_passes(gate: Gate, differences: FloatArray, *, alpha: float) -> bool:
+def interval_passes(gate: Gate, evidence: Evidence, *, alpha: float) -> bool:
     """Whether ``decide`` would pass, computing no more than that takes."""
-    return interval_margin(gate, differences, alpha=alpha) >= 0
+    return interval_margin(gate, evidence, alpha=alpha) >= 0
 
 
-def passes(gate: Gate, differences: FloatArray) -> bool:
+def passes(gate: Gate, evidence: Evidence) -> bool:
     """Whether the gate as a whole lets these differences through, churn let through by ``on_churn`` included."""
-    if differences.size < FEWEST_TOPICS:
+    if evidence.n < FEWEST_TOPICS:
         return False
-    if interval_passes(gate, differences, alpha=gate.alpha):
+    if interval_passes(gate, evidence, alpha=gate.alpha):
         return True
-    return gate.on_churn == "warn" and interval_passes(gate, differences, alpha=0.0)
+    return gate.on_churn == "warn" and interval_passes(gate, evidence, alpha=0.0)
 
 
-def passes_without_each(gate: Gate, differences: FloatArray, indices: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+def passes_without_each(gate: Gate, evidence: Evidence, indices: npt.NDArray[np.intp]) -> BoolArray:
     """For each index: whether the gate passes when that topic alone is left out.
 
     The same rule for n - 1 topics, computed for all of them at once where the inference can.
     """
-    if differences.size - 1 < FEWEST_TOPICS or indices.size == 0:
+    if evidence.n - 1 < FEWEST_TOPICS or indices.size == 0:
         return np.zeros(indices.size, dtype=np.bool_)
-    result = _passes_without_each(gate, differences, indices, alpha=gate.alpha)
+    result = _passes_without_each(gate, evidence, indices, alpha=gate.alpha)
     if gate.on_churn == "warn" and not np.all(result):
-        result |= _passes_without_each(gate, differences, indices, alpha=0.0)
+        result |= _passes_without_each(gate, evidence, indices, alpha=0.0)
     return result
 
 
-def _passes_without_each(
-    gate: Gate, differences: FloatArray, indices: npt.NDArray[np.intp], *, alpha: float
-) -> npt.NDArray[np.bool_]:
-    x = linear(differences, alpha=alpha)
-    changed = np.abs(differences) > CHANGED
-    n_changed = int(np.count_nonzero(changed))
+def _passes_without_each(gate: Gate, evidence: Evidence, indices: npt.NDArray[np.intp], *, alpha: float) -> BoolArray:
+    x = evidence.scores(alpha)
     result = np.zeros(indices.size, dtype=np.bool_)
     for moved in (True, False):  # leaving out a changed topic leaves one change fewer
-        members = np.flatnonzero(changed[indices] == moved)
+        members = np.flatnonzero(evidence.moved[indices] == moved)
         if members.size == 0:
             continue
-        rule = rule_for(gate, n_topics=x.size - 1, n_changed=n_changed - moved)
+        rule = rule_for(gate, n_topics=evidence.n - 1, n_changed=evidence.changed - moved)
         near = _near(gate, x, indices[members], rule)
         if not np.any(near):
             continue
         members = members[near]
-        reached = [
-            leave_one_out_upper(x, method=method, level=gate.level, indices=indices[members])
-            + gate.tolerance
-            + REACHED
-            >= 0
-            for method in rule.witnesses
-        ]
+        if evidence.weights is not None:  # without it the others are seen from another mean
+            result[members] = [interval_passes(gate, evidence.without(int(i)), alpha=alpha) for i in indices[members]]
+            continue
+        reached = [_margins_without_each(gate, x, method, indices[members]) >= 0 for method in rule.witnesses]
         result[members] = np.all(reached, axis=0) if rule.demand == "all" else np.any(reached, axis=0)
     return result
 
 
-def _near(gate: Gate, x: FloatArray, indices: npt.NDArray[np.intp], rule: Rule) -> npt.NDArray[np.bool_]:
+def _margins_without_each(gate: Gate, x: FloatArray, method: str, indices: npt.NDArray[np.intp]) -> FloatArray:
+    if gate.kind == "not_inferior":
+        limits = -leave_one_out_upper(-x, method=method, level=gate.level, indices=indices)
+    else:
+        limits = leave_one_out_upper(x, method=method, level=gate.level, indices=indices)
+    return np.array([margin(gate, float(limit)) for limit in limits])
+
+
+def _near(gate: Gate, x: FloatArray, indices: npt.NDArray[np.intp], rule: Rule) -> BoolArray:
     """Which topics could carry the verdict at all.
 
     Exact limits are asked for only where ten times the shift of the mean would take the limit to the bound.
     """
-    lowest = min(interval(x, method=method, level=gate.level).upper for method in rule.witnesses)
+    lowest = min(limit_of(gate, interval(x, method=method, level=gate.level)) for method in rule.witnesses)
     shifts = np.abs(x[indices] - math.fsum(x) / x.size) / (x.size - 1)
     return np.asarray(lowest + NEAR * shifts + gate.tolerance >= 0)

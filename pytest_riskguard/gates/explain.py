@@ -7,19 +7,17 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
+from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import (
-    FloatArray,
-    interval_margin,
-    passes,
-    passes_without_each,
-)
+from pytest_riskguard.gates.decision import interval_margin, passes
+from pytest_riskguard.gates.evidence import BoolArray, Evidence, FloatArray
 from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
 from pytest_riskguard.gates.verdict import ResponsibleTopic
 from pytest_riskguard.inference import critical_value
-from pytest_riskguard.risk import linear, standardised
-from pytest_riskguard.risk.paired import CHANGED
+from pytest_riskguard.risk import standard_error
+from pytest_riskguard.risk.paired import CHANGED, varies
 
 #: Above this alpha a candidate that still passes is said to pass at any: a loss then counts a million times.
 LARGEST_ALPHA = 2.0**20
@@ -28,64 +26,75 @@ ALPHA_STAR_WIDTH = 1e-4
 
 
 def responsible_topics(
-    comparison: Comparison, *, failing: bool
+    comparison: Comparison, *, flips: Callable[[npt.NDArray[np.intp]], BoolArray]
 ) -> tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]:
     """Every topic that lost, most harmful first, and apart from them the wins that are flagged.
 
     A topic is flagged when its TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14
-    Eq. 21). ``failing`` says whether the gate failed: only then can a topic flip it.
+    Eq. 21). ``flips`` says of each of the topics given whether the gate would pass without it.
     """
-    gate, candidate, baseline = comparison.gate, comparison.aligned.candidate, comparison.aligned.baseline
-    differences, x, n = comparison.differences, comparison.x, comparison.n
-    standard = standardised(x)
+    gate, aligned, exceeded = comparison.gate, comparison.aligned, collapsed(comparison)
+    candidate, baseline = aligned.candidate, aligned.baseline
+    differences, n = comparison.differences, comparison.n
+    parts = comparison.evidence.parts(gate.alpha)
+    standard = _standardised(comparison.evidence, gate.alpha)
     critical = critical_value(n, level=gate.level) if n > 1 else math.inf
-    total_loss = math.fsum(x[differences < -CHANGED])
-    losses = np.flatnonzero(differences < -CHANGED)
-    losses = losses[np.argsort(np.round(x[losses], 12), kind="stable")]
+    lost = differences < -CHANGED
+    total_loss = math.fsum(np.minimum(parts[lost], 0.0))
+    losses = np.flatnonzero(lost)
+    losses = losses[np.argsort(np.round(parts[losses], 12), kind="stable")]
     flagged_wins = np.flatnonzero((differences > CHANGED) & (standard > critical))
-    flagged_wins = flagged_wins[np.argsort(-x[flagged_wins], kind="stable")]
-    flips = passes_without_each(gate, differences, losses) if failing else np.zeros(losses.size, dtype=bool)
+    flagged_wins = flagged_wins[np.argsort(-parts[flagged_wins], kind="stable")]
 
     def row(i: int, *, flips_verdict: bool) -> ResponsibleTopic:
         topic = candidate.topics[i]
-        lost = differences[i] < 0
         return ResponsibleTopic(
             topic=topic,
             query=candidate.queries.get(topic, baseline.queries.get(topic)),
             candidate=float(candidate.values[i]),
             baseline=float(baseline.values[i]),
             difference=float(differences[i]),
-            contribution=float(x[i] / n),
-            share=float(x[i] / total_loss) if lost else None,
+            contribution=float(parts[i] / n),
+            share=float(min(parts[i], 0.0) / total_loss) + 0.0 if lost[i] and total_loss < 0 else None,
             standardised=float(standard[i]),
             flagged=bool(abs(standard[i]) > critical),
             flips_verdict=flips_verdict,
+            weight=None if aligned.weights is None else float(aligned.weights[i]),
+            exceeds=exceeded.get(i, ()),
         )
 
     return (
-        tuple(row(int(i), flips_verdict=bool(flip)) for i, flip in zip(losses, flips, strict=True)),
+        tuple(row(int(i), flips_verdict=bool(flip)) for i, flip in zip(losses, flips(losses), strict=True)),
         tuple(row(int(i), flips_verdict=False) for i in flagged_wins),
     )
 
 
-def flip_set(gate: Gate, topics: tuple[str, ...], differences: FloatArray) -> tuple[str, ...] | None:
+def _standardised(evidence: Evidence, alpha: float) -> FloatArray:
+    """TR_i: each topic's part in standard deviations of the trade-off scores (SIGIR'14 Eq. 21)."""
+    scores = evidence.scores(alpha)
+    if evidence.n < 2 or not varies(scores):
+        return np.zeros(evidence.n)
+    return evidence.parts(alpha) / (standard_error(scores) * math.sqrt(evidence.n))
+
+
+def flip_set(gate: Gate, topics: tuple[str, ...], evidence: Evidence) -> tuple[str, ...] | None:
     """Topics removed by contribution, most harmful first, until the gate passes.
 
     Greedy, so an upper bound on the smallest such set. Empty for a gate that passes; None when it does not pass
     before fewer than 10 topics are left. The search starts where Student-t, which costs nothing, would flip, and
     ends with a number of topics without which the gate passes while it fails with the last of them put back.
     """
-    x = linear(differences, alpha=gate.alpha)
-    order = np.argsort(np.round(x, 12), kind="stable")  # equal losses go by topic, whatever their rounding
-    most = differences.size - FEWEST_TOPICS
+    parts = evidence.parts(gate.alpha)
+    order = np.argsort(np.round(parts, 12), kind="stable")  # equal losses go by topic, whatever their rounding
+    most = evidence.n - FEWEST_TOPICS
 
     def passes_without(count: int) -> bool:
-        return passes(gate, np.delete(differences, order[:count]))
+        return passes(gate, evidence.without(order[:count]))
 
     if passes_without(0):
         return ()
     fails_at, passes_at = 0, most + 1
-    guess, stride = _flip_by_student_t(gate, x[order], most), 1
+    guess, stride = _flip_by_student_t(gate, evidence.scores(gate.alpha)[order], most), 1
     while passes_at - fails_at > 1:
         if passes_without(guess):
             passes_at, guess = guess, max(guess - stride, fails_at + 1)
@@ -97,35 +106,44 @@ def flip_set(gate: Gate, topics: tuple[str, ...], differences: FloatArray) -> tu
     return tuple(topics[int(i)] for i in order[:passes_at]) if passes_at <= most else None
 
 
-def _flip_by_student_t(gate: Gate, ascending: FloatArray, most: int) -> int:
-    """How many of the lowest trade-off scores must go before Student-t's upper limit reaches the bound."""
+def _flip_by_student_t(gate: Gate, scores: FloatArray, most: int) -> int:
+    """How many of the first trade-off scores must go before Student-t's limit reaches the bound."""
     counts = np.arange(1, most + 1)
-    left = ascending.size - counts
-    sums = np.cumsum(ascending[::-1])[::-1][1 : most + 1]
-    squares = np.cumsum(ascending[::-1] ** 2)[::-1][1 : most + 1]
+    left = scores.size - counts
+    sums = np.cumsum(scores[::-1])[::-1][1 : most + 1]
+    squares = np.cumsum(scores[::-1] ** 2)[::-1][1 : most + 1]
     means = sums / left
     errors = np.sqrt(np.maximum(squares / left - means**2, 0) / (left - 1))
-    reached = means + critical_value(ascending.size, level=gate.level) * errors >= -gate.tolerance
+    reached = means + _half(gate, scores.size) * errors >= -gate.tolerance
     return int(counts[int(np.argmax(reached))]) if np.any(reached) else max(most, 1)
 
 
-def alpha_star(gate: Gate, differences: FloatArray) -> float | Literal["any"] | None:
+def _half(gate: Gate, n: int) -> float:
+    """How many standard errors from the mean Student-t's limit lies that the gate asks about."""
+    critical = critical_value(n, level=gate.level)
+    return -critical if gate.kind == "not_inferior" else critical
+
+
+def alpha_star(gate: Gate, evidence: Evidence) -> float | Literal["any"] | None:
     """The largest alpha up to which the candidate passes the gate's own interval rule.
 
-    None for a loss (it fails even at alpha 0), ``"any"`` when it passes at every alpha up to 2^20. The gate passes at
+    None for a loss (it fails even at alpha 0), ``"any"`` when it passes at every alpha up to 2^20; None too for the
+    smooth trade-off, which has no alpha to vary. The gate passes at
     the value reported and fails within about a thousandth above it (limits of few topics are steps, and not quite
     monotone in alpha). The search starts where Student-t, which costs nothing, would change its mind.
     """
 
     def margin(alpha: float) -> float:
-        return interval_margin(gate, differences, alpha=alpha)
+        return interval_margin(gate, evidence, alpha=alpha)
 
+    if evidence.kind != "linear":
+        return None
     at_zero = margin(0.0)
     if not at_zero >= 0:
         return None
-    if not np.any(differences < -CHANGED):
+    if not (np.any(evidence.differences < -CHANGED) or np.any(evidence.noise < -CHANGED)):
         return "any"
-    guess = _alpha_star_by_student_t(gate, differences)
+    guess = _alpha_star_by_student_t(gate, evidence)
     low, at_low = 0.0, at_zero
     high, growth = (guess, 1.25) if guess is not None else (0.25, 4.0)
     while (at_high := margin(high)) >= 0:
@@ -162,14 +180,19 @@ def _passing_digits(alpha: float, margin: Callable[[float], float]) -> float:
     return fewer if margin(fewer) >= 0 else alpha
 
 
-def _alpha_star_by_student_t(gate: Gate, differences: FloatArray) -> float | None:
-    """Where Student-t's upper limit first falls below the bound, to a few percent; None where it never does."""
+def _alpha_star_by_student_t(gate: Gate, evidence: Evidence) -> float | None:
+    """Where Student-t's limit first falls below the bound, to a few percent; None where it never does.
+
+    Trade-off scores are straight lines in alpha.
+    """
     grid = np.geomspace(2.0**-6, LARGEST_ALPHA, 512)
-    differences = np.sort(differences)
-    losses = np.minimum(differences, 0.0)
-    means = np.mean(differences) + grid * np.mean(losses)
-    spread = np.cov(differences, losses)
+    plain = evidence.scores(0.0)
+    slopes = evidence.scores(1.0) - plain
+    order = np.lexsort((slopes, plain))
+    plain, slopes = plain[order], slopes[order]
+    means = np.mean(plain) + grid * np.mean(slopes)
+    spread = np.cov(plain, slopes)
     variances = spread[0, 0] + 2 * grid * spread[0, 1] + grid**2 * spread[1, 1]
-    half = critical_value(differences.size, level=gate.level) * np.sqrt(np.maximum(variances, 0) / differences.size)
+    half = _half(gate, evidence.n) * np.sqrt(np.maximum(variances, 0) / evidence.n)
     fails = means + half < -gate.tolerance
     return float(grid[int(np.argmax(fails))]) if np.any(fails) else None

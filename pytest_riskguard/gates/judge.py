@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.align import align
+from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.decision import passes_without_each
+from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.explain import alpha_star, flip_set, responsible_topics
+from pytest_riskguard.gates.foresight import foresight
 from pytest_riskguard.gates.notices import notices
+from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import (
     Estimates,
+    Family,
     Inputs,
     Outcome,
     Power,
@@ -23,36 +31,80 @@ from pytest_riskguard.gates.verdict import (
     TopicCounts,
     Verdict,
 )
-from pytest_riskguard.inference import cannot_fail, minimum_detectable_effect, sign_flip
-from pytest_riskguard.risk import counts, freward, frisk, trisk
-from pytest_riskguard.risk.checks import mean
+from pytest_riskguard.inference import sign_flip
+from pytest_riskguard.risk import counts, mean_test
 
 
-def judge(gate: Gate, candidate: TopicScores, baseline: TopicScores, *, rescored: bool = False) -> Verdict:
+def judge(
+    gate: Gate,
+    candidate: TopicScores,
+    baseline: TopicScores,
+    *,
+    replicates: Sequence[TopicScores] = (),
+    topics: Topics | None = None,
+    rescored: bool = False,
+    family: Family | None = None,
+) -> Verdict:
     """Ask the gate's question of two systems' scores on the same topics.
 
     Data that cannot be compared give an ``incomparable`` verdict, never an exception: what a way in makes of it
-    is its own affair. ``rescored`` says that a stored baseline was scored anew because judgements changed.
+    is its own affair.
+
+    Parameters
+    ----------
+    gate : Gate
+    candidate, baseline : TopicScores
+    replicates : sequence of TopicScores
+        Other runs of the baseline: the gate then asks about the candidate's excess over the baseline's own noise.
+    topics : Topics, optional
+        Weights and tags of topics.
+    rescored : bool
+        Whether a stored baseline was scored anew because judgements changed.
+    family : Family, optional
+        The gates that this one is judged together with, and the level that they leave to it.
 
     Raises
     ------
     ValueError
-        The two were scored with different measures: the question itself is wrong.
+        The question itself is wrong: the two were scored with different measures, a protected topic that there is
+        not, weights asked for where there are none.
     """
     if candidate.measure != baseline.measure and None not in (candidate.measure, baseline.measure):
         raise ValueError(f"candidate was scored with {candidate.measure}, baseline with {baseline.measure}")
+    question = _unanswered(
+        gate,
+        measure=candidate.measure or baseline.measure,
+        candidate=candidate.name,
+        baselines=(baseline.name,),
+        inputs=_inputs(candidate, baseline, replicates),
+    )
+    question = replace(question, replicates=len(replicates), family=family)
+    tested = gate if family is None else replace(gate, level=family.level)
     try:
-        comparison = Comparison(gate, align(gate, candidate, baseline))
+        comparison = compare(tested, candidate, baseline, replicates=replicates, topics=topics)
     except DataError as error:
-        return incomparable(
-            gate,
-            error,
-            measure=candidate.measure or baseline.measure,
-            candidate=candidate.name,
-            baselines=(baseline.name,),
-            inputs=_inputs(candidate, baseline),
-        )
-    return _verdict(comparison, rescored=rescored)
+        return replace(question, outcome="incomparable", reason=error.reason, problem=error.problem)
+    return _verdict(comparison, question, rescored=rescored)
+
+
+def compare(
+    gate: Gate,
+    candidate: TopicScores,
+    baseline: TopicScores,
+    *,
+    replicates: Sequence[TopicScores] = (),
+    topics: Topics | None = None,
+) -> Comparison:
+    """The gate applied to the systems, before anything is said of it.
+
+    Raises
+    ------
+    DataError
+        The systems cannot be compared.
+    ValueError
+        Weights are asked for where there are none, or the smooth trade-off where scores differ by more than 1.
+    """
+    return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
 
 
 def incomparable(
@@ -65,18 +117,15 @@ def incomparable(
     inputs: Inputs | None = None,
 ) -> Verdict:
     """The verdict on data that cannot be compared."""
-    return replace(
-        _unanswered(gate, measure=measure, candidate=candidate, baselines=baselines, inputs=inputs),
-        outcome="incomparable",
-        reason=error.reason,
-        problem=error.problem,
-    )
+    question = _unanswered(gate, measure=measure, candidate=candidate, baselines=baselines, inputs=inputs)
+    return replace(question, outcome="incomparable", reason=error.reason, problem=error.problem)
 
 
 def _unanswered(
     gate: Gate, *, measure: str | None, candidate: str, baselines: tuple[str, ...], inputs: Inputs | None
 ) -> Verdict:
     """The question as the verdict repeats it; the answer is still to come."""
+    collapse = gate.kind == "no_topic_collapse"
     return Verdict(
         gate=gate.name,
         kind=gate.kind,
@@ -86,9 +135,14 @@ def _unanswered(
         measure=measure,
         alpha=gate.alpha,
         tradeoff=gate.tradeoff,
+        convention=gate.convention,
+        weighted=gate.weighted,
         level=gate.level,
         method=gate.method,
         tolerance=gate.tolerance,
+        max_loss=gate.max_loss if collapse else None,
+        max_share=gate.max_share,
+        protected=tuple(gate.protected),
         on_churn=gate.on_churn,
         on_inconclusive=gate.on_inconclusive,
         missing=gate.missing,
@@ -98,29 +152,22 @@ def _unanswered(
     )
 
 
-def _inputs(candidate: TopicScores, baseline: TopicScores) -> Inputs | None:
-    digests = (candidate.digest, candidate.qrels_digest, baseline.digest, baseline.qrels_digest)
-    if digests == (None,) * 4:
+def _inputs(candidate: TopicScores, baseline: TopicScores, replicates: Sequence[TopicScores]) -> Inputs | None:
+    systems = (candidate, baseline, *replicates)
+    if all(system.digest is None and system.qrels_digest is None for system in systems):
         return None
     return Inputs(
         qrels=candidate.qrels_digest or baseline.qrels_digest,
         candidate=candidate.digest,
         baselines={baseline.name: baseline.digest},
+        replicates=tuple(replicate.digest for replicate in replicates),
     )
 
 
-def _verdict(comparison: Comparison, *, rescored: bool) -> Verdict:
-    candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
-    power = _power(comparison)
+def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Verdict:
+    power = foresight(comparison)
     outcome, reason = _outcome(comparison, power)
-    losers, winners = responsible_topics(comparison, failing=outcome == "fail")
-    question = _unanswered(
-        comparison.gate,
-        measure=candidate.measure or baseline.measure,
-        candidate=candidate.name,
-        baselines=(baseline.name,),
-        inputs=_inputs(candidate, baseline),
-    )
+    losers, winners = responsible_topics(comparison, flips=_flips(comparison, outcome))
     return replace(
         question,
         outcome=outcome,
@@ -136,9 +183,13 @@ def _verdict(comparison: Comparison, *, rescored: bool) -> Verdict:
 
 
 def _outcome(comparison: Comparison, power: Power) -> tuple[Outcome, str | None]:
+    if comparison.gate.kind == "no_topic_collapse":
+        return ("fail", "collapse") if collapsed(comparison) else ("pass", None)
     if not comparison.enough_topics or comparison.decision is None or comparison.plain is None:
         return "inconclusive", "too_few_topics"
     if not comparison.decision.passes:
+        if comparison.gate.kind == "not_inferior":
+            return "fail", "not_shown"
         if not comparison.plain.passes:
             return "fail", "loss"
         if comparison.gate.on_churn != "warn":
@@ -147,6 +198,16 @@ def _outcome(comparison: Comparison, power: Power) -> tuple[Outcome, str | None]
     if wanted is not None and not (seen is not None and seen <= wanted):
         return "inconclusive", "too_weak"
     return "pass", None
+
+
+def _flips(comparison: Comparison, outcome: Outcome) -> Callable[[npt.NDArray[np.intp]], BoolArray]:
+    """Which topics the gate would pass without, one at a time; none where it did not fail."""
+    if outcome != "fail":
+        return lambda indices: np.zeros(indices.size, dtype=np.bool_)
+    if comparison.gate.kind == "no_topic_collapse":
+        guilty = list(collapsed(comparison))
+        return lambda indices: np.isin(indices, guilty) & (len(guilty) == 1)
+    return lambda indices: passes_without_each(comparison.gate, comparison.evidence, indices)
 
 
 def _topics(comparison: Comparison) -> TopicCounts:
@@ -167,23 +228,33 @@ def _topics(comparison: Comparison) -> TopicCounts:
 
 
 def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
-    gate, differences = comparison.gate, comparison.differences
-    test = trisk(differences, alpha=gate.alpha)
+    gate, evidence, aligned = comparison.gate, comparison.evidence, comparison.aligned
+    differences, test = comparison.differences, mean_test(evidence.scores(gate.alpha))
+    by_interval = judged and gate.kind != "no_topic_collapse"
     return Estimates(
-        candidate_mean=mean(comparison.aligned.candidate.values),
-        baseline_mean=mean(comparison.aligned.baseline.values),
+        candidate_mean=evidence.mean(aligned.candidate.values),
+        baseline_mean=evidence.mean(aligned.baseline.values),
         mean_difference=comparison.mean_difference,
-        urisk=test.estimate,
-        frisk=frisk(differences),
-        freward=freward(differences),
+        urisk=evidence.estimate(gate.alpha),
+        frisk=evidence.mean(np.maximum(0.0, -differences)) + 0.0,
+        freward=evidence.mean(np.maximum(0.0, differences)),
         standard_error=test.standard_error,
         trisk=test.statistic,
         p_value=test.p_value,
-        sign_flip_p_value=sign_flip(differences).p_value,
-        mean_absolute_difference=mean(np.abs(differences)),
-        alpha_star=alpha_star(gate, differences) if judged else None,
-        flip_set=flip_set(gate, comparison.aligned.candidate.topics, differences) if judged else None,
+        sign_flip_p_value=sign_flip(evidence.parts(0.0)).p_value,
+        mean_absolute_difference=evidence.mean(np.abs(differences)),
+        noise_urisk=evidence.noise_estimate(gate.alpha),
+        decision_p_value=decision_p_value(comparison),
+        alpha_star=alpha_star(gate, evidence) if by_interval else None,
+        flip_set=_flip_set(comparison) if judged else None,
     )
+
+
+def _flip_set(comparison: Comparison) -> tuple[str, ...] | None:
+    topics = comparison.aligned.candidate.topics
+    if comparison.gate.kind == "no_topic_collapse":
+        return tuple(topics[i] for i in collapsed(comparison))
+    return flip_set(comparison.gate, topics, comparison.evidence)
 
 
 def _intervals(comparison: Comparison) -> tuple[ReportedInterval, ...]:
@@ -194,17 +265,3 @@ def _intervals(comparison: Comparison) -> tuple[ReportedInterval, ...]:
         ReportedInterval(i.method, i.level, i.lower, i.upper, decisive=i.method == decisive)
         for i in comparison.decision.intervals
     )
-
-
-def _power(comparison: Comparison) -> Power:
-    """What the gate could have seen: the loss beyond its tolerance that it would have failed for, 4 times of 5.
-
-    Of URisk; of the mean difference where churn only warns, for then nothing less fails the gate. None where this few
-    changed topics cannot fail it at all.
-    """
-    gate, n = comparison.gate, comparison.n
-    if n < 2 or (comparison.changed > 0 and cannot_fail(comparison.changed, n, level=gate.level)):
-        return Power()
-    error = trisk(comparison.differences, alpha=0.0 if gate.on_churn == "warn" else gate.alpha).standard_error
-    seen = minimum_detectable_effect((error or 0.0) * math.sqrt(n), n, level=gate.level)
-    return Power(minimum_detectable_effect=gate.tolerance + seen)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import FEW_TOPICS, Decision, reaches, rule_for
+from pytest_riskguard.gates.decision import FEW_TOPICS, Decision, limit_of, margin, own_method, rule_for
 from pytest_riskguard.gates.verdict import NAMES, Notice, Outcome
 from pytest_riskguard.inference import cannot_fail
-from pytest_riskguard.risk.paired import CHANGED
+
+#: Intervals that take the law of the mean for Student's.
+PARAMETRIC = ("student_t",)
+#: From this many topics on the paper finds parametric and nonparametric intervals alike (ADCS 2019).
+ENOUGH_FOR_STUDENT = 250
 
 
 def notices(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[Notice, ...]:
@@ -40,18 +44,25 @@ def _about_the_data(comparison: Comparison, *, rescored: bool) -> Iterator[Notic
 
 
 def _about_the_evidence(comparison: Comparison, decision: Decision) -> Iterator[Notice]:
-    student = next(i for i in decision.intervals if i.method == "student_t")
+    student = decision.interval("student_t")
+    flat = student.lower == student.upper
     if comparison.changed == 0:
         yield Notice("no_variation", "no topic changed: both systems score the same everywhere")
-    elif student.lower == student.upper:
+    elif flat:
         yield Notice("no_variation", "every topic changed by the same amount: the mean alone decides")
     if comparison.few_changes and comparison.changed > 0:
         yield Notice("few_changed_topics", _few_changes(comparison))
     if comparison.n < FEW_TOPICS:
         text = f"only {comparison.n} topics: below {FEW_TOPICS} every interval covers less than it says"
-        if comparison.gate.method == "auto" and not comparison.few_changes and student.lower < student.upper:
+        if comparison.gate.method == "auto" and not comparison.few_changes and not flat:
             text += ", so BCa and Student-t must both pass"
         yield Notice("few_topics", text)
+    if comparison.gate.method in PARAMETRIC and comparison.n < ENOUGH_FOR_STUDENT and not flat:
+        yield Notice(
+            "parametric_interval",
+            f"{NAMES[comparison.gate.method]} takes the mean of {comparison.n} topics for all but normal; below "
+            f"about {ENOUGH_FOR_STUDENT} topics a nonparametric interval is the safer choice (method: auto)",
+        )
 
 
 def _about_the_answer(
@@ -73,28 +84,29 @@ def _about_the_answer(
 
 def _disagreement(comparison: Comparison, decision: Decision) -> str | None:
     """What Student-t says where the gate's own method says the opposite."""
-    own = "bca" if comparison.gate.method == "auto" else comparison.gate.method
-    upper = {i.method: i.upper for i in decision.intervals}
-    says = {m: reaches(upper[m], comparison.gate.tolerance) for m in (own, "student_t")}
+    gate, own = comparison.gate, own_method(comparison.gate)
+    limits = {i.method: limit_of(gate, i) for i in decision.intervals}
+    says = {m: margin(gate, limits[m]) >= 0 for m in (own, "student_t")}
     if says[own] == says["student_t"]:
         return None
     word = {True: "passes", False: "fails"}
+    side = "lower" if gate.kind == "not_inferior" else "upper"
     return (
-        f"by Student-t it {word[says['student_t']]} (upper limit {upper['student_t']:+.3g}), by {NAMES[own]} it "
-        f"{word[says[own]]} ({upper[own]:+.3g}); {NAMES[decision.decisive]} decided"
+        f"by Student-t it {word[says['student_t']]} ({side} limit {limits['student_t']:+.3g}), by "
+        f"{NAMES[own]} it {word[says[own]]} ({limits[own]:+.3g}); {NAMES[decision.decisive]} decided"
     )
 
 
 def _few_changes(comparison: Comparison) -> str:
-    moved = [
-        topic
-        for topic, difference in zip(comparison.aligned.candidate.topics, comparison.differences, strict=True)
-        if abs(difference) > CHANGED
-    ]
+    gate = comparison.gate
+    topics = comparison.aligned.candidate.topics
+    moved = [topic for topic, changed in zip(topics, comparison.evidence.moved, strict=True) if changed]
     text = f"only {comparison.changed} of {comparison.n} topics changed ({', '.join(moved)})"
-    if comparison.gate.method != "student_t":
+    if gate.kind == "not_inferior":
+        return text if gate.method == "student_t" else f"{text}: the gate passes only if Student-t agrees"
+    if gate.method != "student_t":
         text += ": the gate fails only if Student-t agrees"
-    if cannot_fail(comparison.changed, comparison.n, level=comparison.gate.level):
+    if cannot_fail(comparison.changed, comparison.n, level=gate.level):
         text += f"; with {comparison.changed} changed topics it cannot fail"
     return text
 

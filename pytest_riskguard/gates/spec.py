@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
-Kind = Literal["not_significantly_risky"]
-Method = Literal["auto", "bca", "percentile", "student_t"]
-Tradeoff = Literal["linear"]
+Kind = Literal["not_significantly_risky", "not_inferior", "no_topic_collapse"]
+Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]
+Tradeoff = Literal["linear", "smooth"]
+Convention = Literal["plus", "minus"]
 Response = Literal["fail", "warn"]
 Missing = Literal["refuse", "zero"]
 
 KINDS: tuple[str, ...] = get_args(Kind)
 METHODS: tuple[str, ...] = get_args(Method)
 TRADEOFFS: tuple[str, ...] = get_args(Tradeoff)
+CONVENTIONS: tuple[str, ...] = get_args(Convention)
 RESPONSES: tuple[str, ...] = get_args(Response)
 MISSING: tuple[str, ...] = get_args(Missing)
-#: A loss that counts a billion times is a ban on losses: `no loss at all` is another question.
+#: A loss that counts a billion times is a ban on losses, which ``protected`` asks for directly.
 LARGEST_ALPHA = 1e9
+#: The alpha at which the smooth trade-off was fitted (AIRS 2019): it is no parameter of it.
+SMOOTH_ALPHA = 1.0
 #: Below this many topics no interval is trusted and a gate is inconclusive.
 FEWEST_TOPICS = 10
 #: Confidence levels that an interval can be asked for.
 LEVELS = (1e-6, 1 - 1e-6)
+
+#: Options that would look as if they decided where they do not, by kind.
+FOREIGN: dict[str, tuple[str, ...]] = {
+    "not_significantly_risky": ("max_loss", "max_share", "protected"),
+    "not_inferior": ("max_loss", "max_share", "protected", "on_churn", "max_mde"),
+    "no_topic_collapse": ("method", "tolerance", "weighted", "on_churn", "on_inconclusive", "max_mde"),
+}
 
 
 @dataclass(frozen=True)
@@ -35,6 +47,8 @@ class Gate:
         As the report names the gate.
     kind : str
         ``not_significantly_risky``: the upper limit of URisk's interval is at least ``-tolerance``.
+        ``not_inferior``: its lower limit is above ``-tolerance``; at alpha 0 that is the mean difference's.
+        ``no_topic_collapse``: no topic loses more than it may.
     alpha : float
         Extra weight of a loss, at least 0: a loss counts ``1 + alpha`` times.
     level : float
@@ -44,13 +58,23 @@ class Gate:
     tolerance : float
         Loss of URisk that is accepted, at least 0, in units of the measure.
     tradeoff : str
-        How a difference becomes a trade-off score.
+        How a difference becomes a trade-off score: ``linear``, or ``smooth`` (at alpha 1 only).
+    convention : str
+        How figures are shown, ``plus`` (risk is negative) or ``minus`` (risk is positive); it decides nothing.
+    weighted : bool
+        Whether topics count by the weights of the topics file.
     on_churn, on_inconclusive : str
         ``fail`` or ``warn``.
     max_mde : float or None
         The gate is inconclusive when it could not have seen a loss of this size (units of the measure).
     missing : str
         What per-topic scores that lack a topic of the other side mean: ``refuse`` (incomparable) or ``zero``.
+    max_loss : float or None
+        ``no_topic_collapse``: the largest loss that a topic may have, in units of the measure.
+    max_share : float or None
+        ``no_topic_collapse``: the largest share of the baseline's score that a topic may lose, from 0 to 1.
+    protected : sequence of str
+        ``no_topic_collapse``: topics, or ``TAG=VALUE`` for the topics with that tag, that may not lose at all.
     """
 
     name: str
@@ -60,26 +84,48 @@ class Gate:
     method: Method = "auto"
     tolerance: float = 0.0
     tradeoff: Tradeoff = "linear"
+    convention: Convention = "plus"
+    weighted: bool = False
     on_churn: Response = "fail"
     on_inconclusive: Response = "fail"
     max_mde: float | None = None
     missing: Missing = "refuse"
+    max_loss: float | None = 0.5
+    max_share: float | None = None
+    protected: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, KINDS)
         _one_of("method", self.method, METHODS)
         _one_of("tradeoff", self.tradeoff, TRADEOFFS)
+        _one_of("convention", self.convention, CONVENTIONS)
         _one_of("on_churn", self.on_churn, RESPONSES)
         _one_of("on_inconclusive", self.on_inconclusive, RESPONSES)
         _one_of("missing", self.missing, MISSING)
         _at_least_zero("alpha", self.alpha)
         if self.alpha > LARGEST_ALPHA:
             raise ValueError(f"alpha must be at most {LARGEST_ALPHA:g}, got {self.alpha!r}")
+        if self.tradeoff == "smooth" and self.alpha != SMOOTH_ALPHA:
+            raise ValueError(f"tradeoff smooth holds for alpha {SMOOTH_ALPHA:g} only, got alpha {self.alpha!r}")
         _at_least_zero("tolerance", self.tolerance)
-        if self.max_mde is not None:
-            _at_least_zero("max_mde", self.max_mde)
+        for name in ("max_mde", "max_loss", "max_share"):
+            if (value := getattr(self, name)) is not None:
+                _at_least_zero(name, value)
+        if self.max_share is not None and self.max_share > 1:
+            raise ValueError(f"max_share must be a share from 0 to 1, got {self.max_share!r}")
         if not LEVELS[0] <= self.level <= LEVELS[1]:
             raise ValueError(f"level must be between {LEVELS[0]:f} and {LEVELS[1]:f}, got {self.level!r}")
+        if isinstance(self.protected, str) or not all(isinstance(entry, str) for entry in self.protected):
+            raise ValueError(f"protected must be a list of topics or TAG=VALUE, got {self.protected!r}")
+        object.__setattr__(self, "protected", tuple(self.protected))
+        self._check_kind()
+
+    def _check_kind(self) -> None:
+        for option in fields(self):
+            if option.name in FOREIGN[self.kind] and getattr(self, option.name) != option.default:
+                raise ValueError(f"{option.name} has no meaning for {self.kind}: leave it out")
+        if self.kind == "no_topic_collapse" and not self.protected and self.max_loss is self.max_share is None:
+            raise ValueError("no_topic_collapse needs max_loss, max_share or protected: without them it asks nothing")
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -10,7 +10,13 @@ from typing import Any, Literal
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
 #: Intervals as people write them.
-NAMES = {"student_t": "Student-t", "percentile": "percentile", "bca": "BCa"}
+NAMES = {
+    "student_t": "Student-t",
+    "basic": "basic",
+    "studentized": "studentized",
+    "percentile": "percentile",
+    "bca": "BCa",
+}
 
 #: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
 SIGNIFICANT_DIGITS = 12
@@ -31,6 +37,7 @@ class Inputs:
     qrels: str | None = None
     candidate: str | None = None
     baselines: Mapping[str, str | None] = field(default_factory=dict)
+    replicates: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -51,7 +58,11 @@ class TopicCounts:
 
 @dataclass(frozen=True)
 class Estimates:
-    """The figures of the literature, in units of the measure; None where they do not exist."""
+    """The figures of the literature, in units of the measure; None where they do not exist.
+
+    Where the baseline has replicates ``urisk`` and all that belongs to it is the excess over ``noise_urisk``, the
+    mean URisk of the replicates. ``decision_p_value`` is the smallest ``1 - level`` at which this gate would fail.
+    """
 
     candidate_mean: float | None = None
     baseline_mean: float | None = None
@@ -64,13 +75,15 @@ class Estimates:
     p_value: float | None = None
     sign_flip_p_value: float | None = None
     mean_absolute_difference: float | None = None
+    noise_urisk: float | None = None
+    decision_p_value: float | None = None
     alpha_star: float | Literal["any"] | None = None
     flip_set: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
 class ReportedInterval:
-    """One interval of URisk; ``decisive`` marks the one whose upper limit decided."""
+    """One interval of URisk; ``decisive`` marks the one whose limit decided."""
 
     method: str
     level: float
@@ -81,7 +94,10 @@ class ReportedInterval:
 
 @dataclass(frozen=True)
 class ResponsibleTopic:
-    """A topic's part in the verdict; ``contribution`` = x_i/n, so losses and wins add up to URisk."""
+    """A topic's part in the verdict; ``contribution`` = x_i/n, so losses and wins add up to URisk.
+
+    ``weight`` is None where all topics count the same; ``exceeds`` names the limits of ``no_topic_collapse``.
+    """
 
     topic: str
     query: str | None
@@ -93,13 +109,16 @@ class ResponsibleTopic:
     standardised: float
     flagged: bool
     flips_verdict: bool
+    weight: float | None = None
+    exceeds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Power:
     """What this gate could have seen with 80 % power, its tolerance included, in units of the measure.
 
-    ``topics_for_tolerance`` belongs to questions that pass only on evidence; None for this kind of gate.
+    ``topics_for_tolerance`` belongs to ``not_inferior``, which passes only on evidence: with so many topics a
+    candidate such as this one would be shown not inferior, 4 times of 5. None where no number would do.
     """
 
     minimum_detectable_effect: float | None = None
@@ -107,10 +126,25 @@ class Power:
 
 
 @dataclass(frozen=True)
+class Family:
+    """The gates that a gate was judged together with; ``level`` is what was left of its own after the correction.
+
+    The gate fails exactly where ``adjusted_p_value`` is at most 1 less its own level, which is where its decisive
+    interval at ``level`` lies below the bound.
+    """
+
+    correction: str
+    size: int
+    level: float
+    adjusted_p_value: float
+
+
+@dataclass(frozen=True)
 class Verdict:
     """Pass or fail with the evidence; field by field the JSON object of the report.
 
-    ``measure`` and ``inputs`` are None for plain mappings, which have neither.
+    ``measure`` and ``inputs`` are None for plain mappings, which have neither. ``replicates`` is how many runs of the
+    baseline's system its own noise was taken from.
     """
 
     gate: str
@@ -129,6 +163,13 @@ class Verdict:
     missing: str
     candidate: str
     baselines: tuple[str, ...]
+    convention: str = "plus"
+    weighted: bool = False
+    max_loss: float | None = None
+    max_share: float | None = None
+    protected: tuple[str, ...] = ()
+    replicates: int = 0
+    family: Family | None = None
     inputs: Inputs | None = None
     topics: TopicCounts = field(default_factory=TopicCounts)
     estimates: Estimates = field(default_factory=Estimates)
@@ -145,7 +186,7 @@ class Verdict:
 
     @property
     def decisive_interval(self) -> ReportedInterval | None:
-        """The interval whose upper limit decided, where there is one."""
+        """The interval whose limit decided, where there is one."""
         return next((interval for interval in self.intervals if interval.decisive), None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,7 +202,9 @@ class Verdict:
                 **_known(cls, data),
                 "warnings": tuple(Notice(**_known(Notice, w)) for w in data["warnings"]),
                 "baselines": tuple(data["baselines"]),
-                "inputs": None if data["inputs"] is None else Inputs(**_known(Inputs, data["inputs"])),
+                "protected": tuple(data.get("protected", ())),
+                "family": None if data.get("family") is None else Family(**_known(Family, data["family"])),
+                "inputs": None if data["inputs"] is None else Inputs(**_tupled(_known(Inputs, data["inputs"]))),
                 "topics": TopicCounts(**_tupled(_known(TopicCounts, data["topics"]))),
                 "estimates": Estimates(**_tupled(_known(Estimates, data["estimates"]))),
                 "intervals": tuple(ReportedInterval(**_known(ReportedInterval, i)) for i in data["intervals"]),
@@ -173,7 +216,7 @@ class Verdict:
 
 
 def _topics(rows: list[Mapping[str, Any]]) -> tuple[ResponsibleTopic, ...]:
-    return tuple(ResponsibleTopic(**_known(ResponsibleTopic, row)) for row in rows)
+    return tuple(ResponsibleTopic(**_tupled(_known(ResponsibleTopic, row))) for row in rows)
 
 
 def _known(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from pytest_riskguard.inference.exact import mean_law
 from pytest_riskguard.inference.intervals import Interval, critical_value, interval, intervals
 from pytest_riskguard.inference.leave_one_out import leave_one_out_upper
+from pytest_riskguard.inference.p_values import upper_p_value
 from pytest_riskguard.inference.power import cannot_fail, minimum_detectable_effect, topics_needed
 from pytest_riskguard.inference.signflip import SignFlip, sign_flip
 
@@ -18,4 +19,5 @@ __all__ = [
     "minimum_detectable_effect",
     "sign_flip",
     "topics_needed",
+    "upper_p_value",
 ]

@@ -46,8 +46,8 @@ def intervals(x: npt.ArrayLike, *, methods: Sequence[str] = METHODS, level: floa
     x : array, shape (n_topics,)
         Trade-off scores, in units of the measure; at least two. Constant data give ``[mean, mean]``.
     methods : sequence of {"student_t", "basic", "percentile", "bca"}
-        Basic, percentile and BCa are exact: they are the limits that infinitely many replicates would give. BCa's bias
-        correction counts half of the atom at the mean (R's ``boot`` counts none of it).
+        Basic, percentile and BCa are exact: they are the limits that infinitely many replicates would give. BCa's
+        bias correction counts half of the atom at the mean (R's ``boot`` counts none of it).
     level : float
         Confidence of the two-sided interval, in (0, 1).
 
@@ -98,8 +98,7 @@ class _Data:
 
 def _student_t(data: _Data, level: float) -> tuple[float, float]:
     sample = data.sample
-    error = sample.deviation / math.sqrt(sample.n - 1)
-    half = critical_value(sample.n, level=level) * error
+    half = critical_value(sample.n, level=level) * sample.standard_error
     return sample.mean - half, sample.mean + half
 
 

@@ -65,6 +65,11 @@ class Sample:
         return self.deviation / math.sqrt(self.n)
 
     @cached_property
+    def standard_error(self) -> float:
+        """Standard error of the mean, ``sd / sqrt(n)`` with divisor n - 1, in units of x."""
+        return self.deviation / math.sqrt(self.n - 1)
+
+    @cached_property
     def acceleration(self) -> float:
         """BCa's a: sum L^3 / (6 (sum L^2)^1.5) with L = x - mean (ADCS 2019, Eq. 6); below 1/6 in size."""
         return math.fsum((self.centred / self.deviation) ** 3) / (6 * self.n * math.sqrt(self.n))

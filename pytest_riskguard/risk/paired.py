@@ -105,7 +105,18 @@ def trisk(differences: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear")
 
     Parameters and errors are those of ``urisk``.
     """
-    x = trade_off(differences, kind=tradeoff, alpha=alpha)
+    return mean_test(trade_off(differences, kind=tradeoff, alpha=alpha))
+
+
+def mean_test(x: npt.ArrayLike) -> RiskTest:
+    """The mean of trade-off scores over its standard error, and what Student's t says of it (Eq. 10, 12).
+
+    Raises
+    ------
+    ValueError
+        No topic, a second axis, a value that is not finite.
+    """
+    x = per_topic(x, name="x")
     estimate = mean(x)
     if x.size < 2:
         return RiskTest(estimate, None, None, None)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import TopicScores, read_qrels, score_run
+from pytest_riskguard.gates.evidence import Evidence
 
 
 def topic_scores(name: str, values: Sequence[float] | np.ndarray) -> TopicScores:
@@ -20,6 +21,11 @@ def pair(differences: Sequence[float] | np.ndarray, *, level: float = 0.5) -> tu
     """A candidate and a baseline that differ by these values; the baseline scores ``level`` everywhere."""
     base = np.zeros(len(differences)) + level
     return topic_scores("candidate", base + np.asarray(differences)), topic_scores("baseline", base)
+
+
+def evidence(differences: Sequence[float] | np.ndarray) -> Evidence:
+    """Plain differences, without noise or weights."""
+    return Evidence(np.asarray(differences, dtype=float), np.zeros((0, len(differences))))
 
 
 Scored = Callable[..., TopicScores]

@@ -10,7 +10,7 @@ from pytest_riskguard.gates.explain import alpha_star, flip_set
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.risk import linear
-from tests.gates.conftest import pair
+from tests.gates.conftest import evidence, pair
 
 
 def names(n: int) -> tuple[str, ...]:
@@ -24,8 +24,8 @@ def test_the_flip_set_is_the_first_number_of_worst_topics_without_which_the_gate
     d = rng.normal(-0.06, 0.1, n) * (rng.random(n) < rng.choice([0.3, 1.0]))
     gate = Gate("g", alpha=1, level=float(rng.choice([0.8, 0.95])))
     order = np.argsort(linear(d, alpha=1), kind="stable")
-    counts = [k for k in range(n - 10 + 1) if passes(gate, np.delete(d, order[:k]))]
-    found = flip_set(gate, names(n), d)
+    counts = [k for k in range(n - 10 + 1) if passes(gate, evidence(np.delete(d, order[:k])))]
+    found = flip_set(gate, names(n), evidence(d))
     assert found == (tuple(names(n)[i] for i in order[: counts[0]]) if counts else None)
 
 
@@ -33,27 +33,27 @@ def test_a_long_flip_set_is_as_short():
     rng = np.random.default_rng(5)
     d = rng.normal(-0.05, 0.1, 300)
     gate = Gate("g", alpha=1)
-    found = flip_set(gate, names(300), d)
+    found = flip_set(gate, names(300), evidence(d))
     assert found is not None
     assert len(found) > 32
     order = np.argsort(linear(d, alpha=1), kind="stable")
-    assert passes(gate, np.delete(d, order[: len(found)]))
-    assert not passes(gate, np.delete(d, order[: len(found) - 1]))
+    assert passes(gate, evidence(np.delete(d, order[: len(found)])))
+    assert not passes(gate, evidence(np.delete(d, order[: len(found) - 1])))
 
 
 def test_a_gate_that_passes_needs_no_topic_removed():
-    assert flip_set(Gate("g"), names(30), np.full(30, 0.1)) == ()
+    assert flip_set(Gate("g"), names(30), evidence(np.full(30, 0.1))) == ()
 
 
 def test_a_loss_everywhere_has_no_flip_set():
-    assert flip_set(Gate("g"), names(60), np.linspace(-0.2, -0.1, 60)) is None
+    assert flip_set(Gate("g"), names(60), evidence(np.linspace(-0.2, -0.1, 60))) is None
 
 
 def test_the_flip_set_heeds_on_churn():
     rng = np.random.default_rng(11)
     d = np.concatenate([rng.normal(0.0, 0.1, 100), [-0.9] * 8])
     warn, fail = Gate("g", alpha=5, on_churn="warn"), Gate("g", alpha=5)
-    first, second = flip_set(warn, names(108), d), flip_set(fail, names(108), d)
+    first, second = flip_set(warn, names(108), evidence(d)), flip_set(fail, names(108), evidence(d))
     assert first is not None
     assert second is None or len(first) < len(second)
 
@@ -68,7 +68,7 @@ def test_a_topic_flips_the_verdict_when_the_gate_passes_without_it(seed):
     differences = candidate.values - baseline.values
     verdict = judge(gate, candidate, baseline)
     for topic in verdict.responsible_topics:
-        without = passes(gate, np.delete(differences, int(topic.topic[1:])))
+        without = passes(gate, evidence(np.delete(differences, int(topic.topic[1:]))))
         assert topic.flips_verdict == (verdict.outcome == "fail" and without)
 
 
@@ -77,21 +77,21 @@ def test_alpha_star_passes_and_a_thousandth_more_fails(seed):
     rng = np.random.default_rng(seed)
     d = rng.normal(0.02, 0.1, 80)
     gate = Gate("g", alpha=1)
-    star = alpha_star(gate, d)
+    star = alpha_star(gate, evidence(d))
     assert isinstance(star, float)
-    assert interval_passes(gate, d, alpha=star)
-    assert not interval_passes(gate, d, alpha=1.001 * star)
+    assert interval_passes(gate, evidence(d), alpha=star)
+    assert not interval_passes(gate, evidence(d), alpha=1.001 * star)
 
 
 def test_alpha_star_of_a_loss_is_none_and_without_losses_any():
-    assert alpha_star(Gate("g"), np.linspace(-0.2, -0.1, 40)) is None
-    assert alpha_star(Gate("g"), np.linspace(0.1, 0.2, 40)) == "any"
+    assert alpha_star(Gate("g"), evidence(np.linspace(-0.2, -0.1, 40))) is None
+    assert alpha_star(Gate("g"), evidence(np.linspace(0.1, 0.2, 40))) == "any"
 
 
 def test_alpha_star_is_any_where_few_losses_can_never_be_significant():
     d = np.zeros(50)
     d[:3] = [-0.5, -0.4, 0.1]
-    assert alpha_star(Gate("g"), d) == "any"
+    assert alpha_star(Gate("g"), evidence(d)) == "any"
 
 
 def test_queries_of_the_topics_come_along():
@@ -114,7 +114,7 @@ def test_equal_losses_are_taken_out_in_the_order_of_topics():
     d = np.round(rng.normal(-0.1, 0.2, 60), 1)
     noisy = d + rng.normal(0, 1e-16, 60)
     gate = Gate("g", alpha=1)
-    assert flip_set(gate, names(60), d) == flip_set(gate, names(60), noisy)
+    assert flip_set(gate, names(60), evidence(d)) == flip_set(gate, names(60), evidence(noisy))
 
 
 def test_the_one_topic_far_out_is_found_to_carry_the_verdict():
@@ -122,7 +122,7 @@ def test_the_one_topic_far_out_is_found_to_carry_the_verdict():
     gate = Gate("g", alpha=1)
     verdict = judge(gate, *pair(d, level=0.95))
     assert verdict.outcome == "fail"
-    assert passes(gate, d[:-1])
+    assert passes(gate, evidence(d[:-1]))
     assert [topic.topic for topic in verdict.responsible_topics if topic.flips_verdict] == ["t00060"]
 
 

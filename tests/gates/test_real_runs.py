@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pytest_riskguard.gates.decision import decide
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.spec import Gate
-from tests.gates.conftest import Scored
+from tests.gates.conftest import Scored, evidence
 
 
 @pytest.mark.parametrize(
@@ -89,17 +90,15 @@ def test_pairs_of_cranfield_runs_fall_into_the_classes_that_were_counted(cranfie
     scores = {name: cranfield(name) for name in names}
     found = {"pass": 0, "loss": 0, "churn": 0}
     up = 0
-    from pytest_riskguard.gates.decision import changed_topics, decide
-
     gate = Gate("g", alpha=1)
     for candidate in names:
         for baseline in names:
             d = scores[candidate].values - scores[baseline].values
-            if candidate == baseline or changed_topics(d) < 6:
+            if candidate == baseline or np.count_nonzero(np.abs(d) > 1e-12) < 6:
                 continue
-            if decide(gate, d, alpha=1).passes:
+            if decide(gate, evidence(d), alpha=1).passes:
                 found["pass"] += 1
-            elif decide(gate, d, alpha=0).passes:
+            elif decide(gate, evidence(d), alpha=0).passes:
                 found["churn"] += 1
                 up += d.mean() > 0
             else:

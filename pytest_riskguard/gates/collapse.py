@@ -1,0 +1,74 @@
+"""Did any single topic lose more than it may? A question about topics, not about a mean: no interval, no alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.risk.paired import CHANGED, COUNTED
+
+
+def collapsed(comparison: Comparison) -> dict[int, tuple[str, ...]]:
+    """The topics that lost more than they may, by index, each with the limits that it exceeds.
+
+    Limits are exceeded, not reached: a loss of exactly ``max_loss`` is let through. Losses that no tool prints (1e-6
+    and less) are none, for protected topics too. Empty for gates of another kind.
+
+    Raises
+    ------
+    ValueError
+        A protected entry that is neither a judged topic nor the tag of one.
+    """
+    gate, aligned = comparison.gate, comparison.aligned
+    if gate.kind != "no_topic_collapse":
+        return {}
+    losses = -comparison.differences
+    limits = {}
+    if gate.max_loss is not None:
+        limits["max_loss"] = losses > gate.max_loss + CHANGED
+    if gate.max_share is not None:
+        limits["max_share"] = losses > gate.max_share * np.abs(aligned.baseline.values) + CHANGED
+    if gate.protected:
+        topics = aligned.candidate.topics
+        guarded = protected_topics(gate.protected, topics, aligned.tags)
+        limits["protected"] = np.array([topic in guarded for topic in topics])
+    return {
+        int(i): exceeded
+        for i in np.flatnonzero(losses > COUNTED)
+        if (exceeded := tuple(name for name, beyond in limits.items() if beyond[i]))
+    }
+
+
+def protected_topics(
+    entries: Sequence[str], topics: tuple[str, ...], tags: Mapping[str, Mapping[str, str]]
+) -> frozenset[str]:
+    """The topics that entries name: topics themselves, or ``TAG=VALUE``.
+
+    Raises
+    ------
+    ValueError
+        An entry that names none of the topics.
+    """
+    named: set[str] = set()
+    for entry in entries:
+        tag, equals, value = entry.partition("=")
+        if entry in topics:
+            named.add(entry)
+        elif equals and (
+            tagged := [topic for topic in topics if tags.get(topic, {}).get(tag.strip()) == value.strip()]
+        ):
+            named.update(tagged)
+        else:
+            raise ValueError(_nothing_named(entry, topics, tags))
+    return frozenset(named)
+
+
+def _nothing_named(entry: str, topics: tuple[str, ...], tags: Mapping[str, Mapping[str, str]]) -> str:
+    known = sorted({f"{tag}={value}" for topic in topics for tag, value in tags.get(topic, {}).items()})
+    has = f"; tags there are: {', '.join(known[:12])}" if known else "; the topics file has no tags"
+    return (
+        f"protected: {entry!r} is no judged topic and no TAG=VALUE of one; a topic without relevant documents cannot "
+        f"be protected, for it has no score{has}"
+    )

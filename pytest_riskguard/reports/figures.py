@@ -1,0 +1,175 @@
+"""The figures of a verdict as text: their names and signs in the convention asked for, and what they mean."""
+
+from __future__ import annotations
+
+from pytest_riskguard.gates.verdict import NAMES, Family, ReportedInterval, Verdict
+from pytest_riskguard.reports.text import clean, counted, plain, short, signed
+from pytest_riskguard.risk import alpha_hat, minus, minus_limits
+
+#: Intervals that are shown beside the one that decided.
+_BESIDE = ("student_t", "percentile", "bca")
+_TOO_FEW = "too few topics: no interval can be trusted below 10"
+_TOO_WEAK = "too weak: it could not have seen a loss of the size that max_mde asks for"
+
+
+def estimate(verdict: Verdict) -> str:
+    """URisk and the interval that decided: ``URisk(alpha=1) = -0.1 [-0.2, -0.01]``."""
+    value = verdict.estimates.urisk
+    line = f"{_name(verdict)} = {'undefined' if value is None else shown(verdict, value)}"
+    interval = verdict.decisive_interval
+    return line if interval is None else f"{line} {limits(verdict, interval)}"
+
+
+def _name(verdict: Verdict) -> str:
+    sign, parameter = ("", f"alpha={short(verdict.alpha)}")
+    if verdict.convention == "minus":
+        sign, parameter = "-", f"alpha-hat={short(alpha_hat(verdict.alpha))}"
+    if verdict.tradeoff == "smooth":
+        parameter = "smooth"
+    weighted = "weighted " if verdict.weighted else ""
+    excess = "excess " if verdict.estimates.noise_urisk is not None else ""
+    return f"{excess}{weighted}URisk{sign}({parameter})"
+
+
+def shown(verdict: Verdict, value: float, digits: int = 4) -> str:
+    """A URisk, or what is in its unit, with the sign of the convention."""
+    return signed(minus(value) if verdict.convention == "minus" else value, digits)
+
+
+def limits(verdict: Verdict, interval: ReportedInterval) -> str:
+    """``[lower, upper]`` in the convention."""
+    lower, upper = interval.lower, interval.upper
+    if verdict.convention == "minus":
+        lower, upper = minus_limits(lower, upper)
+    return f"[{signed(lower)}, {signed(upper)}]"
+
+
+def margin(verdict: Verdict) -> float | None:
+    """How far the limit that decided lies from the bound; positive for a pass, None without an interval."""
+    interval = verdict.decisive_interval
+    if interval is None:
+        return None
+    return (interval.lower if verdict.kind == "not_inferior" else interval.upper) + verdict.tolerance
+
+
+def figures(verdict: Verdict) -> list[str]:
+    """One paragraph for each kind of figure."""
+    e, topics = verdict.estimates, verdict.topics
+    lines = []
+    if e.candidate_mean is not None and e.baseline_mean is not None and e.mean_difference is not None:
+        lines.append(
+            f"{clean(verdict.candidate)} against {clean(verdict.baselines[0])}: {'weighted ' * verdict.weighted}mean "
+            f"{plain(e.baseline_mean)} -> {plain(e.candidate_mean)} ({signed(e.mean_difference)})"
+        )
+    if e.noise_urisk is not None and e.urisk is not None:
+        lines.append(_noise(verdict, e.urisk, e.noise_urisk))
+    if e.trisk is not None and e.p_value is not None and verdict.intervals:
+        sign = "-" if verdict.convention == "minus" else ""
+        lines.append(
+            f"TRisk{sign} {shown(verdict, e.trisk, 3)} (p {_p(e.p_value)}); sign-flip p of the mean "
+            f"{_p(e.sign_flip_p_value)}; {_intervals(verdict)}"
+        )
+    if verdict.family is not None:
+        lines.append(_family(verdict, verdict.family))
+    if verdict.outcome == "inconclusive":
+        lines.append(_TOO_FEW if verdict.reason == "too_few_topics" else _too_weak(verdict))
+    if meaning := _loss_or_churn(verdict) or _not_shown(verdict):
+        lines.append(meaning)
+    lines.append(
+        f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')} ({topics.losses_over_20_percent} "
+        f"of more than 20 %), {counted(topics.ties, 'tie')}"
+    )
+    if verdict.outcome == "pass" and (seen := verdict.power.minimum_detectable_effect):
+        what = "mean loss" if verdict.on_churn == "warn" else "URisk"
+        lines.append(f"this gate sees a {what} of {shown(verdict, -seen)} or worse with 80 % power")
+    return lines
+
+
+def _noise(verdict: Verdict, excess: float, noise: float) -> str:
+    return (
+        f"URisk {shown(verdict, excess + noise)}, of which {shown(verdict, noise)} is the baseline's own noise (mean "
+        f"URisk of its {counted(verdict.replicates, 'replicate')} against it); judged is the excess {shown(verdict, excess)}"
+    )
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "undefined"
+    return "< 0.0001" if value < 1e-4 else plain(value)
+
+
+def _intervals(verdict: Verdict) -> str:
+    parts = []
+    for interval in verdict.intervals:
+        if interval.decisive or interval.method in _BESIDE:
+            mark = " (decisive)" if interval.decisive else ""
+            parts.append(f"{NAMES[interval.method]} {limits(verdict, interval)}{mark}")
+    level = verdict.family.level if verdict.family else verdict.level
+    return f"{_percent(level)} % intervals: " + ", ".join(parts)
+
+
+def _percent(level: float) -> str:
+    return f"{100 * level:.6g}"
+
+
+def _family(verdict: Verdict, family: Family) -> str:
+    names = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
+    return (
+        f"one of a family of {counted(family.size, 'gate')} ({names[family.correction]}): p "
+        f"{_p(verdict.estimates.decision_p_value)}, adjusted {_p(family.adjusted_p_value)}; judged at "
+        f"{_percent(family.level)} % in place of {_percent(verdict.level)} %"
+    )
+
+
+def _too_weak(verdict: Verdict) -> str:
+    seen = verdict.power.minimum_detectable_effect
+    return _TOO_WEAK if seen is None else f"{_TOO_WEAK} (the smallest it sees with 80 % power: {plain(seen)})"
+
+
+def _not_shown(verdict: Verdict) -> str | None:
+    """Why the evidence for not-inferiority did not suffice, and how many topics would."""
+    if verdict.reason != "not_shown" or verdict.estimates.urisk is None:
+        return None
+    bound = shown(verdict, -verdict.tolerance)
+    side = "below" if verdict.convention == "minus" else "above"
+    if verdict.estimates.urisk + verdict.tolerance <= 0:
+        return f"not shown: the estimate itself is not {side} {bound}, so no number of topics would show it"
+    text = f"not shown: not enough evidence that it is {side} {bound}"
+    needed = verdict.power.topics_for_tolerance
+    if needed is None:
+        return text
+    return (
+        f"{text}; with topics such as these about {needed} would show it, 4 times of 5 (now {verdict.topics.count})"
+    )
+
+
+def _loss_or_churn(verdict: Verdict) -> str | None:
+    star = verdict.estimates.alpha_star
+    mean = "excess over the baseline's noise in the mean" if verdict.estimates.noise_urisk is not None else "mean"
+    down = "significantly down" if verdict.tolerance == 0 else "significantly down by more than the tolerance"
+    if verdict.reason == "loss":
+        also = "" if verdict.alpha == 0 else " (the gate fails at alpha 0 too)"
+        return f"loss: the {mean} itself is {down}{also}"
+    if not (verdict.reason == "churn" or has(verdict, "churn")):
+        return None
+    weight = short(1 + verdict.alpha)
+    costs = f"a loss counts {weight} times here" if verdict.tradeoff == "linear" else "large losses count more here"
+    text = f"churn: the {mean} is not {down} (at alpha 0 the gate passes); {costs}"
+    if verdict.topics.wins:
+        text += ", and the wins do not pay for that"
+    if isinstance(star, float):
+        text += f". It passes up to alpha {_floored(star)}"
+    if verdict.on_churn == "fail":
+        text += ". on_churn: warn lets churn pass with a warning"
+    return text + "."
+
+
+def has(verdict: Verdict, code: str) -> bool:
+    """Whether the verdict carries this warning."""
+    return any(warning.code == code for warning in verdict.warnings)
+
+
+def _floored(star: float) -> str:
+    """alpha* rounded down, so that the alpha printed is one that passes."""
+    scaled = int(star * 1000) / 1000
+    return f"{scaled:.3g}" if scaled < 1 else f"{int(scaled * 100) / 100:.2f}"

@@ -1,0 +1,73 @@
+"""Topics as a table as wide as the terminal: scores, change, share of the loss, marks."""
+
+from __future__ import annotations
+
+import io
+
+from pytest_riskguard.gates.verdict import ResponsibleTopic
+from pytest_riskguard.reports.detail import Detail
+from pytest_riskguard.reports.text import clean, plain, signed
+
+#: From this width on the table has room for long headings beside the query texts.
+_WIDE = 90
+#: Limits of ``no_topic_collapse`` as the table marks them.
+_LIMITS = {"max_loss": "loss", "max_share": "share", "protected": "protected"}
+
+
+def table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
+    """The rows as lines, indented."""
+    from rich.cells import cell_len
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_edge=False)
+    with_queries = any(topic.query for topic in topics)
+    narrow = detail.width < _WIDE
+    widest = 16 if narrow and with_queries else 24
+    longest = max(cell_len(clean(topic.topic)) for topic in topics)
+    rows.add_column("topic", no_wrap=True, overflow="ellipsis", min_width=min(longest, widest), max_width=widest)
+    scores = [f"{plain(topic.baseline)} -> {plain(topic.candidate)}" for topic in topics]
+    figures = (
+        ("scores" if narrow else "baseline -> candidate", max(map(len, scores))),
+        ("change" if narrow else "difference", max(len(signed(topic.difference)) for topic in topics)),
+        ("of loss", 7),
+        ("", max(map(len, map(_marks, topics)))),
+    )
+    widths = [max(width, len(name)) for name, width in figures]
+    if with_queries:
+        # The query takes what the topic and the figures leave: these are never cut.
+        left = max(detail.width - 4, 60) - min(longest, widest) - sum(widths) - 2 * (len(widths) + 1)
+        rows.add_column("query", no_wrap=True, overflow="ellipsis", max_width=max(left, 8))
+    for (name, _), width in zip(figures, widths, strict=True):
+        right = name in {"change", "difference", "of loss"}
+        rows.add_column(name, no_wrap=True, min_width=width, justify="right" if right else "left")
+    for topic, score in zip(topics, scores, strict=True):
+        cells = [clean(topic.topic)]
+        if with_queries:
+            cells.append(_fitting(clean(topic.query or ""), max(left, 8)))
+        cells += [score, signed(topic.difference), f"{100 * (topic.share or 0):.1f} %", _marks(topic)]
+        rows.add_row(*(Text(cell) for cell in cells))
+    console = Console(
+        file=io.StringIO(),
+        width=max(detail.width - 4, 60),
+        color_system=None,
+        force_terminal=False,
+        legacy_windows=False,
+    )
+    with console.capture() as capture:
+        console.print(rows)
+    return ["    " + line.rstrip() for line in capture.get().splitlines()]
+
+
+def _fitting(text: str, width: int) -> str:
+    """Cut to so many columns of a terminal, where wide characters take two."""
+    from rich.cells import cell_len, set_cell_size
+
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def _marks(topic: ResponsibleTopic) -> str:
+    if topic.exceeds:
+        return ", ".join(_LIMITS[name] for name in topic.exceeds)
+    return ", ".join(mark for mark, on in (("flagged", topic.flagged), ("flips it", topic.flips_verdict)) if on)
