@@ -88,7 +88,8 @@ def figures(verdict: Verdict) -> list[str]:
 def _noise(verdict: Verdict, excess: float, noise: float) -> str:
     return (
         f"URisk {shown(verdict, excess + noise)}, of which {shown(verdict, noise)} is the baseline's own noise (mean "
-        f"URisk of its {counted(verdict.replicates, 'replicate')} against it); judged is the excess {shown(verdict, excess)}"
+        f"URisk of its {counted(verdict.replicates, 'replicate')} against it); judged is the excess "
+        f"{shown(verdict, excess)}"
     )
 
 
