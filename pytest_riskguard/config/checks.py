@@ -11,14 +11,18 @@ from pydantic_core import ErrorDetails
 
 from pytest_riskguard.config import values
 from pytest_riskguard.config.schema import (
+    CORRECTION,
+    FAMILY,
     FILE,
     RETRIEVE,
     CollectionModel,
     ConfigModel,
+    FamilyModel,
     GateModel,
     RetrieveModel,
 )
 from pytest_riskguard.config.yaml_nodes import Document, Path
+from pytest_riskguard.gates.spec import FOREIGN
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
 
@@ -30,6 +34,8 @@ _REMEDIES = {
     "kind": "add `kind: not_significantly_risky`",
     "baseline": "add `baseline: NAME`, stored before with `riskguard baseline add NAME RUN`",
     "retrieve": "add `retrieve: package.module:function`",
+    "correction": "add `correction: holm`",
+    "gates": "add `gates: [NAME, NAME]`, or write `family: holm` for all risk gates",
 }
 
 # What a gate takes from the whole file where it has none of its own.
@@ -69,13 +75,16 @@ def check(document: Document, *, require_gates: bool) -> tuple[ConfigModel | Non
         details = error.errors(include_url=False)
         problems += [_problem(document, d) for d in details if not _is_rest_of_a_measure(details, d)]
     problems += _across(document, require_gates=require_gates)
+    if model is not None:
+        problems += _questions(document, model)
+        problems += _family(document, model)
     meant = {problem.meant for problem in problems} - {None}  # a key that is only misspelt is not missing as well
     problems = [problem for problem in problems if problem.lacks not in meant]
     return model, tuple(sorted(problems, key=lambda problem: problem.line))
 
 
 def _problem(document: Document, detail: ErrorDetails) -> Problem:
-    path: Path = tuple(part for part in detail["loc"] if part not in (FILE, RETRIEVE))
+    path: Path = tuple(part for part in detail["loc"] if part not in (FILE, RETRIEVE, CORRECTION, FAMILY))
     gate = _gate(document.data, path)
     *parent, key = path if path else ("",)
     where = _where(document.data, tuple(parent))
@@ -139,6 +148,8 @@ def _instead(parent: Path, key: str) -> tuple[str | None, str]:
             model = ConfigModel
         case ("collection",):
             model = CollectionModel
+        case ("family",):
+            model = FamilyModel
         case ("gates", int()) if key == "baselines":
             return "baseline", "a gate compares with one stored baseline, `baseline: NAME`"
         case ("gates", int()):
@@ -190,3 +201,44 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
             if gate.get(key) is None and data.get(shared) is None:
                 text = f"{where} has no {key}; write {remedy} for the whole file, or `{key}:` in the gate"
                 yield Problem(document.line(path), text, name, lacks=(*path, key))
+
+
+def _questions(document: Document, model: ConfigModel) -> Iterator[Problem]:
+    """Keys that do not go together: those of another kind of gate, a smooth trade-off at another alpha."""
+    for index, gate in enumerate(model.gates):
+        place: Path = ("gates", index)
+        where = f"gate {gate.name!r}"
+        foreign = [key for key in FOREIGN[gate.kind] if key in gate.model_fields_set]
+        for key in foreign:
+            text = f"{key} of {where} has no meaning for {gate.kind}; leave it out"
+            yield Problem(document.key_line((*place, key)), text, gate.name)
+        if foreign:
+            continue
+        try:
+            for alpha in gate.alpha:
+                gate.question(name=gate.name, alpha=alpha, convention=model.convention)
+        except ValueError as error:
+            key = str(error).partition(" ")[0]
+            line = document.line((*place, key) if key in gate.model_fields_set else place)
+            yield Problem(line, f"{where}: {error}", gate.name)
+
+
+def _family(document: Document, model: ConfigModel) -> Iterator[Problem]:
+    """A family is of risk gates that are there, at one level."""
+    if model.family is None:
+        return
+    kinds = {gate.name: gate.kind for gate in model.gates}
+    members = list(kinds) if isinstance(model.family, str) else model.family.gates
+    for index, name in enumerate(members if isinstance(model.family, FamilyModel) else []):
+        line = document.line(("family", "gates", index))
+        if name not in kinds:
+            close = values.nearest(name, kinds)
+            hint = f"; did you mean {close!r}?" if close else ""
+            yield Problem(line, f"family.gates: there is no gate {name!r}{hint}")
+        elif kinds[name] != "not_significantly_risky":
+            text = f"family.gates: gate {name!r} is {kinds[name]}, a correction is for not_significantly_risky only"
+            yield Problem(line, text)
+    risky = [g for g in model.gates if g.name in members and g.kind == "not_significantly_risky"]
+    if len({gate.level for gate in risky}) > 1:
+        levels = ", ".join(f"{gate.name} {gate.level:g}" for gate in risky)
+        yield Problem(document.key_line(("family",)), f"family: its gates must have one level, found {levels}")

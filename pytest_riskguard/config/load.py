@@ -11,12 +11,13 @@ from pytest_riskguard.config.settings import (
     CandidateRetrieve,
     Collection,
     Config,
+    FamilySettings,
     GateSettings,
 )
 from pytest_riskguard.errors import ConfigError
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.schema import ConfigModel, GateModel, RetrieveModel
+    from pytest_riskguard.config.schema import ConfigModel, RetrieveModel
     from pytest_riskguard.config.yaml_nodes import Document
 
 CONFIG_NAME = "riskguard.yaml"
@@ -79,7 +80,6 @@ def load_config(path: Path, *, require_gates: bool = True) -> Config:
 
 def _settings(model: ConfigModel, document: Document, path: Path) -> Config:
     folder = path.parent
-    measures = tuple(model.measures or ())
     collection = model.collection
     return Config(
         path=path,
@@ -89,32 +89,35 @@ def _settings(model: ConfigModel, document: Document, path: Path) -> Config:
             line=document.line(("collection",)),
         ),
         store=_beside(folder, model.store),
-        measures=measures,
+        measures=tuple(model.measures or ()),
         candidate=_candidate(folder, model.candidate, document.line(("candidate",))),
-        gates=tuple(
-            _gate(gate, folder, document, ("gates", index), measures) for index, gate in enumerate(model.gates)
-        ),
+        family=_family(model),
+        gates=tuple(_gate(model, index, folder, document) for index in range(len(model.gates))),
     )
 
 
-def _gate(
-    model: GateModel, folder: Path, document: Document, place: tuple[str | int, ...], measures: tuple[str, ...]
-) -> GateSettings:
+def _family(model: ConfigModel) -> FamilySettings | None:
+    match model.family:
+        case None | "none":
+            return None
+        case str() as correction:
+            members = tuple(gate.name for gate in model.gates if gate.kind == "not_significantly_risky")
+            return FamilySettings(correction, members)
+        case family:
+            return None if family.correction == "none" else FamilySettings(family.correction, tuple(family.gates))
+
+
+def _gate(whole: ConfigModel, index: int, folder: Path, document: Document) -> GateSettings:
+    model, place = whole.gates[index], ("gates", index)
     return GateSettings(
         name=model.name,
         line=document.line(place),
-        kind=model.kind,
         baseline=model.baseline,
-        measures=tuple(model.measure or measures),
-        alphas=tuple(model.alpha),
+        measures=tuple(model.measure or whole.measures or ()),
         candidate=_candidate(folder, model.candidate, document.line((*place, "candidate"))),
-        level=model.level,
-        method=model.method,
-        tolerance=model.tolerance,
-        tradeoff=model.tradeoff,
-        on_churn=model.on_churn,
-        on_inconclusive=model.on_inconclusive,
-        max_mde=model.max_mde,
+        questions=tuple(
+            model.question(name=model.name, alpha=alpha, convention=whole.convention) for alpha in model.alpha
+        ),
     )
 
 

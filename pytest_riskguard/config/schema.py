@@ -20,10 +20,14 @@ from pydantic import (
 
 from pytest_riskguard.config import values
 from pytest_riskguard.gates.spec import (
+    CONVENTIONS,
+    CORRECTIONS,
     KINDS,
     METHODS,
     RESPONSES,
     TRADEOFFS,
+    Convention,
+    Correction,
     Gate,
     Kind,
     Method,
@@ -32,7 +36,7 @@ from pytest_riskguard.gates.spec import (
 )
 
 # Tags of a union, which pydantic puts into the path of an error: no key may look like them.
-FILE, RETRIEVE = "<file>", "<retrieve>"
+FILE, RETRIEVE, CORRECTION, FAMILY = "<file>", "<retrieve>", "<correction>", "<family>"
 
 T = TypeVar("T")
 
@@ -86,6 +90,9 @@ def _distinct_measures(items: list[str]) -> list[str]:
 _Path = Annotated[str, PlainValidator(values.path)]
 _Measure = Annotated[str, PlainValidator(values.measure)]
 _AtLeastZero = Annotated[float, PlainValidator(values.at_least_zero)]
+_Flag = Annotated[bool, PlainValidator(values.true_or_false)]
+_Convention = Annotated[Convention, PlainValidator(values.one_of(CONVENTIONS))]
+_Correction = Annotated[Correction, PlainValidator(values.one_of(CORRECTIONS))]
 _Response = Annotated[Response, PlainValidator(values.one_of(RESPONSES))]
 _Distinct = AfterValidator(_distinct)
 _DistinctMeasures = AfterValidator(_distinct_measures)
@@ -115,6 +122,21 @@ _Candidate = Annotated[
 ]
 
 
+class FamilyModel(_Model):
+    """``family`` of some gates only."""
+
+    correction: _Correction
+    gates: Annotated[
+        list[Annotated[str, PlainValidator(values.gate_name)]], BeforeValidator(_listed("gates")), _Distinct
+    ]
+
+
+_Family = Annotated[
+    Annotated[_Correction, Tag(CORRECTION)] | Annotated[FamilyModel, Tag(FAMILY)],
+    Discriminator(lambda value: FAMILY if isinstance(value, dict) else CORRECTION),
+]
+
+
 class GateModel(_Model):
     """One entry of ``gates``."""
 
@@ -128,9 +150,42 @@ class GateModel(_Model):
     method: Annotated[Method, PlainValidator(values.one_of(METHODS))] = Gate.method
     tolerance: _AtLeastZero = Gate.tolerance
     tradeoff: Annotated[Tradeoff, PlainValidator(values.one_of(TRADEOFFS))] = "linear"
+    convention: _Convention | None = None
+    weighted: _Flag = Gate.weighted
     on_churn: _Response = Gate.on_churn
     on_inconclusive: _Response = Gate.on_inconclusive
     max_mde: _AtLeastZero | None = None
+    max_loss: _AtLeastZero | None = Gate.max_loss
+    max_share: Annotated[float, PlainValidator(values.share)] | None = None
+    protected: Annotated[
+        list[Annotated[str, PlainValidator(values.entry)]], BeforeValidator(_listed("topics or TAG=VALUE")), _Distinct
+    ] = []
+
+    def question(self, *, name: str, alpha: float, convention: Convention) -> Gate:
+        """What the gate asks at one alpha.
+
+        Raises
+        ------
+        ValueError
+            Options that do not go together; the message begins with the key.
+        """
+        return Gate(
+            name=name,
+            kind=self.kind,
+            alpha=alpha,
+            level=self.level,
+            method=self.method,
+            tolerance=self.tolerance,
+            tradeoff=self.tradeoff,
+            convention=self.convention or convention,
+            weighted=self.weighted,
+            on_churn=self.on_churn,
+            on_inconclusive=self.on_inconclusive,
+            max_mde=self.max_mde,
+            max_loss=self.max_loss,
+            max_share=self.max_share,
+            protected=self.protected,
+        )
 
 
 class ConfigModel(_Model):
@@ -140,4 +195,6 @@ class ConfigModel(_Model):
     store: _Path = "baselines"
     measures: Annotated[list[_Measure], BeforeValidator(_listed("measures")), _DistinctMeasures] | None = None
     candidate: _Candidate | None = None
+    convention: _Convention = Gate.convention
+    family: _Family | None = None
     gates: Annotated[list[GateModel], BeforeValidator(_gates)] = []

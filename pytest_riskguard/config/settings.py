@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pytest_riskguard.gates.spec import Gate, Kind, Method, Response, Tradeoff
+from pytest_riskguard.gates.spec import Correction, Gate
 
 
 @dataclass(frozen=True)
@@ -74,48 +74,51 @@ class GateItem:
 
 @dataclass(frozen=True)
 class GateSettings:
-    """One entry of ``gates``; the values mean what they mean in ``Gate``.
+    """One entry of ``gates``.
 
-    ``candidate`` is None where the gate asks about the candidate of the whole file; ``line`` counts from 1.
+    Attributes
+    ----------
+    name : str
+    line : int
+        Where it begins in the file, counted from 1.
+    baseline : str
+        A stored name.
+    measures : tuple of str
+    candidate : CandidateFile, CandidateRetrieve or None
+        None where the gate asks about the candidate of the whole file.
+    questions : tuple of Gate
+        What is asked of each measure, one for each alpha.
     """
 
     name: str
     line: int
-    kind: Kind
     baseline: str
     measures: tuple[str, ...]
-    alphas: tuple[float, ...]
     candidate: Candidate | None
-    level: float
-    method: Method
-    tolerance: float
-    tradeoff: Tradeoff
-    on_churn: Response
-    on_inconclusive: Response
-    max_mde: float | None
+    questions: tuple[Gate, ...]
 
     def items(self) -> tuple[GateItem, ...]:
         """One question per measure and alpha, in the order of the file."""
-        pairs = [(measure, alpha) for measure in self.measures for alpha in self.alphas]
+        pairs = [(measure, question) for measure in self.measures for question in self.questions]
         return tuple(
-            self._item(self.name if len(pairs) == 1 else f"{self.name}[{measure}-{_short(alpha)}]", measure, alpha)
-            for measure, alpha in pairs
+            self._item(
+                self.name if len(pairs) == 1 else f"{self.name}[{measure}-{_short(question.alpha)}]",
+                measure,
+                question,
+            )
+            for measure, question in pairs
         )
 
-    def _item(self, item_id: str, measure: str, alpha: float) -> GateItem:
-        gate = Gate(
-            name=item_id,
-            kind=self.kind,
-            alpha=alpha,
-            level=self.level,
-            method=self.method,
-            tolerance=self.tolerance,
-            tradeoff=self.tradeoff,
-            on_churn=self.on_churn,
-            on_inconclusive=self.on_inconclusive,
-            max_mde=self.max_mde,
-        )
-        return GateItem(item_id, gate, measure, self.baseline, self.line, self)
+    def _item(self, item_id: str, measure: str, question: Gate) -> GateItem:
+        return GateItem(item_id, replace(question, name=item_id), measure, self.baseline, self.line, self)
+
+
+@dataclass(frozen=True)
+class FamilySettings:
+    """The gates that are judged together, by name, and how their levels are corrected for being several."""
+
+    correction: Correction
+    gates: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,8 @@ class Config:
         The measures of every gate that names none; empty where each gate names its own.
     candidate : CandidateFile, CandidateRetrieve or None
         None where each gate names its own.
+    family : FamilySettings or None
+        None where every gate is judged at its own level.
     gates : tuple of GateSettings
         In the order of the file.
     """
@@ -142,7 +147,14 @@ class Config:
     store: Path
     measures: tuple[str, ...]
     candidate: Candidate | None
+    family: FamilySettings | None
     gates: tuple[GateSettings, ...]
+
+    def family_of(self, item: GateItem) -> tuple[GateItem, ...]:
+        """The questions that are judged together with this one, itself among them; none outside a family."""
+        if self.family is None or item.settings.name not in self.family.gates:
+            return ()
+        return tuple(other for gate in self.gates if gate.name in self.family.gates for other in gate.items())
 
     @property
     def all_measures(self) -> tuple[str, ...]:

@@ -111,6 +111,23 @@ def at_least_zero(value: Any) -> float:
     return number(value, expected="a finite number, at least 0", holds=lambda x: math.isfinite(x) and x >= 0)
 
 
+def share(value: Any) -> float:
+    """A share, from 0 to 1."""
+    return number(value, expected="a share from 0 to 1 such as 0.5", holds=lambda x: 0 <= x <= 1)
+
+
+def true_or_false(value: Any) -> bool:
+    """A truth value; words such as ``yes`` are text in YAML 1.2."""
+    if isinstance(value, bool):
+        return value
+    raise ValueError(f"expected true or false, found {found(value)}")
+
+
+def entry(value: Any) -> str:
+    """A topic, or ``TAG=VALUE`` for the topics with that tag."""
+    return text(value, expected="a topic or TAG=VALUE")
+
+
 def level(value: Any) -> float:
     """A confidence that ``Gate`` takes."""
     low, high = LEVELS

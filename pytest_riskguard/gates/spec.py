@@ -13,6 +13,7 @@ Tradeoff = Literal["linear", "smooth"]
 Convention = Literal["plus", "minus"]
 Response = Literal["fail", "warn"]
 Missing = Literal["refuse", "zero"]
+Correction = Literal["none", "holm", "benjamini_hochberg"]
 
 KINDS: tuple[str, ...] = get_args(Kind)
 METHODS: tuple[str, ...] = get_args(Method)
@@ -20,6 +21,7 @@ TRADEOFFS: tuple[str, ...] = get_args(Tradeoff)
 CONVENTIONS: tuple[str, ...] = get_args(Convention)
 RESPONSES: tuple[str, ...] = get_args(Response)
 MISSING: tuple[str, ...] = get_args(Missing)
+CORRECTIONS: tuple[str, ...] = get_args(Correction)
 #: A loss that counts a billion times is a ban on losses, which ``protected`` asks for directly.
 LARGEST_ALPHA = 1e9
 #: The alpha at which the smooth trade-off was fitted (AIRS 2019): it is no parameter of it.

@@ -15,6 +15,7 @@ from pytest_riskguard.config import (
     load_config,
 )
 from pytest_riskguard.errors import ConfigError, UsageError
+from pytest_riskguard.gates.spec import Gate
 
 HEAD = "collection: {qrels: qrels.txt}\nmeasures: [nDCG@10, AP]\ncandidate: new.run\n"
 LEVEL = "expected a number between 0.000001 and 0.999999 such as 0.95"
@@ -100,12 +101,7 @@ gates:
         0.001,
     )
     assert (gate.on_churn, gate.on_inconclusive, gate.max_mde) == ("warn", "warn", 0.02)
-    assert (second.line, second.measures, second.alphas, second.candidate) == (
-        22,
-        config.measures,
-        (1.0,),
-        None,
-    )
+    assert (second.line, second.measures, second.candidate) == (22, config.measures, None)
     assert [item.id for item in second.items()] == ["all[nDCG@10-1]", "all[AP(rel=2,judged_only=True)-1]"]
 
 
@@ -113,15 +109,9 @@ def test_defaults(write):
     config = load_config(write(f"{HEAD}gates: [{{{GATE}, measure: AP}}]\n"))
     assert config.store == config.path.parent / "baselines"
     assert config.collection.topics is None
-    (gate,) = config.gates
-    assert (gate.measures, gate.alphas, gate.level, gate.method) == (("AP",), (1.0,), 0.95, "auto")
-    assert (gate.tolerance, gate.tradeoff, gate.on_churn, gate.on_inconclusive, gate.max_mde) == (
-        0.0,
-        "linear",
-        "fail",
-        "fail",
-        None,
-    )
+    assert config.family is None
+    (item,) = config.gates[0].items()
+    assert (item.measure, item.gate) == ("AP", Gate("no-risk"))
 
 
 def test_each_measure_and_alpha_is_one_item_in_the_order_of_the_file(gates):
@@ -146,7 +136,7 @@ def test_close_alphas_have_different_ids(gates):
 
 def test_zero_is_an_alpha_a_tolerance_and_a_loss_to_be_seen(gates):
     (gate,) = gates(f"{GATE}, measure: AP, alpha: 0, tolerance: 0, max_mde: 0")
-    assert (gate.alphas, gate.tolerance, gate.max_mde) == ((0.0,), 0.0, 0.0)
+    assert gate.questions == (Gate("no-risk", alpha=0.0, tolerance=0.0, max_mde=0.0),)
 
 
 def test_a_list_of_one_is_one_item(gates):
@@ -224,12 +214,14 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: not_significantly_riski, baseline: p",
-            "kind of gate 'g': expected not_significantly_risky, found 'not_significantly_riski'; "
+            "kind of gate 'g': expected not_significantly_risky, not_inferior or no_topic_collapse, found "
+            "'not_significantly_riski'; "
             "did you mean 'not_significantly_risky'?",
         ),
         (
             "name: g, kind: georisk_not_worse, baseline: p",
-            "kind of gate 'g': expected not_significantly_risky, found 'georisk_not_worse'",
+            "kind of gate 'g': expected not_significantly_risky, not_inferior or no_topic_collapse, found "
+            "'georisk_not_worse'",
         ),
         (
             "name: g, kind: not_significantly_risky, baselines: [a, b]",
@@ -292,9 +284,22 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
         ("max_mde: x", "max_mde of gate 'no-risk': expected a finite number, at least 0, found 'x'"),
         (
             "method: BCA",
-            "method of gate 'no-risk': expected auto, bca, percentile or student_t, found 'BCA'; did you mean 'bca'?",
+            "method of gate 'no-risk': expected auto, student_t, basic, studentized, percentile or bca, found 'BCA'; "
+            "did you mean 'bca'?",
         ),
-        ("tradeoff: 3", "tradeoff of gate 'no-risk': expected linear, found the number 3"),
+        ("tradeoff: 3", "tradeoff of gate 'no-risk': expected linear or smooth, found the number 3"),
+        ("weighted: yes", "weighted of gate 'no-risk': expected true or false, found 'yes'"),
+        ("convention: -", "convention of gate 'no-risk': expected plus or minus, found '-'"),
+        ("max_loss: 0.5", "max_loss of gate 'no-risk' has no meaning for not_significantly_risky; leave it out"),
+        (
+            "protected: [q1]",
+            "protected of gate 'no-risk' has no meaning for not_significantly_risky; leave it out",
+        ),
+        (
+            "alpha: 5, tradeoff: smooth",
+            "gate 'no-risk': tradeoff smooth holds for alpha 1 only, got alpha 5.0",
+        ),
+        ("alpha: 2e9", "gate 'no-risk': alpha must be at most 1e+09, got 2000000000.0"),
         ("on_churn: no", "on_churn of gate 'no-risk': expected fail or warn, found 'no'"),
         ("on_inconclusive: ~", "on_inconclusive of gate 'no-risk': expected fail or warn, found nothing"),
         ("measure: [AP, AP]", "measure of gate 'no-risk': AP appears twice"),
@@ -529,3 +534,99 @@ print(len(items), *sorted(heavy & set(sys.modules)))
 def test_not_a_number_is_let_in_by_no_key(errors, key):
     ((_, said),) = errors(f"{HEAD}gates: [{{{GATE}, {key}: .nan}}]\n")
     assert said.endswith("found the number nan")
+
+
+COLLAPSE = "name: c, kind: no_topic_collapse, baseline: prod"
+
+
+def test_a_gate_of_each_kind_is_read(gates):
+    collapse, inferior = gates(
+        f"{COLLAPSE}, max_loss: 0.3, max_share: 0.5, protected: [q1, kind=brand]",
+        "name: i, kind: not_inferior, baseline: prod, alpha: 0, tolerance: 0.01, weighted: true, convention: minus",
+    )
+    assert collapse.questions == (
+        Gate("c", "no_topic_collapse", max_loss=0.3, max_share=0.5, protected=("q1", "kind=brand")),
+    )
+    assert inferior.questions == (
+        Gate("i", "not_inferior", alpha=0.0, tolerance=0.01, weighted=True, convention="minus"),
+    )
+
+
+def test_the_convention_of_the_file_is_that_of_its_gates_unless_they_say_otherwise(write):
+    config = load_config(
+        write(f"{HEAD}convention: minus\ngates:\n  - {{{GATE}}}\n  - {{{COLLAPSE}, convention: plus}}\n")
+    )
+    assert [gate.questions[0].convention for gate in config.gates] == ["minus", "plus"]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("method: bca", "method of gate 'c' has no meaning for no_topic_collapse; leave it out"),
+        ("tolerance: 0", "tolerance of gate 'c' has no meaning for no_topic_collapse; leave it out"),
+        ("max_share: 2", "max_share of gate 'c': expected a share from 0 to 1 such as 0.5, found the number 2"),
+        ("max_loss: -1", "max_loss of gate 'c': expected a finite number, at least 0, found the number -1"),
+        (
+            "max_loss: null",
+            "gate 'c': no_topic_collapse needs max_loss, max_share or protected: without them it asks nothing",
+        ),
+        ("protected: q1", "protected of gate 'c': expected a list of topics or TAG=VALUE, found 'q1'"),
+        (
+            "protected: [151]",
+            "protected of gate 'c': expected a topic or TAG=VALUE, found the number 151; put it in quotes",
+        ),
+        ("protected: [a, a]", "protected of gate 'c': a appears twice"),
+    ],
+)
+def test_what_a_collapse_gate_takes(errors, options, problem):
+    ((line, said),) = errors(f"{HEAD}gates:\n  - {{{COLLAPSE}, {options}}}\n")
+    assert (line, said) == (5, problem)
+
+
+OTHER = "name: other, kind: not_significantly_risky, baseline: prod"
+
+
+@pytest.mark.parametrize(
+    ("family", "members"),
+    [
+        ("holm", ["no-risk[AP-1]", "no-risk[AP-5]", "other"]),
+        ("{correction: benjamini_hochberg, gates: [other]}", ["other"]),
+        ("none", []),
+        ("{correction: none, gates: [other]}", []),
+    ],
+)
+def test_a_family_is_all_risk_gates_or_those_that_are_named(write, family, members):
+    config = load_config(
+        write(
+            f"{HEAD}family: {family}\ngates:\n  - {{{GATE}, measure: AP, alpha: [1, 5]}}\n  - {{{OTHER}, measure: AP}}\n  - {{{COLLAPSE}}}\n"
+        )
+    )
+    items = [item for gate in config.gates for item in gate.items()]
+    for item in items:
+        expected = members if item.id in members else []
+        assert [other.id for other in config.family_of(item)] == expected
+
+
+@pytest.mark.parametrize(
+    ("family", "gate", "problem"),
+    [
+        ("bonferroni", OTHER, "family: expected none, holm or benjamini_hochberg, found 'bonferroni'"),
+        ("{gates: [other]}", OTHER, "'family' has no 'correction'; add `correction: holm`"),
+        (
+            "{correction: holm}",
+            OTHER,
+            "'family' has no 'gates'; add `gates: [NAME, NAME]`, or write `family: holm` for all risk gates",
+        ),
+        ("{correction: holm, gates: [othr]}", OTHER, "family.gates: there is no gate 'othr'; did you mean 'other'?"),
+        (
+            "{correction: holm, gates: [c]}",
+            COLLAPSE,
+            "family.gates: gate 'c' is no_topic_collapse, a correction is for not_significantly_risky only",
+        ),
+        ("holm", f"{OTHER}, level: 0.9", "family: its gates must have one level, found no-risk 0.95, other 0.9"),
+        ("{correction: holm, gate: [other]}", OTHER, "unknown key 'gate' in 'family'; did you mean 'gates'?"),
+    ],
+)
+def test_what_a_family_takes(errors, family, gate, problem):
+    ((line, said),) = errors(f"{HEAD}family: {family}\ngates:\n  - {{{GATE}}}\n  - {{{gate}}}\n")
+    assert (line, said) == (4, problem)
