@@ -83,7 +83,7 @@ def _store_run(
     allow_ci: bool,
 ) -> None:
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.cli.compare import DEFAULT_MEASURE
+    from pytest_riskguard.cli.inputs import DEFAULT_MEASURE
 
     settings = surroundings()
     if settings is not None:

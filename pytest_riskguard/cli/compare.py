@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.parameters import (
-    FILE,
-    FiniteFloat,
-    NamedPath,
-    NamedPathType,
-    file_option,
-    surroundings,
-)
-from pytest_riskguard.errors import BaselineError, ConfigError, UsageError
+from pytest_riskguard.cli.inputs import DEFAULT_MEASURE, measures_of, once, referee_for, source_of
+from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NamedPathType, file_option
+from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.spec import KINDS, LEVELS, METHODS, MISSING, RESPONSES
 from pytest_riskguard.reports.text import clean
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.referee import Referee, RunFile, ScoreFile, Source, Stored
-
-DEFAULT_MEASURE = "nDCG@10"
+    from pytest_riskguard.referee import Referee, Source
 
 
 @click.command()
@@ -117,14 +106,14 @@ def compare(
     from pytest_riskguard.gates.spec import Gate
     from pytest_riskguard.referee import RunFile, ScoreFile
 
-    referee, stored = _referee(qrels, topics, store, measures, baselines, scores=scores)
+    referee, stored = referee_for(qrels, topics, store, measures, baselines, scores=scores)
     ours: Source = ScoreFile(candidate) if scores else RunFile(candidate)
-    theirs = [_source(given, stored, scores=scores) for given in baselines]
-    _once("--baseline", [source.label for source in theirs])
-    _once("--alpha", [f"{alpha:g}" for alpha in alphas])
+    theirs = [source_of(given, stored, scores=scores) for given in baselines]
+    once("--baseline", [source.label for source in theirs])
+    once("--alpha", [f"{alpha:g}" for alpha in alphas])
     verdicts = [
         referee.verdict(Gate(name=str(options["kind"]), alpha=alpha, **options), ours, other, measure)  # type: ignore[arg-type]
-        for measure in _measures(measures, candidate, scores=scores)
+        for measure in measures_of(measures, candidate, scores=scores)
         for alpha in alphas
         for other in theirs
     ]
@@ -132,99 +121,6 @@ def compare(
     from pytest_riskguard.cli.status import status_of
 
     return status_of(verdicts)
-
-
-def _once(option: str, values: Sequence[str]) -> None:
-    """Two verdicts that nothing tells apart are a slip of the hand."""
-    for value, times in Counter(values).items():
-        if times > 1:
-            hint = "; NAME=RUN names one of them otherwise" if option == "--baseline" else ""
-            raise UsageError(f"{option}: {value} is there twice{hint}")
-
-
-def _referee(
-    qrels: Path | None,
-    topics: Path | None,
-    store: Path | None,
-    measures: tuple[str, ...],
-    baselines: Sequence[NamedPath],
-    *,
-    scores: bool,
-) -> tuple[Referee, Store | None]:
-    from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.referee import Referee
-
-    settings = None
-    perhaps_stored = [given for given in baselines if _may_be_stored(given)] if store is None else []
-    if not scores and (qrels is None or perhaps_stored):
-        try:
-            settings = surroundings()
-        except ConfigError:
-            if qrels is None or any(not Path(given.text).exists() for given in perhaps_stored):
-                raise
-            # all that is lost is a warning that a file is called as a stored baseline is
-    if settings is not None:
-        # The yaml's topics belong to its qrels: other qrels come with topics of their own, or none.
-        topics = topics or (settings.collection.topics if qrels is None else None)
-        qrels = qrels or settings.collection.qrels
-        store = store or settings.store
-    stored = None if store is None else Store(store)
-    known = measures or (DEFAULT_MEASURE,)
-    return Referee(qrels=qrels, topics=topics, store=stored, measures=() if scores else known), stored
-
-
-def _source(given: NamedPath, store: Store | None, *, scores: bool) -> RunFile | ScoreFile | Stored:
-    from pytest_riskguard.referee import RunFile, ScoreFile, Stored
-
-    path = Path(given.text)
-    file: RunFile | ScoreFile = ScoreFile(path, given.name) if scores else RunFile(path, given.name)
-    if scores or given.name is not None:
-        return file
-    is_stored = store is not None and _may_be_stored(given) and given.text in _names(store)
-    if path.exists() and is_stored:
-        raise UsageError(
-            f"--baseline {given.text} is both a file and a stored baseline: write ./{given.text} for the file, or "
-            "rename it"
-        )
-    looks_like_a_name = store is not None and "/" not in given.text and "\\" not in given.text
-    return Stored(given.text) if is_stored or (looks_like_a_name and not path.exists()) else file
-
-
-def _may_be_stored(given: NamedPath) -> bool:
-    from pytest_riskguard.baselines.names import name_problem
-
-    return given.name is None and name_problem(given.text) is None
-
-
-def _names(store: Store) -> tuple[str, ...]:
-    try:
-        return store.names()
-    except BaselineError:
-        return ()  # the verdict says what is wrong with the store
-
-
-def _measures(measures: tuple[str, ...], candidate: Path, *, scores: bool) -> tuple[str, ...]:
-    if measures:
-        _once("--measure", [_canonical(measure) for measure in measures])
-        return measures
-    if not scores:
-        return (DEFAULT_MEASURE,)
-    from pytest_riskguard.errors import DataError
-    from pytest_riskguard.evaluation.score_files import read_scores
-
-    try:
-        return tuple(str(column.measure) for column in read_scores(candidate, None))
-    except DataError:
-        return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
-
-
-def _canonical(measure: str) -> str:
-    from pytest_riskguard.evaluation.measures import measure_name
-
-    try:
-        return measure_name(measure)
-    except UsageError:
-        return measure  # a column of its own in a table of scores, or the referee refuses it
 
 
 def _show(verdicts: list[Verdict], referee: Referee, json_path: str | None, *, verbose: bool, quiet: bool) -> None:

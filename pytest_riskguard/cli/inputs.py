@@ -1,0 +1,131 @@
+"""What commands judge: the collection, the runs and the measures that a command line names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.cli.parameters import NamedPath, surroundings
+from pytest_riskguard.errors import BaselineError, ConfigError, UsageError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.referee import Referee, RunFile, ScoreFile, Stored
+
+DEFAULT_MEASURE = "nDCG@10"
+
+
+def once(option: str, values: Sequence[str]) -> None:
+    """Two verdicts that nothing tells apart are a slip of the hand."""
+    for value, times in Counter(values).items():
+        if times > 1:
+            hint = "; NAME=RUN names one of them otherwise" if option == "--baseline" else ""
+            raise UsageError(f"{option}: {value} is there twice{hint}")
+
+
+def referee_for(
+    qrels: Path | None,
+    topics: Path | None,
+    store: Path | None,
+    measures: tuple[str, ...],
+    baselines: Sequence[NamedPath],
+    *,
+    scores: bool,
+) -> tuple[Referee, Store | None]:
+    """Who reads and scores, and the store: from the options given, and from riskguard.yaml where one is not.
+
+    Raises
+    ------
+    ConfigError
+        riskguard.yaml is needed and wrong.
+    """
+    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.referee import Referee
+
+    settings = None
+    perhaps_stored = [given for given in baselines if _may_be_stored(given)] if store is None else []
+    if not scores and (qrels is None or perhaps_stored):
+        try:
+            settings = surroundings()
+        except ConfigError:
+            if qrels is None or any(not Path(given.text).exists() for given in perhaps_stored):
+                raise
+            # all that is lost is a warning that a file is called as a stored baseline is
+    if settings is not None:
+        # The yaml's topics belong to its qrels: other qrels come with topics of their own, or none.
+        topics = topics or (settings.collection.topics if qrels is None else None)
+        qrels = qrels or settings.collection.qrels
+        store = store or settings.store
+    stored = None if store is None else Store(store)
+    known = measures or (DEFAULT_MEASURE,)
+    return Referee(qrels=qrels, topics=topics, store=stored, measures=() if scores else known), stored
+
+
+def source_of(given: NamedPath, store: Store | None, *, scores: bool) -> RunFile | ScoreFile | Stored:
+    """What ``[NAME=]RUN`` means: a file where there is one, else a stored baseline.
+
+    Raises
+    ------
+    UsageError
+        It is both.
+    """
+    from pytest_riskguard.referee import RunFile, ScoreFile, Stored
+
+    path = Path(given.text)
+    file: RunFile | ScoreFile = ScoreFile(path, given.name) if scores else RunFile(path, given.name)
+    if scores or given.name is not None:
+        return file
+    is_stored = store is not None and _may_be_stored(given) and given.text in _names(store)
+    if path.exists() and is_stored:
+        raise UsageError(
+            f"--baseline {given.text} is both a file and a stored baseline: write ./{given.text} for the file, or "
+            "rename it"
+        )
+    looks_like_a_name = store is not None and "/" not in given.text and "\\" not in given.text
+    return Stored(given.text) if is_stored or (looks_like_a_name and not path.exists()) else file
+
+
+def _may_be_stored(given: NamedPath) -> bool:
+    from pytest_riskguard.baselines.names import name_problem
+
+    return given.name is None and name_problem(given.text) is None
+
+
+def _names(store: Store) -> tuple[str, ...]:
+    try:
+        return store.names()
+    except BaselineError:
+        return ()  # the verdict says what is wrong with the store
+
+
+def measures_of(measures: tuple[str, ...], table: Path, *, scores: bool) -> tuple[str, ...]:
+    """The measures asked for; by default one for runs, and every column of the first table of scores.
+
+    Raises
+    ------
+    UsageError
+        One of them is there twice.
+    """
+    if measures:
+        once("--measure", [_canonical(measure) for measure in measures])
+        return measures
+    if not scores:
+        return (DEFAULT_MEASURE,)
+    from pytest_riskguard.errors import DataError
+    from pytest_riskguard.evaluation.score_files import read_scores
+
+    try:
+        return tuple(str(column.measure) for column in read_scores(table, None))
+    except DataError:
+        return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
+
+
+def _canonical(measure: str) -> str:
+    from pytest_riskguard.evaluation.measures import measure_name
+
+    try:
+        return measure_name(measure)
+    except UsageError:
+        return measure  # a column of its own in a table of scores, or the referee refuses it
