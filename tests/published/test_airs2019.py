@@ -1,0 +1,87 @@
+"""AIRS 2019, Table 2: eight TREC 2012 Web runs against indriCASP, ERR@20, alpha-hat = 2, linear and smooth.
+
+R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019. Two decimals, in the minus
+convention. The columns of ZRisk- and GeoRisk- are computed here, in the test, to show what Eq. 8 does.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from pytest_riskguard.risk import alpha_hat, linear, minus, smooth, trisk
+from tests.published.web2012 import TOPICS
+
+#: run: URisk- linear, smooth; TRisk- linear, smooth; ZRisk- linear, smooth; GeoRisk- linear, smooth, as printed
+PUBLISHED = {
+    "autoSTA": (0.12, 0.10, 1.63, 1.85, 8.14, 0.91, -0.31, -0.30),
+    "DFalah121A": (-0.05, 0.02, -0.85, 0.52, 7.02, 0.61, -0.41, -0.39),
+    "ICTNET12ADR2": (0.05, 0.03, 0.78, 0.75, 6.80, 0.17, -0.35, -0.33),
+    "irra12c": (0.12, 0.08, 1.70, 1.72, 5.86, 0.27, -0.31, -0.29),
+    "QUTparaBline": (-0.04, 0.03, -0.57, 0.62, 6.51, 0.97, -0.40, -0.38),
+    "srchvrs12c00": (-0.07, -0.02, -1.08, -0.50, 8.53, 1.42, -0.42, -0.40),
+    "uogTrA44xu": (-0.09, -0.03, -1.29, -0.63, 5.29, 0.70, -0.43, -0.41),
+    "utw2012c1": (0.06, 0.05, 0.79, 1.15, 6.33, 0.37, -0.35, -0.33),
+}
+ALPHA = 1.0
+
+
+@pytest.mark.parametrize("run", PUBLISHED)
+def test_table_2_comes_out_to_the_printed_digit(differences: dict[str, np.ndarray], run: str) -> None:
+    assert alpha_hat(ALPHA) == 2
+    by_line, by_cubic = (trisk(differences[run], alpha=ALPHA, tradeoff=kind) for kind in ("linear", "smooth"))
+    ours = (by_line.estimate, by_cubic.estimate, by_line.statistic, by_cubic.statistic)
+    assert tuple(round(minus(value), 2) for value in ours) == PUBLISHED[run][:4]
+
+
+def test_the_public_dfalah121a_is_the_one_of_this_paper_and_not_of_sigir_2014(
+    differences: dict[str, np.ndarray],
+) -> None:
+    statistic = trisk(differences["DFalah121A"], alpha=ALPHA).statistic
+    assert round(minus(statistic), 2) == PUBLISHED["DFalah121A"][2]
+    assert abs(statistic - 0.7401) > 0.1  # SIGIR 2014, Table 2, at the same alpha
+
+
+@pytest.mark.parametrize("run", PUBLISHED)
+def test_georisk_minus_as_printed_counts_more_risk_as_safer(
+    submitted: dict[str, np.ndarray], indri_casp: np.ndarray, run: str
+) -> None:
+    expected, z_of = _standardised(submitted, indri_casp)
+    d = submitted[run] - expected[run]
+    for kind, zrisk, georisk in (("linear", *PUBLISHED[run][4::2]), ("smooth", *PUBLISHED[run][5::2])):
+        x = linear(d, alpha=ALPHA) if kind == "linear" else smooth(d)
+        zrisk_minus = minus(math.fsum(x * z_of[run]))
+        assert round(zrisk_minus, 2) == zrisk
+        mean, topics = submitted[run].mean(), TOPICS.size
+        as_printed = -math.sqrt(mean * ndtr(zrisk_minus / topics))  # Eq. 8: high ZRisk- is risky, and raises Phi
+        right = minus(math.sqrt(mean * ndtr(minus(zrisk_minus) / topics)))  # GeoRisk with its sign reversed
+        assert round(as_printed, 2) == georisk
+        assert as_printed < right  # further from 0, that is safer
+
+
+def test_georisk_minus_of_dfalah121a(submitted: dict[str, np.ndarray], indri_casp: np.ndarray) -> None:
+    expected, z_of = _standardised(submitted, indri_casp)
+    d = submitted["DFalah121A"] - expected["DFalah121A"]
+    zrisk = math.fsum(linear(d, alpha=ALPHA) * z_of["DFalah121A"])
+    assert round(-math.sqrt(submitted["DFalah121A"].mean() * ndtr(zrisk / 50)), 2) == -0.36  # printed: -0.41
+
+
+def test_the_points_of_the_smooth_function_are_the_fences_of_figure_1(differences: dict[str, np.ndarray]) -> None:
+    every = np.concatenate(list(differences.values()))  # the boxplot "All" of Figure 1, not of Figure 2
+    first, third = np.quantile(every, [0.25, 0.75])
+    assert third + 1.5 * (third - first) == pytest.approx(0.292, abs=5e-4)
+    # the lower fence is -0.24192: cut off after three digits, not rounded
+    assert first - 1.5 * (third - first) == pytest.approx(-0.24192, abs=5e-6)
+
+
+def _standardised(
+    submitted: dict[str, np.ndarray], indri_casp: np.ndarray
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Expected scores over the 48 runs and indriCASP, and one over their roots (0 where nothing is expected)."""
+    matrix = np.vstack([*submitted.values(), indri_casp])
+    expected = np.outer(matrix.sum(axis=1), matrix.sum(axis=0)) / matrix.sum()
+    weights = np.divide(1, np.sqrt(expected), out=np.zeros_like(expected), where=expected > 0)
+    return dict(zip(submitted, expected, strict=False)), dict(zip(submitted, weights, strict=False))

@@ -1,0 +1,107 @@
+"""ECIR 2014, Tables 2 and 3: nine runs of TREC 2012 Web, each other's baseline, and against MEAN, MEDIAN and MAX.
+
+B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
+systems", ECIR 2014; ERR@20, 50 topics. Two of the runs, DFalah121A and irra12c, were scored from other files than the
+public ones. They are in the pool of MEAN, MEDIAN and MAX, so none of those agrees to the printed digit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.risk import urisk
+
+#: Table 2, alpha 10: the runs, and by run its URisk against each of them.
+RUNS = ("uogTrA44xi", "srchvrs12c09", "QUTparaBline", "utw2012fc1", "ICTNET12ADR2", "qutwb")
+AGAINST_EACH = {
+    "uogTrA44xi": (0, -0.928, -1.072, -0.319, -0.255, -0.047),
+    "srchvrs12c09": (-1.027, 0, -0.830, -0.387, -0.497, -0.159),
+    "QUTparaBline": (-1.349, -1.008, 0, -0.540, -0.611, -0.298),
+    "utw2012fc1": (-1.443, -1.412, -1.387, 0, -0.843, -0.224),
+    "ICTNET12ADR2": (-1.434, -1.577, -1.513, -0.897, 0, -0.613),
+    "qutwb": (-1.814, -1.826, -1.788, -0.866, -1.201, 0),
+}
+#: Table 3, alpha 5 and 10, as printed: the pool, by column.
+POOL = (*RUNS[:2], "DFalah121A", *RUNS[2:5], "indriCASP", "irra12c", "qutwb")
+MEAN = {
+    5: (-0.1061, -0.1668, -0.1760, -0.1976, -0.3574, -0.4204, -0.5343, -0.5555, -0.5908),
+    10: (-0.2845, -0.3848, -0.4161, -0.4444, -0.6935, -0.8149, -1.0224, -1.0425, -1.1067),
+}
+MEDIAN = {
+    5: (0.0059, -0.0067, -0.0469, -0.0559, -0.1235, -0.2757, -0.3500, -0.3921, -0.3825),
+    10: (-0.0969, -0.1140, -0.1815, -0.1976, -0.2621, -0.5620, -0.6616, -0.7522, -0.7553),
+}
+MAX = {
+    5: (-1.3901, -1.4398, -1.5168, -1.5286, -1.9523, -1.9796, -2.1011, -2.2351, -2.2736),
+    10: (-2.5486, -2.6396, -2.7809, -2.8024, -3.5792, -3.6293, -3.8521, -4.0977, -4.1682),
+}
+
+
+@pytest.mark.parametrize("baseline", RUNS)
+@pytest.mark.parametrize("run", RUNS)
+def test_table_2_rows_are_candidates_and_columns_baselines(
+    submitted: dict[str, np.ndarray], run: str, baseline: str
+) -> None:
+    ours = urisk(submitted[run] - submitted[baseline], alpha=10)
+    # half a unit of the third decimal, and eleven times half a unit of the fifth, in which the scores are public
+    assert ours == pytest.approx(AGAINST_EACH[run][RUNS.index(baseline)], abs=5e-4 + 5.5e-5)
+
+
+@pytest.fixture(scope="module")
+def pool(submitted: dict[str, np.ndarray], indri_casp: np.ndarray) -> np.ndarray:
+    return np.array([indri_casp if run == "indriCASP" else submitted[run] for run in POOL])
+
+
+def apart(pool: np.ndarray, reference: np.ndarray, printed: tuple[float, ...], alpha: float) -> dict[str, float]:
+    """How far URisk against a reference baseline is from the printed cell, by run."""
+    return {
+        run: abs(urisk(scores - reference, alpha=alpha) - cell)
+        for run, scores, cell in zip(POOL, pool, printed, strict=True)
+    }
+
+
+def exchanged(printed: tuple[float, ...], one: str, other: str) -> tuple[float, ...]:
+    cells = list(printed)
+    i, j = POOL.index(one), POOL.index(other)
+    cells[i], cells[j] = cells[j], cells[i]
+    return tuple(cells)
+
+
+def of_both(pool: np.ndarray, reference: np.ndarray, pair: tuple[str, str], alpha: float) -> tuple[float, ...]:
+    return tuple(round(urisk(pool[POOL.index(run)] - reference, alpha=alpha), 4) for run in pair)
+
+
+@pytest.mark.parametrize(("alpha", "ours"), [(5, (-0.1801, -0.1580)), (10, (-0.4235, -0.3735))])
+def test_table_3_mean_cells_of_two_runs_are_exchanged(
+    pool: np.ndarray, alpha: int, ours: tuple[float, float]
+) -> None:
+    reference, pair = pool.mean(axis=0), ("srchvrs12c09", "DFalah121A")
+    as_printed = apart(pool, reference, MEAN[alpha], alpha)
+    right = apart(pool, reference, exchanged(MEAN[alpha], *pair), alpha)
+    # DFalah121A itself stays apart: its scores are others, as is its share of MEAN
+    assert max(value for run, value in right.items() if run != "DFalah121A") < 0.0086
+    assert right["DFalah121A"] < 0.012
+    assert min(as_printed[run] for run in pair) > (0.013 if alpha == 5 else 0.038)
+    assert of_both(pool, reference, pair, alpha) == ours
+
+
+@pytest.mark.parametrize(("alpha", "ours"), [(5, (-0.3833, -0.3510)), (10, (-0.7568, -0.6633))])
+def test_table_3_median_cells_of_two_runs_are_exchanged(
+    pool: np.ndarray, alpha: int, ours: tuple[float, float]
+) -> None:
+    reference, pair = np.median(pool, axis=0), ("indriCASP", "qutwb")
+    as_printed = apart(pool, reference, MEDIAN[alpha], alpha)
+    right = apart(pool, reference, exchanged(MEDIAN[alpha], *pair), alpha)
+    assert max(value for run, value in right.items() if run != "DFalah121A") < 0.0022
+    assert min(as_printed[run] for run in pair) > 0.03
+    assert of_both(pool, reference, pair, alpha) == ours
+
+
+@pytest.mark.parametrize("alpha", [5, 10])
+def test_table_3_max_moves_with_the_scores_of_dfalah121a_alone(pool: np.ndarray, alpha: int) -> None:
+    off = apart(pool, pool.max(axis=0), MAX[alpha], alpha)
+    # the better DFalah121A raises MAX, and lowers the URisk of every other run by about as much
+    others = [value for run, value in off.items() if run != "DFalah121A"]
+    assert max(others) - min(others) < 0.0025
+    assert max(others) < 0.026

@@ -1,0 +1,72 @@
+"""What the pages on published figures show is what the tests and the study compute."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.inference import Interval
+from tests.benchmarks import study_web2012
+
+ROOT = Path(__file__).resolve().parents[2]
+ERRATA = (ROOT / "docs/explanation/errata.md").read_text(encoding="utf-8")
+REPRODUCTION = (ROOT / "docs/reproduction.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def tables(shared: Path) -> dict[str, str]:
+    return study_web2012.tables(shared)
+
+
+@pytest.mark.parametrize("name", ["intervals", "disagreements", "normality"])
+def test_the_tables_of_the_study_are_what_it_prints(tables: dict[str, str], name: str) -> None:
+    assert f"\n\n{tables[name]}\n\n" in REPRODUCTION
+
+
+def test_what_is_said_below_the_tables_is_in_them(tables: dict[str, str]) -> None:
+    risky = {}
+    for row in tables["intervals"].splitlines()[2:]:
+        r, level, method, count, *_ = (cell.strip() for cell in row.strip("|").split("|"))
+        risky[r, level, method] = int(count)
+    for r in ("1", "10"):
+        for level in ("95 %", "99.9 %"):
+            t, basic, percentile, bca = (risky[r, level, method] for method in study_web2012.METHODS)
+            assert basic <= t <= percentile <= bca
+    assert "with r at 10 and at 99.9 % it is 3 and 0 of 48, against 25 and 37" in " ".join(REPRODUCTION.split())
+    assert [risky["10", "99.9 %", method] for method in study_web2012.METHODS] == [3, 0, 25, 37]
+
+
+@pytest.mark.parametrize(
+    ("lower", "upper", "verdict"),
+    [
+        (-0.2, -0.1, "risky"),
+        (-0.2, 0.0, "neither"),
+        (-0.1, 0.1, "neither"),
+        (0.0, 0.1, "neither"),
+        (0.1, 0.2, "better"),
+    ],
+)
+def test_the_study_calls_risky_what_lies_below_zero(lower: float, upper: float, verdict: str) -> None:
+    assert study_web2012.verdict(Interval("bca", 0.95, lower, upper)) == verdict
+
+
+def test_the_study_knows_48_runs_of_50_topics(submitted: dict[str, np.ndarray]) -> None:
+    assert len(submitted) == 48
+    assert {scores.size for scores in submitted.values()} == {50}
+    assert len({scores.tobytes() for scores in submitted.values()}) == 46
+
+
+def test_every_erratum_is_held_by_a_test_that_is_there() -> None:
+    named = set(re.findall(r"`(test_\w+)`", ERRATA))
+    there = {
+        name
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert len(named) >= 15
+    assert named <= there
+    entries = re.split(r"^\*\*", ERRATA, flags=re.MULTILINE)[1:]
+    assert [entry.split("\n")[0] for entry in entries if not re.search(r"^- Tests?: `", entry, re.MULTILINE)] == []
