@@ -21,9 +21,11 @@ from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.gates.judge import incomparable, judge
+from pytest_riskguard.gates.family import in_families
+from pytest_riskguard.gates.judge import compare, incomparable, judge
+from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import Inputs, Verdict
+from pytest_riskguard.gates.verdict import Family, Inputs, Verdict
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,16 @@ class _Scored:
     rescored: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A gate, and what it is asked of."""
+
+    gate: Gate
+    candidate: Source
+    baseline: Source
+    measure: str | None
+
+
 class Referee:
     """Judges gates over one collection; reads and scores every source once.
 
@@ -126,39 +138,81 @@ class Referee:
         self._scored: dict[Key, _Scored | DataError] = {}
         self._messages: list[tuple[Verdict, str]] = []
 
-    def verdict(self, gate: Gate, candidate: Source, baseline: Source, measure: str | None) -> Verdict:
-        """The gate's verdict on these two sources.
+    def verdict(self, question: Question, *, family: Family | None = None) -> Verdict:
+        """The gate's verdict; ``family`` says what the gates that it is judged together with leave of its level.
 
         Raises
         ------
         UsageError
-            The question is wrong: an unknown measure, a provider that is not installed, no qrels for a run.
+            The question is wrong: an unknown measure, a provider that is not installed, no qrels for a run, weights
+            that there are not.
         """
-        if measure is not None:
-            measure = _asked_measure(measure, candidate, baseline)
         try:
-            ours = self._scores(candidate, measure)
-            theirs = self._scores(baseline, measure)
+            systems = self._systems(question)
+            ours, theirs, *others = (scored.scores for scored in systems)
+            topics = self.topics
         except DataError as error:
-            return self._incomparable(gate, error, candidate, baseline, measure)
+            return self._incomparable(question, error)
         try:
-            return judge(gate, ours.scores, theirs.scores, rescored=theirs.rescored)
+            return judge(
+                question.gate,
+                ours,
+                theirs,
+                replicates=others,
+                topics=topics,
+                rescored=any(scored.rescored for scored in systems[1:]),
+                family=family,
+            )
         except ValueError as error:
             raise UsageError(str(error)) from None
+
+    def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
+        """The verdicts of gates that are judged together, their levels corrected for being several.
+
+        Gates that have no p-value (data that cannot be compared, too few topics) are no part of the family.
+
+        Raises
+        ------
+        UsageError
+            A question is wrong, or the gates have different levels.
+        """
+        p_values = [self._p_value(question) for question in questions]
+        try:
+            families = in_families([question.gate for question in questions], p_values, correction=correction)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        return [self.verdict(question, family=family) for question, family in zip(questions, families, strict=True)]
+
+    def _p_value(self, question: Question) -> float | None:
+        try:
+            ours, theirs, *others = (scored.scores for scored in self._systems(question))
+            return decision_p_value(compare(question.gate, ours, theirs, replicates=others, topics=self.topics))
+        except DataError:
+            return None
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+
+    def _systems(self, question: Question) -> list[_Scored]:
+        """The candidate, the baseline and the baseline's replicates, scored."""
+        measure = self._measure(question)
+        return [self._scores(question.candidate, measure), self._scores(question.baseline, measure)]
+
+    def _measure(self, question: Question) -> str | None:
+        if question.measure is None:
+            return None
+        return _asked_measure(question.measure, question.candidate, question.baseline)
 
     def message_of(self, verdict: Verdict) -> str | None:
         """Why this verdict is incomparable, with whole paths; the verdict itself names files without folders."""
         return next((message for known, message in self._messages if known is verdict), None)
 
-    def _incomparable(
-        self, gate: Gate, error: DataError, candidate: Source, baseline: Source, measure: str | None
-    ) -> Verdict:
-        names = (_label(baseline),)
+    def _incomparable(self, question: Question, error: DataError) -> Verdict:
+        names = (_label(question.baseline),)
         verdict = incomparable(
-            gate,
+            question.gate,
             error,
-            measure=measure,
-            candidate=_label(candidate),
+            measure=self._measure(question),
+            candidate=_label(question.candidate),
             baselines=names,
             inputs=Inputs(baselines=dict.fromkeys(names)),
         )
@@ -227,9 +281,14 @@ class Referee:
         return self._current(self._qrels_path, read_qrels)
 
     @property
+    def topics(self) -> Topics | None:
+        """The collection's topics with their texts, tags and weights; None without a topics file."""
+        return None if self._topics_path is None else self._current(self._topics_path, read_topics)
+
+    @property
     def queries(self) -> Mapping[str, str]:
         """The topics' query texts; empty without a topics file."""
-        return {} if self._topics_path is None else self._current(self._topics_path, read_topics).queries
+        return {} if self.topics is None else self.topics.queries
 
     def _current(self, path: Path, read: Callable[[Path], Read]) -> Read:
         stamp = _stamp(path)

@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.inputs import DEFAULT_MEASURE, measures_of, once, referee_for, source_of
-from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NamedPathType, file_option
+from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NamedPathType, NumberOrNone, file_option
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.spec import KINDS, LEVELS, METHODS, MISSING, RESPONSES
+from pytest_riskguard.gates.spec import (
+    CONVENTIONS,
+    CORRECTIONS,
+    KINDS,
+    LEVELS,
+    METHODS,
+    MISSING,
+    RESPONSES,
+    TRADEOFFS,
+)
 from pytest_riskguard.reports.text import clean
 
 if TYPE_CHECKING:
@@ -65,7 +74,48 @@ if TYPE_CHECKING:
     show_default=True,
     help="Loss of URisk that is accepted, in units of the measure.",
 )
+@click.option(
+    "--tradeoff",
+    type=click.Choice(TRADEOFFS),
+    default="linear",
+    show_default=True,
+    help="How a difference becomes a trade-off score.",
+)
+@click.option(
+    "--convention",
+    type=click.Choice(CONVENTIONS),
+    default="plus",
+    show_default=True,
+    help="Whether a risk is shown as a negative or as a positive number.",
+)
+@click.option("--weighted", is_flag=True, help="Count topics by the weight column of the topics file.")
 @click.option("--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True)
+@click.option(
+    "--max-loss",
+    type=NumberOrNone(0),
+    default=0.5,
+    show_default=True,
+    help="no_topic_collapse: largest loss a topic may have, in units of the measure; none for no limit.",
+)
+@click.option(
+    "--max-share",
+    type=FiniteFloat(0, 1),
+    help="no_topic_collapse: largest share of the baseline's score a topic may lose, from 0 to 1.",
+)
+@click.option(
+    "--protect",
+    "protected",
+    multiple=True,
+    metavar="TOPIC|TAG=VALUE",
+    help="no_topic_collapse: topics that may not lose at all. Repeatable.",
+)
+@click.option(
+    "--family",
+    type=click.Choice(CORRECTIONS),
+    default="none",
+    show_default=True,
+    help="Correct the gates' levels for being several.",
+)
 @click.option(
     "--on-churn",
     type=click.Choice(RESPONSES),
@@ -94,6 +144,7 @@ def compare(
     scores: bool,
     measures: tuple[str, ...],
     alphas: tuple[float, ...],
+    family: str,
     json_path: str | None,
     verbose: bool,
     quiet: bool,
@@ -104,19 +155,24 @@ def compare(
     One verdict for each measure, alpha and baseline, in the order given.
     """
     from pytest_riskguard.gates.spec import Gate
-    from pytest_riskguard.referee import RunFile, ScoreFile
+    from pytest_riskguard.referee import Question, RunFile, ScoreFile
 
     referee, stored = referee_for(qrels, topics, store, measures, baselines, scores=scores)
     ours: Source = ScoreFile(candidate) if scores else RunFile(candidate)
     theirs = [source_of(given, stored, scores=scores) for given in baselines]
     once("--baseline", [source.label for source in theirs])
     once("--alpha", [f"{alpha:g}" for alpha in alphas])
-    verdicts = [
-        referee.verdict(Gate(name=str(options["kind"]), alpha=alpha, **options), ours, other, measure)  # type: ignore[arg-type]
+    try:
+        gates = [Gate(name=str(options["kind"]), alpha=alpha, **options) for alpha in alphas]  # type: ignore[arg-type]
+    except ValueError as error:
+        raise UsageError(f"--gate {options['kind']}: {error}") from None
+    questions = [
+        Question(gate, ours, other, measure)
         for measure in measures_of(measures, candidate, scores=scores)
-        for alpha in alphas
+        for gate in gates
         for other in theirs
     ]
+    verdicts = referee.verdicts(questions, correction=family)
     _show(verdicts, referee, json_path, verbose=verbose, quiet=quiet)
     from pytest_riskguard.cli.status import status_of
 
@@ -126,7 +182,7 @@ def compare(
 def _show(verdicts: list[Verdict], referee: Referee, json_path: str | None, *, verbose: bool, quiet: bool) -> None:
     from pytest_riskguard.reports import json
     from pytest_riskguard.reports.detail import Detail
-    from pytest_riskguard.reports.terminal import explain, headline
+    from pytest_riskguard.reports.terminal import explain, headline, uncorrected
 
     to_stderr = json_path == "-"
     detail = Detail(None if verbose else 10, max(shutil.get_terminal_size().columns, 40))
@@ -137,6 +193,8 @@ def _show(verdicts: list[Verdict], referee: Referee, json_path: str | None, *, v
         word = verdict.outcome.upper()
         color = {"PASS": "green", "FAIL": "red", "INCOMPARABLE": "red"}.get(word, "yellow")
         click.echo(click.style(word, fg=color, bold=True) + f" {text}", err=to_stderr)
+    if not quiet and (remark := uncorrected(verdicts)):
+        click.echo(f"  {remark}", err=to_stderr)
     if not quiet and any(not verdict.passed for verdict in verdicts):
         words = map(_printable, click.get_current_context().obj)
         click.echo(f"  reproduce: riskguard {' '.join(words)}", err=to_stderr)

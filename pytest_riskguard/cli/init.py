@@ -30,6 +30,16 @@ gates:
     baseline: prod
     alpha: 1
     on_churn: fail
+
+  # Fails when any single topic loses more than this, whatever the others do. An interval looks at all topics together
+  # and may let one of them fall to nothing. `protected: [q12, "kind=navigational"]` names topics, or tags of the
+  # topics file, that may not lose at all.
+  - name: no-collapse
+    kind: no_topic_collapse
+    baseline: prod
+    max_loss: 0.5
+
+# Several risk gates are each judged at their own level; `family: holm` corrects for asking several questions.
 """
 
 
@@ -42,7 +52,7 @@ gates:
 def init(qrels: Path, topics: Path | None, measure: str, candidate: str, output: Path) -> None:
     """Write a first riskguard.yaml.
 
-    It has a risk gate, and comments that say what its settings mean.
+    It has a risk gate and a gate on single topics, and comments that say what its settings mean.
     """
     from pytest_riskguard.evaluation.measures import measure_name
 

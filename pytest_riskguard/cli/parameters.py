@@ -54,6 +54,16 @@ class FiniteFloat(click.ParamType[float]):
         return number
 
 
+class NumberOrNone(FiniteFloat):
+    """A number, or the word ``none`` for no limit."""
+
+    name = "number|none"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Parse and check the range."""
+        return None if value == "none" else super().convert(value, param, ctx)
+
+
 @dataclass(frozen=True)
 class NamedPath:
     """``NAME=PATH``, ``PATH`` or a stored name."""

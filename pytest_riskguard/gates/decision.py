@@ -22,7 +22,7 @@ FEW_TOPICS = 25
 #: A limit this close to the bound counts as having reached it.
 REACHED = 1e-12
 
-#: How many times further than the mean a limit may move when a topic is left out.
+#: How many times further than its mean and its width say a limit may move when a topic is left out.
 NEAR = 10.0
 
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
@@ -183,8 +183,10 @@ def _margins_without_each(gate: Gate, x: FloatArray, method: str, indices: npt.N
 def _near(gate: Gate, x: FloatArray, indices: npt.NDArray[np.intp], rule: Rule) -> BoolArray:
     """Which topics could carry the verdict at all.
 
-    Exact limits are asked for only where ten times the shift of the mean would take the limit to the bound.
+    Exact limits are asked for only where ten times the shift of the mean, and of what one topic fewer adds to the
+    interval's width, would take the limit to the bound.
     """
+    mean = math.fsum(x) / x.size
     lowest = min(limit_of(gate, interval(x, method=method, level=gate.level)) for method in rule.witnesses)
-    shifts = np.abs(x[indices] - math.fsum(x) / x.size) / (x.size - 1)
+    shifts = (np.abs(x[indices] - mean) + abs(lowest - mean)) / (x.size - 1)
     return np.asarray(lowest + NEAR * shifts + gate.tolerance >= 0)

@@ -13,13 +13,15 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config import values
-from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, Config
+from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, Config, GateItem
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugin.blame import blamed
-from pytest_riskguard.referee import LiveRun, Referee, RunFile
+from pytest_riskguard.referee import LiveRun, Question, Referee, RunFile, Stored
 
 _REFEREES = pytest.StashKey[dict[Path, Referee]]()
+_FAMILIES = pytest.StashKey[dict[Path, dict[str, Verdict]]]()
 _LIVE = pytest.StashKey[dict[tuple[Path, CandidateRetrieve], LiveRun]]()
 
 #: How code under test may end, but not the gate: pytest.skip() in a search would leave it unjudged and green.
@@ -41,7 +43,25 @@ def referee_for(config: pytest.Config, settings: Config) -> Referee:
     return referees[settings.path]
 
 
-def candidate_source(
+def verdict_on(config: pytest.Config, settings: Config, item: GateItem) -> Verdict:
+    """The verdict on one item; a family is judged whole, whichever of its items are selected, and only once."""
+    family = settings.family_of(item)
+    if settings.family is None or not family:
+        return referee_for(config, settings).verdict(_question(config, settings, item))
+    judged = config.stash.setdefault(_FAMILIES, {})
+    if settings.path not in judged:
+        questions = [_question(config, settings, member) for member in family]
+        verdicts = referee_for(config, settings).verdicts(questions, correction=settings.family.correction)
+        judged[settings.path] = {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
+    return judged[settings.path][item.id]
+
+
+def _question(config: pytest.Config, settings: Config, item: GateItem) -> Question:
+    candidate = _candidate_source(config, settings, item.settings.candidate or settings.candidate)
+    return Question(item.gate, candidate, Stored(item.baseline), item.measure)
+
+
+def _candidate_source(
     config: pytest.Config, settings: Config, candidate: CandidateFile | CandidateRetrieve | None
 ) -> RunFile | LiveRun:
     """The candidate that a gate of this riskguard.yaml judges; a function is imported when it is first asked."""

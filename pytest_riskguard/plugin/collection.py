@@ -14,7 +14,7 @@ from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.settings import Config, GateItem
-    from pytest_riskguard.referee import Referee, Source
+    from pytest_riskguard.referee import Referee
 
 
 class RiskguardFile(pytest.File):
@@ -84,19 +84,17 @@ class GateTest(_Reported):
     def runtest(self) -> None:
         """Judge, and fail unless the verdict lets the build go on."""
         from pytest_riskguard.assertions import command
-        from pytest_riskguard.plugin.bench import candidate_source, referee_for
+        from pytest_riskguard.plugin.bench import referee_for, verdict_on
         from pytest_riskguard.plugin.wording import from_here, whose
         from pytest_riskguard.recorder import record
-        from pytest_riskguard.referee import Stored
         from pytest_riskguard.reports.terminal import explain
 
         referee: Referee = referee_for(self.config, self.settings)
-        asked = self.item.settings.candidate or self.settings.candidate
-        candidate: Source = candidate_source(self.config, self.settings, asked)
-        verdict = record(referee.verdict(self.item.gate, candidate, Stored(self.item.baseline), self.item.measure))
+        verdict = record(verdict_on(self.config, self.settings, self.item))
         if not verdict.passed:
             problem = referee.message_of(verdict)
             if problem is not None:
+                asked = self.item.settings.candidate or self.settings.candidate
                 problem = from_here(whose(problem, self.settings, asked), self.config)
             reproduce = command(self.nodeid, options="--riskguard")
             raise RiskyError(explain(verdict, problem=problem, reproduce=reproduce), verdict)

@@ -21,7 +21,7 @@ from pytest_riskguard.plugin.bench import Search, live_run, referee_for
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
 from pytest_riskguard.plugin.wording import from_here
 from pytest_riskguard.recorder import record
-from pytest_riskguard.referee import LiveRun, RunFile, ScoreFile, Source, Stored
+from pytest_riskguard.referee import LiveRun, Question, RunFile, ScoreFile, Source, Stored
 
 Candidate = RunFile | ScoreFile | LiveRun | TopicScores | Mapping[str, float]
 
@@ -94,8 +94,45 @@ class Riskguard:
         ``measure`` defaults to the first of riskguard.yaml.
         """
         __tracebackhide__ = True
-        gate = arguments.gate(self._test, {"alpha": alpha, **options}, kind="not_significantly_risky")
-        verdict = self._ask(gate, candidate, baseline, measure)
+        return self._demand("not_significantly_risky", candidate, baseline, measure, {"alpha": alpha, **options})
+
+    def assert_not_inferior(
+        self,
+        candidate: Candidate,
+        baseline: str | Candidate,
+        *,
+        tolerance: float,
+        measure: str | None = None,
+        alpha: float = 1.0,
+        **options: Any,
+    ) -> Verdict:
+        """As the assertion of this name; ``baseline`` is a stored name, or another candidate."""
+        __tracebackhide__ = True
+        given = {"tolerance": tolerance, "alpha": alpha, **options}
+        return self._demand("not_inferior", candidate, baseline, measure, given)
+
+    def assert_no_topic_collapse(
+        self,
+        candidate: Candidate,
+        baseline: str | Candidate,
+        *,
+        measure: str | None = None,
+        **options: Any,
+    ) -> Verdict:
+        """As the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``)."""
+        __tracebackhide__ = True
+        return self._demand("no_topic_collapse", candidate, baseline, measure, options)
+
+    def _demand(
+        self,
+        kind: str,
+        candidate: Candidate,
+        baseline: str | Candidate,
+        measure: str | None,
+        options: Mapping[str, Any],
+    ) -> Verdict:
+        __tracebackhide__ = True
+        verdict = self._ask(arguments.gate(self._test, options, kind=kind), candidate, baseline, measure)
         problem = self._referee.message_of(verdict)
         said = None if problem is None else from_here(problem, self._config)
         return demand(verdict, options="--riskguard", problem=said)
@@ -108,7 +145,7 @@ class Riskguard:
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
         try:
-            return record(self._referee.verdict(gate, ours, theirs, self._measure(measure, ours, theirs)))
+            return record(self._referee.verdict(Question(gate, ours, theirs, self._measure(measure, ours, theirs))))
         except RiskguardError as error:
             raise error.with_traceback(None) from None
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.detail import CURRENT
-from pytest_riskguard.reports.terminal import summary_line, warning_lines
+from pytest_riskguard.reports.terminal import summary_line, uncorrected, warning_lines
 from pytest_riskguard.reports.text import clean
 
 _MARKUP = {
@@ -33,6 +33,8 @@ def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Ver
         reporter.line(_beside_outcome(summary_line(test, verdict)))
         for warning in warning_lines(verdict):
             reporter.line(" " * 12 + _beside_outcome(warning))
+    if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
+        reporter.line(remark)
     for problem in problems:
         reporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
 

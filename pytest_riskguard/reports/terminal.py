@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
@@ -165,3 +166,14 @@ def warning_lines(verdict: Verdict) -> list[str]:
     if not verdict.passed:
         return []
     return [f"{warning.code}: {_cut(warning.message, CURRENT)}" for warning in verdict.warnings]
+
+
+def uncorrected(verdicts: Sequence[Verdict]) -> str | None:
+    """That several risk gates were judged, each at its own level; None where there is nothing to say."""
+    alone = [v for v in verdicts if v.estimates.decision_p_value is not None and v.family is None]
+    if len(alone) < 2:
+        return None
+    return (
+        f"{len(alone)} risk gates, each at its own level: nothing is corrected for asking several questions "
+        "(family: holm does)"
+    )

@@ -596,11 +596,9 @@ OTHER = "name: other, kind: not_significantly_risky, baseline: prod"
     ],
 )
 def test_a_family_is_all_risk_gates_or_those_that_are_named(write, family, members):
-    config = load_config(
-        write(
-            f"{HEAD}family: {family}\ngates:\n  - {{{GATE}, measure: AP, alpha: [1, 5]}}\n  - {{{OTHER}, measure: AP}}\n  - {{{COLLAPSE}}}\n"
-        )
-    )
+    gates = [f"{GATE}, measure: AP, alpha: [1, 5]", f"{OTHER}, measure: AP", COLLAPSE]
+    lines = "".join(f"  - {{{gate}}}\n" for gate in gates)
+    config = load_config(write(f"{HEAD}family: {family}\ngates:\n{lines}"))
     items = [item for gate in config.gates for item in gate.items()]
     for item in items:
         expected = members if item.id in members else []

@@ -13,7 +13,7 @@ from pytest_riskguard import check
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from tests.plugin.world import CHURN, GOOD, LOSS
-from tests.reports.test_terminal import verdict
+from tests.reports.test_terminal import asked, verdict
 
 VERDICTS = {
     "loss": lambda: verdict(LOSS),
@@ -24,6 +24,11 @@ VERDICTS = {
     "too few": lambda: check("not_significantly_risky", {"1": 0.5}, {"1": 0.4}),
     "too weak": lambda: verdict(GOOD, max_mde=1e-9),
     "incomparable": lambda: check("not_significantly_risky", {"1": float("inf")}, {"1": 0.4}),
+    "not shown": lambda: asked("not_inferior", CHURN, tolerance=0.01),
+    "collapse": lambda: asked("no_topic_collapse", LOSS, max_loss=0.1, max_share=0.5, protected=["t07"]),
+    "minus, smooth": lambda: verdict(LOSS, convention="minus", tradeoff="smooth"),
+    "weighted": lambda: verdict(LOSS, weights={f"t{i:02d}": float(i) for i in range(1, 31)}),
+    "noise": lambda: verdict(LOSS, replicates=[{f"t{i:02d}": 0.5 - i / 100 for i in range(1, 31)}]),
     "hostile": lambda: check("not_significantly_risky", {"\ud800\n<b>": 0.1}, {"\ud800\n<b>": 0.4}),
 }
 

@@ -101,3 +101,84 @@ def test_topic_ids_of_any_kind_stay_on_their_line():
     assert "x : :error::y[31m[red]z0" in text
     assert not re.search(r"^(::|##\[)", text, re.MULTILINE)
     assert not {"\x1b", "\u202e"} & set(text)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_minus_convention_shows_the_same_figures_with_the_other_sign():
+    plus, minus = verdict(LOSS), verdict(LOSS, convention="minus")
+    assert minus.estimates == plus.estimates
+    assert (minus.outcome, minus.intervals) == (plus.outcome, plus.intervals)
+    interval = plus.decisive_interval
+    assert interval is not None
+    assert f"URisk-(alpha-hat=2) = +0.3233 [{-interval.upper:+.4f}, {-interval.lower:+.4f}]" in headline(minus)
+    text = flat(explain(minus))
+    assert f"TRisk- {-plus.estimates.trisk:+.3f}" in text
+    assert f"BCa [{-interval.upper:+.4f}, {-interval.lower:+.4f}] (decisive)" in text
+    assert "URisk of +0." in flat(explain(verdict(GOOD, convention="minus")))
+
+
+def test_smooth_and_weighted_figures_are_named_so():
+    weights = dict.fromkeys(differences(LOSS), 2.0)
+    assert "URisk(smooth) = " in headline(verdict(LOSS, tradeoff="smooth"))
+    assert "weighted URisk(alpha=1) = -0.3233 [" in headline(verdict(LOSS, weights=weights))
+    assert "weighted mean 0.5000 -> " in flat(explain(verdict(LOSS, weights=weights)))
+
+
+def test_what_the_baseline_itself_loses_is_said_before_the_excess():
+    scores = {topic: before for topic, (before, _) in differences(LOSS).items()}
+    again = [{topic: score - 0.1 * (i % 2) for i, (topic, score) in enumerate(scores.items())}]
+    judged = verdict(LOSS, replicates=again)
+    assert headline(judged).startswith("significantly risky: excess URisk(alpha=1) = -0.2233 [")
+    assert (
+        "URisk -0.3233, of which -0.1000 is the baseline's own noise (mean URisk of its 1 replicate against it); "
+        "judged is the excess -0.2233"
+    ) in flat(explain(judged))
+
+
+def asked(kind: str, ranks: dict[str, int], **options: object) -> Verdict:
+    scores = differences(ranks)
+    return check(kind, {t: s[1] for t, s in scores.items()}, {t: s[0] for t, s in scores.items()}, **options)
+
+
+def test_what_is_not_shown_says_what_would_show_it():
+    text = flat(explain(asked("not_inferior", GOOD, alpha=0, tolerance=0.0)))
+    assert text.startswith("not inferior: URisk(alpha=0) = +0.1361 [")
+    text = flat(explain(asked("not_inferior", CHURN, alpha=0, tolerance=0.05)))
+    assert text.startswith("not shown to be not inferior: URisk(alpha=0) = ")
+    assert re.search(r"not enough evidence that it is above -0.0500; with topics such as these about \d+ would", text)
+    text = flat(explain(asked("not_inferior", LOSS, tolerance=0.05, convention="minus")))
+    assert "the estimate itself is not below +0.0500, so no number of topics would show it" in text
+
+
+def test_a_collapse_names_the_topics_and_the_limits_that_they_exceed():
+    text = explain(asked("no_topic_collapse", LOSS, max_loss=0.42, max_share=0.85, protected=["t02"]))
+    first = (
+        "2 topics collapsed: worst t07 -0.4500; limits: loss 0.42, 85 % of the baseline's score, 1 entry protected"
+    )
+    assert text.startswith(f"{first} (30 topics)\n")
+    assert "topics responsible (2 of 12 topics lost too much):" in text
+    rows = [line.split() for line in text.splitlines() if line.startswith("    t")]
+    assert [(row[0], row[-2:]) for row in rows[1:]] == [("t07", ["loss,", "share"]), ("t02", ["%", "protected"])]
+    assert "would pass without" not in text
+    passed = asked("no_topic_collapse", LOSS)
+    assert explain(passed).startswith("no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5 (30 topics)\n")
+    assert summary_line("x", passed).startswith("x: no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5; ")
+    assert headline(asked("no_topic_collapse", {})).startswith("no topic collapsed: no loss; limits")
+
+
+def test_the_studentized_and_the_basic_interval_are_shown_where_they_decide():
+    assert "basic" not in explain(verdict(LOSS))
+    assert re.search(r"basic \[[^]]*\] \(decisive\)", flat(explain(verdict(LOSS, method="basic"))))
+
+
+def test_several_gates_without_correction_are_said_to_be():
+    from pytest_riskguard.reports.terminal import uncorrected
+
+    assert uncorrected([verdict(LOSS)]) is None
+    assert uncorrected([verdict(LOSS), asked("no_topic_collapse", LOSS)]) is None
+    said = uncorrected([verdict(LOSS), verdict(GOOD)])
+    assert said is not None
+    assert said.startswith("2 risk gates, each at its own level")

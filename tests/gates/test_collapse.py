@@ -1,0 +1,122 @@
+"""No topic may lose more than it may: limits, protected topics and tags, and who is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.collapse import protected_topics
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Verdict
+from tests.gates.conftest import topic_scores
+
+BASE = np.array([0.8, 0.6, 0.4, 0.2, 0.0, 0.9])
+
+
+def collapse(*losses: float, topics: Topics | None = None, **limits: object) -> Verdict:
+    candidate = BASE - np.pad(losses, (0, BASE.size - len(losses)))
+    gate = Gate("g", "no_topic_collapse", **limits)  # type: ignore[arg-type]
+    return judge(gate, topic_scores("new", candidate), topic_scores("old", BASE), topics=topics)
+
+
+def guilty(verdict: Verdict) -> dict[str, tuple[str, ...]]:
+    return {topic.topic: topic.exceeds for topic in verdict.responsible_topics if topic.exceeds}
+
+
+def test_one_topic_beyond_the_limit_fails_however_many_win():
+    verdict = collapse(0.51, -0.3, -0.3, -0.3, -0.3)
+    assert (verdict.outcome, verdict.reason) == ("fail", "collapse")
+    assert guilty(verdict) == {"t00000": ("max_loss",)}
+    assert verdict.estimates.flip_set == ("t00000",)
+    assert [topic.flips_verdict for topic in verdict.responsible_topics] == [True]
+
+
+def test_two_topics_are_both_named_and_neither_alone_flips_it():
+    verdict = collapse(0.7, 0.55, 0.1)
+    assert guilty(verdict) == {"t00000": ("max_loss",), "t00001": ("max_loss",)}
+    assert verdict.estimates.flip_set == ("t00000", "t00001")
+    assert not any(topic.flips_verdict for topic in verdict.responsible_topics)
+    assert len(verdict.responsible_topics) == 3
+
+
+@pytest.mark.parametrize(("loss", "outcome"), [(0.5, "pass"), (0.5 + 1e-13, "pass"), (0.5 + 1e-9, "fail")])
+def test_the_limit_itself_is_let_through(loss, outcome):
+    assert collapse(loss).outcome == outcome
+
+
+def test_a_share_of_the_baselines_score():
+    verdict = collapse(0.3, 0.3, 0.3, max_loss=None, max_share=0.5)
+    assert guilty(verdict) == {"t00002": ("max_share",)}
+    assert collapse(0.1, max_loss=None, max_share=0.0).outcome == "fail"
+    assert collapse(0.8, 0.6, max_loss=None, max_share=1.0).outcome == "pass"
+
+
+def test_every_limit_that_is_exceeded_is_named():
+    verdict = collapse(0.7, max_share=0.5, protected=["t00000", "t00001"])
+    assert guilty(verdict) == {"t00000": ("max_loss", "max_share", "protected")}
+
+
+def test_a_protected_topic_may_not_lose_at_all_but_rounding_is_no_loss():
+    assert guilty(collapse(0.0, 0.001, protected=["t00001"])) == {"t00001": ("protected",)}
+    assert collapse(0.0, 1e-7, protected=["t00001"]).outcome == "pass"
+    assert collapse(0.2, 0.0, protected=["t00001"]).outcome == "pass"
+
+
+TAGS = Topics({}, tags={f"t{i:05d}": {"kind": "brand" if i < 2 else "other", "length": "2"} for i in range(6)})
+
+
+def test_tags_protect_all_topics_that_have_them():
+    verdict = collapse(0.01, 0.01, 0.01, topics=TAGS, protected=["kind=brand"])
+    assert set(guilty(verdict)) == {"t00000", "t00001"}
+
+
+def test_a_topic_wins_over_a_tag_of_the_same_spelling_and_spaces_do_not_matter():
+    topics = ("a=b", "c")
+    tags = {"c": {"a": "b"}}
+    assert protected_topics(["a=b"], topics, tags) == {"a=b"}
+    assert protected_topics([" a = b "], ("c",), tags) == {"c"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "topics", "message"),
+    [
+        ("t99", None, "protected: 't99' is no judged topic and no TAG=VALUE of one; .*; the topics file has no tags"),
+        ("kind=brnd", TAGS, "'kind=brnd' is no judged topic .*; tags there are: kind=brand, kind=other, length=2"),
+        ("kind", TAGS, "'kind' is no judged topic"),
+    ],
+)
+def test_what_protects_nothing_is_a_mistake(entry, topics, message):
+    with pytest.raises(ValueError, match=message):
+        collapse(0.1, topics=topics, protected=[entry])
+
+
+def test_few_topics_are_no_reason_to_say_nothing():
+    gate = Gate("g", "no_topic_collapse")
+    verdict = judge(gate, topic_scores("new", [0.1]), topic_scores("old", [0.9]))
+    assert (verdict.outcome, verdict.intervals, verdict.estimates.decision_p_value) == ("fail", (), None)
+
+
+def test_an_unanswered_topic_has_collapsed():
+    from dataclasses import replace
+
+    candidate = replace(topic_scores("new", [0.0, 0.5]), unanswered=("t00000",))
+    verdict = judge(Gate("g", "no_topic_collapse"), candidate, topic_scores("old", [0.9, 0.5]))
+    assert guilty(verdict) == {"t00000": ("max_loss",)}
+    assert [warning.code for warning in verdict.warnings] == ["missing_topics"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_loss": None}, "no_topic_collapse needs max_loss, max_share or protected"),
+        ({"max_loss": -0.1}, "max_loss must be a finite number, at least 0"),
+        ({"max_share": 1.5}, "max_share must be a share from 0 to 1"),
+        ({"protected": "q1"}, "protected must be a list of topics"),
+        ({"tolerance": 0.1}, "tolerance has no meaning for no_topic_collapse"),
+    ],
+)
+def test_options_out_of_place_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        Gate("g", "no_topic_collapse", **options)

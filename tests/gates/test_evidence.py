@@ -1,0 +1,188 @@
+"""What stands between differences and the scores whose mean is judged: trade-off, noise, weights."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.inference import interval
+from pytest_riskguard.risk import linear, smooth
+from tests.gates.conftest import pair, topic_scores
+
+NONE = np.zeros((0, 40))
+RNG = np.random.default_rng(3)
+D = RNG.normal(0, 0.2, 40)
+NOISE = RNG.normal(0, 0.1, (3, 40))
+WEIGHTS = RNG.uniform(0.1, 20, 40)
+
+
+def test_plain_evidence_is_the_trade_off_alone():
+    evidence = Evidence(D, NONE)
+    assert evidence.scores(2.0).tolist() == linear(D, alpha=2).tolist()
+    assert evidence.parts(2.0) is not None
+    assert evidence.estimate(2.0) == pytest.approx(linear(D, alpha=2).mean(), abs=1e-15)
+    assert evidence.noise_estimate(2.0) is None
+
+
+def test_the_smooth_trade_off_leaves_the_plain_mean_as_it_is():
+    evidence = Evidence(D, NONE, kind="smooth")
+    assert evidence.scores(1.0).tolist() == smooth(D).tolist()
+    assert evidence.scores(0.0).tolist() == D.tolist()
+
+
+def test_noise_is_taken_off_topic_by_topic():
+    evidence = Evidence(D, NOISE)
+    own = np.mean([linear(row, alpha=5) for row in NOISE], axis=0)
+    assert evidence.scores(5.0) == pytest.approx(linear(D, alpha=5) - own, abs=1e-15)
+    assert evidence.noise_estimate(5.0) == pytest.approx(own.mean(), abs=1e-15)
+    assert evidence.estimate(0.0) == pytest.approx(D.mean() - NOISE.mean(), abs=1e-15)
+
+
+def test_weights_give_the_weighted_mean_and_its_first_order_spread():
+    evidence = Evidence(D, NONE, WEIGHTS)
+    x = linear(D, alpha=1)
+    mean = np.average(x, weights=WEIGHTS)
+    assert evidence.estimate(1.0) == pytest.approx(mean, abs=1e-15)
+    scores = evidence.scores(1.0)
+    assert scores.mean() == pytest.approx(mean, abs=1e-15)
+    # the linearised variance of a ratio of sums, sum w^2 (x - mean)^2 / (sum w)^2, but for n/(n - 1)
+    error = scores.std() / np.sqrt(40)
+    assert error == pytest.approx(np.sqrt(np.sum((WEIGHTS * (x - mean)) ** 2)) / WEIGHTS.sum(), rel=1e-12)
+
+
+def test_the_first_order_spread_is_that_of_many_replicates():
+    """The ratio sum w x / sum w over resampled topics has the linearised standard deviation, to first order."""
+    rng = np.random.default_rng(8)
+    n = 400
+    x, weights = linear(rng.normal(0, 0.2, n), alpha=1), rng.uniform(0.5, 5, n)
+    evidence = Evidence(rng.normal(0, 0.2, n), np.zeros((0, n)), weights)
+    x = linear(evidence.differences, alpha=1)
+    drawn = rng.integers(0, n, (20_000, n))
+    ratios = (weights[drawn] * x[drawn]).sum(axis=1) / weights[drawn].sum(axis=1)
+    assert evidence.scores(1.0).std() / np.sqrt(n) == pytest.approx(ratios.std(), rel=0.02)
+    limits = interval(evidence.scores(1.0), method="percentile")
+    assert limits.upper == pytest.approx(np.quantile(ratios, 0.975), abs=0.1 * ratios.std())
+    assert limits.lower == pytest.approx(np.quantile(ratios, 0.025), abs=0.1 * ratios.std())
+
+
+def test_only_the_ratios_of_weights_matter_and_equal_weights_are_none():
+    plain, same = Evidence(D, NONE), Evidence(D, NONE, np.full(40, 7.0))
+    assert same.scores(1.0) == pytest.approx(plain.scores(1.0), abs=1e-15)
+    once, twice = Evidence(D, NONE, WEIGHTS), Evidence(D, NONE, 8 * WEIGHTS)
+    assert twice.scores(1.0) == pytest.approx(once.scores(1.0), abs=1e-14)
+
+
+def test_topics_that_all_change_alike_vary_under_no_weights():
+    scores = Evidence(np.full(40, -0.1), NONE, WEIGHTS).scores(0.0)
+    assert np.ptp(scores) < 1e-15
+
+
+def test_a_topic_that_moves_from_run_to_run_of_the_baseline_has_changed():
+    differences = np.zeros(40)
+    noise = np.zeros((2, 40))
+    noise[1, 7] = 0.3
+    assert Evidence(differences, noise).changed == 1
+    assert Evidence(differences, noise).without(7).changed == 0
+
+
+def test_leaving_out_topics_leaves_out_their_noise_and_weight():
+    left = Evidence(D, NOISE, WEIGHTS).without(np.array([0, 5]))
+    keep = np.delete(np.arange(40), [0, 5])
+    assert left.scores(2.0).tolist() == Evidence(D[keep], NOISE[:, keep], WEIGHTS[keep]).scores(2.0).tolist()
+
+
+def runs_of_one_system(seed: int, replicates: int):
+    """A candidate, a baseline and replicates that are all runs of one noisy system."""
+    rng = np.random.default_rng(seed)
+    difficulty = rng.uniform(0.2, 0.8, 60)
+    runs = [np.clip(difficulty + rng.normal(0, 0.1, 60), 0, 1) for _ in range(replicates + 2)]
+    return [topic_scores(f"run{i}", values) for i, values in enumerate(runs)]
+
+
+def test_a_noisy_system_against_itself_fails_for_churn_and_passes_with_replicates():
+    """STATISTICS section 4: at alpha 5 churn alone fails nearly every A/A comparison; the excess does not."""
+    gate = Gate("g", alpha=5)
+    alone = with_noise = 0
+    for seed in range(40):
+        candidate, baseline, *others = runs_of_one_system(seed, 3)
+        alone += judge(gate, candidate, baseline).outcome == "fail"
+        with_noise += judge(gate, candidate, baseline, replicates=others).outcome == "fail"
+    assert alone >= 36
+    assert with_noise <= 4  # nominally 1 of 40
+
+
+def test_a_loss_beyond_the_noise_still_fails_and_names_its_topics():
+    candidate, baseline, *others = runs_of_one_system(1, 3)
+    values = candidate.values.copy()
+    values[:12] = 0.0
+    verdict = judge(Gate("g", alpha=1), topic_scores("worse", values), baseline, replicates=others)
+    assert (verdict.outcome, verdict.reason, verdict.replicates) == ("fail", "loss", 3)
+    assert {topic.topic for topic in verdict.responsible_topics[:8]} <= {f"t{i:05d}" for i in range(12)}
+    assert verdict.inputs is None
+    e = verdict.estimates
+    total = sum(topic.contribution for topic in verdict.responsible_topics)
+    assert e.urisk is not None
+    assert total < e.urisk
+
+
+def test_the_weighted_verdict_adds_up():
+    from pytest_riskguard.evaluation.topics import Topics
+
+    candidate, baseline = pair(D)
+    topics = Topics({}, weights=dict(zip(candidate.topics, WEIGHTS, strict=True)))
+    verdict = judge(Gate("g", weighted=True), candidate, baseline, topics=topics)
+    x = linear(candidate.values - baseline.values, alpha=1)
+    assert verdict.estimates.urisk == pytest.approx(np.average(x, weights=WEIGHTS), abs=1e-15)
+    assert verdict.estimates.mean_difference == pytest.approx(np.average(D, weights=WEIGHTS), abs=1e-15)
+    losses = sum(topic.contribution for topic in verdict.responsible_topics)
+    wins = np.sum(np.maximum(x, 0) * WEIGHTS) / WEIGHTS.sum()
+    assert losses + wins == pytest.approx(verdict.estimates.urisk, abs=1e-14)
+    assert all(topic.weight == topics.weights[topic.topic] for topic in verdict.responsible_topics)
+
+
+def test_weights_can_turn_a_verdict():
+    d = np.concatenate([np.full(30, 0.05), np.full(10, -0.1)]) + np.tile([0.01, -0.01], 20)
+    candidate, baseline = pair(d)
+    from pytest_riskguard.evaluation.topics import Topics
+
+    heavy = {topic: 50.0 if i >= 30 else 1.0 for i, topic in enumerate(candidate.topics)}
+    assert judge(Gate("g", alpha=0), candidate, baseline).outcome == "pass"
+    verdict = judge(Gate("g", alpha=0, weighted=True), candidate, baseline, topics=Topics({}, weights=heavy))
+    assert (verdict.outcome, verdict.reason) == ("fail", "loss")
+
+
+def test_a_topic_without_a_weight_is_incomparable_and_no_weights_at_all_a_mistake():
+    from pytest_riskguard.evaluation.topics import Topics
+
+    candidate, baseline = pair(D)
+    verdict = judge(
+        Gate("g", weighted=True), candidate, baseline, topics=Topics({}, weights={"t00000": 1.0}, path_name="t.tsv")
+    )
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
+    assert verdict.problem is not None
+    assert verdict.problem.startswith("t.tsv: no weight for 39 topics: t00001, ")
+    with pytest.raises(ValueError, match="weighted: there are no weights"):
+        judge(Gate("g", weighted=True), candidate, baseline)
+
+
+def test_replicates_on_other_topics_are_incomparable():
+    candidate, baseline = pair(D)
+    verdict = judge(Gate("g"), candidate, baseline, replicates=[topic_scores("again", D[:30])])
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "topics_differ")
+    assert "again lacks 10 topics" in str(verdict.problem)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_leaving_out_each_topic_with_noise_and_weights_is_the_gate_on_the_rest(seed):
+    from pytest_riskguard.gates.decision import passes, passes_without_each
+
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(0, 0.05, (2, 30)) if seed % 2 else np.zeros((0, 30))
+    weights = rng.uniform(1, 5, 30) if seed >= 2 else None
+    evidence = Evidence(rng.normal(-0.04, 0.15, 30), noise, weights)
+    for gate in (Gate("g"), Gate("g", kind="not_inferior", tolerance=0.15), Gate("g", method="basic")):
+        expected = [passes(gate, evidence.without(i)) for i in range(30)]
+        assert passes_without_each(gate, evidence, np.arange(30)).tolist() == expected

@@ -1,0 +1,47 @@
+"""A gate's p-value against the gate: it fails at a level exactly where 1 - level has reached the p-value."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.significance import decision_p_value
+from pytest_riskguard.gates.spec import Gate
+from tests.gates.conftest import pair
+
+LEVELS = (0.3, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999)
+
+
+@pytest.mark.parametrize("on_churn", ["fail", "warn"])
+@pytest.mark.parametrize("method", ["auto", "student_t", "basic", "percentile"])
+@pytest.mark.parametrize("seed", range(8))
+def test_the_gate_fails_at_a_level_exactly_where_p_has_been_reached(seed, method, on_churn):
+    rng = np.random.default_rng(seed)
+    n = [12, 24, 30, 60, 100, 40, 18, 80][seed]
+    d = rng.normal(-0.08, 0.2, n)
+    if seed % 2:
+        d[rng.permutation(n)[: n - int(rng.integers(3, 12))]] = 0.0
+    for alpha in (0.0, 1.0, 5.0):
+        base = {"alpha": alpha, "method": method, "on_churn": on_churn, "tolerance": 0.01 * (seed % 3)}
+        p = decision_p_value(compare(Gate("g", **base), *pair(d)))
+        for level in LEVELS:
+            if not math.isclose(p, 1 - level, rel_tol=1e-6):
+                outcome = judge(Gate("g", level=level, **base), *pair(d)).outcome
+                assert (outcome == "fail") == (p <= 1 - level), (alpha, level, p)
+
+
+def test_the_verdict_carries_it_for_risk_gates_of_ten_topics_only():
+    d = np.random.default_rng(1).normal(-0.1, 0.1, 30)
+    verdict = judge(Gate("g"), *pair(d))
+    assert verdict.outcome == "fail"
+    assert verdict.estimates.decision_p_value is not None
+    assert verdict.estimates.decision_p_value <= 0.05
+    assert judge(Gate("g"), *pair(d[:9])).estimates.decision_p_value is None
+    assert judge(Gate("g", "not_inferior", tolerance=0.1), *pair(d)).estimates.decision_p_value is None
+
+
+def test_nothing_changed_never_fails():
+    assert decision_p_value(compare(Gate("g"), *pair(np.zeros(30)))) == 1.0
