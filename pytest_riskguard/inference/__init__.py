@@ -5,19 +5,40 @@ from pytest_riskguard.inference.intervals import Interval, critical_value, inter
 from pytest_riskguard.inference.leave_one_out import leave_one_out_upper
 from pytest_riskguard.inference.p_values import upper_p_value
 from pytest_riskguard.inference.power import cannot_fail, minimum_detectable_effect, topics_needed
+from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
+from pytest_riskguard.inference.normality import QQPoints, ShapiroWilk, qq_points, shapiro_wilk, skewness
+from pytest_riskguard.inference.power import (
+    cannot_fail,
+    minimum_detectable_effect,
+    observed_critical,
+    power_of,
+    topics_for_tolerance,
+    topics_needed,
+)
 from pytest_riskguard.inference.signflip import SignFlip, sign_flip
 
 __all__ = [
     "Interval",
+    "QQPoints",
+    "ShapiroWilk",
     "SignFlip",
+    "benjamini_hochberg",
     "cannot_fail",
     "critical_value",
+    "effective_levels",
+    "holm",
     "interval",
     "intervals",
     "leave_one_out_upper",
     "mean_law",
     "minimum_detectable_effect",
+    "observed_critical",
+    "power_of",
+    "qq_points",
+    "shapiro_wilk",
     "sign_flip",
+    "skewness",
+    "topics_for_tolerance",
     "topics_needed",
     "upper_p_value",
 ]

@@ -1,25 +1,69 @@
-"""What a comparison of this size could have seen: planning by the two-sided Student-t test."""
+"""What a comparison of this size could have seen, by the interval that decides it.
+
+Student's two-sided test has a critical value: the mean is significantly below 0 where it lies further down than so
+many standard errors. Every interval used here moves along when the data are shifted, so the one that decides has such
+a value too, and the data show it: how far its upper limit lies above the mean, in standard errors. Power is that of
+the noncentral t at this value. That the value varies from sample to sample, together with the mean, is left out.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from scipy.special import gammainc, ndtri
+import numpy.typing as npt
+from scipy.special import gammainc, ndtr, ndtri
 
-from pytest_riskguard.inference.intervals import critical_value
+from pytest_riskguard.inference.intervals import Interval, critical_value
+from pytest_riskguard.inference.sample import Sample
 
-#: Above this many degrees of freedom the approximation that starts the search is the answer.
+#: Above this many degrees of freedom the approximation that starts the search is the answer; and where the critical
+#: value times the standard error of the root of a chi-square is as small as the spacing of the sum below.
 NORMAL = 1000
+NARROW = 0.02
 MOST_STEPS = 50
 ROOT_2_PI = math.sqrt(2 * math.pi)
 #: The normal part of t and its density times the spacing: a sum over a smooth function, hence exact to rounding.
 NORMAL_PART = np.linspace(-7.5, 7.5, 1001)
 DENSITY = np.exp(-(NORMAL_PART**2) / 2) / ROOT_2_PI * (NORMAL_PART[1] - NORMAL_PART[0])
-MOST_TOPICS = 10**12
+#: Powers of 2 up to a trillion: numbers of topics that are tried.
+MOST_DOUBLINGS = 40
 
 
-def minimum_detectable_effect(standard_deviation: float, n: int, *, level: float, power: float = 0.8) -> float:
+def observed_critical(x: npt.ArrayLike, interval: Interval, *, side: str = "upper") -> float | None:
+    """How many standard errors a limit lies from the mean: what stands for Student's critical value.
+
+    Parameters
+    ----------
+    x : array, shape (n_topics,)
+        Trade-off scores.
+    interval : Interval
+        Of the mean of x; the standard error has divisor n - 1, so that a Student-t interval gives Student's value.
+    side : {"upper", "lower"}
+        The upper limit where a gate fails on evidence of risk, the lower where it passes on evidence of none.
+
+    Returns
+    -------
+    float or None
+        None where scores do not vary.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two topics, a value that is not finite, an unknown side.
+    """
+    if side not in ("upper", "lower"):
+        raise ValueError(f"side must be upper or lower, got {side!r}")
+    sample = Sample.of(x)
+    if sample.constant:
+        return None
+    distance = interval.upper - sample.mean if side == "upper" else sample.mean - interval.lower
+    return distance / (sample.deviation / math.sqrt(sample.n - 1))
+
+
+def minimum_detectable_effect(
+    standard_deviation: float, n: int, *, level: float, power: float = 0.8, critical: float | None = None
+) -> float:
     """The smallest loss of the mean that would be found significant with this power.
 
     Parameters
@@ -32,6 +76,8 @@ def minimum_detectable_effect(standard_deviation: float, n: int, *, level: float
         Confidence of the two-sided interval that decides.
     power : float
         Probability of seeing it.
+    critical : float, optional
+        Standard errors from the mean to the limit that decides (``observed_critical``); Student's by default.
 
     Returns
     -------
@@ -41,25 +87,64 @@ def minimum_detectable_effect(standard_deviation: float, n: int, *, level: float
     Raises
     ------
     ValueError
-        A negative or infinite deviation, fewer than two topics, a level or power outside (0, 1).
+        A negative or infinite deviation, fewer than two topics, a level or power outside (0, 1), a critical value
+        that is not finite.
     """
+    critical = _checked(standard_deviation, n, level, critical)
+    _between_0_and_1("power", power)
+    return _noncentrality(n, critical, power) * standard_deviation / math.sqrt(n)
+
+
+def power_of(
+    effect: float, standard_deviation: float, n: int, *, level: float, critical: float | None = None
+) -> float:
+    """The chance that a loss of this size is found significant.
+
+    Parameters
+    ----------
+    effect : float
+        How far the true mean lies below the bound, in units of the measure; 0 gives the rate of false alarms, and
+        below 0 is a gain.
+    standard_deviation, n, level, critical
+        As for ``minimum_detectable_effect``.
+
+    Raises
+    ------
+    ValueError
+        An effect that is not finite, or what ``minimum_detectable_effect`` refuses.
+    """
+    critical = _checked(standard_deviation, n, level, critical)
+    if not math.isfinite(effect):
+        raise ValueError(f"effect must be finite, got {effect!r}")
+    if standard_deviation == 0:
+        return float(effect > 0)  # without variation the mean alone decides
+    return _power(effect * math.sqrt(n) / standard_deviation, n - 1, critical)[0]
+
+
+def _checked(standard_deviation: float, n: int, level: float, critical: float | None) -> float:
+    """The critical value, after a look at the other parameters."""
     if not (math.isfinite(standard_deviation) and standard_deviation >= 0):
         raise ValueError(f"standard_deviation must be finite and at least 0, got {standard_deviation!r}")
     if n < 2:
         raise ValueError(f"n must be at least 2, got {n}")
-    for name, value in (("level", level), ("power", power)):
-        if not 0 < value < 1:
-            raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
-    return _noncentrality(n, level, power) * standard_deviation / math.sqrt(n)
+    _between_0_and_1("level", level)
+    if critical is None:
+        return critical_value(n, level=level)
+    if not math.isfinite(critical):
+        raise ValueError(f"critical must be finite, got {critical!r}")
+    return critical
 
 
-def _noncentrality(n: int, level: float, power: float) -> float:
+def _between_0_and_1(name: str, value: float) -> None:
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+
+
+def _noncentrality(n: int, critical: float, power: float) -> float:
     """How many standard errors away the mean must lie so that t passes its critical value with this power."""
-    df, critical = n - 1, critical_value(n, level=level)
-    goal = float(ndtri(power))
-    # the root of a chi-square over its degrees of freedom, taken as normal
-    away = critical * (1 - 1 / (4 * df)) + goal * math.sqrt(1 + critical**2 / (2 * df))
-    if df <= NORMAL:
+    df, goal = n - 1, float(ndtri(power))
+    away = _away(goal, df, critical)
+    if not _is_normal(df, critical):
         for _ in range(MOST_STEPS):
             reached, slope = _power(away, df, critical)
             if not 0 < reached < 1:
@@ -67,9 +152,18 @@ def _noncentrality(n: int, level: float, power: float) -> float:
             # Newton's method on the normal scale, where power is all but a straight line
             step = (goal - float(ndtri(reached))) * math.exp(-(float(ndtri(reached)) ** 2) / 2) / (ROOT_2_PI * slope)
             away += step
-            if abs(step) < 1e-10 * critical:
+            if abs(step) < 1e-10 * abs(critical):
                 break
     return max(away, 0.0)
+
+
+def _is_normal(df: int, critical: float) -> bool:
+    return df > NORMAL or abs(critical) < NARROW * math.sqrt(2 * df)
+
+
+def _away(goal: float, df: int, critical: float) -> float:
+    """The same, nearly: the root of a chi-square over its degrees of freedom, taken as normal."""
+    return critical * (1 - 1 / (4 * df)) + goal * math.sqrt(1 + critical**2 / (2 * df))
 
 
 def _power(away: float, df: int, critical: float) -> tuple[float, float]:
@@ -77,34 +171,116 @@ def _power(away: float, df: int, critical: float) -> tuple[float, float]:
 
     scipy's own inverse (``nctdtrinc``) does not return for few topics and levels near 1.
     """
-    ratio = np.maximum(NORMAL_PART + away, 0.0) / critical
+    if _is_normal(df, critical):
+        spread = math.sqrt(1 + critical**2 / (2 * df))
+        goal = (away - critical * (1 - 1 / (4 * df))) / spread
+        return float(ndtr(goal)), math.exp(-(goal**2) / 2) / (ROOT_2_PI * spread)
+    # below 0 the question is turned round: whether t falls short of the value on that side
+    sign = 1.0 if critical >= 0 else -1.0
+    ratio = np.maximum(sign * (NORMAL_PART + away), 0.0) / abs(critical)
     below = gammainc(df / 2, df * ratio**2 / 2) * DENSITY
-    return float(np.sum(below)), float(np.sum(NORMAL_PART * below))
+    reached, slope = float(np.sum(below)), float(np.sum(NORMAL_PART * below))
+    return (reached, slope) if sign > 0 else (1 - reached, -slope)
 
 
-def topics_needed(standard_deviation: float, effect: float, *, level: float, power: float = 0.8) -> int | None:
-    """The fewest topics with which a loss of this size would be found; None where a trillion do not suffice.
+def topics_needed(
+    standard_deviation: float,
+    effect: float,
+    *,
+    level: float,
+    power: float = 0.8,
+    critical: float | None = None,
+    n: int | None = None,
+) -> int | None:
+    """The fewest topics from which on a loss of this size would be found; None where a trillion do not suffice.
+
+    Parameters
+    ----------
+    standard_deviation, level, power
+        As for ``minimum_detectable_effect``.
+    effect : float
+        The loss, beyond what the gate tolerates, in units of the measure; above 0.
+    critical, n : float and int, optional
+        What was observed with n topics; both or neither. What the critical value has over Student's comes from the
+        skewness of a mean, which shrinks as ``1/sqrt(topics)``, and so does this excess.
 
     Raises
     ------
     ValueError
-        ``effect`` not above 0, or what ``minimum_detectable_effect`` refuses.
+        ``effect`` not above 0, ``critical`` without ``n`` or ``n`` without ``critical``, or what
+        ``minimum_detectable_effect`` refuses.
     """
     if not (math.isfinite(effect) and effect > 0):
         raise ValueError(f"effect must be finite and above 0, got {effect!r}")
+    if (critical is None) != (n is None):
+        raise ValueError(f"critical and n must be given together, got critical={critical!r} and n={n!r}")
+    excess = 0.0
+    if critical is not None and n is not None:
+        _checked(standard_deviation, n, level, critical)
+        excess = (critical - critical_value(n, level=level)) * math.sqrt(n)
 
-    def enough(n: int) -> bool:
-        return minimum_detectable_effect(standard_deviation, n, level=level, power=power) <= effect
+    def enough(topics: int) -> bool:
+        there = critical_value(topics, level=level) + excess / math.sqrt(topics)
+        return (
+            minimum_detectable_effect(standard_deviation, topics, level=level, power=power, critical=there) <= effect
+        )
 
-    low, high = 1, 2
-    while not enough(high):
-        low, high = high, 2 * high
-        if high > MOST_TOPICS:
-            return None
+    # from above: an excess below 0, taken back to very few topics, would promise too much there
+    doublings = MOST_DOUBLINGS
+    while doublings > 0 and enough(1 << doublings):
+        doublings -= 1
+    if doublings == MOST_DOUBLINGS:
+        return None
+    low, high = 1 << doublings, 1 << (doublings + 1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
+
+
+def topics_for_tolerance(
+    standard_deviation: float,
+    mean: float,
+    *,
+    tolerance: float,
+    level: float,
+    power: float = 0.8,
+    critical: float | None = None,
+    n: int | None = None,
+) -> int | None:
+    """The fewest topics from which on a mean like the one observed would be shown not to be below ``-tolerance``.
+
+    That is what a gate asks which passes only on evidence: that the lower limit lies above the bound.
+
+    Parameters
+    ----------
+    standard_deviation, level, power
+        As for ``minimum_detectable_effect``.
+    mean : float
+        Observed, and taken for the true one.
+    tolerance : float
+        Loss that is accepted, at least 0, in units of the measure.
+    critical, n : float and int, optional
+        As for ``topics_needed``, but of the lower limit: ``observed_critical(x, interval, side="lower")``.
+
+    Returns
+    -------
+    int or None
+        None where no number of topics would: the mean itself is not above the bound, or by so little that a trillion
+        topics do not suffice.
+
+    Raises
+    ------
+    ValueError
+        A mean that is not finite, a tolerance below 0, or what ``topics_needed`` refuses.
+    """
+    if not math.isfinite(mean):
+        raise ValueError(f"mean must be finite, got {mean!r}")
+    if not (math.isfinite(tolerance) and tolerance >= 0):
+        raise ValueError(f"tolerance must be finite and at least 0, got {tolerance!r}")
+    if not mean + tolerance > 0:
+        return None
+    return topics_needed(standard_deviation, mean + tolerance, level=level, power=power, critical=critical, n=n)
 
 
 def cannot_fail(changed: int, n: int, *, level: float) -> bool:

@@ -7,8 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference import cannot_fail, critical_value, minimum_detectable_effect, topics_needed
-from pytest_riskguard.risk import trisk
+from pytest_riskguard.inference import (
+    cannot_fail,
+    critical_value,
+    interval,
+    minimum_detectable_effect,
+    observed_critical,
+    power_of,
+    topics_for_tolerance,
+    topics_needed,
+)
+from pytest_riskguard.risk import linear, trisk
 
 
 @pytest.mark.parametrize(
@@ -89,5 +98,146 @@ def test_a_gate_cannot_fail_exactly_where_equal_losses_do_not_reach_significance
     ],
 )
 def test_errors_say_what_is_wrong(call: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("critical", [-0.7, 0.0, 0.4, 1.5, 2.4, 4.0])
+@pytest.mark.parametrize("n", [10, 50, 900, 5000])
+def test_power_is_that_of_the_noncentral_t_at_any_critical_value(n: int, critical: float) -> None:
+    from scipy.stats import nct
+
+    for effect in (0.0, 0.03, 0.2):
+        expected = nct.sf(critical, n - 1, effect * math.sqrt(n) / 0.3)
+        # a normal approximation beyond 1000 degrees of freedom, and near a critical value of 0
+        exact = n < 1000 and abs(critical) >= 0.02 * math.sqrt(2 * (n - 1))
+        found = power_of(effect, 0.3, n, level=0.95, critical=critical)
+        assert found == pytest.approx(expected, abs=1e-8 if exact else 5e-5)
+
+
+@pytest.mark.parametrize("critical", [None, 1.2, 2.6])
+@pytest.mark.parametrize("n", [10, 50, 250, 3000])
+def test_power_and_detectable_effect_are_inverse(n: int, critical: float | None) -> None:
+    for power in (0.5, 0.8, 0.99):
+        effect = minimum_detectable_effect(0.3, n, level=0.95, power=power, critical=critical)
+        assert power_of(effect, 0.3, n, level=0.95, critical=critical) == pytest.approx(power, abs=1e-8)
+
+
+def test_at_no_effect_power_is_the_rate_of_false_alarms() -> None:
+    for level in (0.8, 0.95, 0.999):
+        assert power_of(0.0, 0.3, 50, level=level) == pytest.approx((1 - level) / 2, abs=1e-9)
+    assert power_of(0.1, 0.0, 50, level=0.95) == 1
+    assert power_of(0.0, 0.0, 50, level=0.95) == 0
+
+
+def test_students_own_interval_has_students_critical_value() -> None:
+    x = np.random.default_rng(1).normal(size=30)
+    found = interval(x, method="student_t", level=0.9)
+    for side in ("upper", "lower"):
+        assert observed_critical(x, found, side=side) == pytest.approx(critical_value(30, level=0.9), rel=1e-12)
+    assert observed_critical([0.3] * 20, interval([0.3] * 20)) is None
+
+
+@pytest.mark.parametrize("method", ["bca", "percentile", "basic", "student_t"])
+def test_scale_and_shift_leave_the_observed_critical_value_alone(method: str) -> None:
+    x = -np.random.default_rng(2).exponential(size=40)
+    before = observed_critical(x, interval(x, method=method))
+    after = observed_critical(5 * x + 3, interval(5 * x + 3, method=method))
+    assert after == pytest.approx(before, abs=1e-6)
+
+
+def test_students_value_given_as_observed_changes_nothing() -> None:
+    critical = critical_value(50, level=0.95)
+    assert minimum_detectable_effect(0.3, 50, level=0.95, critical=critical) == pytest.approx(
+        minimum_detectable_effect(0.3, 50, level=0.95), rel=1e-12
+    )
+    for effect in (0.3, 0.05, 0.001):
+        assert topics_needed(0.3, effect, level=0.95, critical=critical, n=50) == topics_needed(
+            0.3, effect, level=0.95
+        )
+
+
+@pytest.mark.parametrize("critical", [0.3, 1.2, 1.9, 2.6, 5.0])
+@pytest.mark.parametrize("effect", [0.5, 0.15, 0.05, 0.002])
+def test_from_the_topics_needed_on_all_suffice(critical: float, effect: float) -> None:
+    n = topics_needed(0.3, effect, level=0.95, critical=critical, n=50)
+    assert n is not None
+
+    def seen(topics: int) -> float:
+        excess = (critical - critical_value(50, level=0.95)) * math.sqrt(50 / topics)
+        there = critical_value(topics, level=0.95) + excess
+        return minimum_detectable_effect(0.3, topics, level=0.95, critical=there)
+
+    assert n == 2 or seen(n - 1) > effect
+    for topics in (n, n + 1, n + 2, 2 * n, 3 * n, 10 * n):
+        assert seen(topics) <= effect
+
+
+def test_the_topics_at_hand_are_those_needed_for_the_effect_they_show() -> None:
+    for critical in (1.4, 1.9, 2.4):
+        effect = minimum_detectable_effect(0.3, 60, level=0.95, critical=critical)
+        assert topics_needed(0.3, effect * (1 + 1e-9), level=0.95, critical=critical, n=60) == 60
+
+
+def test_evidence_of_no_loss_needs_the_topics_that_a_loss_of_the_same_distance_does() -> None:
+    found = topics_for_tolerance(0.3, 0.01, tolerance=0.02, level=0.95, critical=2.2, n=50)
+    assert found == topics_needed(0.3, 0.03, level=0.95, critical=2.2, n=50)
+    assert topics_for_tolerance(0.3, 0.0, tolerance=0.0, level=0.95) is None
+    assert topics_for_tolerance(0.3, -0.1, tolerance=0.05, level=0.95) is None
+    assert topics_for_tolerance(0.3, -0.01, tolerance=0.05, level=0.95) == topics_needed(0.3, 0.04, level=0.95)
+
+
+def test_evidence_of_no_loss_comes_with_the_stated_power() -> None:
+    n = topics_for_tolerance(0.3, 0.02, tolerance=0.08, level=0.95)
+    assert n is not None
+    rng = np.random.default_rng(7)
+    x = rng.normal(0.02, 0.3, size=(20_000, n))
+    lower = x.mean(axis=1) - critical_value(n, level=0.95) * x.std(axis=1, ddof=1) / math.sqrt(n)
+    # one topic fewer would not do, so power is 80 % and a little more
+    assert np.mean(lower > -0.08) == pytest.approx(0.8, abs=0.015)
+
+
+def beta_differences(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+    """Two equal systems, scores beta-distributed around the difficulty of a topic; a fifth of topics tie."""
+    difficulty = np.clip(rng.beta(1.2, 2, shape), 1e-3, 1 - 1e-3)
+    d = rng.beta(10 * difficulty, 10 * (1 - difficulty)) - rng.beta(10 * difficulty, 10 * (1 - difficulty))
+    return np.where(rng.random(shape) < 0.2, 0.0, d)
+
+
+# Shifts at which the true URisk is 0 and, found on 400,000 topics, tolerances from 3000 simulations of each cell: the
+# chance is planned from one sample and met in another, and is not exactly 80 % (docs/explanation/topics.md has it).
+@pytest.mark.parametrize(("alpha", "shift"), [(0, 0.0), (1, 0.048), (5, 0.127)])
+@pytest.mark.parametrize(
+    ("method", "n", "pairs"), [("student_t", 50, 1500), ("student_t", 250, 1000), ("bca", 50, 250)]
+)
+def test_where_the_scores_move_as_a_whole_the_planned_power_is_met(
+    alpha: float, shift: float, method: str, n: int, pairs: int
+) -> None:
+    rng = np.random.default_rng([n, int(alpha)])
+    d = beta_differences(rng, (2 * pairs, n))
+    scores = np.array([linear(np.where(row != 0, row + shift, 0.0), alpha=alpha) for row in d])
+    found = 0
+    for pilot, fresh in zip(scores[:pairs], scores[pairs:], strict=True):
+        critical = observed_critical(pilot, interval(pilot, method=method))
+        deviation = float(np.std(pilot, ddof=1))
+        effect = minimum_detectable_effect(deviation, n, level=0.95, critical=critical)
+        found += interval(fresh - effect, method=method).upper < 0
+    noise = 4 * math.sqrt(0.8 * 0.2 / pairs)
+    assert found / pairs == pytest.approx(0.8, abs=0.06 + noise)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: power_of(math.nan, 1, 50, level=0.95), "effect must be finite, got nan"),
+        (lambda: power_of(1, 1, 50, level=0.95, critical=math.inf), "critical must be finite, got inf"),
+        (lambda: topics_needed(1, 1, level=0.95, critical=2), "critical and n must be given together"),
+        (lambda: topics_needed(1, 1, level=0.95, critical=math.nan, n=9), "critical must be finite, got nan"),
+        (lambda: topics_for_tolerance(1, math.nan, tolerance=0, level=0.9), "mean must be finite, got nan"),
+        (lambda: topics_for_tolerance(1, 1, tolerance=-1, level=0.9), "tolerance must be finite and at least 0"),
+        (lambda: observed_critical([1, 2], interval([1, 2]), side="left"), "side must be upper or lower, got 'left'"),
+    ],
+)
+def test_errors_of_the_chosen_method_say_what_is_wrong(call: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()  # type: ignore[operator]
