@@ -1,13 +1,14 @@
 """Intervals and p-values: arrays in, numbers or small frozen results out; no files, no pytest."""
 
 from pytest_riskguard.inference.exact import mean_law
-from pytest_riskguard.inference.intervals import Interval, critical_value, interval, intervals
+from pytest_riskguard.inference.intervals import Interval, IntervalBatch, critical_value, interval, intervals
 from pytest_riskguard.inference.leave_one_out import leave_one_out_upper
 from pytest_riskguard.inference.power import cannot_fail, minimum_detectable_effect, topics_needed
 from pytest_riskguard.inference.signflip import SignFlip, sign_flip
 
 __all__ = [
     "Interval",
+    "IntervalBatch",
     "SignFlip",
     "cannot_fail",
     "critical_value",

@@ -67,12 +67,13 @@ class Sample:
     @cached_property
     def acceleration(self) -> float:
         """BCa's a: sum L^3 / (6 (sum L^2)^1.5) with L = x - mean (ADCS 2019, Eq. 6); below 1/6 in size."""
-        return math.fsum((self.centred / self.deviation) ** 3) / (6 * self.n * math.sqrt(self.n))
+        standard = self.centred / self.deviation
+        return math.fsum(standard * standard * standard) / (6 * self.n * math.sqrt(self.n))
 
     @cached_property
     def distinct(self) -> tuple[FloatArray, FloatArray]:
         """The distinct values of x and how often each occurs."""
-        starts = np.flatnonzero(np.diff(self.x, prepend=-np.inf))
+        starts = np.append(0, np.flatnonzero(self.x[1:] != self.x[:-1]) + 1)
         return self.x[starts], np.diff(starts, append=self.n).astype(np.float64)
 
     @cached_property
