@@ -29,7 +29,7 @@ from pytest_riskguard.risk.checks import FloatArray
 PERIOD = 24.0
 STEP = 2 * math.pi / PERIOD
 FIRST_FREQUENCIES = 48
-MOST_FREQUENCIES = look.FREQUENCIES - 2
+MOST_FREQUENCIES = 4096
 #: What may be left out of F: the least of these that few frequencies suffice for, the last at any price.
 NEGLIGIBLE = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
 FEW_FREQUENCIES = 1024
@@ -39,6 +39,13 @@ MOST_ANGLES = 2**20
 FAR_DENSITY = 0.00178
 #: exp of this is nothing beside all that may be left out.
 NOTHING = -80.0
+#: Frequencies at which |phi| is looked at, one step apart, beforehand.
+LOOKED_AT = MOST_FREQUENCIES + 2
+#: So many steps apart before that, from this frequency on, in such steps.
+GLANCE = 4
+GLANCED_FROM = 11
+#: With |phi| no larger than this from there on, the first frequencies leave out less than is negligible.
+SMALL_PHI = 6e-14
 #: More distinct values than this are rounded to so many points before |phi| is looked at.
 MANY_VALUES_TO_LOOK_AT = 2**13
 SCAN_POINTS = 2**16
@@ -170,12 +177,14 @@ class SmoothLaw:
         return self.phi.size
 
     @cached_property
-    def _inversion(self) -> Inversion:
-        return Inversion(self.phi[None, :], self.comb.weights(self.phi.size), self.comb.step)
+    def inversion(self) -> Inversion:
+        """The sums over frequencies."""
+        weights = self.comb.weights(self.phi.size)
+        return Inversion(self.phi[None, :], self.phi[None, :] / weights, np.array([self.comb.step]))
 
     def _standard_cdf(self, z: FloatArray) -> FloatArray:
         half = self.comb.period / 2
-        inside = self._inversion.cdf(np.clip(z, -half, half)[None, :])[0]
+        inside = self.inversion.cdf(np.clip(z, -half, half)[None, :])[0]
         return np.where(np.abs(z) < half, inside, np.where(z > 0, 1.0, 0.0))
 
     def cdf(self, value: float) -> float:
@@ -192,7 +201,8 @@ class SmoothLaw:
 
     def quantiles(self, p: FloatArray) -> FloatArray:
         """The quantile of each of these probabilities, shape (n_probabilities,)."""
-        return self.values(self._inversion.quantiles(self.known(p)[None, :], self.start(p)[None, :])[0])
+        found: FloatArray = quantiles_of([self], p[None, :])[0]
+        return found
 
     def known(self, p: FloatArray) -> FloatArray:
         """The probabilities, but those in the far tails, where F is lost in what is left out, at its edge."""
@@ -231,13 +241,9 @@ def quantiles_of(laws: Sequence[MeanLaw], p: FloatArray) -> FloatArray:
             alike.setdefault(law.frequencies, []).append(row)
         else:
             found[row] = law.quantiles(p[row])
-    for count, rows in alike.items():
+    for rows in alike.values():
         inverted = [law for law in (laws[row] for row in rows) if isinstance(law, SmoothLaw)]
-        inversion = Inversion(
-            np.stack([law.phi for law in inverted]),
-            np.stack([law.comb.weights(count) for law in inverted]),
-            np.array([law.comb.step for law in inverted]),
-        )
+        inversion = Inversion.together([law.inversion for law in inverted])
         known = np.stack([law.known(p[row]) for row, law in zip(rows, inverted, strict=True)])
         start = np.stack([law.start(p[row]) for row, law in zip(rows, inverted, strict=True)])
         for row, law, roots in zip(rows, inverted, inversion.quantiles(known, start), strict=True):
@@ -266,16 +272,31 @@ def smooth_law(sample: Sample) -> SmoothLaw | None:
     topics lie on a lattice, |phi| falls to nothing and rises again. One FFT shows all of it, and where it never falls
     (few changed topics) or falls too late (one topic far out), no frequency is computed in vain.
     """
-    size = _look(sample)
-    # beyond the look |phi| is as in its last half, and phases are as good as random
-    half = look.FREQUENCIES // 2
-    beyond = 4 * math.sqrt(float(np.sum(size[half:] ** 2)) / half / look.FREQUENCIES) / math.pi
-    if beyond > 0:
-        size = np.append(size, np.zeros(look.FREQUENCIES - size.size))
-    needed, left_out = frequencies_needed(size / (math.pi * np.arange(1, size.size + 1)), beyond=beyond)
+    needed, left_out = FIRST_FREQUENCIES, NEGLIGIBLE[0]
+    if not _falls_at_once(sample):
+        size = _look(sample)
+        # beyond the look |phi| is as in its last half, and phases are as good as random
+        half = LOOKED_AT // 2
+        beyond = 4 * math.sqrt(float(np.sum(size[half:] ** 2)) / half / LOOKED_AT) / math.pi
+        if beyond > 0:
+            size = np.append(size, np.zeros(LOOKED_AT - size.size))
+        needed, left_out = frequencies_needed(size / (math.pi * np.arange(1, size.size + 1)), beyond=beyond)
     if needed > affordable(sample):
         return None
     return SmoothLaw(sample, standard_phi(sample, Comb(), needed), Comb(), left_out=left_out)
+
+
+def _falls_at_once(sample: Sample) -> bool:
+    """Whether |phi| is negligible at all frequencies but the first, up to the last that may be needed.
+
+    Seen at every fourth of them. The square of the size of one draw's characteristic function is E cos(t D), D the
+    difference of two draws, with curvature of at least -E D^2 = -2/n in reciprocal standard errors. So between two
+    frequencies s apart it lies no more than (s/2)^2/n above the larger of its values there.
+    """
+    positions, weights = _rounded_if_many(sample)
+    sizes = look.sizes(positions * GLANCE, weights, LOOKED_AT // GLANCE + 1)[GLANCED_FROM:]
+    largest = (float(np.max(sizes)) + look.LOOK_ERROR) ** 2 + (GLANCE * STEP / 2) ** 2 / sample.n
+    return sample.n / 2 * math.log(largest) < math.log(SMALL_PHI)
 
 
 def frequencies_needed(terms: FloatArray, *, beyond: float = 0.0) -> tuple[int, float]:
@@ -294,21 +315,25 @@ def frequencies_needed(terms: FloatArray, *, beyond: float = 0.0) -> tuple[int, 
 
 def _look(sample: Sample) -> FloatArray:
     """An upper estimate of |phi| at frequencies 0, 1, 2, ... steps, up to the last at which it is not negligible."""
-    offsets, (_, counts) = sample.offsets, sample.distinct
+    positions, weights = _rounded_if_many(sample)
     hidden: float | FloatArray = 0.0
-    positions = offsets * (look.POINTS / (PERIOD * sample.total))
-    weights = counts / sample.n
-    if positions.size > MANY_VALUES_TO_LOOK_AT:
-        finer = SCAN_POINTS // look.POINTS
-        shares = np.bincount(np.rint(positions * finer).astype(np.int64) % SCAN_POINTS, weights, SCAN_POINTS)
-        held = np.flatnonzero(shares)
-        positions, weights = held / finer, np.asarray(shares[held], dtype=np.float64)
+    if positions.size < sample.offsets.size:
         # rounding blurs each changed topic's angle by up to pi k / points and so hides this much at most on average
-        changed = sample.n - float(counts[sample.usual])
-        hidden = changed * (math.pi * np.arange(look.FREQUENCIES) / SCAN_POINTS) ** 2 / 6
+        changed = sample.n - float(sample.distinct[1][sample.usual])
+        hidden = changed * (math.pi * np.arange(LOOKED_AT) / SCAN_POINTS) ** 2 / 6
         # in a long vector it exceeds what is sought; there phi is all but normal, and has long decayed
         hidden = np.where(hidden < SMALL_BLUR, hidden, 0.0)
-    return negligible_or_power(look.sizes(positions, weights) + look.LOOK_ERROR, sample.n, hidden)
+    return negligible_or_power(look.sizes(positions, weights, LOOKED_AT) + look.LOOK_ERROR, sample.n, hidden)
+
+
+def _rounded_if_many(sample: Sample) -> tuple[FloatArray, FloatArray]:
+    """Scores on the circle of one period, in turns, and the share of topics that have them."""
+    turns, weights = sample.offsets / (PERIOD * sample.total), sample.distinct[1] / sample.n
+    if turns.size <= MANY_VALUES_TO_LOOK_AT:
+        return turns, weights
+    shares = np.bincount(np.rint(turns * SCAN_POINTS).astype(np.int64) % SCAN_POINTS, weights, SCAN_POINTS)
+    held = np.flatnonzero(shares)
+    return held / SCAN_POINTS, np.asarray(shares[held], dtype=np.float64)
 
 
 def negligible_or_power(size: FloatArray, n: int, hidden: float | FloatArray = 0.0) -> FloatArray:

@@ -121,20 +121,31 @@ def _intervals(
     for level in levels:
         _check_level(level)
     asked = [(method, float(level)) for level in levels for method in methods]
-    array = None if isinstance(x, Sample) else np.asarray(x, dtype=np.float64)
-    if array is None or array.ndim < 2:
-        data = [_Data(x if isinstance(x, Sample) else Sample.of(x))]
-        _search(data, asked)
+    samples, matrix = _samples(x)
+    data = [_Data(sample) for sample in samples]
+    tails = list(dict.fromkeys((_TAILS[method], level) for method, level in asked if method in _TAILS))
+    varying = [each for each in data if not each.sample.constant]
+    if tails and varying:
+        _search(varying, tails)
+    if not matrix:
         return tuple(Interval(method, level, *_limits(data[0], method, level)) for method, level in asked)
-    if array.ndim > 2:
-        raise ValueError(f"x must have one axis (topics) or two (topics, statistics), got shape {array.shape}")
-    data = [_Data(Sample.of(column)) for column in array.T]
-    _search(data, asked)
     batches = []
     for method, level in asked:
         limits = np.array([_limits(each, method, level) for each in data]).reshape(len(data), 2)
         batches.append(IntervalBatch(method, level, limits[:, 0].copy(), limits[:, 1].copy()))
     return tuple(batches)
+
+
+def _samples(x: npt.ArrayLike | Sample) -> tuple[list[Sample], bool]:
+    """One for each statistic, and whether they came as a matrix."""
+    if isinstance(x, Sample):
+        return [x], False
+    array = np.asarray(x, dtype=np.float64)
+    if array.ndim < 2:
+        return [Sample.of(array)], False
+    if array.ndim > 2:
+        raise ValueError(f"x must have one axis (topics) or two (topics, statistics), got shape {array.shape}")
+    return [Sample.of(column) for column in array.T], True
 
 
 def _limits(data: _Data, method: str, level: float) -> tuple[float, float]:
@@ -167,7 +178,7 @@ class _Data:
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
-        self.found: dict[float, float] = {}
+        self.found: dict[tuple[_Tails, float], tuple[float, float]] = {}
 
     @cached_property
     def law(self) -> MeanLaw:
@@ -177,20 +188,20 @@ class _Data:
     def bias(self) -> float:
         return bias_correction(self.law.mid_cdf(self.law.centre))
 
-    def quantile(self, p: float) -> float:
-        return self.found[p] if p in self.found else self.law.quantile(p)
+    def quantiles(self, tails: _Tails, level: float) -> tuple[float, float]:
+        if (tails, level) not in self.found:
+            _search([self], [(tails, level)])
+        return self.found[tails, level]
 
 
-def _search(data: Sequence[_Data], asked: Sequence[tuple[str, float]]) -> None:
-    """Look up all quantiles of all data in one search."""
-    tails = list(dict.fromkeys((_TAILS[method], level) for method, level in asked if method in _TAILS))
-    varying = [each for each in data if not each.sample.constant]
-    if not tails or not varying:
-        return
-    p = np.array([[tail for of, level in tails for tail in of(each, level)] for each in varying])
-    found = quantiles_of([each.law for each in varying], p)
-    for each, probabilities, quantiles in zip(varying, p, found, strict=True):
-        each.found = dict(zip(probabilities.tolist(), quantiles.tolist(), strict=True))
+_Tails = Callable[[_Data, float], tuple[float, float]]
+
+
+def _search(data: Sequence[_Data], tails: Sequence[tuple[_Tails, float]]) -> None:
+    """Find all these quantiles of all data in one search."""
+    p = np.array([[probability for of, level in tails for probability in of(each, level)] for each in data])
+    for each, quantiles in zip(data, quantiles_of([each.law for each in data], p).tolist(), strict=True):
+        each.found.update(zip(tails, zip(quantiles[::2], quantiles[1::2], strict=True), strict=True))
 
 
 def _student_t(data: _Data, level: float) -> tuple[float, float]:
@@ -207,15 +218,11 @@ def _basic(data: _Data, level: float) -> tuple[float, float]:
 
 
 def _percentile(data: _Data, level: float) -> tuple[float, float]:
-    """Quantiles at the nominal tails."""
-    lower, upper = _nominal(data, level)
-    return data.quantile(lower), data.quantile(upper)
+    return data.quantiles(_nominal, level)
 
 
 def _bca(data: _Data, level: float) -> tuple[float, float]:
-    """Quantiles at tails corrected for bias and skewness (ADCS 2019, Eq. 7)."""
-    lower, upper = _corrected(data, level)
-    return data.quantile(lower), data.quantile(upper)
+    return data.quantiles(_corrected, level)
 
 
 def _nominal(data: _Data, level: float) -> tuple[float, float]:  # noqa: ARG001 - the same for all data
@@ -223,17 +230,12 @@ def _nominal(data: _Data, level: float) -> tuple[float, float]:  # noqa: ARG001 
 
 
 def _corrected(data: _Data, level: float) -> tuple[float, float]:
-    lower, upper = _nominal(data, level)
     a = data.sample.acceleration
-    return adjusted(lower, data.bias, a), adjusted(upper, data.bias, a)
+    return adjusted((1 - level) / 2, data.bias, a), adjusted((1 + level) / 2, data.bias, a)
 
 
-#: Which probabilities an interval takes quantiles at.
-_TAILS: dict[str, Callable[[_Data, float], tuple[float, float]]] = {
-    "basic": _nominal,
-    "percentile": _nominal,
-    "bca": _corrected,
-}
+#: The probabilities at whose quantiles an interval's limits lie.
+_TAILS: dict[str, _Tails] = {"basic": _nominal, "percentile": _nominal, "bca": _corrected}
 _LIMITS: dict[str, Callable[[_Data, float], tuple[float, float]]] = {
     "student_t": _student_t,
     "basic": _basic,

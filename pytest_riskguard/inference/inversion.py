@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -32,25 +33,33 @@ class Inversion:
     ----------
     phi : array of complex, shape (n_laws, n_frequencies)
         The characteristic functions at ``(k + 1/2) step``, k = 0, 1, ...
-    weights : array, shape (n_frequencies,) or (n_laws, n_frequencies)
-        What phi is divided by in the sum that gives F.
-    steps : float or array, shape (n_laws,)
+    weighted : array of complex, shape (n_laws, n_frequencies)
+        The same, divided by what makes up F of it.
+    steps : array, shape (n_laws,)
         Distance of two frequencies.
     """
 
-    def __init__(self, phi: ComplexArray, weights: FloatArray, steps: float | FloatArray) -> None:
-        self._steps = np.broadcast_to(np.asarray(steps, dtype=np.float64), phi.shape[:1])
+    def __init__(self, phi: ComplexArray, weighted: ComplexArray, steps: FloatArray) -> None:
+        self._phi, self._weighted, self._steps = phi, weighted, steps
+        # sums over every second number in memory would be slow
         self._real, self._imag = np.ascontiguousarray(phi.real), np.ascontiguousarray(phi.imag)
-        self._real_part, self._imag_part = self._real / weights, self._imag / weights
+        self._real_part, self._imag_part = np.ascontiguousarray(weighted.real), np.ascontiguousarray(weighted.imag)
         self._orders = np.arange(phi.shape[1]) + 0.5
+
+    @classmethod
+    def together(cls, inversions: Sequence[Inversion]) -> Inversion:
+        """Those of as many frequencies in one."""
+        if len(inversions) == 1:
+            return inversions[0]
+        return cls(
+            np.concatenate([each._phi for each in inversions]),
+            np.concatenate([each._weighted for each in inversions]),
+            np.concatenate([each._steps for each in inversions]),
+        )
 
     def only(self, laws: BoolArray) -> Inversion:
         """Some of the laws."""
-        chosen = object.__new__(Inversion)
-        chosen._steps, chosen._orders = self._steps[laws], self._orders
-        chosen._real, chosen._imag = self._real[laws], self._imag[laws]
-        chosen._real_part, chosen._imag_part = self._real_part[laws], self._imag_part[laws]
-        return chosen
+        return Inversion(self._phi[laws], self._weighted[laws], self._steps[laws])
 
     def cdf(self, z: FloatArray) -> FloatArray:
         """F at arguments of shape (n_laws, n_arguments)."""

@@ -141,7 +141,8 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
     cubes = third + 3 * left / n * (np.sum(counts * held**2) - left**2) - 2 * left**3 / n**2
     safe = squares > REMAINING
     squares = np.where(safe, squares, 1.0)
-    inversion = Inversion(phi, law.comb.weights(law.frequencies), law.comb.step)
+    weights = law.comb.weights(law.frequencies)
+    inversion = Inversion(phi, phi / weights, np.full(values.size, law.comb.step))
     p = np.full(values.size, (1 + level) / 2)
     spacing = law.spacing if isinstance(law, SteppedLaw) else 0.0
     if method == "bca":

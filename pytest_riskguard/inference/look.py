@@ -18,9 +18,8 @@ import numpy as np
 
 from pytest_riskguard.risk.checks import FloatArray
 
-#: Frequencies looked at, and points of the grid: four for each of them.
-FREQUENCIES = 4098
-POINTS = 2**14
+#: Points of the grid for each frequency, about.
+FINER = 4
 #: Grid points that a draw is spread over, and how sharply.
 WIDTH = 10
 SHARPNESS = 2.3 * WIDTH
@@ -32,29 +31,33 @@ NODES = 40
 BLOCK = 2**15
 
 
-def sizes(positions: FloatArray, weights: FloatArray) -> FloatArray:
-    """``|sum_j w_j exp(2 pi i k u_j / POINTS)|`` for k = 0 ... FREQUENCIES - 1.
+def sizes(turns: FloatArray, weights: FloatArray, frequencies: int) -> FloatArray:
+    """``|sum_j w_j exp(2 pi i k u_j)|`` for k = 0 ... frequencies - 1.
 
     Parameters
     ----------
-    positions, weights : array, shape (n_values,)
-        u_j, in points of the grid, anywhere on the line, and w_j, which sum to 1.
+    turns, weights : array, shape (n_values,)
+        u_j, in turns of the circle, anywhere on the line, and w_j, which sum to 1.
+    frequencies : int
+        How many; about a power of two.
 
     Returns
     -------
-    array, shape (FREQUENCIES,)
+    array, shape (frequencies,)
         Off by less than ``LOOK_ERROR``.
     """
-    grid = np.zeros(POINTS)
-    for start in range(0, positions.size, BLOCK):
-        some = positions[start : start + BLOCK]
-        nearest = np.ceil(some - WIDTH / 2)
-        points = nearest[:, None] + np.arange(WIDTH)
-        away = (points - some[:, None]) * (2 / WIDTH)
-        spread = _kernel(away) * weights[start : start + BLOCK, None]
-        grid += np.bincount(points.astype(np.int64).ravel() % POINTS, spread.ravel(), minlength=POINTS)
-    transform = np.fft.rfft(grid)[:FREQUENCIES]
-    result: FloatArray = np.sqrt(transform.real**2 + transform.imag**2) * _undoing()
+    size, undoing = _undoing(frequencies)
+    grid = np.zeros(size)
+    for start in range(0, turns.size, BLOCK):
+        some = turns[start : start + BLOCK, None] * size
+        points = np.ceil(some - WIDTH / 2) + np.arange(WIDTH)
+        spread = _kernel((points - some) * (2 / WIDTH))
+        spread *= weights[start : start + BLOCK, None]
+        # a power of two: the remainder is the last bits
+        grid += np.bincount(points.astype(np.int64).ravel() & (size - 1), spread.ravel(), size)
+    transform = np.fft.rfft(grid)[:frequencies]
+    result: FloatArray = np.sqrt(transform.real**2 + transform.imag**2)
+    result *= undoing
     return result
 
 
@@ -62,10 +65,11 @@ def _kernel(away: FloatArray) -> FloatArray:
     return np.asarray(np.exp(SHARPNESS * (np.sqrt(np.maximum(1 - away**2, 0.0)) - 1)))
 
 
-@lru_cache(maxsize=1)
-def _undoing() -> FloatArray:
-    """One over the transform of the kernel."""
+@lru_cache(maxsize=4)
+def _undoing(frequencies: int) -> tuple[int, FloatArray]:
+    """Points of the grid, and one over the transform of the kernel at each frequency."""
+    size = 2 ** round(math.log2(FINER * frequencies))
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
-    angles = np.multiply.outer(np.arange(FREQUENCIES) * (math.pi * WIDTH / POINTS), nodes)
+    angles = np.multiply.outer(np.arange(frequencies) * (math.pi * WIDTH / size), nodes)
     # einsum, not a matrix product: a threaded one would add in an order that depends on the machine
-    return np.asarray(2 / (WIDTH * np.einsum("kn,n->k", np.cos(angles), weights * _kernel(nodes))))
+    return size, np.asarray(2 / (WIDTH * np.einsum("kn,n->k", np.cos(angles), weights * _kernel(nodes))))
