@@ -118,13 +118,14 @@ def mean_exponential_less_one(comb: Comb, count: int, values: FloatArray, weight
 
 def _half_turns(comb: Comb, count: int, values: FloatArray) -> ComplexArray:
     """``exp(i t v / 2)`` at a comb's first frequencies, each the product of a few turns."""
-    half = values * (comb.step / 2)
+    turn = _turn(values * (comb.step / 2))
     turns = np.empty((count, values.size), dtype=np.complex128)
-    turns[0] = _turn(half / 2)
+    turns[0] = _turn(values * (comb.step / 4))
     done = 1
     while done < count:
         more = min(done, count - done)
-        np.multiply(turns[:more], _turn(half * done), out=turns[done : done + more])
+        np.multiply(turns[:more], turn, out=turns[done : done + more])
+        turn = turn * turn
         done += more
     return turns
 
@@ -164,8 +165,9 @@ class SmoothLaw:
 
     def __init__(self, sample: Sample, phi: ComplexArray, comb: Comb, *, left_out: float) -> None:
         self.comb, self.phi = comb, phi
+        self._sample = sample
         self.centre = self._mean = sample.mean
-        self._scale, self._skew = sample.scale, sample.acceleration
+        self._scale = sample.scale
         self._least, self._most = float(sample.x[0]), float(sample.x[-1])
         self.left_out = left_out
         #: never below what was measured on real vectors
@@ -184,7 +186,9 @@ class SmoothLaw:
 
     def _standard_cdf(self, z: FloatArray) -> FloatArray:
         half = self.comb.period / 2
-        inside = self.inversion.cdf(np.clip(z, -half, half)[None, :])[0]
+        inside: FloatArray = self.inversion.cdf(z[None, :])[0]
+        if float(np.max(np.abs(z))) < half:
+            return inside
         return np.where(np.abs(z) < half, inside, np.where(z > 0, 1.0, 0.0))
 
     def cdf(self, value: float) -> float:
@@ -210,9 +214,8 @@ class SmoothLaw:
         return np.clip(p, least, 1 - least)
 
     def start(self, p: FloatArray) -> FloatArray:
-        """Where to look for quantiles, in standard errors: the normal ones, corrected for skewness."""
-        z = np.clip(ndtri(p), -FURTHEST_START, FURTHEST_START)
-        return np.asarray(z + self._skew * (z**2 - 1))
+        """Where to look for quantiles, in standard errors: the normal ones, corrected for skewness and tails."""
+        return self._sample.normal_corrected(np.clip(ndtri(p), -FURTHEST_START, FURTHEST_START))
 
     def values(self, roots: FloatArray) -> FloatArray:
         """Quantiles in units of x from those of the standardised mean."""

@@ -43,7 +43,6 @@ class SteppedLaw(SmoothLaw):
         #: between two atoms, in standard errors and in units of x
         self.spacing = step / sample.total
         self._apart = step / sample.n
-        self._sample = sample
         _, counts = sample.distinct
         self._own = int(np.sum(multiples(sample, step) * counts.astype(np.int64)))
         self.centre = float(self._atoms(np.zeros(1))[0])
