@@ -1,12 +1,11 @@
 """Intervals and p-values: arrays in, numbers or small frozen results out; no files, no pytest."""
 
 from pytest_riskguard.inference.exact import mean_law
-from pytest_riskguard.inference.intervals import Interval, critical_value, interval, intervals
+from pytest_riskguard.inference.intervals import Interval, IntervalBatch, critical_value, interval, intervals
 from pytest_riskguard.inference.leave_one_out import leave_one_out_upper
-from pytest_riskguard.inference.p_values import upper_p_value
-from pytest_riskguard.inference.power import cannot_fail, minimum_detectable_effect, topics_needed
 from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
 from pytest_riskguard.inference.normality import QQPoints, ShapiroWilk, qq_points, shapiro_wilk, skewness
+from pytest_riskguard.inference.p_values import upper_p_value
 from pytest_riskguard.inference.power import (
     cannot_fail,
     minimum_detectable_effect,
@@ -19,6 +18,7 @@ from pytest_riskguard.inference.signflip import SignFlip, sign_flip
 
 __all__ = [
     "Interval",
+    "IntervalBatch",
     "QQPoints",
     "ShapiroWilk",
     "SignFlip",

@@ -12,15 +12,18 @@ R. B. Davies, "Numerical inversion of a characteristic function", Biometrika 60 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
+from scipy.special import ndtri
 
+from pytest_riskguard.inference import look
+from pytest_riskguard.inference.inversion import ComplexArray, Inversion
+from pytest_riskguard.inference.laws import MeanLaw
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
-
-ComplexArray = npt.NDArray[np.complex128]
 
 #: The law is computed on a circle of this many standard errors.
 PERIOD = 24.0
@@ -34,9 +37,19 @@ FEW_FREQUENCIES = 1024
 MOST_ANGLES = 2**20
 #: Density of the standard normal law at the 99.9 % limits: what turns an error of F into one of a quantile.
 FAR_DENSITY = 0.00178
-#: Points of the grid on which |phi| is looked at beforehand.
+#: exp of this is nothing beside all that may be left out.
+NOTHING = -80.0
+#: Frequencies at which |phi| is looked at, one step apart, beforehand.
+LOOKED_AT = MOST_FREQUENCIES + 2
+#: So many steps apart before that, from this frequency on, in such steps.
+GLANCE = 4
+GLANCED_FROM = 11
+#: With |phi| no larger than this from there on, the first frequencies leave out less than is negligible.
+SMALL_PHI = 6e-14
+#: More distinct values than this are rounded to so many points before |phi| is looked at.
+MANY_VALUES_TO_LOOK_AT = 2**13
 SCAN_POINTS = 2**16
-#: Where rounding for that look hides more than this of log|phi|, the look is taken as it is.
+#: Where that rounding hides more than this of log|phi|, the look is taken as it is.
 SMALL_BLUR = 4.0
 #: Angles per block: bounds the memory of long vectors.
 BLOCK = 2**18
@@ -44,6 +57,10 @@ BLOCK = 2**18
 MANY_VALUES = 10_000
 SMALL_ANGLE = 2.0
 MOMENTS = 36
+#: A moment is left out where its part is smaller than this share of the second's.
+SMALL_MOMENT = 1e-17
+#: No search starts further out, in standard errors.
+FURTHEST_START = 8.0
 
 
 @dataclass(frozen=True)
@@ -75,40 +92,65 @@ class Comb:
         return orders if self.points is None else np.asarray(self.points * np.sin(orders / self.points))
 
 
-def mean_exponential_less_one(t: FloatArray, values: FloatArray, weights: FloatArray) -> ComplexArray:
-    """``mean(exp(i t v)) - 1`` over weighted values, without cancellation for small angles."""
-    largest = float(np.max(np.abs(values)) * np.max(t))
-    if values.size >= MANY_VALUES and largest <= SMALL_ANGLE:
+def mean_exponential_less_one(comb: Comb, count: int, values: FloatArray, weights: FloatArray) -> ComplexArray:
+    """``mean(exp(i t v)) - 1`` over weighted values at a comb's first frequencies, without cancellation."""
+    t = comb.frequencies(count)
+    if values.size >= MANY_VALUES and float(np.max(np.abs(values))) * float(t[-1]) <= SMALL_ANGLE:
         return _by_moments(t, values, weights)
-    result = np.empty(t.size, dtype=np.complex128)
-    rows = max(1, BLOCK // values.size)
-    for start in range(0, t.size, rows):
-        angles = np.multiply.outer(t[start : start + rows], values)
+    result = np.empty(count, dtype=np.complex128)
+    rows = min(count, max(1, BLOCK // values.size))
+    first = _half_turns(comb, rows, values)
+    for start in range(0, count, rows):
+        turned = first[: count - start]
+        if start:
+            turned = turned * _turn(values * (start * comb.step / 2))
+        cosines, sines = np.ascontiguousarray(turned.real), np.ascontiguousarray(turned.imag)
         # sum, not a matrix product: a threaded product would add in an order that depends on the machine
-        result[start : start + rows].real = -2 * np.sum(np.sin(angles / 2) ** 2 * weights, axis=1)
-        result[start : start + rows].imag = np.sum(np.sin(angles) * weights, axis=1)
+        cosines *= sines
+        sines *= sines
+        cosines *= weights
+        sines *= weights
+        # 1 - cos = 2 sin^2 and sin = 2 sin cos of half the angle
+        result[start : start + rows].real = -2 * np.sum(sines, axis=1)
+        result[start : start + rows].imag = 2 * np.sum(cosines, axis=1)
     return result
+
+
+def _half_turns(comb: Comb, count: int, values: FloatArray) -> ComplexArray:
+    """``exp(i t v / 2)`` at a comb's first frequencies, each the product of a few turns."""
+    turn = _turn(values * (comb.step / 2))
+    turns = np.empty((count, values.size), dtype=np.complex128)
+    turns[0] = _turn(values * (comb.step / 4))
+    done = 1
+    while done < count:
+        more = min(done, count - done)
+        np.multiply(turns[:more], turn, out=turns[done : done + more])
+        turn = turn * turn
+        done += more
+    return turns
+
+
+def _turn(angles: FloatArray) -> ComplexArray:
+    turn = np.empty(angles.size, dtype=np.complex128)
+    turn.real, turn.imag = np.cos(angles), np.sin(angles)
+    return turn
 
 
 def _by_moments(t: FloatArray, values: FloatArray, weights: FloatArray) -> ComplexArray:
     scale = float(np.max(np.abs(values)))
     angles = t * scale
+    largest = float(angles[-1])
     unit = values / scale
     power = weights.copy()
     result = np.zeros(t.size, dtype=np.complex128)
     factor = np.ones(t.size, dtype=np.complex128)
     for order in range(1, MOMENTS):
+        if order > 2 and 2 * largest ** (order - 2) < SMALL_MOMENT * math.factorial(order):
+            break
         power *= unit
         factor *= 1j * angles / order
         result += factor * np.sum(power)
     return result
-
-
-def normal_guess(p: float) -> float:
-    """A starting point for a quantile: any will do, for the search is bracketed."""
-    from scipy.special import ndtri
-
-    return float(np.clip(ndtri(p), -8, 8))
 
 
 class SmoothLaw:
@@ -122,37 +164,36 @@ class SmoothLaw:
     kind = "smooth"
 
     def __init__(self, sample: Sample, phi: ComplexArray, comb: Comb, *, left_out: float) -> None:
-        self.comb = comb
+        self.comb, self.phi = comb, phi
+        self._sample = sample
         self.centre = self._mean = sample.mean
         self._scale = sample.scale
         self._least, self._most = float(sample.x[0]), float(sample.x[-1])
         self.left_out = left_out
         #: never below what was measured on real vectors
         self.resolution = max(2.3e-6, left_out / FAR_DENSITY)
-        self._t = comb.frequencies(phi.size)
-        self._phi = phi
-        self._weighted = phi / comb.weights(phi.size)
 
     @property
     def frequencies(self) -> int:
         """How many frequencies were enough."""
-        return self._t.size
+        return self.phi.size
 
-    def _turned(self, z: float) -> ComplexArray:
-        turned: ComplexArray = np.exp(-1j * self._t * z)
-        return turned
+    @cached_property
+    def inversion(self) -> Inversion:
+        """The sums over frequencies."""
+        weights = self.comb.weights(self.phi.size)
+        return Inversion(self.phi[None, :], self.phi[None, :] / weights, np.array([self.comb.step]))
 
-    def _standard_cdf(self, z: float) -> float:
-        if abs(z) >= self.comb.period / 2:
-            return float(z > 0)
-        return min(1.0, max(0.0, 0.5 - float(np.sum((self._weighted * self._turned(z)).imag))))
-
-    def _standard_density(self, z: float) -> float:
-        return self.comb.step / math.pi * float(np.sum((self._phi * self._turned(z)).real))
+    def _standard_cdf(self, z: FloatArray) -> FloatArray:
+        half = self.comb.period / 2
+        inside: FloatArray = self.inversion.cdf(z[None, :])[0]
+        if float(np.max(np.abs(z))) < half:
+            return inside
+        return np.where(np.abs(z) < half, inside, np.where(z > 0, 1.0, 0.0))
 
     def cdf(self, value: float) -> float:
         """P(mean <= value)."""
-        return self._standard_cdf((value - self._mean) / self._scale)
+        return float(self._standard_cdf(np.array([(value - self._mean) / self._scale]))[0])
 
     def mid_cdf(self, value: float) -> float:
         """The same: a smooth law has no atoms that matter."""
@@ -160,36 +201,64 @@ class SmoothLaw:
 
     def quantile(self, p: float) -> float:
         """The value whose cdf is p; never beyond the scores themselves."""
-        return min(max(self._mean + self._scale * self._standard_quantile(p), self._least), self._most)
+        return float(self.quantiles(np.array([p]))[0])
 
-    def _standard_quantile(self, p: float) -> float:
-        """By Newton's method inside a bracket that always holds the answer."""
-        least = 10 * self.left_out  # nothing is known of smaller probabilities
-        p = min(max(p, least), 1 - least)
-        low, high = -self.comb.period / 2, self.comb.period / 2
-        z = normal_guess(p)
-        for _ in range(100):
-            excess = self._standard_cdf(z) - p
-            if excess > 0:
-                high = z
-            else:
-                low = z
-            density = self._standard_density(z)
-            step = -excess / density if density > 1e-300 else math.inf
-            following = z + step
-            if not low < following < high:
-                following = (low + high) / 2
-            if abs(following - z) < 1e-13 * max(1.0, abs(z)):
-                return following
-            z = following
-        return z
+    def quantiles(self, p: FloatArray) -> FloatArray:
+        """The quantile of each of these probabilities, shape (n_probabilities,)."""
+        found: FloatArray = quantiles_of([self], p[None, :])[0]
+        return found
+
+    def known(self, p: FloatArray) -> FloatArray:
+        """The probabilities, but those in the far tails, where F is lost in what is left out, at its edge."""
+        least = 10 * self.left_out
+        return np.clip(p, least, 1 - least)
+
+    def start(self, p: FloatArray) -> FloatArray:
+        """Where to look for quantiles, in standard errors: the normal ones, corrected for skewness and tails."""
+        return self._sample.normal_corrected(np.clip(ndtri(p), -FURTHEST_START, FURTHEST_START))
+
+    def values(self, roots: FloatArray) -> FloatArray:
+        """Quantiles in units of x from those of the standardised mean."""
+        return np.clip(self._mean + self._scale * roots, self._least, self._most)
+
+
+def quantiles_of(laws: Sequence[MeanLaw], p: FloatArray) -> FloatArray:
+    """Quantiles of several laws, with one search for all that are inverted: to the bit those of ``law.quantiles``.
+
+    Parameters
+    ----------
+    laws : sequence of MeanLaw
+        Any kinds.
+    p : array, shape (n_laws, n_probabilities)
+        Probabilities, a row for each law.
+
+    Returns
+    -------
+    array, shape (n_laws, n_probabilities)
+        In units of x.
+    """
+    found = np.empty(p.shape)
+    alike: dict[int, list[int]] = {}
+    for row, law in enumerate(laws):
+        if isinstance(law, SmoothLaw):
+            alike.setdefault(law.frequencies, []).append(row)
+        else:
+            found[row] = law.quantiles(p[row])
+    for rows in alike.values():
+        inverted = [law for law in (laws[row] for row in rows) if isinstance(law, SmoothLaw)]
+        inversion = Inversion.together([law.inversion for law in inverted])
+        known = np.stack([law.known(p[row]) for row, law in zip(rows, inverted, strict=True)])
+        start = np.stack([law.start(p[row]) for row, law in zip(rows, inverted, strict=True)])
+        for row, law, roots in zip(rows, inverted, inversion.quantiles(known, start), strict=True):
+            found[row] = law.values(roots)
+    return found
 
 
 def standard_phi(sample: Sample, comb: Comb, count: int) -> ComplexArray:
     """Phi of the standardised mean at the first frequencies of a comb."""
     values, counts = sample.distinct
     y = (values - sample.mean) / sample.total
-    added = mean_exponential_less_one(comb.frequencies(count), y, counts / sample.n)
+    added = mean_exponential_less_one(comb, count, y, counts / sample.n)
     phi: ComplexArray = np.exp(sample.n * np.log1p(added))
     return phi
 
@@ -202,18 +271,35 @@ def affordable(sample: Sample) -> int:
 def smooth_law(sample: Sample) -> SmoothLaw | None:
     """The law by inversion, or None where phi does not become negligible within the frequencies allowed.
 
-    |phi| is looked at beforehand, as that of the data rounded to a grid. Looking only at the last frequencies in hand
-    is not enough: where all but a few topics lie on a lattice, |phi| falls to nothing and rises again. One FFT shows
-    all of it, and where it never falls (few changed topics) or falls too late (one topic far out), no frequency is
-    computed in vain.
+    |phi| is looked at beforehand. Looking only at the last frequencies in hand is not enough: where all but a few
+    topics lie on a lattice, |phi| falls to nothing and rises again. One FFT shows all of it, and where it never falls
+    (few changed topics) or falls too late (one topic far out), no frequency is computed in vain.
     """
-    size = _size(sample)
-    # beyond the look |phi| is as in its last half, and phases are as good as random
-    beyond = 4 * math.sqrt(float(np.mean(size[size.size // 2 :] ** 2)) / size.size) / math.pi
-    needed, left_out = frequencies_needed(size / (math.pi * np.arange(1, size.size + 1)), beyond=beyond)
+    needed, left_out = FIRST_FREQUENCIES, NEGLIGIBLE[0]
+    if not _falls_at_once(sample):
+        size = _look(sample)
+        # beyond the look |phi| is as in its last half, and phases are as good as random
+        half = LOOKED_AT // 2
+        beyond = 4 * math.sqrt(float(np.sum(size[half:] ** 2)) / half / LOOKED_AT) / math.pi
+        if beyond > 0:
+            size = np.append(size, np.zeros(LOOKED_AT - size.size))
+        needed, left_out = frequencies_needed(size / (math.pi * np.arange(1, size.size + 1)), beyond=beyond)
     if needed > affordable(sample):
         return None
     return SmoothLaw(sample, standard_phi(sample, Comb(), needed), Comb(), left_out=left_out)
+
+
+def _falls_at_once(sample: Sample) -> bool:
+    """Whether |phi| is negligible at all frequencies but the first, up to the last that may be needed.
+
+    Seen at every fourth of them. The square of the size of one draw's characteristic function is E cos(t D), D the
+    difference of two draws, with curvature of at least -E D^2 = -2/n in reciprocal standard errors. So between two
+    frequencies s apart it lies no more than (s/2)^2/n above the larger of its values there.
+    """
+    positions, weights = _rounded_if_many(sample)
+    sizes = look.sizes(positions * GLANCE, weights, LOOKED_AT // GLANCE + 1)[GLANCED_FROM:]
+    largest = (float(np.max(sizes)) + look.LOOK_ERROR) ** 2 + (GLANCE * STEP / 2) ** 2 / sample.n
+    return sample.n / 2 * math.log(largest) < math.log(SMALL_PHI)
 
 
 def frequencies_needed(terms: FloatArray, *, beyond: float = 0.0) -> tuple[int, float]:
@@ -230,16 +316,33 @@ def frequencies_needed(terms: FloatArray, *, beyond: float = 0.0) -> tuple[int, 
     return needed, negligible
 
 
-def _size(sample: Sample) -> FloatArray:
-    """An upper estimate of |phi| at frequencies 0, 1, 2, ... steps."""
-    _, counts = sample.distinct
-    step = PERIOD * sample.total / SCAN_POINTS
-    points = np.rint(sample.offsets / step).astype(np.int64) % SCAN_POINTS
-    transform = np.fft.rfft(np.bincount(points, counts / sample.n, minlength=SCAN_POINTS))[: MOST_FREQUENCIES + 2]
-    # rounding blurs each changed topic's angle by up to pi k / points and so hides this much at the most on average
-    changed = sample.n - float(counts[sample.usual])
-    hidden = changed * (math.pi * np.arange(transform.size) / SCAN_POINTS) ** 2 / 6
-    # in a long vector the hidden part exceeds what is sought; there phi is all but normal, and has long decayed
-    hidden = np.where(hidden < SMALL_BLUR, hidden, 0.0)
-    size: FloatArray = np.exp(sample.n * np.log(np.clip(np.abs(transform), 1e-300, 1.0)) + hidden)
-    return np.minimum(size, 1.0)
+def _look(sample: Sample) -> FloatArray:
+    """An upper estimate of |phi| at frequencies 0, 1, 2, ... steps, up to the last at which it is not negligible."""
+    positions, weights = _rounded_if_many(sample)
+    hidden: float | FloatArray = 0.0
+    if positions.size < sample.offsets.size:
+        # rounding blurs each changed topic's angle by up to pi k / points and so hides this much at most on average
+        changed = sample.n - float(sample.distinct[1][sample.usual])
+        hidden = changed * (math.pi * np.arange(LOOKED_AT) / SCAN_POINTS) ** 2 / 6
+        # in a long vector it exceeds what is sought; there phi is all but normal, and has long decayed
+        hidden = np.where(hidden < SMALL_BLUR, hidden, 0.0)
+    return negligible_or_power(look.sizes(positions, weights, LOOKED_AT) + look.LOOK_ERROR, sample.n, hidden)
+
+
+def _rounded_if_many(sample: Sample) -> tuple[FloatArray, FloatArray]:
+    """Scores on the circle of one period, in turns, and the share of topics that have them."""
+    turns, weights = sample.offsets / (PERIOD * sample.total), sample.distinct[1] / sample.n
+    if turns.size <= MANY_VALUES_TO_LOOK_AT:
+        return turns, weights
+    shares = np.bincount(np.rint(turns * SCAN_POINTS).astype(np.int64) % SCAN_POINTS, weights, SCAN_POINTS)
+    held = np.flatnonzero(shares)
+    return held / SCAN_POINTS, np.asarray(shares[held], dtype=np.float64)
+
+
+def negligible_or_power(size: FloatArray, n: int, hidden: float | FloatArray = 0.0) -> FloatArray:
+    """``size**n exp(hidden)``, at most 1, cut off after the last that is not negligible; negligible ones are 0."""
+    seen = np.flatnonzero(size > math.exp((NOTHING - SMALL_BLUR) / n))
+    powers = np.zeros(int(seen[-1]) + 1 if seen.size else 1)
+    more = hidden if isinstance(hidden, float) else hidden[seen]
+    powers[seen] = np.minimum(np.exp(n * np.log(size[seen]) + more), 1.0)
+    return powers

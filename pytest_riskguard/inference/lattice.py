@@ -11,7 +11,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.inference.characteristic import PERIOD, ComplexArray
+from pytest_riskguard.inference.characteristic import PERIOD
+from pytest_riskguard.inference.inversion import ComplexArray
 from pytest_riskguard.inference.laws import StepLaw
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray

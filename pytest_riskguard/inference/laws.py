@@ -35,6 +35,9 @@ class MeanLaw(Protocol):
     def quantile(self, p: float) -> float:
         """The smallest value whose cdf reaches p."""
 
+    def quantiles(self, p: FloatArray) -> FloatArray:
+        """The quantile of each of these probabilities, shape (n_probabilities,)."""
+
 
 class ConstantLaw:
     """No variation: every replicate has the same mean."""
@@ -56,6 +59,10 @@ class ConstantLaw:
     def quantile(self, p: float) -> float:  # noqa: ARG002 - every quantile is the one value
         """The only value."""
         return self.value
+
+    def quantiles(self, p: FloatArray) -> FloatArray:
+        """The only value, as often as asked for."""
+        return np.full(p.shape, self.value)
 
 
 class StepLaw:
@@ -102,6 +109,10 @@ class StepLaw:
 
     def quantile(self, p: float) -> float:
         """The smallest atom whose cdf reaches p."""
-        index = int(np.searchsorted(self._cumulated, max(p - REACHED, REACHED), side="left"))
-        atom = float(self._atoms[min(index, self._atoms.size - 1)])
-        return min(max(atom, self._least), self._most)  # data rounded to a grid may reach a little further
+        return float(self.quantiles(np.array([p]))[0])
+
+    def quantiles(self, p: FloatArray) -> FloatArray:
+        """The quantile of each of these probabilities, shape (n_probabilities,)."""
+        indices = np.searchsorted(self._cumulated, np.maximum(p - REACHED, REACHED), side="left")
+        atoms = self._atoms[np.minimum(indices, self._atoms.size - 1)]
+        return np.clip(atoms, self._least, self._most)  # data rounded to a grid may reach a little further

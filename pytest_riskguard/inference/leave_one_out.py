@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference.characteristic import PERIOD, Comb, SmoothLaw, mean_exponential_less_one
+from pytest_riskguard.inference.characteristic import PERIOD, SmoothLaw, mean_exponential_less_one
 from pytest_riskguard.inference.exact import mean_law
 from pytest_riskguard.inference.intervals import critical_value, interval
+from pytest_riskguard.inference.inversion import Inversion
 from pytest_riskguard.inference.lattice import MOST_POINTS
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.inference.spacing import lattice_step
@@ -129,7 +130,7 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
     held, counts = full.distinct
     held, left = (held - full.mean) / unit, (values - full.mean) / unit
     t = law.comb.frequencies(law.frequencies)
-    total = full.n * mean_exponential_less_one(t, held, counts / full.n)
+    total = full.n * mean_exponential_less_one(law.comb, law.frequencies, held, counts / full.n)
     out = np.multiply.outer(left, t)
     rest = (total + 2 * np.sin(out / 2) ** 2 - 1j * np.sin(out)) / n
     phi = np.exp(n * np.log1p(rest))
@@ -140,11 +141,13 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
     cubes = third + 3 * left / n * (np.sum(counts * held**2) - left**2) - 2 * left**3 / n**2
     safe = squares > REMAINING
     squares = np.where(safe, squares, 1.0)
-    search = _Search(phi, law.comb)
+    weights = law.comb.weights(law.frequencies)
+    inversion = Inversion(phi, phi / weights, np.full(values.size, law.comb.step))
     p = np.full(values.size, (1 + level) / 2)
     spacing = law.spacing if isinstance(law, SteppedLaw) else 0.0
     if method == "bca":
-        bias = ndtri((search.cdf(-left - spacing / 2) + search.cdf(-left + spacing / 2)) / 2)
+        own = np.stack([-left - spacing / 2, -left + spacing / 2], axis=1)
+        bias = ndtri(np.mean(inversion.cdf(own), axis=1))
         shifted = bias + ndtri(p)
         denominator = 1 - cubes / (6 * squares**1.5) * shifted
         safe &= denominator > 0
@@ -154,46 +157,8 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
     if not np.any(safe):
         return upper
     start = -left[safe] + np.sqrt(squares[safe]) * ndtri(p[safe])
-    roots = search.only(safe).quantile(p[safe], start)
+    roots = inversion.only(safe).quantiles(p[safe, None], start[:, None])[:, 0]
     if spacing:
         roots = steps_up(roots + left[safe], spacing) * spacing - left[safe]
     upper[safe] = (full.mean * n + unit * roots) / n
     return upper
-
-
-class _Search:
-    """Cdf and quantiles of many laws at once: one row of phi each, in units of the full sample's sum."""
-
-    def __init__(self, phi: npt.NDArray[np.complex128], comb: Comb) -> None:
-        self.phi, self.comb = phi, comb
-        self.t, self.weights = comb.frequencies(phi.shape[1]), comb.weights(phi.shape[1])
-
-    def only(self, rows: BoolArray) -> _Search:
-        return _Search(self.phi[rows], self.comb)
-
-    def _turned(self, z: FloatArray) -> npt.NDArray[np.complex128]:
-        turned: npt.NDArray[np.complex128] = self.phi * np.exp(-1j * np.multiply.outer(z, self.t))
-        return turned
-
-    def cdf(self, z: FloatArray) -> FloatArray:
-        return np.asarray(np.clip(0.5 - np.sum(self._turned(z).imag / self.weights, axis=1), 0.0, 1.0))
-
-    def quantile(self, p: FloatArray, start: FloatArray) -> FloatArray:
-        half = self.comb.period / 2
-        low, high = np.full(p.size, -half), np.full(p.size, half)
-        z = np.clip(start, -10.0, 10.0)
-        for _ in range(100):
-            turned = self._turned(z)
-            excess = 0.5 - np.sum(turned.imag / self.weights, axis=1) - p
-            density = self.comb.step / math.pi * np.sum(turned.real, axis=1)
-            high = np.where(excess > 0, z, high)
-            low = np.where(excess > 0, low, z)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                following = z - excess / density
-            outside = ~((following > low) & (following < high))
-            following = np.where(outside, (low + high) / 2, following)
-            moved = np.max(np.abs(following - z))
-            z = following
-            if moved < 1e-13:
-                break
-        return z

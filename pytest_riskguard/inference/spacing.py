@@ -19,8 +19,14 @@ def lattice_step(values: FloatArray) -> float | None:
         return None
     largest = step = float(sizes[-1])
     tolerance = 1e-9 * largest
-    for size in sizes:
-        step = _common_divisor(float(size), step, tolerance)
+    first = 0
+    while first < sizes.size:
+        # those that are multiples already would leave the step as it is
+        off = np.flatnonzero(np.abs(sizes[first:] - np.rint(sizes[first:] / step) * step) > tolerance)
+        if off.size == 0:
+            break
+        first += int(off[0]) + 1
+        step = _common_divisor(float(sizes[first - 1]), step, tolerance)
         if step < 4 * tolerance:
             return None
         # the step carries rounding, which every further value would multiply: fit it to the largest value

@@ -15,12 +15,13 @@ from pytest_riskguard.inference.characteristic import (
     FAR_DENSITY,
     PERIOD,
     Comb,
-    ComplexArray,
     SmoothLaw,
     affordable,
     frequencies_needed,
+    negligible_or_power,
     standard_phi,
 )
+from pytest_riskguard.inference.inversion import ComplexArray
 from pytest_riskguard.inference.lattice import multiples, on_visible_lattice, points_over
 from pytest_riskguard.inference.sample import SAME_ATOM, Sample
 from pytest_riskguard.risk.checks import FloatArray
@@ -42,17 +43,16 @@ class SteppedLaw(SmoothLaw):
         #: between two atoms, in standard errors and in units of x
         self.spacing = step / sample.total
         self._apart = step / sample.n
-        self._sample = sample
         _, counts = sample.distinct
         self._own = int(np.sum(multiples(sample, step) * counts.astype(np.int64)))
-        self.centre = self._atom(0)
+        self.centre = float(self._atoms(np.zeros(1))[0])
 
-    def _atom(self, steps: int) -> float:
-        """The mean so many steps from the sample's own."""
-        return float(self._sample.means(np.array([(self._own + steps) * self._apart]))[0])
+    def _atoms(self, steps: FloatArray) -> FloatArray:
+        """The means so many steps from the sample's own."""
+        return self._sample.means((self._own + steps) * self._apart)
 
-    def _up_to(self, steps: int) -> float:
-        return self._standard_cdf((steps + 0.5) * self.spacing)
+    def _up_to(self, *steps: int) -> FloatArray:
+        return self._standard_cdf((np.array(steps) + 0.5) * self.spacing)
 
     def _steps(self, value: float) -> int:
         """How far the last atom not above this value is from the sample's own mean."""
@@ -60,18 +60,17 @@ class SteppedLaw(SmoothLaw):
 
     def cdf(self, value: float) -> float:
         """P(mean <= value); atoms within 1e-12 standard errors are one."""
-        return self._up_to(self._steps(value))
+        return float(self._up_to(self._steps(value))[0])
 
     def mid_cdf(self, value: float) -> float:
         """P(mean < value) + P(mean = value)/2."""
         steps = self._steps(value)
         on_atom = abs(self.centre + steps * self._apart - value) <= self._sample.same
-        return (self._up_to(steps - 1) + self._up_to(steps)) / 2 if on_atom else self._up_to(steps)
+        return float(np.mean(self._up_to(steps - 1 if on_atom else steps, steps)))
 
-    def quantile(self, p: float) -> float:
-        """The smallest atom whose cdf reaches p."""
-        steps = int(steps_up(np.array([self._standard_quantile(p)]), self.spacing)[0])
-        return min(max(self._atom(steps), self._least), self._most)
+    def values(self, roots: FloatArray) -> FloatArray:
+        """The smallest atoms at which F reaches what the curve through its mid-points reaches at the roots."""
+        return np.clip(self._atoms(steps_up(roots, self.spacing)), self._least, self._most)
 
 
 def steps_up(roots: FloatArray, spacing: float) -> FloatArray:
@@ -93,7 +92,7 @@ def stepped_law(sample: Sample) -> SteppedLaw | None:
     _, counts = sample.distinct
     indices = multiples(sample, sample.step) % points
     transform = np.fft.rfft(np.bincount(indices, counts / sample.n, minlength=points))
-    size = np.exp(sample.n * np.log(np.clip(np.abs(transform), 1e-300, 1.0)))
+    size = negligible_or_power(np.abs(transform), sample.n)
     orders = np.arange(1, size.size + 1) / points
     needed, left_out = frequencies_needed(size / (points * np.sin(math.pi * np.minimum(orders, 0.5))))
     if needed > min(affordable(sample), points // 2):

@@ -66,7 +66,7 @@ def test_a_family_has_one_level():
 
 
 def test_holm_keeps_the_chance_of_any_false_alarm_at_the_level():
-    """Of six comparisons of equal systems at alpha 0 one fails by chance in about 14 % of cases, with Holm in 2.5 %."""
+    """Of six comparisons of equal systems at alpha 0 one fails by chance in 14 % of cases, with Holm in 2.5 %."""
     rng = np.random.default_rng(0)
     any_alone = any_corrected = 0
     for _ in range(200):

@@ -148,7 +148,10 @@ def test_the_order_of_methods_is_the_order_of_limits() -> None:
     [
         ([0.1], {}, "x must hold at least 2 topics, got 1"),
         ([0.1, math.nan], {}, "x must be finite, got nan"),
-        ([[0.1, 0.2]], {}, "one axis"),
+        ([[0.1, 0.2]], {}, "x must hold at least 2 topics, got 1"),
+        ([[[0.1], [0.2]]], {}, r"one axis \(topics\) or two \(topics, statistics\), got shape \(1, 2, 1\)"),
+        ([[0.1, 0.2], [0.3, math.inf]], {}, "x must be finite, got inf"),
+        ([0.1, 0.2], {"level": (0.95, 0.0)}, "level must be between 0 and 1, got 0.0"),
         (
             [0.1, 0.2],
             {"methods": ("normal",)},
