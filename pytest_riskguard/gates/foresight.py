@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 
 from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.decision import Decision
+from pytest_riskguard.gates.evidence import FloatArray
 from pytest_riskguard.gates.verdict import Power
-from pytest_riskguard.inference import cannot_fail, minimum_detectable_effect, topics_needed
+from pytest_riskguard.inference import (
+    cannot_fail,
+    minimum_detectable_effect,
+    observed_critical,
+    topics_for_tolerance,
+)
 from pytest_riskguard.risk import mean_test
 
 
 def foresight(comparison: Comparison) -> Power:
     """The gate's power, as far as its kind has one; nothing of it decides, save where ``max_mde`` asks."""
-    if comparison.n < 2:
-        return Power()
     if comparison.gate.kind == "not_significantly_risky":
         return Power(minimum_detectable_effect=_detectable(comparison))
     if comparison.gate.kind == "not_inferior":
@@ -28,11 +33,16 @@ def _detectable(comparison: Comparison) -> float | None:
     changed topics cannot fail it at all.
     """
     gate, n = comparison.gate, comparison.n
-    if comparison.changed > 0 and cannot_fail(comparison.changed, n, level=gate.level):
+    if comparison.changed > 0 and cannot_fail(comparison.changed, max(n, 2), level=gate.level):
         return None
-    alpha = 0.0 if gate.on_churn == "warn" else gate.alpha
-    error = mean_test(comparison.evidence.scores(alpha)).standard_error
-    return gate.tolerance + minimum_detectable_effect((error or 0.0) * math.sqrt(n), n, level=gate.level)
+    plain = gate.on_churn == "warn"
+    decision = comparison.plain if plain else comparison.decision
+    if decision is None:
+        return None
+    scores = comparison.evidence.scores(0.0 if plain else gate.alpha)
+    critical = _critical(scores, decision, side="upper")
+    seen = minimum_detectable_effect(_deviation(scores), n, level=gate.level, critical=critical)
+    return gate.tolerance + seen
 
 
 def _topics(comparison: Comparison) -> int | None:
@@ -40,9 +50,26 @@ def _topics(comparison: Comparison) -> int | None:
 
     None where the estimate itself does not.
     """
-    gate, n = comparison.gate, comparison.n
-    test = mean_test(comparison.evidence.scores(gate.alpha))
-    room = test.estimate + gate.tolerance
-    if room <= 0:
+    gate, decision = comparison.gate, comparison.decision
+    if decision is None:
         return None
-    return topics_needed((test.standard_error or 0.0) * math.sqrt(n), room, level=gate.level)
+    scores = comparison.evidence.scores(gate.alpha)
+    critical = _critical(scores, decision, side="lower")
+    return topics_for_tolerance(
+        _deviation(scores),
+        comparison.evidence.estimate(gate.alpha),
+        tolerance=gate.tolerance,
+        level=gate.level,
+        critical=critical,
+        n=None if critical is None else comparison.n,
+    )
+
+
+def _critical(scores: FloatArray, decision: Decision, *, side: str) -> float | None:
+    """How many standard errors from the mean the limit lies that decided."""
+    return observed_critical(scores, decision.interval(decision.decisive), side=side)
+
+
+def _deviation(scores: FloatArray) -> float:
+    """Over topics, divisor n - 1."""
+    return (mean_test(scores).standard_error or 0.0) * math.sqrt(scores.size)

@@ -15,6 +15,7 @@ from pytest_riskguard.gates.align import align
 from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import passes_without_each
+from pytest_riskguard.gates.diagnostics import diagnostics
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.explain import alpha_star, flip_set, responsible_topics
 from pytest_riskguard.gates.foresight import foresight
@@ -179,6 +180,7 @@ def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Ve
         responsible_topics=losers,
         flagged_wins=winners,
         power=power,
+        diagnostics=diagnostics(comparison),
     )
 
 

@@ -126,6 +126,29 @@ class Power:
 
 
 @dataclass(frozen=True)
+class QuantilePair:
+    """A point of the normal Q-Q plot of the bootstrap law of URisk, in standard errors from the estimate."""
+
+    normal: float
+    bootstrap: float
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How normal the trade-off scores are (skewness, Shapiro-Wilk), and their mean (Q-Q points).
+
+    ``law`` says how the bootstrap law is known: ``enumerated`` and ``lattice`` are exact step by step, ``smooth`` and
+    ``grid`` to within a bound far below what is printed.
+    """
+
+    skewness: float
+    shapiro_wilk_w: float | None
+    shapiro_wilk_p_value: float | None
+    law: str
+    quantiles: tuple[QuantilePair, ...]
+
+
+@dataclass(frozen=True)
 class Family:
     """The gates that a gate was judged together with; ``level`` is what was left of its own after the correction.
 
@@ -177,6 +200,7 @@ class Verdict:
     responsible_topics: tuple[ResponsibleTopic, ...] = ()
     flagged_wins: tuple[ResponsibleTopic, ...] = ()
     power: Power = field(default_factory=Power)
+    diagnostics: Diagnostics | None = None
     problem: str | None = None
 
     @property
@@ -211,8 +235,16 @@ class Verdict:
                 "responsible_topics": _topics(data["responsible_topics"]),
                 "flagged_wins": _topics(data["flagged_wins"]),
                 "power": Power(**_known(Power, data["power"])),
+                "diagnostics": _diagnostics(data.get("diagnostics")),
             }
         )
+
+
+def _diagnostics(data: Mapping[str, Any] | None) -> Diagnostics | None:
+    if data is None:
+        return None
+    pairs = tuple(QuantilePair(**_known(QuantilePair, pair)) for pair in data["quantiles"])
+    return Diagnostics(**{**_known(Diagnostics, data), "quantiles": pairs})
 
 
 def _topics(rows: list[Mapping[str, Any]]) -> tuple[ResponsibleTopic, ...]:
