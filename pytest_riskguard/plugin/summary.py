@@ -34,18 +34,22 @@ def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Ver
         for warning in warning_lines(verdict):
             reporter.line(" " * 12 + _beside_outcome(warning))
     if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
-        reporter.line(remark)
+        reporter.line(_wrapped(remark, indent=""))
     for problem in problems:
         reporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
 
 
 def _beside_outcome(text: str) -> str:
     """The text as a paragraph to the right of the column of outcomes."""
+    return _wrapped(text, indent=" " * 13)[12:]
+
+
+def _wrapped(text: str, *, indent: str) -> str:
     return textwrap.fill(
         text,
         width=max(CURRENT.width, 40),
-        initial_indent=" " * 13,
-        subsequent_indent=" " * 13,
+        initial_indent=indent,
+        subsequent_indent=indent,
         break_long_words=False,
         break_on_hyphens=False,
-    )[12:]
+    )

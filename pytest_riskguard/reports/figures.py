@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pytest_riskguard.gates.verdict import NAMES, Family, ReportedInterval, Verdict
 from pytest_riskguard.reports.text import clean, counted, plain, short, signed
-from pytest_riskguard.risk import alpha_hat, minus, minus_limits
 
 #: Intervals that are shown beside the one that decided.
 _BESIDE = ("student_t", "percentile", "bca")
@@ -21,8 +20,10 @@ def estimate(verdict: Verdict) -> str:
 
 
 def _name(verdict: Verdict) -> str:
-    sign, parameter = ("", f"alpha={short(verdict.alpha)}")
+    sign, parameter = "", f"alpha={short(verdict.alpha)}"
     if verdict.convention == "minus":
+        from pytest_riskguard.risk import alpha_hat  # numpy is loaded only for those who ask for it
+
         sign, parameter = "-", f"alpha-hat={short(alpha_hat(verdict.alpha))}"
     if verdict.tradeoff == "smooth":
         parameter = "smooth"
@@ -33,13 +34,19 @@ def _name(verdict: Verdict) -> str:
 
 def shown(verdict: Verdict, value: float, digits: int = 4) -> str:
     """A URisk, or what is in its unit, with the sign of the convention."""
-    return signed(minus(value) if verdict.convention == "minus" else value, digits)
+    if verdict.convention == "minus":
+        from pytest_riskguard.risk import minus
+
+        value = minus(value)
+    return signed(value, digits)
 
 
 def limits(verdict: Verdict, interval: ReportedInterval) -> str:
     """``[lower, upper]`` in the convention."""
     lower, upper = interval.lower, interval.upper
     if verdict.convention == "minus":
+        from pytest_riskguard.risk import minus_limits
+
         lower, upper = minus_limits(lower, upper)
     return f"[{signed(lower)}, {signed(upper)}]"
 

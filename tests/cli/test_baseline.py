@@ -97,7 +97,7 @@ def test_init_writes_a_file_that_works_as_it_stands(command, folder, monkeypatch
     assert ended.status == 0
     assert "riskguard baseline add prod RUN" in ended.out
     settings = load_config(folder / "riskguard.yaml")
-    assert [gate.name for gate in settings.gates] == ["no-risk"]
+    assert [gate.name for gate in settings.gates] == ["no-risk", "no-collapse"]
     assert settings.collection.topics == folder / "topics.tsv"
     text = folder.joinpath("riskguard.yaml").read_text()
     assert "a loss counts 1 + alpha times" in text
@@ -114,6 +114,7 @@ def test_init_writes_a_file_that_works_as_it_stands(command, folder, monkeypatch
     result = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
     assert result.returncode == 1
     assert "significantly risky: URisk(alpha=1) = -0.3233" in result.stdout
+    assert "1 failed, 1 passed" in result.stdout
 
 
 def test_init_quotes_what_yaml_would_read_differently(command, folder):
