@@ -43,7 +43,7 @@ NOTHING = -80.0
 LOOKED_AT = MOST_FREQUENCIES + 2
 #: So many steps apart before that.
 GLANCE = 4
-#: With |phi| no larger than this wherever it is left out, F moves by less than the least of ``NEGLIGIBLE``: all weights
+#: With |phi| no larger than this wherever it is left out, F moves by less than the least of ``NEGLIGIBLE``: weights
 #: from the first frequency left out on add up to less than 4.
 SMALL_PHI = 2e-14
 #: More distinct values than this are rounded to so many points before |phi| is looked at.
