@@ -116,16 +116,17 @@ def _by_turns(comb: Comb, count: int, values: FloatArray, weights: FloatArray) -
         turned = first[: count - start]
         if start:
             turned = turned * _turn(values * (start * comb.step / 2))
-        cosines, sines = np.ascontiguousarray(turned.real), np.ascontiguousarray(turned.imag)
-        # sum, not a matrix product: a threaded product would add in an order that depends on the machine
-        cosines *= sines
-        sines *= sines
-        cosines *= weights
-        sines *= weights
+        sines = np.ascontiguousarray(turned.imag)
+        weighted = sines * weights
         # 1 - cos = 2 sin^2 and sin = 2 sin cos of half the angle
-        result[start : start + rows].real = -2 * np.sum(sines, axis=1)
-        result[start : start + rows].imag = 2 * np.sum(cosines, axis=1)
+        result[start : start + rows].real = -2 * _row_sums(weighted, sines)
+        result[start : start + rows].imag = 2 * _row_sums(weighted, turned.real)
     return result
+
+
+def _row_sums(a: FloatArray, b: FloatArray) -> FloatArray:
+    # not a matrix product: a threaded one would add in an order that depends on the machine
+    return np.asarray(np.einsum("kn,kn->k", a, b))
 
 
 def _half_turns(comb: Comb, count: int, values: FloatArray) -> ComplexArray:
@@ -205,7 +206,8 @@ class SmoothLaw:
 
     def cdf(self, value: float) -> float:
         """P(mean <= value)."""
-        return float(self._standard_cdf(np.array([(value - self._mean) / self._scale]))[0])
+        z = (value - self._mean) / self._scale
+        return float(self._standard_cdf(np.array([z]))[0]) if z else self.inversion.cdf_at_zero()
 
     def mid_cdf(self, value: float) -> float:
         """The same: a smooth law has no atoms that matter."""

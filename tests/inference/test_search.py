@@ -154,6 +154,11 @@ def test_sums_over_frequencies_lose_nothing(comb: Comb, count: int) -> None:
     assert inversion.cdf(z[None, :])[0] == pytest.approx(expected, abs=1e-13)
 
 
+@pytest.mark.parametrize("law", many_laws())
+def test_half_way_no_angle_needs_turning(law: SmoothLaw) -> None:
+    assert law.mid_cdf(law.centre) == pytest.approx(float(law.inversion.cdf(np.zeros((1, 1)))[0, 0]), abs=1e-15)
+
+
 @pytest.mark.parametrize("n", [3, 50, 250, 3000])
 @pytest.mark.parametrize("count", [48, 700])
 def test_products_of_turns_give_the_mean_exponential(n: int, count: int) -> None:
@@ -220,6 +225,15 @@ def test_glance_and_look_agree_where_phi_falls_at_once(monkeypatch: pytest.Monke
     assert looked is not None
     assert (glanced.frequencies, glanced.left_out) == (looked.frequencies, looked.left_out)
     assert glanced.quantile(0.975) == looked.quantile(0.975)
+
+
+def test_a_few_large_values_among_many_are_turned_one_by_one() -> None:
+    rng = np.random.default_rng(9)
+    values = np.append(rng.normal(size=12_000) * 1e-3, rng.normal(size=40))
+    weights = np.full(values.size, 1 / values.size)
+    angles = np.multiply.outer(Comb().frequencies(48), values)
+    expected = np.sum((-2 * np.sin(angles / 2) ** 2 + 1j * np.sin(angles)) * weights, axis=1)
+    assert mean_exponential_less_one(Comb(), 48, values, weights) == pytest.approx(expected, abs=1e-16)
 
 
 def test_a_long_vector_has_the_law_of_its_moments() -> None:
