@@ -306,7 +306,8 @@ def smooth_law(sample: Sample) -> SmoothLaw | None:
 def _falls_at_once(sample: Sample) -> bool:
     """Whether |phi| is negligible at all frequencies but the first, up to the last that may be needed.
 
-    Seen at every fourth of them, from just below the first that is left out.
+    Seen at every fourth of them, from just below the first that is left out; a bound, but for very many values, which
+    are rounded first.
     """
     positions, weights = _rounded_if_many(sample)
     sizes = look.sizes(positions * GLANCE, weights, LOOKED_AT // GLANCE + 1)[(FIRST_FREQUENCIES - 2) // GLANCE :]
