@@ -41,11 +41,11 @@ FAR_DENSITY = 0.00178
 NOTHING = -80.0
 #: Frequencies at which |phi| is looked at, one step apart, beforehand.
 LOOKED_AT = MOST_FREQUENCIES + 2
-#: So many steps apart before that, from this frequency on, in such steps.
+#: So many steps apart before that.
 GLANCE = 4
-GLANCED_FROM = 11
-#: With |phi| no larger than this from there on, the first frequencies leave out less than is negligible.
-SMALL_PHI = 6e-14
+#: With |phi| no larger than this wherever it is left out, F moves by less than the least of ``NEGLIGIBLE``: weights
+#: from the first frequency left out on add up to less than 4.
+SMALL_PHI = 2e-14
 #: More distinct values than this are rounded to so many points before |phi| is looked at.
 MANY_VALUES_TO_LOOK_AT = 2**13
 SCAN_POINTS = 2**16
@@ -53,7 +53,7 @@ SCAN_POINTS = 2**16
 SMALL_BLUR = 4.0
 #: Angles per block: bounds the memory of long vectors.
 BLOCK = 2**18
-#: From this many distinct values the mean of exp(i theta) comes from the moments of theta, where angles are small.
+#: From this many distinct values with small angles their part of the mean of exp(i theta) comes from their moments.
 MANY_VALUES = 10_000
 SMALL_ANGLE = 2.0
 MOMENTS = 36
@@ -94,9 +94,21 @@ class Comb:
 
 def mean_exponential_less_one(comb: Comb, count: int, values: FloatArray, weights: FloatArray) -> ComplexArray:
     """``mean(exp(i t v)) - 1`` over weighted values at a comb's first frequencies, without cancellation."""
-    t = comb.frequencies(count)
-    if values.size >= MANY_VALUES and float(np.max(np.abs(values))) * float(t[-1]) <= SMALL_ANGLE:
-        return _by_moments(t, values, weights)
+    if values.size >= MANY_VALUES:
+        t = comb.frequencies(count)
+        small = np.abs(values) * float(t[-1]) <= SMALL_ANGLE
+        count_of_small = np.count_nonzero(small)
+        if count_of_small == values.size:
+            return _by_moments(t, values, weights)
+        if count_of_small >= MANY_VALUES:
+            by_moments = _by_moments(t, values[small], weights[small])
+            return by_moments + _by_turns(comb, count, values[~small], weights[~small])
+    return _by_turns(comb, count, values, weights)
+
+
+def _by_turns(comb: Comb, count: int, values: FloatArray, weights: FloatArray) -> ComplexArray:
+    if values.size == 0:
+        return np.zeros(count, dtype=np.complex128)
     result = np.empty(count, dtype=np.complex128)
     rows = min(count, max(1, BLOCK // values.size))
     first = _half_turns(comb, rows, values)
@@ -104,16 +116,17 @@ def mean_exponential_less_one(comb: Comb, count: int, values: FloatArray, weight
         turned = first[: count - start]
         if start:
             turned = turned * _turn(values * (start * comb.step / 2))
-        cosines, sines = np.ascontiguousarray(turned.real), np.ascontiguousarray(turned.imag)
-        # sum, not a matrix product: a threaded product would add in an order that depends on the machine
-        cosines *= sines
-        sines *= sines
-        cosines *= weights
-        sines *= weights
+        sines = np.ascontiguousarray(turned.imag)
+        weighted = sines * weights
         # 1 - cos = 2 sin^2 and sin = 2 sin cos of half the angle
-        result[start : start + rows].real = -2 * np.sum(sines, axis=1)
-        result[start : start + rows].imag = 2 * np.sum(cosines, axis=1)
+        result[start : start + rows].real = -2 * _row_sums(weighted, sines)
+        result[start : start + rows].imag = 2 * _row_sums(weighted, turned.real)
     return result
+
+
+def _row_sums(a: FloatArray, b: FloatArray) -> FloatArray:
+    # not a matrix product: a threaded one would add in an order that depends on the machine
+    return np.asarray(np.einsum("kn,kn->k", a, b))
 
 
 def _half_turns(comb: Comb, count: int, values: FloatArray) -> ComplexArray:
@@ -193,7 +206,8 @@ class SmoothLaw:
 
     def cdf(self, value: float) -> float:
         """P(mean <= value)."""
-        return float(self._standard_cdf(np.array([(value - self._mean) / self._scale]))[0])
+        z = (value - self._mean) / self._scale
+        return float(self._standard_cdf(np.array([z]))[0]) if z else self.inversion.cdf_at_zero()
 
     def mid_cdf(self, value: float) -> float:
         """The same: a smooth law has no atoms that matter."""
@@ -292,14 +306,23 @@ def smooth_law(sample: Sample) -> SmoothLaw | None:
 def _falls_at_once(sample: Sample) -> bool:
     """Whether |phi| is negligible at all frequencies but the first, up to the last that may be needed.
 
-    Seen at every fourth of them. The square of the size of one draw's characteristic function is E cos(t D), D the
-    difference of two draws, with curvature of at least -E D^2 = -2/n in reciprocal standard errors. So between two
-    frequencies s apart it lies no more than (s/2)^2/n above the larger of its values there.
+    Seen at every fourth of them, from just below the first that is left out; a bound, but for very many values, which
+    are rounded first.
     """
     positions, weights = _rounded_if_many(sample)
-    sizes = look.sizes(positions * GLANCE, weights, LOOKED_AT // GLANCE + 1)[GLANCED_FROM:]
-    largest = (float(np.max(sizes)) + look.LOOK_ERROR) ** 2 + (GLANCE * STEP / 2) ** 2 / sample.n
-    return sample.n / 2 * math.log(largest) < math.log(SMALL_PHI)
+    sizes = look.sizes(positions * GLANCE, weights, LOOKED_AT // GLANCE + 1)[(FIRST_FREQUENCIES - 2) // GLANCE :]
+    return small_between(sizes + look.LOOK_ERROR, GLANCE * STEP, sample.n)
+
+
+def small_between(sizes: FloatArray, apart: float, n: int) -> bool:
+    """Whether |phi| is negligible at and between frequencies so far apart, from the size of phi of one draw there.
+
+    The square of that size is E cos(t D), D the difference of two draws; its curvature is -E D^2 = -2/n or more, in
+    reciprocal standard errors. So between two of the frequencies it lies no more than (apart/2)^2/n above the larger
+    of its values there.
+    """
+    largest = float(np.max(sizes)) ** 2 + (apart / 2) ** 2 / n
+    return n / 2 * math.log(largest) < math.log(SMALL_PHI)
 
 
 def frequencies_needed(terms: FloatArray, *, beyond: float = 0.0) -> tuple[int, float]:

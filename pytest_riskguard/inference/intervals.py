@@ -9,7 +9,7 @@ R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with confide
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -27,8 +27,8 @@ from pytest_riskguard.risk.checks import FloatArray
 METHODS = ("student_t", "basic", "percentile", "bca")
 
 #: What type checkers take for scores of one statistic, and of several: numpy knows how many axes an array has.
-Vector = np.ndarray[tuple[int], np.dtype[np.float64]] | Sequence[float] | Sample
-Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+Vector = np.ndarray[tuple[int], np.dtype[np.generic]] | Sequence[float] | Sample
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.generic]]
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def intervals(
     ValueError
         Fewer than two topics, a third axis, a value that is not finite, an unknown method, a level outside (0, 1).
     """
-    return _intervals(x, methods, (level,) if isinstance(level, float | int) else tuple(level))
+    return _intervals(x, methods, tuple(level) if isinstance(level, Iterable) else (level,))
 
 
 def _intervals(

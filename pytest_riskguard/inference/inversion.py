@@ -65,6 +65,10 @@ class Inversion:
         """F at arguments of shape (n_laws, n_arguments)."""
         return np.clip(self._cdf_and_density(z)[0], 0.0, 1.0)
 
+    def cdf_at_zero(self) -> float:
+        """F of the first law at 0, where no angle needs turning."""
+        return min(1.0, max(0.0, 0.5 - float(np.sum(self._imag_part[0]))))
+
     def quantiles(self, p: FloatArray, start: FloatArray) -> FloatArray:
         """Where F is p, shapes (n_laws, n_arguments), by Newton's method in a bracket that holds the answer."""
         rows = max(1, BLOCK // (self._orders.size * max(1, p.shape[1])))

@@ -62,7 +62,12 @@ def sizes(turns: FloatArray, weights: FloatArray, frequencies: int) -> FloatArra
 
 
 def _kernel(away: FloatArray) -> FloatArray:
-    return np.asarray(np.exp(SHARPNESS * (np.sqrt(np.maximum(1 - away**2, 0.0)) - 1)))
+    height = 1 - away * away
+    np.maximum(height, 0.0, out=height)
+    np.sqrt(height, out=height)
+    height -= 1
+    height *= SHARPNESS
+    return np.asarray(np.exp(height, out=height))
 
 
 @lru_cache(maxsize=4)

@@ -13,21 +13,27 @@ import numpy as np
 
 from pytest_riskguard.inference.characteristic import (
     FAR_DENSITY,
+    FIRST_FREQUENCIES,
+    NEGLIGIBLE,
     PERIOD,
+    STEP,
     Comb,
     SmoothLaw,
     affordable,
     frequencies_needed,
     negligible_or_power,
+    small_between,
     standard_phi,
 )
 from pytest_riskguard.inference.inversion import ComplexArray
-from pytest_riskguard.inference.lattice import multiples, on_visible_lattice, points_over
+from pytest_riskguard.inference.lattice import IntArray, multiples, on_visible_lattice, points_over
 from pytest_riskguard.inference.sample import SAME_ATOM, Sample
 from pytest_riskguard.risk.checks import FloatArray
 
 #: With fewer points the transform of the whole law is the cheaper way.
 FEWEST_POINTS = 2**12
+#: Frequencies looked at first: one of so many.
+GLANCE = 8
 #: A root this close above an atom, in steps, is that atom: what rounding of F makes of an atom that it just reaches.
 AT_ATOM = 1e-7
 
@@ -83,19 +89,28 @@ def stepped_law(sample: Sample) -> SteppedLaw | None:
     """The exact law of data on a fine lattice, or None where the transform of the whole law is as good.
 
     Unlike that of a smooth law, |phi| is known at once for every frequency there is: one transform of the counts.
+    Most often one of every eighth frequency is enough.
     """
     if sample.step is None or not on_visible_lattice(sample):
         return None
     points = points_over(PERIOD * sample.total / sample.step)
     if points < FEWEST_POINTS:
         return None
-    _, counts = sample.distinct
-    indices = multiples(sample, sample.step) % points
-    transform = np.fft.rfft(np.bincount(indices, counts / sample.n, minlength=points))
-    size = negligible_or_power(np.abs(transform), sample.n)
-    orders = np.arange(1, size.size + 1) / points
-    needed, left_out = frequencies_needed(size / (points * np.sin(math.pi * np.minimum(orders, 0.5))))
+    comb = Comb(2 * math.pi * sample.total / (points * sample.step), points)
+    needed, left_out = math.ceil(FIRST_FREQUENCIES * STEP / comb.step), NEGLIGIBLE[0]
+    indices = multiples(sample, sample.step)
+    # every so many frequencies of a transform are the transform of the data on a circle so many times smaller
+    glance = _sizes(sample, indices, points // GLANCE)[(needed - 2) // GLANCE :]
+    if not small_between(glance, GLANCE * comb.step, sample.n):
+        size = negligible_or_power(_sizes(sample, indices, points), sample.n)
+        orders = np.arange(1, size.size + 1) / points
+        needed, left_out = frequencies_needed(size / (points * np.sin(math.pi * np.minimum(orders, 0.5))))
     if needed > min(affordable(sample), points // 2):
         return None
-    comb = Comb(2 * math.pi * sample.total / (points * sample.step), points)
     return SteppedLaw(sample, standard_phi(sample, comb, needed), comb, left_out=left_out, step=sample.step)
+
+
+def _sizes(sample: Sample, indices: IntArray, points: int) -> FloatArray:
+    """|phi| of one draw on a circle of so many steps."""
+    shares = np.bincount(indices % points, sample.distinct[1] / sample.n, minlength=points)
+    return np.asarray(np.abs(np.fft.rfft(shares)))

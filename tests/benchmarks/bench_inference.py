@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import csv
 import importlib.util
-import math
 import shutil
 import statistics
 import subprocess
@@ -27,8 +26,9 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_riskguard.inference import interval, intervals, leave_one_out_upper, mean_law, sign_flip
+from pytest_riskguard.inference import intervals, leave_one_out_upper, mean_law, sign_flip
 from pytest_riskguard.risk import linear
+from tests.inference.brute_force import furthest_off, resampled_in_blocks
 
 
 def changed_topics(n: int, changed: int, *, alpha: float, seed: int) -> np.ndarray:
@@ -206,42 +206,13 @@ def a_million(seed: int) -> None:
         tracemalloc.stop()
 
 
-def simulated(x: np.ndarray, replicates: int, *, seed: int) -> np.ndarray:
-    """Means of so many resamples, in ascending order: in blocks, so that 10^7 of 250 topics need no memory."""
-    rng = np.random.default_rng(seed)
-    means = np.empty(replicates)
-    for start in range(0, replicates, 20_000):
-        size = min(20_000, replicates - start)
-        means[start : start + size] = x[rng.integers(0, x.size, size=(size, x.size), dtype=np.uint16)].mean(axis=1)
-    return np.sort(means)
-
-
-def furthest_off(x: np.ndarray, means: np.ndarray) -> float:
-    """How far exact limits are from simulated ones at the most, in standard errors of the share of replicates below.
-
-    A limit lies at p if no more than p of the replicates lie below it and no less at or below it, give or take what
-    the law resolves.
-    """
-    law = mean_law(x)
-    near = law.resolution * float(np.std(x)) / math.sqrt(x.size)
-    worst = 0.0
-    for level in LEVELS:
-        limits = interval(x, method="percentile", level=level)
-        for p, limit in (((1 - level) / 2, limits.lower), ((1 + level) / 2, limits.upper)):
-            noise = math.sqrt(p * (1 - p) / means.size)
-            below = np.searchsorted(means, limit - near, side="left") / means.size
-            up_to = np.searchsorted(means, limit + near, side="right") / means.size
-            worst = max(worst, (below - p) / noise, (p - up_to) / noise)
-    return worst
-
-
 def against_simulation(replicates: int, vectors: list[Path], seed: int) -> None:
     named = {}
     for path in vectors:
         with path.open() as lines:
             named[path.stem] = np.array([float(row["x"]) for row in csv.DictReader(lines)])
     for name, x in (named or {"made up": changed_topics(50, 50, alpha=1, seed=seed)}).items():
-        off = furthest_off(x, simulated(x, replicates, seed=seed))
+        off = furthest_off(x, resampled_in_blocks(x, replicates, seed=seed), levels=LEVELS)
         print(
             f"{name:14s} {replicates} replicates: at most {off:.2f} standard errors off{'' if off <= 4 else ' (!)'}"
         )

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_riskguard.inference import interval, mean_law
 from pytest_riskguard.risk import trisk
+from tests.inference.brute_force import furthest_off, resampled_in_blocks
 
 VECTORS = (
     "normal50_r1",
@@ -78,3 +79,11 @@ def test_the_bias_correction_counts_half_of_the_atom_at_the_mean(shared: Path, o
         law = mean_law(x)
         expected = oracle[name]["summary"]["bca_w_exact_midp"]
         assert ndtri(law.mid_cdf(law.centre)) == pytest.approx(expected, abs=2e-5)
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_limits_agree_with_simulation(shared: Path, name: str) -> None:
+    """As ``python -m tests.benchmarks.bench_inference --replicates 1e7 --vectors ...`` does with 10^7."""
+    _, x = read(shared, name)
+    means = resampled_in_blocks(x, 100_000 if x.size > 50 else 300_000, seed=1)
+    assert furthest_off(x, means, levels=(0.95, 0.999)) < 4
