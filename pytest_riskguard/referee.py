@@ -146,6 +146,20 @@ class Referee:
         except ValueError as error:
             raise UsageError(str(error)) from None
 
+    def scores(self, source: Source, measure: str | None) -> TopicScores:
+        """A source's scores, for questions that need no verdict.
+
+        Raises
+        ------
+        UsageError
+            As for ``verdict``.
+        DataError
+            The source is bad or missing.
+        """
+        if measure is not None:
+            measure = _asked_measure(measure, source)
+        return self._scores(source, measure).scores
+
     def message_of(self, verdict: Verdict) -> str | None:
         """Why this verdict is incomparable, with whole paths; the verdict itself names files without folders."""
         return next((message for known, message in self._messages if known is verdict), None)
