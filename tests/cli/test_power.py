@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
+from pytest_riskguard.gates.planning import Effect, Plan
 from pytest_riskguard.inference import critical_value, minimum_detectable_effect, topics_needed
 from pytest_riskguard.risk import linear
+from tests.docs.pages import DOCS
 from tests.plugin import world
 from tests.plugin.world import read_report
 
@@ -190,3 +194,14 @@ def test_hostile_names_reach_the_terminal_as_text(command):
     assert ended.status == 0
     assert "\x1b" not in ended.out
     assert not [line for line in ended.out.splitlines() if line.startswith("::")]
+
+
+def test_each_field_of_a_plan_is_in_the_reference(command):
+    page = (DOCS / "reference/command-line.md").read_text(encoding="utf-8")
+    rows = [line for line in page[page.index("## Plans as JSON") :].splitlines() if line.startswith("| `")]
+    said = [name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])]
+    assert sorted(said) == sorted(field.name for field in fields(Plan))
+    (effects,) = (row for row in rows if row.startswith("| `effects`"))
+    assert all(f"`{field.name}`" in effects for field in fields(Effect))
+    (plan,) = json.loads(command("power loss.run --baseline prod --measure AP --json -").out)["plans"]
+    assert list(plan) == [field.name for field in fields(Plan)]

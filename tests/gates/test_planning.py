@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -230,3 +232,25 @@ def test_a_baseline_that_does_not_vary_gives_nothing_to_plan_from() -> None:
     )
     assert plan.minimum_detectable_effect is None
     assert plan.effects[0].topics_needed is None
+
+
+# What docs/explanation/topics.md says of Cranfield, nDCG@10: 14 systems whose scores correlate with BM25's above 0.75
+# and changed on six topics or more.
+@pytest.mark.parametrize(("alpha", "least", "most"), [(0, 0.98, 1.09), (1, 0.80, 1.04), (5, 0.65, 1.03)])
+def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_said(
+    shared: Path, alpha: float, least: float, most: float
+) -> None:
+    with (shared / "data/cranfield_runs/scores_ndcg10.csv").open() as lines:
+        names, *rows = [row[1:] for row in csv.reader(lines)]
+    table = np.array(rows, dtype=float)
+    ours = table[:, names.index("bm25s_lucene")]
+    gate, baseline, ratios = Gate(name="g", alpha=alpha), scores("old", ours), []
+    for values in table.T:
+        correlation = float(np.corrcoef(values, ours)[0, 1])
+        if correlation < 0.75 or np.count_nonzero(values != ours) < 6:
+            continue
+        observed = plan_from_runs(gate, scores("new", values), baseline, power=0.8, effects=())
+        assumed = plan_from_baseline(gate, baseline, correlation=correlation, power=0.8, effects=())
+        ratios.append(assumed.minimum_detectable_effect / observed.minimum_detectable_effect)
+    assert len(ratios) == 14
+    assert [min(ratios), max(ratios)] == pytest.approx([least, most], abs=0.005)
