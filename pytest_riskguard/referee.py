@@ -176,6 +176,8 @@ class Referee:
         UsageError
             A question is wrong, or the gates have different levels.
         """
+        if correction == "none":
+            return [self.verdict(question) for question in questions]
         p_values = [self._p_value(question) for question in questions]
         try:
             families = in_families([question.gate for question in questions], p_values, correction=correction)
@@ -201,6 +203,20 @@ class Referee:
         if question.measure is None:
             return None
         return _asked_measure(question.measure, question.candidate, question.baseline)
+
+    def scores(self, source: Source, measure: str | None) -> TopicScores:
+        """A source's scores, for questions that need no verdict.
+
+        Raises
+        ------
+        UsageError
+            As for ``verdict``.
+        DataError
+            The source is bad or missing.
+        """
+        if measure is not None:
+            measure = _asked_measure(measure, source)
+        return self._scores(source, measure).scores
 
     def message_of(self, verdict: Verdict) -> str | None:
         """Why this verdict is incomparable, with whole paths; the verdict itself names files without folders."""

@@ -41,6 +41,11 @@ class Evidence:
     weights: FloatArray | None = None
     kind: str = "linear"
 
+    @classmethod
+    def of(cls, differences: FloatArray) -> Evidence:
+        """Differences alone: neither noise nor weights, the linear trade-off."""
+        return cls(differences, np.zeros((0, differences.size)))
+
     @property
     def n(self) -> int:
         """How many topics."""

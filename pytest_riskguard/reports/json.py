@@ -32,11 +32,15 @@ def dumps(verdicts: Sequence[Verdict]) -> str:
 
 
 def write(path: Path, verdicts: Sequence[Verdict]) -> None:
-    """Write the report whole or not at all; into a device or a pipe, straight.
+    """Write the report; see ``write_text``."""
+    write_text(path, dumps(verdicts))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all; into a device or a pipe, straight.
 
     A link keeps pointing where it does: what it points to is replaced. An existing file keeps its mode.
     """
-    text = dumps(verdicts)
     target = path.resolve()
     if target.exists() and not target.is_file():
         target.write_text(text, encoding="utf-8", newline="\n")

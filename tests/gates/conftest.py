@@ -25,7 +25,7 @@ def pair(differences: Sequence[float] | np.ndarray, *, level: float = 0.5) -> tu
 
 def evidence(differences: Sequence[float] | np.ndarray) -> Evidence:
     """Plain differences, without noise or weights."""
-    return Evidence(np.asarray(differences, dtype=float), np.zeros((0, len(differences))))
+    return Evidence.of(np.asarray(differences, dtype=float))
 
 
 Scored = Callable[..., TopicScores]

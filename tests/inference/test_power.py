@@ -197,20 +197,20 @@ def test_evidence_of_no_loss_comes_with_the_stated_power() -> None:
     assert np.mean(lower > -0.08) == pytest.approx(0.8, abs=0.015)
 
 
-def beta_differences(rng: np.random.Generator, shape: tuple[int, int]) -> np.ndarray:
+def beta_differences(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
     """Two equal systems, scores beta-distributed around the difficulty of a topic; a fifth of topics tie."""
     difficulty = np.clip(rng.beta(1.2, 2, shape), 1e-3, 1 - 1e-3)
     d = rng.beta(10 * difficulty, 10 * (1 - difficulty)) - rng.beta(10 * difficulty, 10 * (1 - difficulty))
     return np.where(rng.random(shape) < 0.2, 0.0, d)
 
 
-# Shifts at which the true URisk is 0 and, found on 400,000 topics, tolerances from 3000 simulations of each cell: the
-# chance is planned from one sample and met in another, and is not exactly 80 % (docs/explanation/topics.md has it).
+# The shift of all changed topics at which the true URisk is 0. The chance is planned from one sample and met in
+# another; with 2000 pairs of them it was 78 to 84 % in these cells (docs/explanation/topics.md).
 @pytest.mark.parametrize(("alpha", "shift"), [(0, 0.0), (1, 0.048), (5, 0.127)])
 @pytest.mark.parametrize(
     ("method", "n", "pairs"), [("student_t", 50, 1500), ("student_t", 250, 1000), ("bca", 50, 250)]
 )
-def test_where_the_scores_move_as_a_whole_the_planned_power_is_met(
+def test_where_trade_off_scores_move_as_a_whole_the_planned_power_is_met(
     alpha: float, shift: float, method: str, n: int, pairs: int
 ) -> None:
     rng = np.random.default_rng([n, int(alpha)])
@@ -224,6 +224,32 @@ def test_where_the_scores_move_as_a_whole_the_planned_power_is_met(
         found += interval(fresh - effect, method=method).upper < 0
     noise = 4 * math.sqrt(0.8 * 0.2 / pairs)
     assert found / pairs == pytest.approx(0.8, abs=0.06 + noise)
+
+
+# In percent, by 2000 pairs (docs/explanation/topics.md). Where the candidate itself gets worse the scores spread
+# further than in the sample that the plan came from, and the heavier losses weigh the more power falls short of 80 %.
+@pytest.mark.parametrize(
+    ("alpha", "shift", "n", "met"),
+    [(0, 0.0, 50, 78.5), (1, 0.048, 50, 72.0), (1, 0.048, 250, 78.5), (5, 0.127, 50, 53.3)],
+)
+def test_where_all_topics_get_worse_the_planned_power_is_met_as_far_as_is_said(
+    alpha: float, shift: float, n: int, met: float
+) -> None:
+    pairs = 1000
+    rng = np.random.default_rng([n, int(alpha)])
+    population = beta_differences(rng, (200_000,))
+    shifts = np.linspace(-0.5, 0.2, 141)
+    means = [float(np.mean(linear(np.where(population != 0, population + s, 0.0), alpha=alpha))) for s in shifts]
+    d = beta_differences(rng, (2 * pairs, n))
+    found = 0
+    for pilot, fresh in zip(d[:pairs], d[pairs:], strict=True):
+        x = linear(np.where(pilot != 0, pilot + shift, 0.0), alpha=alpha)
+        effect = minimum_detectable_effect(float(np.std(x, ddof=1)), n, level=0.95)
+        worse = np.where(fresh != 0, fresh + np.interp(-effect, means, shifts), 0.0)
+        found += interval(linear(worse, alpha=alpha), method="student_t").upper < 0
+    assert 100 * found / pairs == pytest.approx(
+        met, abs=4.5 * 100 * math.sqrt(met / 100 * (1 - met / 100) * 1.5 / pairs)
+    )
 
 
 @pytest.mark.parametrize(

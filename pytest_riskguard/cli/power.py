@@ -1,0 +1,173 @@
+"""``riskguard power``: what a gate can see, before there is anything to judge."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.cli.inputs import DEFAULT_MEASURE, measures_of, once, referee_for, source_of
+from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NamedPathType, file_option
+from pytest_riskguard.cli.status import ExitStatus
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.spec import LEVELS, METHODS, MISSING
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.planning import Plan
+    from pytest_riskguard.gates.spec import Gate
+    from pytest_riskguard.referee import Source
+
+EFFECTS = (0.005, 0.01, 0.02, 0.05)
+CORRELATIONS = (0.7, 0.8, 0.9, 0.95)
+
+
+def _ladder(values: tuple[float, ...]) -> str:
+    return ", ".join(f"{value:g}" for value in values)
+
+
+@click.command()
+@click.argument("candidate", type=FILE, required=False)
+@click.option(
+    "--baseline",
+    "baselines",
+    type=NamedPathType(),
+    multiple=True,
+    required=True,
+    metavar="[NAME=]RUN",
+    help="A run file, or the name of a stored baseline. Repeatable.",
+)
+@file_option("--qrels", help="Judgements (default: riskguard.yaml's).")
+@file_option("--topics", help="Query texts (default: riskguard.yaml's).")
+@file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's).")
+@click.option("--scores", is_flag=True, help="CANDIDATE and baselines are per-topic scores (CSV, TSV), not runs.")
+@click.option(
+    "--measure",
+    "measures",
+    multiple=True,
+    metavar="MEASURE",
+    help=f"Repeatable. [default: {DEFAULT_MEASURE}]",
+)
+@click.option(
+    "--alpha",
+    "alphas",
+    type=FiniteFloat(0),
+    multiple=True,
+    default=[1.0],
+    help="A loss counts 1 + ALPHA times. Repeatable. [default: 1]",
+)
+@click.option(
+    "--level",
+    type=FiniteFloat(*LEVELS),
+    default=0.95,
+    show_default=True,
+    help="Confidence of the two-sided interval.",
+)
+@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True)
+@click.option(
+    "--tolerance",
+    type=FiniteFloat(0),
+    default=0.0,
+    show_default=True,
+    help="Loss of URisk that is accepted, in units of the measure.",
+)
+@click.option(
+    "--power",
+    "chance",
+    type=FiniteFloat(0, 1, open_range=True),
+    default=0.8,
+    show_default=True,
+    help="The chance of seeing a loss that a plan asks for.",
+)
+@click.option(
+    "--effect",
+    "effects",
+    type=FiniteFloat(0, open_range=True),
+    multiple=True,
+    help=f"A fall of URisk to plan topics for. Repeatable. [default: {_ladder(EFFECTS)}]",
+)
+@click.option(
+    "--correlation",
+    "correlations",
+    type=FiniteFloat(-1, 1, open_range=True),
+    multiple=True,
+    help=f"Without CANDIDATE: of its scores with the baseline's. Repeatable. [default: {_ladder(CORRELATIONS)}]",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(MISSING),
+    default="refuse",
+    show_default=True,
+    help="What a topic means that only one side's scores have.",
+)
+@click.option("--json", "json_path", metavar="PATH|-", help="Write the plans here as JSON; - is standard output.")
+def power(
+    candidate: Path | None,
+    baselines: tuple[NamedPath, ...],
+    qrels: Path | None,
+    topics: Path | None,
+    store: Path | None,
+    scores: bool,
+    measures: tuple[str, ...],
+    alphas: tuple[float, ...],
+    chance: float,
+    effects: tuple[float, ...],
+    correlations: tuple[float, ...],
+    json_path: str | None,
+    **options: object,
+) -> int:
+    """Plan how many topics a gate needs.
+
+    From the differences between CANDIDATE and a baseline, or from a baseline alone and an assumption: the smallest
+    loss that the gate sees with the topics at hand, and the topics that smaller ones need.
+    """
+    from pytest_riskguard.gates.planning import plan_from_baseline, plan_from_runs
+    from pytest_riskguard.gates.spec import Gate
+    from pytest_riskguard.referee import RunFile, ScoreFile
+
+    if candidate is not None and correlations:
+        raise UsageError("--correlation plans from a baseline alone; with CANDIDATE the differences are there to see")
+    referee, stored = referee_for(qrels, topics, store, measures, baselines, scores=scores)
+    ours: Source | None = None
+    if candidate is not None:
+        ours = ScoreFile(candidate) if scores else RunFile(candidate)
+    theirs = [source_of(given, stored, scores=scores) for given in baselines]
+    once("--baseline", [source.label for source in theirs])
+    for option, values in (("--alpha", alphas), ("--effect", effects), ("--correlation", correlations)):
+        once(option, [f"{value:g}" for value in values])
+    table = candidate or Path(baselines[0].text)
+
+    def plans(gate: Gate, other: Source, measure: str) -> list[Plan]:
+        asked = {"power": chance, "effects": effects or EFFECTS}
+        known = referee.scores(other, measure)
+        if ours is not None:
+            return [plan_from_runs(gate, referee.scores(ours, measure), known, **asked)]  # type: ignore[arg-type]
+        return [
+            plan_from_baseline(gate, known, correlation=correlation, **asked)  # type: ignore[arg-type]
+            for correlation in correlations or CORRELATIONS
+        ]
+
+    found = [
+        plan
+        for measure in measures_of(measures, table, scores=scores)
+        for other in theirs
+        for alpha in alphas
+        for plan in plans(Gate(name="power", alpha=alpha, **options), other, measure)  # type: ignore[arg-type]
+    ]
+    _show(found, json_path)
+    return ExitStatus.PASSED
+
+
+def _show(plans: list[Plan], json_path: str | None) -> None:
+    from pytest_riskguard.reports.json import write_text
+    from pytest_riskguard.reports.planning import dumps, explain
+
+    click.echo(explain(plans, width=max(shutil.get_terminal_size().columns, 40)), err=json_path == "-")
+    if json_path == "-":
+        click.echo(dumps(plans), nl=False)
+    elif json_path is not None:
+        try:
+            write_text(Path(json_path), dumps(plans))
+        except OSError as error:
+            raise UsageError(f"--json {json_path}: cannot write ({error.strerror})") from None

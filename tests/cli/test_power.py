@@ -1,0 +1,207 @@
+"""``riskguard power``: plans from two runs, from scores and from a baseline alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.planning import Effect, Plan
+from pytest_riskguard.inference import critical_value, minimum_detectable_effect, topics_needed
+from pytest_riskguard.risk import linear
+from tests.docs.pages import DOCS
+from tests.plugin import world
+from tests.plugin.world import read_report
+
+LOSS = np.array([ours - theirs for theirs, ours in world.differences(world.LOSS).values()])
+
+
+def test_from_two_runs_it_says_what_the_gate_sees(command):
+    ended = command("power loss.run --baseline prod --measure AP --alpha 0 --alpha 1 --method student_t --json -")
+    assert ended.status == 0
+    report = json.loads(ended.out)
+    assert report["schema"] == "riskguard-power/1"
+    for plan, alpha in zip(report["plans"], (0, 1), strict=True):
+        sd = float(np.std(linear(LOSS, alpha=alpha), ddof=1))
+        seen = minimum_detectable_effect(sd, 30, level=0.95)
+        assert (plan["candidate"], plan["baseline"], plan["measure"]) == ("loss", "prod", "AP")
+        assert (plan["alpha"], plan["topics"], plan["changed"]) == (alpha, 30, 12)
+        assert plan["standard_deviation"] == pytest.approx(sd)
+        assert plan["critical"] == pytest.approx(critical_value(30, level=0.95))
+        assert plan["minimum_detectable_effect"] == pytest.approx(seen)
+        assert [effect["size"] for effect in plan["effects"]] == [0.005, 0.01, 0.02, 0.05]
+        for effect in plan["effects"]:
+            assert effect["topics_needed"] == topics_needed(sd, effect["size"], level=0.95)
+        # on a terminal the same, with four decimals
+        assert f"{sd:.4f}" in ended.err
+        assert f"{seen:.4f}" in ended.err
+        assert str(plan["effects"][1]["topics_needed"]) in ended.err
+
+
+def test_on_a_terminal_it_is_a_table_with_words(command):
+    ended = command("power loss.run --baseline prod --measure AP --effect 0.1 --effect 0.2")
+    assert (ended.status, ended.err) == (0, "")
+    lines = ended.out.splitlines()
+    assert lines[0] == "loss against prod: AP, 30 topics, 12 changed"
+    assert lines[1].split() == ["alpha", "sd", "sees", "churn", "fails", "n", "for", "0.1", "n", "for", "0.2"]
+    assert lines[2].split()[0] == "1"
+    text = " ".join(ended.out.split())
+    assert "no number of topics shows that a URisk of -0.3233 is above 0" in text
+    assert "with 80 % power, at level 0.95, method auto, tolerance 0" in text
+    assert max(map(len, lines)) <= 100
+
+
+def test_from_a_baseline_alone_it_says_that_it_assumes(command):
+    # the stored baseline scores 0.5 everywhere, so another run stands in
+    ended = command("power --baseline ./loss.run --measure AP --correlation 0.5 --correlation 0.9 --json -")
+    assert ended.status == 0
+    plans = json.loads(ended.out)["plans"]
+    assert [plan["correlation"] for plan in plans] == [0.5, 0.9]
+    assert all(plan["candidate"] is None and plan["baseline"] == "loss" for plan in plans)
+    assert plans[0]["minimum_detectable_effect"] > plans[1]["minimum_detectable_effect"]
+    assert "assumed, not observed: differences are normal with mean 0" in " ".join(ended.err.split())
+    default = json.loads(command("power --baseline ./loss.run --measure AP --json -").out)["plans"]
+    assert [plan["correlation"] for plan in default] == [0.7, 0.8, 0.9, 0.95]
+
+
+def test_a_stored_baseline_that_does_not_vary_is_no_error(command):
+    ended = command("power --baseline prod --measure AP")
+    assert ended.status == 0
+    assert "scores do not vary: there is nothing to plan from" in ended.out
+
+
+def test_from_scores_every_column_is_planned_for(command, folder):
+    rng = np.random.default_rng(1)
+    for name in ("a", "b"):
+        rows = [f"{topic},{rng.random():.3f},{10 * rng.random():.3f}\n" for topic in world.TOPICS]
+        folder.joinpath(f"{name}.csv").write_text("topic,AP,clicks\n" + "".join(rows))
+    for line in ("a.csv --baseline old=b.csv", "--baseline b.csv --correlation 0.8"):
+        plans = json.loads(command(f"power --scores {line} --effect 0.1 --json -").out)["plans"]
+        assert [plan["measure"] for plan in plans] == ["AP", "clicks"]
+        assert plans[1]["standard_deviation"] > 3 * plans[0]["standard_deviation"]
+    folder.joinpath("b.csv").write_text("topic,AP,clicks\nt01,0.5,1\n")
+    ended = command("power --scores a.csv --baseline old=b.csv --measure AP")
+    assert ended.status == 3
+    assert "the topics differ" in ended.err
+    assert command("power --scores a.csv --baseline old=b.csv --measure AP --missing zero").status == 0
+
+
+def test_plans_come_by_measure_then_baseline_then_alpha(command):
+    ended = command(
+        "power good.run --baseline prod --baseline old=loss.run --measure P@5 --measure AP "
+        "--alpha 5 --alpha 0 --json -"
+    )
+    assert [(p["measure"], p["baseline"], p["alpha"]) for p in json.loads(ended.out)["plans"]] == [
+        (measure, baseline, alpha) for measure in ("P@5", "AP") for baseline in ("prod", "old") for alpha in (5, 0)
+    ]
+    assert ended.err.count("against") == 4
+
+
+def test_a_gate_that_cannot_fail_is_said(command, folder):
+    world.write_run(folder / "tiny.run", {"t03": 10, "t05": 5})
+    ended = command("power tiny.run --baseline prod --measure AP")
+    assert ended.status == 0
+    text = " ".join(ended.out.split())
+    assert "this gate cannot fail with 2 changed topics, whatever their values: 4 are needed" in text
+    # and so it does not
+    assert command("compare tiny.run --baseline prod --measure AP").status == 0
+    assert command("power prod.run --baseline prod --measure AP").out.count("no topic changed") == 1
+
+
+def test_tolerance_power_and_level_are_asked_for(command):
+    line = "power loss.run --baseline prod --measure AP --method student_t --json -"
+    sd = float(np.std(linear(LOSS, alpha=1), ddof=1))
+    (plan,) = json.loads(command(f"{line} --tolerance 0.03 --power 0.9 --level 0.99 --effect 0.03").out)["plans"]
+    expected = 0.03 + minimum_detectable_effect(sd, 30, level=0.99, power=0.9)
+    assert plan["minimum_detectable_effect"] == pytest.approx(expected)
+    assert (plan["tolerance"], plan["power"], plan["level"]) == (0.03, 0.9, 0.99)
+    assert plan["effects"][0]["topics_needed"] is None
+
+
+def test_with_few_topics_student_t_is_advised_against(command):
+    said = "a nonparametric interval is the safer choice"
+    line = "power loss.run --baseline prod --measure AP"
+    assert said in " ".join(command(f"{line} --method student_t").out.split())
+    assert said not in " ".join(command(line).out.split())
+
+
+def test_json_is_written_to_a_path_and_is_the_same_each_time(command, folder):
+    line = "power loss.run --baseline prod --measure AP --json"
+    assert "loss against prod" in command(f"{line} plan.json").out
+    first = folder.joinpath("plan.json").read_bytes()
+    assert read_report(folder / "plan.json")["plans"][0]["candidate"] == "loss"
+    assert str(folder).encode() not in first
+    assert command(f"{line} -").out.encode() == first
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--alpha nan", "'nan' is not a finite number"),
+        ("--effect inf", "'inf' is not a finite number"),
+        ("--effect 0", "too small"),
+        ("--effect=-0.1", "too small"),
+        ("--power 1", "too large"),
+        ("--power 0", "too small"),
+        ("--power nan", "not a finite number"),
+        ("--level 1", "too large"),
+        ("--tolerance=-1", "too small"),
+        ("--method magic", "'magic' is not"),
+        ("--measure nDGC@10", "nDCG@10"),
+        ("--effect 0.1 --effect 0.10", "--effect: 0.1 is there twice"),
+        ("--baseline ./prod.run", "--baseline: prod is there twice"),
+        ("--correlation 0.5", "--correlation plans from a baseline alone"),
+        ("--json nowhere/plan.json", "cannot write"),
+    ],
+)
+def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, options, message):
+    json_option = "" if "--json" in options else "--json -"
+    ended = command(f"power good.run --baseline prod --measure AP {json_option} {options}")
+    assert ended.status == 2
+    assert message in ended.err
+    assert "Traceback" not in ended.err
+    if json_option:
+        assert ended.out == ""
+
+
+@pytest.mark.parametrize("correlation", ["1", "-1", "nan", "2"])
+def test_a_correlation_lies_between_minus_1_and_1(command, correlation):
+    ended = command(f"power --baseline loss.run --measure AP --correlation={correlation}")
+    assert ended.status == 2
+    assert "--correlation" in ended.err
+
+
+def test_bad_data_is_status_3_with_its_path(command, folder):
+    assert command("power").status == 2
+    for line in ("nowhere.run --baseline prod", "good.run --baseline ./nowhere.run", "--baseline ./nowhere.run"):
+        ended = command(f"power {line} --measure AP --json -")
+        assert (ended.status, ended.out) == (3, "")
+        assert "nowhere.run: no such file" in ended.err
+    assert "did you mean 'prod'?" in command("power --baseline prdo --measure AP").err
+    shutil.rmtree(folder / "baselines")
+    assert command("power --baseline prod --measure AP").status == 3
+
+
+def test_hostile_names_reach_the_terminal_as_text(command):
+    ended = command("power loss.run --baseline 'a=./prod.run' --measure AP")
+    assert ended.status == 0
+    shutil.copy("prod.run", "x\n::error::\x1b[31m.run")
+    ended = command("power loss.run --baseline './x\n::error::\x1b[31m.run' --measure AP")
+    assert ended.status == 0
+    assert "\x1b" not in ended.out
+    assert not [line for line in ended.out.splitlines() if line.startswith("::")]
+
+
+def test_each_field_of_a_plan_is_in_the_reference(command):
+    page = (DOCS / "reference/command-line.md").read_text(encoding="utf-8")
+    rows = [line for line in page[page.index("## Plans as JSON") :].splitlines() if line.startswith("| `")]
+    said = [name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])]
+    assert sorted(said) == sorted(field.name for field in fields(Plan))
+    (effects,) = (row for row in rows if row.startswith("| `effects`"))
+    assert all(f"`{field.name}`" in effects for field in fields(Effect))
+    (plan,) = json.loads(command("power loss.run --baseline prod --measure AP --json -").out)["plans"]
+    assert list(plan) == [field.name for field in fields(Plan)]

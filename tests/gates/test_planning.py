@@ -1,0 +1,256 @@
+"""Plans: what a gate could see, from two systems and from a baseline alone."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.planning import Plan, plan_from_baseline, plan_from_runs
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.inference import (
+    cannot_fail,
+    critical_value,
+    minimum_detectable_effect,
+    power_of,
+    topics_for_tolerance,
+    topics_needed,
+)
+from pytest_riskguard.risk import linear, trisk
+
+
+def scores(name: str, values: np.ndarray) -> TopicScores:
+    return TopicScores(name, "AP", tuple(f"t{number:04d}" for number in range(len(values))), values)
+
+
+def planned(
+    differences: np.ndarray, *, effects: tuple[float, ...] = (0.05,), power: float = 0.8, **of: object
+) -> Plan:
+    gate = Gate(name="plan", **of)  # type: ignore[arg-type]
+    baseline = np.full(len(differences), 0.5)
+    return plan_from_runs(
+        gate, scores("new", baseline + differences), scores("old", baseline), power=power, effects=effects
+    )
+
+
+def noise(n: int, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).uniform(-0.3, 0.3, n)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, 5])
+def test_by_student_t_a_plan_is_the_textbooks(alpha: float) -> None:
+    d = noise(60)
+    x = linear(d, alpha=alpha)
+    sd = float(np.std(x, ddof=1))
+    plan = planned(d, alpha=alpha, method="student_t", tolerance=0.01, level=0.9, effects=(0.05, 0.01), power=0.7)
+    assert plan.decisive == "student_t"
+    assert plan.standard_deviation == pytest.approx(sd)
+    assert plan.urisk == pytest.approx(float(np.mean(x)))
+    assert plan.critical == pytest.approx(critical_value(60, level=0.9))
+    seen = minimum_detectable_effect(sd, 60, level=0.9, power=0.7)
+    assert plan.minimum_detectable_effect == pytest.approx(0.01 + seen)
+    first, second = plan.effects
+    assert first.topics_needed == max(topics_needed(sd, 0.04, level=0.9, power=0.7) or 0, 10)
+    assert first.power == pytest.approx(power_of(0.04, sd, 60, level=0.9))
+    assert (second.size, second.topics_needed) == (0.01, None)  # tolerated, so no number of topics finds it
+    assert plan.topics_for_tolerance == topics_for_tolerance(sd, plan.urisk, tolerance=0.01, level=0.9, power=0.7)
+
+
+def test_it_plans_for_the_interval_that_decides() -> None:
+    d = noise(60)
+    bca, auto, student = (planned(d, alpha=5, method=method) for method in ("bca", "auto", "student_t"))
+    assert bca.decisive == auto.decisive == "bca"
+    assert bca.minimum_detectable_effect == auto.minimum_detectable_effect
+    # losses reach further than wins at alpha 5, and Student-t, which does not know, is the later to see them
+    assert bca.critical is not None
+    assert student.critical is not None
+    assert bca.critical < student.critical
+    assert bca.minimum_detectable_effect < student.minimum_detectable_effect
+    assert planned(noise(20), alpha=1).decisive in ("bca", "student_t")
+
+
+def test_what_a_verdict_by_student_t_says_it_could_have_seen_is_what_the_plan_says() -> None:
+    d = noise(60)
+    baseline = np.full(60, 0.5)
+    gate = Gate(name="same", alpha=1, method="student_t", tolerance=0.02)
+    verdict = judge(gate, scores("new", baseline + d), scores("old", baseline))
+    plan = planned(d, alpha=1, method="student_t", tolerance=0.02)
+    assert plan.minimum_detectable_effect == pytest.approx(verdict.power.minimum_detectable_effect)
+
+
+@pytest.mark.parametrize(("changed", "stuck"), [(3, True), (4, False), (5, False)])
+def test_a_gate_that_cannot_fail_says_so_and_how_many_changes_it_needs(changed: int, stuck: bool) -> None:
+    d = np.append(np.full(changed, -0.4) + 0.001 * np.arange(changed), np.zeros(50 - changed))
+    plan = planned(d, alpha=1)
+    assert (plan.changed, plan.changes_needed, plan.cannot_fail) == (changed, 4, stuck)
+    assert (plan.minimum_detectable_effect is None) is stuck
+    assert (plan.effects[0].power == 0) is stuck
+    # the same share of topics must be changes enough
+    assert plan.effects[0].topics_needed >= math.ceil(4 * 50 / changed)
+    # and so the gate behaves
+    baseline = np.full(50, 0.5)
+    verdict = judge(Gate(name="g", alpha=1), scores("new", baseline + d), scores("old", baseline))
+    assert (verdict.outcome == "pass") is stuck
+
+
+@pytest.mark.parametrize("level", [0.9, 0.95, 0.999])
+def test_changes_needed_are_the_fewest_with_which_it_could_fail(level: float) -> None:
+    plan = planned(noise(50), method="student_t", level=level)
+    assert plan.changes_needed is not None
+    assert not cannot_fail(plan.changes_needed, 50, level=level)
+    assert cannot_fail(plan.changes_needed - 1, 50, level=level)
+
+
+def test_where_nothing_changed_there_is_nothing_to_plan_from() -> None:
+    plan = planned(np.zeros(50))
+    assert plan.changed == 0
+    assert plan.minimum_detectable_effect is None
+    assert plan.churn_power is None
+    assert plan.effects[0].power is None
+    assert plan.effects[0].topics_needed is None
+    assert plan.topics_for_tolerance is None
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_below_ten_topics_a_gate_sees_nothing(n: int) -> None:
+    plan = planned(noise(n), alpha=1)
+    assert plan.minimum_detectable_effect is None
+    assert plan.churn_power is None
+    assert plan.effects[0].power is None
+    assert (plan.standard_deviation is None) is (n == 1)
+    assert plan.effects[0].topics_needed is None or plan.effects[0].topics_needed >= 10
+
+
+def test_a_shift_of_all_topics_alike_is_seen_at_any_size() -> None:
+    plan = planned(np.full(50, -0.1), alpha=1, tolerance=0.01)
+    assert plan.standard_deviation == pytest.approx(0, abs=1e-12)
+    assert plan.minimum_detectable_effect == pytest.approx(0.01)
+    assert plan.effects[0].topics_needed == 10
+
+
+def test_other_topics_cannot_be_planned_from() -> None:
+    gate = Gate(name="g")
+    other = TopicScores("old", "AP", ("a", "b"), np.array([0.1, 0.2]))
+    with pytest.raises(DataError, match="no topic in common"):
+        plan_from_runs(gate, scores("new", noise(20)), other, power=0.8, effects=[0.1])
+
+
+def beta_differences(rng: np.random.Generator, n: int) -> np.ndarray:
+    difficulty = np.clip(rng.beta(1.2, 2, n), 1e-3, 1 - 1e-3)
+    d = rng.beta(10 * difficulty, 10 * (1 - difficulty)) - rng.beta(10 * difficulty, 10 * (1 - difficulty))
+    return np.where(rng.random(n) < 0.2, 0.0, d)
+
+
+# Shares of pairs of equal systems at which a gate at this alpha fires, 4000 simulated pairs each, in percent
+# (docs/explanation/alpha.md). A plan foresees them from one pair; what it foresees varies from pair to pair.
+@pytest.mark.parametrize(
+    ("n", "alpha", "method", "fires"),
+    [
+        (50, 0, "student_t", 2.2),
+        (50, 1, "student_t", 31.0),
+        (50, 1, "bca", 42.5),
+        (100, 1, "bca", 67.5),
+        (250, 1, "student_t", 94.8),
+        (250, 1, "bca", 96.0),
+    ],
+)
+def test_the_chance_that_churn_alone_fails_is_the_one_that_simulation_finds(
+    n: int, alpha: float, method: str, fires: float
+) -> None:
+    rng = np.random.default_rng(n)
+    foreseen = [planned(beta_differences(rng, n), alpha=alpha, method=method).churn_power for _ in range(25)]
+    assert 100 * float(np.mean(foreseen)) == pytest.approx(fires, abs=5)
+
+
+def test_from_a_baseline_alone_the_law_is_the_assumed_one() -> None:
+    values = np.random.default_rng(3).beta(1, 2, 200)
+    sd = float(np.std(values, ddof=1))
+    rng = np.random.default_rng(4)
+    for alpha in (0, 1, 5):
+        plan = plan_from_baseline(
+            Gate(name="g", alpha=alpha), scores("old", values), correlation=0.8, power=0.8, effects=(0.02,)
+        )
+        x = linear(rng.normal(0, sd * math.sqrt(2 * 0.2), 400_000), alpha=alpha)
+        assert plan.candidate is None
+        assert plan.changed is None
+        assert plan.standard_deviation == pytest.approx(float(np.std(x)), rel=0.005)
+        assert plan.urisk == plan.churn == pytest.approx(float(np.mean(x)), abs=4 * float(np.std(x)) / 400_000**0.5)
+        assert plan.topics_for_tolerance is None
+
+
+@pytest.mark.parametrize("method", ["student_t", "bca"])
+def test_the_chance_that_churn_alone_fails_holds_for_normal_differences(method: str) -> None:
+    values = np.random.default_rng(3).beta(1, 2, 50)
+    gate = Gate(name="g", alpha=1, method=method)
+    plan = plan_from_baseline(gate, scores("old", values), correlation=0.9, power=0.8, effects=(0.02,))
+    rng = np.random.default_rng(6)
+    scale = float(np.std(values, ddof=1)) * math.sqrt(0.2)
+    d = rng.normal(0, scale, (1500 if method == "student_t" else 250, 50))
+    if method == "student_t":
+        found = np.mean([(trisk(row, alpha=1).statistic or 0) < -critical_value(50, level=0.95) for row in d])
+    else:
+        baseline = np.full(50, 0.5)
+        found = np.mean([planned_fails(gate, baseline, row) for row in d])
+    assert plan.churn_power == pytest.approx(float(found), abs=0.05 + 4 * 0.5 / math.sqrt(len(d)))
+
+
+def planned_fails(gate: Gate, baseline: np.ndarray, differences: np.ndarray) -> bool:
+    from pytest_riskguard.gates.decision import interval_passes
+
+    return not interval_passes(gate, differences, alpha=gate.alpha)
+
+
+def test_the_closer_the_candidate_the_smaller_the_effect_that_is_seen() -> None:
+    baseline = scores("old", np.random.default_rng(3).beta(1, 2, 100))
+    plans = [
+        plan_from_baseline(Gate(name="g", alpha=1), baseline, correlation=rho, power=0.8, effects=(0.02,))
+        for rho in (-0.5, 0, 0.5, 0.9, 0.99)
+    ]
+    seen = [plan.minimum_detectable_effect for plan in plans]
+    assert seen == sorted(seen, reverse=True)
+    # the shape of the law is the same, so what is seen goes with its spread
+    assert seen[0] / seen[1] == pytest.approx(math.sqrt(1.5 / 1.0), rel=1e-3)
+
+
+@pytest.mark.parametrize("correlation", [1.01, -2, math.nan])
+def test_a_correlation_is_at_most_1_in_size(correlation: float) -> None:
+    with pytest.raises(ValueError, match="correlation must be between -1 and 1"):
+        plan_from_baseline(
+            Gate(name="g"), scores("old", noise(20)), correlation=correlation, power=0.8, effects=(0.1,)
+        )
+
+
+def test_a_baseline_that_does_not_vary_gives_nothing_to_plan_from() -> None:
+    plan = plan_from_baseline(
+        Gate(name="g"), scores("old", np.full(30, 0.4)), correlation=0.5, power=0.8, effects=(0.1,)
+    )
+    assert plan.minimum_detectable_effect is None
+    assert plan.effects[0].topics_needed is None
+
+
+# What docs/explanation/topics.md says of Cranfield, nDCG@10: 14 systems whose scores correlate with BM25's above 0.75
+# and changed on six topics or more.
+@pytest.mark.parametrize(("alpha", "least", "most"), [(0, 0.98, 1.09), (1, 0.80, 1.04), (5, 0.65, 1.03)])
+def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_said(
+    shared: Path, alpha: float, least: float, most: float
+) -> None:
+    with (shared / "data/cranfield_runs/scores_ndcg10.csv").open() as lines:
+        names, *rows = [row[1:] for row in csv.reader(lines)]
+    table = np.array(rows, dtype=float)
+    ours = table[:, names.index("bm25s_lucene")]
+    gate, baseline, ratios = Gate(name="g", alpha=alpha), scores("old", ours), []
+    for values in table.T:
+        correlation = float(np.corrcoef(values, ours)[0, 1])
+        if correlation < 0.75 or np.count_nonzero(values != ours) < 6:
+            continue
+        observed = plan_from_runs(gate, scores("new", values), baseline, power=0.8, effects=())
+        assumed = plan_from_baseline(gate, baseline, correlation=correlation, power=0.8, effects=())
+        ratios.append(assumed.minimum_detectable_effect / observed.minimum_detectable_effect)
+    assert len(ratios) == 14
+    assert [min(ratios), max(ratios)] == pytest.approx([least, most], abs=0.005)
