@@ -11,6 +11,7 @@ import pytest
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.planning import Plan, plan_from_baseline, plan_from_runs
 from pytest_riskguard.gates.spec import Gate
