@@ -12,7 +12,7 @@ from pytest_riskguard.cli.inputs import DEFAULT_MEASURE, measures_of, once, refe
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NamedPathType, file_option
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.spec import LEVELS, METHODS, MISSING
+from pytest_riskguard.gates.spec import LARGEST_ALPHA, LEVELS, METHODS, MISSING
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.planning import Plan
@@ -52,7 +52,7 @@ def _ladder(values: tuple[float, ...]) -> str:
 @click.option(
     "--alpha",
     "alphas",
-    type=FiniteFloat(0),
+    type=FiniteFloat(0, LARGEST_ALPHA),
     multiple=True,
     default=[1.0],
     help="A loss counts 1 + ALPHA times. Repeatable. [default: 1]",

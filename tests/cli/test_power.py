@@ -142,6 +142,7 @@ def test_json_is_written_to_a_path_and_is_the_same_each_time(command, folder):
     ("options", "message"),
     [
         ("--alpha nan", "'nan' is not a finite number"),
+        ("--alpha 1e10", "too large"),
         ("--effect inf", "'inf' is not a finite number"),
         ("--effect 0", "too small"),
         ("--effect=-0.1", "too small"),
