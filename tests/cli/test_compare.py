@@ -345,3 +345,40 @@ def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
     for line in ("--help", "baseline --help"):
         assert "..." not in command(line).out.partition("Commands:")[2]
     assert "[default: 1]" in " ".join(command("compare --help").out.split())
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        (
+            "loss.run --gate not_inferior --tolerance 0.1",
+            1,
+            "FAIL not shown to be not inferior: URisk(alpha=1) = -0.3233",
+        ),
+        ("good.run --gate not_inferior", 0, "PASS not inferior: URisk(alpha=1) = +0.1222"),
+        (
+            "loss.run --gate no_topic_collapse",
+            0,
+            "PASS no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5",
+        ),
+        ("loss.run --gate no_topic_collapse --max-loss 0.42", 1, "FAIL 1 topic collapsed: worst t07 -0.4500"),
+        ("loss.run --gate no_topic_collapse --max-loss none --protect t01", 1, "FAIL 1 topic collapsed: worst t01"),
+        ("loss.run --gate no_topic_collapse --max-loss none", 2, "without them it asks nothing"),
+        ("loss.run --gate no_topic_collapse --protect t99", 2, "protected: 't99' is no judged topic"),
+        ("loss.run --gate no_topic_collapse --tolerance 1", 2, "tolerance has no meaning for no_topic_collapse"),
+        ("loss.run --max-share 0.5", 2, "max_share has no meaning for not_significantly_risky"),
+        ("loss.run --weighted", 2, "weighted: there are no weights"),
+        ("loss.run --convention minus", 1, "URisk-(alpha-hat=2) = +0.3233"),
+        ("loss.run --tradeoff smooth", 1, "URisk(smooth) = "),
+        ("loss.run --tradeoff smooth --alpha 5", 2, "tradeoff smooth holds for alpha 1 only"),
+        ("loss.run --alpha 1e10", 2, "alpha must be at most 1e+09"),
+        ("loss.run --method studentized --alpha 5", 1, "studentized ["),
+        ("loss.run --method basic", 1, "basic ["),
+        ("good.run --family holm --alpha 1 --alpha 5", 0, "one of a family of 2 gates (Holm)"),
+        ("good.run --alpha 1 --alpha 5", 0, "2 risk gates, each at its own level"),
+    ],
+)
+def test_other_questions_and_options(command, line, status, said):
+    ended = command(f"compare {line} --baseline prod --measure AP")
+    assert ended.status == status
+    assert said in " ".join((ended.out + ended.err).split())

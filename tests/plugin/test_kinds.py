@@ -1,0 +1,141 @@
+"""Gates of every kind in a riskguard.yaml, families, weights and the fixture's assertions."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plugin import world
+from tests.plugin.world import read_report
+
+HEAD = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+measures: [AP]
+candidate: candidate.run
+"""
+
+
+@pytest.fixture
+def judged(pytester, project):
+    """The verdicts of gates in a project whose topics have the tag ``kind`` and a weight, by gate."""
+
+    def judged(name, *gates, head="", arguments=()):
+        project(name)
+        rows = ["topic\tquery\tkind\tweight"]
+        for number, topic in enumerate(world.TOPICS, start=1):
+            rows.append(f"{topic}\tquery {number}\t{'brand' if number == 3 else 'other'}\t{1 if number <= 15 else 9}")
+        pytester.path.joinpath("topics.tsv").write_text("\n".join(rows) + "\n")
+        text = HEAD + head + "gates:\n" + "".join(f"  - {{{gate}, baseline: prod}}\n" for gate in gates)
+        pytester.path.joinpath("riskguard.yaml").write_text(text)
+        result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json", *arguments)
+        verdicts = read_report(pytester.path / "report.json")["verdicts"]
+        return result, {verdict["gate"]: verdict for verdict in verdicts}
+
+    return judged
+
+
+def test_each_kind_is_an_item_that_passes_or_fails(judged):
+    result, verdicts = judged(
+        "loss",
+        "name: risk, kind: not_significantly_risky",
+        "name: shown, kind: not_inferior, alpha: 0, tolerance: 0.3",
+        "name: unshown, kind: not_inferior, alpha: 0, tolerance: 0.1",
+        "name: collapse, kind: no_topic_collapse, max_loss: 0.42",
+        'name: brand, kind: no_topic_collapse, protected: ["kind=brand"]',
+        "name: quiet, kind: no_topic_collapse",
+    )
+    result.assert_outcomes(passed=2, failed=4)
+    assert {name: (v["outcome"], v["reason"]) for name, v in verdicts.items()} == {
+        "risk": ("fail", "loss"),
+        "shown": ("pass", None),
+        "unshown": ("fail", "not_shown"),
+        "collapse": ("fail", "collapse"),
+        "brand": ("fail", "collapse"),
+        "quiet": ("pass", None),
+    }
+    result.stdout.fnmatch_lines(
+        [
+            "not shown to be not inferior: URisk(alpha=0) = -0.1617 [[]*[]] (AP, 30 topics; bound -0.1000; *",
+            "1 topic collapsed: worst t07 -0.4500; limits: loss 0.42 (AP, 30 topics)",
+            "*t03*protected",
+            "PASS*quiet AP: no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5; mean 0.5000 -> 0.3383",
+        ]
+    )
+
+
+def test_a_protected_topic_that_there_is_not_fails_with_what_there_is(judged):
+    result, _ = judged("good", 'name: brand, kind: no_topic_collapse, protected: ["kind=brnd"]')
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*protected: 'kind=brnd' is no judged topic*tags there are: kind=brand, kind=other*"]
+    )
+
+
+def test_weights_come_from_the_topics_file(judged):
+    """The 15 topics that fall have nine times the weight of those that rise."""
+    _, verdicts = judged(
+        "churn",
+        "name: plain, kind: not_significantly_risky, alpha: 0",
+        "name: weighted, kind: not_significantly_risky, alpha: 0, weighted: true",
+    )
+    assert verdicts["plain"]["outcome"] == "pass"
+    assert (verdicts["weighted"]["outcome"], verdicts["weighted"]["reason"]) == ("fail", "loss")
+    assert {topic["weight"] for topic in verdicts["weighted"]["responsible_topics"]} == {9.0}
+
+
+def test_weights_that_there_are_not_are_a_mistake(pytester, project):
+    project("good")
+    path = pytester.path / "riskguard.yaml"
+    path.write_text(path.read_text().replace("alpha: 1", "weighted: true"))
+    result = pytester.runpytest_subprocess("--riskguard")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*weighted: there are no weights; give a topics file with a column named weight*"])
+
+
+RISKS = [f"name: g{alpha}, kind: not_significantly_risky, alpha: {alpha}" for alpha in (0, 1, 5)]
+
+
+@pytest.mark.parametrize("arguments", [(), ("riskguard.yaml::g1",), ("-n2", "-p", "xdist")])
+def test_a_family_is_judged_whole_whatever_is_selected_and_wherever_it_runs(judged, arguments):
+    _, verdicts = judged("loss", *RISKS, head="family: holm\n", arguments=arguments)
+    family = verdicts["g1"]["family"]
+    assert (family["correction"], family["size"]) == ("holm", 3)
+    assert family["adjusted_p_value"] >= verdicts["g1"]["estimates"]["decision_p_value"]
+    assert verdicts["g1"]["level"] == 0.95
+    assert {interval["level"] for interval in verdicts["g1"]["intervals"]} == {family["level"]}
+    assert all(verdict["family"]["size"] == 3 for verdict in verdicts.values())
+
+
+def test_what_a_family_does_and_that_there_is_none_is_said(judged):
+    result, _ = judged("loss", *RISKS, head="family: {correction: holm, gates: [g0, g5]}\n")
+    text = " ".join(result.stdout.str().split())
+    assert "one of a family of 2 gates (Holm): p " in text
+    assert "each at its own level" not in text
+    result, _ = judged("loss", *RISKS)
+    assert "3 risk gates, each at its own level: nothing is corrected" in " ".join(result.stdout.str().split())
+
+
+def test_the_fixture_asks_all_questions(pytester, project):
+    project("loss")
+    pytester.makepyfile(
+        """
+        import pytest
+        from pytest_riskguard import RiskyError
+
+        def test_all(riskguard):
+            run = riskguard.run("candidate.run")
+            with pytest.raises(RiskyError, match="not shown to be not inferior"):
+                riskguard.assert_not_inferior(run, "prod", tolerance=0.05)
+            riskguard.assert_not_inferior(run, "prod", tolerance=0.3, alpha=0)
+            riskguard.assert_no_topic_collapse(run, "prod")
+            with pytest.raises(RiskyError, match="1 topic collapsed: worst t07"):
+                riskguard.assert_no_topic_collapse(run, "prod", max_loss=0.42)
+            with pytest.raises(TypeError, match="unknown option 'max_los'; did you mean 'max_loss'"):
+                riskguard.assert_no_topic_collapse(run, "prod", max_los=0.42)
+            with pytest.raises(ValueError, match="tolerance has no meaning for no_topic_collapse"):
+                riskguard.assert_no_topic_collapse(run, "prod", tolerance=0.42)
+            verdict = riskguard.check("not_inferior", run, "prod", tolerance=0.3, alpha=0, convention="minus")
+            assert verdict.convention == "minus"
+        """
+    )
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml")
+    result.assert_outcomes(passed=1)
