@@ -23,6 +23,7 @@ from pytest_riskguard.inference import look
 from pytest_riskguard.inference.inversion import ComplexArray, Inversion
 from pytest_riskguard.inference.laws import MeanLaw
 from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.turns import mean_exponential_less_one
 from pytest_riskguard.risk.checks import FloatArray
 
 #: The law is computed on a circle of this many standard errors.
@@ -51,14 +52,6 @@ MANY_VALUES_TO_LOOK_AT = 2**13
 SCAN_POINTS = 2**16
 #: Where that rounding hides more than this of log|phi|, the look is taken as it is.
 SMALL_BLUR = 4.0
-#: Angles per block: bounds the memory of long vectors.
-BLOCK = 2**18
-#: From this many distinct values with small angles their part of the mean of exp(i theta) comes from their moments.
-MANY_VALUES = 10_000
-SMALL_ANGLE = 2.0
-MOMENTS = 36
-#: A moment is left out where its part is smaller than this share of the second's.
-SMALL_MOMENT = 1e-17
 #: No search starts further out, in standard errors.
 FURTHEST_START = 8.0
 
@@ -90,80 +83,6 @@ class Comb:
         """What phi is divided by in the sum that gives F."""
         orders: FloatArray = math.pi * (np.arange(count, dtype=np.float64) + 0.5)
         return orders if self.points is None else np.asarray(self.points * np.sin(orders / self.points))
-
-
-def mean_exponential_less_one(comb: Comb, count: int, values: FloatArray, weights: FloatArray) -> ComplexArray:
-    """``mean(exp(i t v)) - 1`` over weighted values at a comb's first frequencies, without cancellation."""
-    if values.size >= MANY_VALUES:
-        t = comb.frequencies(count)
-        small = np.abs(values) * float(t[-1]) <= SMALL_ANGLE
-        count_of_small = np.count_nonzero(small)
-        if count_of_small == values.size:
-            return _by_moments(t, values, weights)
-        if count_of_small >= MANY_VALUES:
-            by_moments = _by_moments(t, values[small], weights[small])
-            return by_moments + _by_turns(comb, count, values[~small], weights[~small])
-    return _by_turns(comb, count, values, weights)
-
-
-def _by_turns(comb: Comb, count: int, values: FloatArray, weights: FloatArray) -> ComplexArray:
-    if values.size == 0:
-        return np.zeros(count, dtype=np.complex128)
-    result = np.empty(count, dtype=np.complex128)
-    rows = min(count, max(1, BLOCK // values.size))
-    first = _half_turns(comb, rows, values)
-    for start in range(0, count, rows):
-        turned = first[: count - start]
-        if start:
-            turned = turned * _turn(values * (start * comb.step / 2))
-        sines = np.ascontiguousarray(turned.imag)
-        weighted = sines * weights
-        # 1 - cos = 2 sin^2 and sin = 2 sin cos of half the angle
-        result[start : start + rows].real = -2 * _row_sums(weighted, sines)
-        result[start : start + rows].imag = 2 * _row_sums(weighted, turned.real)
-    return result
-
-
-def _row_sums(a: FloatArray, b: FloatArray) -> FloatArray:
-    # not a matrix product: a threaded one would add in an order that depends on the machine
-    return np.asarray(np.einsum("kn,kn->k", a, b))
-
-
-def _half_turns(comb: Comb, count: int, values: FloatArray) -> ComplexArray:
-    """``exp(i t v / 2)`` at a comb's first frequencies, each the product of a few turns."""
-    turn = _turn(values * (comb.step / 2))
-    turns = np.empty((count, values.size), dtype=np.complex128)
-    turns[0] = _turn(values * (comb.step / 4))
-    done = 1
-    while done < count:
-        more = min(done, count - done)
-        np.multiply(turns[:more], turn, out=turns[done : done + more])
-        turn = turn * turn
-        done += more
-    return turns
-
-
-def _turn(angles: FloatArray) -> ComplexArray:
-    turn = np.empty(angles.size, dtype=np.complex128)
-    turn.real, turn.imag = np.cos(angles), np.sin(angles)
-    return turn
-
-
-def _by_moments(t: FloatArray, values: FloatArray, weights: FloatArray) -> ComplexArray:
-    scale = float(np.max(np.abs(values)))
-    angles = t * scale
-    largest = float(angles[-1])
-    unit = values / scale
-    power = weights.copy()
-    result = np.zeros(t.size, dtype=np.complex128)
-    factor = np.ones(t.size, dtype=np.complex128)
-    for order in range(1, MOMENTS):
-        if order > 2 and 2 * largest ** (order - 2) < SMALL_MOMENT * math.factorial(order):
-            break
-        power *= unit
-        factor *= 1j * angles / order
-        result += factor * np.sum(power)
-    return result
 
 
 class SmoothLaw:
@@ -272,7 +191,7 @@ def standard_phi(sample: Sample, comb: Comb, count: int) -> ComplexArray:
     """Phi of the standardised mean at the first frequencies of a comb."""
     values, counts = sample.distinct
     y = (values - sample.mean) / sample.total
-    added = mean_exponential_less_one(comb, count, y, counts / sample.n)
+    added = mean_exponential_less_one(comb.step, count, y, counts / sample.n)
     phi: ComplexArray = np.exp(sample.n * np.log1p(added))
     return phi
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference.characteristic import PERIOD, SmoothLaw, mean_exponential_less_one
+from pytest_riskguard.inference.characteristic import PERIOD, SmoothLaw
 from pytest_riskguard.inference.exact import mean_law
 from pytest_riskguard.inference.intervals import critical_value, interval
 from pytest_riskguard.inference.inversion import Inversion
@@ -17,6 +17,7 @@ from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.inference.spacing import lattice_step
 from pytest_riskguard.inference.sparse import MOST_VALUES
 from pytest_riskguard.inference.stepped import SteppedLaw, steps_up
+from pytest_riskguard.inference.turns import mean_exponential_less_one
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 from pytest_riskguard.risk.paired import CHANGED
 
@@ -130,7 +131,7 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
     held, counts = full.distinct
     held, left = (held - full.mean) / unit, (values - full.mean) / unit
     t = law.comb.frequencies(law.frequencies)
-    total = full.n * mean_exponential_less_one(law.comb, law.frequencies, held, counts / full.n)
+    total = full.n * mean_exponential_less_one(law.comb.step, law.frequencies, held, counts / full.n)
     out = np.multiply.outer(left, t)
     rest = (total + 2 * np.sin(out / 2) ** 2 - 1j * np.sin(out)) / n
     phi = np.exp(n * np.log1p(rest))

@@ -18,12 +18,12 @@ from pytest_riskguard.inference.characteristic import (
     Comb,
     SmoothLaw,
     _falls_at_once,
-    mean_exponential_less_one,
     smooth_law,
 )
 from pytest_riskguard.inference.intervals import METHODS
 from pytest_riskguard.inference.inversion import Inversion
 from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.turns import mean_exponential_less_one
 
 LEVELS = (0.8, 0.95, 0.999)
 
@@ -170,7 +170,7 @@ def test_products_of_turns_give_the_mean_exponential(n: int, count: int) -> None
     expected = [
         complex(-2 * math.fsum(np.sin(row / 2) ** 2 * weights), math.fsum(np.sin(row) * weights)) for row in angles
     ]
-    ours = mean_exponential_less_one(Comb(), count, values, weights)
+    ours = mean_exponential_less_one(STEP, count, values, weights)
     phi = np.abs(np.exp(n * np.log1p(expected)))
     assert float(np.max(np.abs(ours - expected) * n * phi)) < 1e-12
     assert float(np.max(np.abs(ours - expected))) < 1e-13
@@ -233,7 +233,7 @@ def test_a_few_large_values_among_many_are_turned_one_by_one() -> None:
     weights = np.full(values.size, 1 / values.size)
     angles = np.multiply.outer(Comb().frequencies(48), values)
     expected = np.sum((-2 * np.sin(angles / 2) ** 2 + 1j * np.sin(angles)) * weights, axis=1)
-    assert mean_exponential_less_one(Comb(), 48, values, weights) == pytest.approx(expected, abs=1e-16)
+    assert mean_exponential_less_one(STEP, 48, values, weights) == pytest.approx(expected, abs=1e-16)
 
 
 def test_a_long_vector_has_the_law_of_its_moments() -> None:
