@@ -136,6 +136,7 @@ class Referee:
         self._measures = list(measures)
         self._read: dict[Path, tuple[Stamp, Qrels | Topics]] = {}
         self._scored: dict[Key, _Scored | DataError] = {}
+        self._noise: dict[Key, list[_Scored]] = {}
         self._messages: list[tuple[Verdict, str]] = []
 
     def verdict(self, question: Question, *, family: Family | None = None) -> Verdict:
@@ -197,7 +198,21 @@ class Referee:
     def _systems(self, question: Question) -> list[_Scored]:
         """The candidate, the baseline and the baseline's replicates, scored."""
         measure = self._measure(question)
-        return [self._scores(question.candidate, measure), self._scores(question.baseline, measure)]
+        systems = [self._scores(question.candidate, measure), self._scores(question.baseline, measure)]
+        if isinstance(question.baseline, Stored) and question.gate.kind != "no_topic_collapse":
+            systems += self._replicates(question.baseline, measure)
+        return systems
+
+    def _replicates(self, source: Stored, measure: str | None) -> list[_Scored]:
+        """Other runs of a stored baseline."""
+        if measure is None:
+            return []
+        key = (source, self._stamps(source), measure)
+        if key not in self._noise:
+            store = self._required_store(source)
+            found = store.replicates(source.name, measure, qrels=self.qrels, queries=self.queries)
+            self._noise[key] = [_Scored(stored.scores, stored.rescored) for stored in found]
+        return self._noise[key]
 
     def _measure(self, question: Question) -> str | None:
         if question.measure is None:

@@ -56,6 +56,21 @@ def copy_compressed(source: Path, target: Path) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
+def copy_folder(source: Path, target: Path, *, without: Path | None = None) -> None:
+    """Copy what is in ``source`` into a folder that exists, ``without`` one path; links stay links."""
+    for path in source.iterdir():
+        copy = target / path.name
+        if path == without:
+            continue
+        if path.is_symlink():
+            copy.symlink_to(path.readlink(), target_is_directory=path.is_dir())
+        elif path.is_dir():
+            copy.mkdir()
+            copy_folder(path, copy, without=without)
+        else:
+            shutil.copyfile(path, copy)  # without its mode: a copy must be writable to be flushed
+
+
 def newest(root: Path, name: str) -> Path | None:
     """The folder that holds ``name``, be it the one moved aside; None where there is neither."""
     folder, aside = root / name, root / f"{_PREVIOUS}{name}"
@@ -83,11 +98,17 @@ def temporary_folder(root: Path) -> Iterator[Path]:
         _delete(folder)
 
 
+def clear(path: Path) -> None:
+    """Make way at a path: delete what is there, a link and not what it leads to."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def publish(new: Path, target: Path) -> None:
     """Put ``new`` in the place of ``target``, which may exist; the caller holds the store's lock."""
-    for path in new.iterdir():
-        _flush(path)
-    _flush(new)
+    _flush_all(new)
     aside = target.with_name(f"{_PREVIOUS}{target.name}")
     if target.exists():
         target.rename(aside)
@@ -133,6 +154,17 @@ def _delete(path: Path) -> None:
         path.unlink()
     else:
         shutil.rmtree(path, ignore_errors=True)
+
+
+def _flush_all(folder: Path) -> None:
+    for path in folder.iterdir():
+        if path.is_symlink():  # is on the disk with the folder's entries
+            continue
+        if path.is_dir():
+            _flush_all(path)
+        else:
+            _flush(path)
+    _flush(folder)
 
 
 def _flush(path: Path) -> None:

@@ -10,8 +10,12 @@ from datetime import datetime
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-FORMAT = 1
-"""The format this version writes; it reads no other yet."""
+FORMAT = 2
+"""The newest format that this version reads.
+
+Format 1 has no ``replicates``. It is still what a baseline without replicates is written in, so that an older
+version reads it; one that knows of no replicates refuses a baseline that has some, rather than judge without them.
+"""
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _KINDS = {
@@ -44,8 +48,8 @@ class Digests:
 
     def __post_init__(self) -> None:
         for name, digest in asdict(self).items():
-            if digest is not None and not _DIGEST.fullmatch(digest):
-                raise ManifestError(f"digests.{name}: expected sha256: and 64 hexadecimal digits, found {digest!r}")
+            if digest is not None:
+                _check_digest(f"digests.{name}", digest)
 
 
 @dataclass(frozen=True)
@@ -79,8 +83,21 @@ class StoredTopics:
 
 
 @dataclass(frozen=True)
+class StoredReplicate:
+    """Another run of the same system: the number that its folder has, and the digest of the run in there."""
+
+    number: int
+    run: str
+
+    def __post_init__(self) -> None:
+        if self.number < 1:
+            raise ManifestError(f"replicates: expected numbers from 1, found {self.number}")
+        _check_digest(f"replicates: run of {self.number}", self.run)
+
+
+@dataclass(frozen=True)
 class Manifest:
-    """One stored baseline: where its scores come from. No host, user or absolute path.
+    """One stored baseline, or a replicate: where its scores come from. No host, user or absolute path.
 
     Attributes
     ----------
@@ -97,6 +114,8 @@ class Manifest:
     git : GitState or None
         None outside a repository, and where git could not say.
     note : str
+    replicates : tuple of StoredReplicate
+        By number. Listed here, so that one that gets lost is missed: how much noise there is changes verdicts.
     """
 
     created: str
@@ -107,6 +126,7 @@ class Manifest:
     versions: Mapping[str, str]
     git: GitState | None = None
     note: str = ""
+    replicates: tuple[StoredReplicate, ...] = ()
 
     def __post_init__(self) -> None:
         try:
@@ -115,10 +135,18 @@ class Manifest:
             raise ManifestError(f"created: expected a date and time, found {self.created!r}") from None
         if not self.measures:
             raise ManifestError("measures: expected at least one, found none")
+        numbers = [replicate.number for replicate in self.replicates]
+        if numbers != sorted(set(numbers)):
+            raise ManifestError(f"replicates: expected numbers that rise, found {numbers}")
+        if len({self.digests.run, *(replicate.run for replicate in self.replicates)}) <= len(numbers):
+            raise ManifestError("replicates: the same run appears twice")
 
     def to_bytes(self) -> bytes:
         """JSON, keys sorted, one value on a line, so that a change shows in a diff."""
         content = {"format": FORMAT, **asdict(self)}
+        if not self.replicates:
+            del content["replicates"]
+            content["format"] = 1
         return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
     @classmethod
@@ -135,14 +163,25 @@ class Manifest:
             raise ManifestError(f"expected an object, found {_kind(data)}")
         found = data.pop("format", None)
         if type(found) is not int or found < 1:
-            raise ManifestError(f"format: expected {FORMAT}, found {json.dumps(found)}")
+            raise ManifestError(f"format: expected a number from 1 to {FORMAT}, found {json.dumps(found)}")
         if found > FORMAT:
             raise NewerFormatError(
-                f"written in format {found} by a newer pytest-riskguard, this one reads format {FORMAT}; "
+                f"written in format {found} by a newer pytest-riskguard, this one reads formats up to {FORMAT}; "
                 "upgrade pytest-riskguard"
             )
+        if found == 1:
+            if "replicates" in data:
+                raise ManifestError("key 'replicates' in format 1, which has none")
+            data["replicates"] = []
         manifest: Manifest = _decoded(cls, data, "")
+        if found > 1 and not manifest.replicates:
+            raise ManifestError("replicates: expected at least one, found none")
         return manifest
+
+
+def _check_digest(where: str, digest: str) -> None:
+    if not _DIGEST.fullmatch(digest):
+        raise ManifestError(f"{where}: expected sha256: and 64 hexadecimal digits, found {digest!r}")
 
 
 def _json(content: bytes) -> Any:

@@ -1,5 +1,8 @@
 """Baselines on disk: ``<store>/<name>/`` with ``manifest.json``, ``scores.tsv`` and mostly ``run.gz``.
 
+More runs of the same system lie in ``<store>/<name>/replicates/<number>/``, with the same files. They come, go and
+are replaced together with the whole folder of their baseline, whose manifest lists them.
+
 Reading takes no lock and writes nothing; everything is compared with its digest each time it is read. Writing
 happens under a lock and is all or nothing, a process that dies in the middle included.
 """
@@ -9,23 +12,20 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace as changed
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from pytest_riskguard._version import __version__
 from pytest_riskguard.baselines import files, surroundings
-from pytest_riskguard.baselines.manifest import Digests, Manifest, StoredMeasure, StoredTopics
+from pytest_riskguard.baselines.manifest import Manifest, StoredReplicate
 from pytest_riskguard.baselines.names import name_problem
-from pytest_riskguard.baselines.stored import MANIFEST, RUN, SCORES, StoredBaseline, StoredScores
+from pytest_riskguard.baselines.scored_run import ScoredRun
+from pytest_riskguard.baselines.stored import MANIFEST, REPLICATES, RUN, StoredBaseline, StoredScores
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
-from pytest_riskguard.evaluation.measures import measure_name, parse_measure, provider_of
-from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.score_files import write_scores
-from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.scoring import score_run
-from pytest_riskguard.evaluation.topics import read_topics
+from pytest_riskguard.evaluation.measures import measure_name
+from pytest_riskguard.evaluation.qrels import Qrels
 
 __all__ = ["LOCK", "LOCK_TIMEOUT", "Store", "StoredScores"]
 
@@ -112,8 +112,69 @@ class Store:
         texts = MappingProxyType(dict(queries or {}))
         return self._read(name, lambda baseline: baseline.scores(measure, qrels, texts))
 
+    def replicates(
+        self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
+    ) -> tuple[StoredScores, ...]:
+        """Scores of a baseline's replicates, by number, each as ``scores`` gives those of the baseline itself.
+
+        All are from one state of the store, though not from the state that a call of ``scores`` saw. Their names
+        are ``NAME/replicates/NUMBER``.
+
+        Parameters
+        ----------
+        name, measure, qrels, queries
+            As for ``scores``.
+
+        Returns
+        -------
+        tuple of StoredScores
+            Empty where the baseline has no replicates.
+
+        Raises
+        ------
+        BaselineError, DataError, UsageError
+            As for ``scores``; the replicate that cannot be used is named.
+        """
+        measure = measure_name(measure)
+        texts = MappingProxyType(dict(queries or {}))
+
+        def work(baseline: StoredBaseline) -> tuple[StoredScores, ...]:
+            held = baseline.replicates(baseline.manifest())
+            return tuple(replicate.scores(measure, qrels, texts) for replicate in held)
+
+        return self._read(name, work)
+
+    def replicate_numbers(self, name: str) -> tuple[int, ...]:
+        """Numbers of the replicates of a baseline; where its manifest cannot be used, those that have a folder.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: no baseline of that name.
+        UsageError
+            The name cannot be one.
+        """
+        with self._reading():
+            return self._baseline(name).numbers()
+
+    def replicate_manifest(self, name: str, number: int) -> Manifest:
+        """What is known of one replicate; its scores and its run are not looked at.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: no such baseline or replicate; ``bad_baseline``: a manifest cannot be used.
+        UsageError
+            The name cannot be one.
+        """
+
+        def work(baseline: StoredBaseline) -> Manifest:
+            return baseline.listed(_find(baseline, baseline.manifest(), number)).manifest()
+
+        return self._read(name, work)
+
     def verify(self, name: str) -> list[str]:
-        """Everything that is wrong with a baseline, as text; empty when it is whole.
+        """Everything that is wrong with a baseline and its replicates, as text; empty when all is whole.
 
         Raises
         ------
@@ -123,17 +184,8 @@ class Store:
             The name cannot be one.
         """
         baseline = self._baseline(name)
-        problems = []
-        try:
-            manifest = baseline.manifest()
-        except DataError as error:
-            return [error.problem]
-        for check in (baseline.table, baseline.check_run):
-            try:
-                check(manifest)
-            except DataError as error:
-                problems.append(error.problem)
-        return problems
+        with self._reading():
+            return baseline.problems()
 
     def add(
         self,
@@ -167,7 +219,9 @@ class Store:
         keep_run : bool
             Without its run a baseline cannot be scored anew when judgements change.
         replace : bool
-            Whether a baseline of that name may be there already; it is then replaced whole.
+            Whether a baseline of that name may be there already; it is then replaced whole. Its replicates are
+            stored anew with it where ``run`` is the run it had, and removed where it is another one: they would be
+            replicates of another system.
         allow_ci : bool
             Whether to store even where a CI service runs this.
 
@@ -181,48 +235,110 @@ class Store:
         BaselineError
             The store cannot be written, or another writer holds it for too long.
         """
-        if (variable := surroundings.ci_variable()) and not allow_ci:
-            raise UsageError(
-                f"{self.root}: baselines are not stored inside CI ({variable} is set), where nobody reviews "
-                "them; store them on your machine and commit them, or say --allow-ci"
-            )
+        self._check_place(allow_ci=allow_ci)
         self._check_free(name, replace=replace)
-        wanted = tuple(dict.fromkeys(map(measure_name, measures)))
-        if not wanted:
-            raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
-        _check_note(note)
-        judgements = read_qrels(qrels)
-        topics_digest = None if topics is None else read_topics(topics).digest
-        scores = score_run(run, judgements, wanted, name=name)
+        scored = ScoredRun.read(
+            run, name=name, qrels=qrels, topics=topics, measures=measures, note=note, keep_run=keep_run
+        )
         with self._writing(), files.temporary_folder(self.root) as folder:
             self._check_free(name, replace=replace)
-            if keep_run and files.copy_compressed(run, folder / RUN) != scores[0].digest:
-                raise BaselineError(f"{run} changed while it was being stored; try again")
-            write_scores(folder / SCORES, scores)
-            manifest = Manifest(
-                created=surroundings.now(),
-                digests=Digests(
-                    run=str(scores[0].digest),
-                    qrels=judgements.digest,
-                    scores=files.sha256((folder / SCORES).read_bytes()),
-                    topics=topics_digest,
-                ),
-                measures=tuple(_stored_measure(measure) for measure in wanted),
-                topics=_stored_topics(scores[0]),
-                run_kept=keep_run,
-                versions={
-                    "ir-measures": surroundings.distribution_version("ir-measures") or "unknown",
-                    "pytest-riskguard": __version__,
-                },
-                git=surroundings.git_state(self.root),
-                note=note,
-            )
-            (folder / MANIFEST).write_bytes(manifest.to_bytes())
+            replicates = self._stored_anew(name, scored, folder)
+            manifest = scored.write(folder, store=self.root, replicates=replicates)
             files.publish(folder, self.root / name)
         return manifest
 
+    def add_replicate(
+        self,
+        name: str,
+        run: Path,
+        *,
+        qrels: Path,
+        topics: Path | None,
+        measures: Sequence[str] = (),
+        note: str = "",
+        keep_run: bool = True,
+        allow_ci: bool = False,
+    ) -> int:
+        """Score another run of the system whose run is stored as a baseline, and keep it beside that.
+
+        Parameters
+        ----------
+        name : str
+            The baseline.
+        measures : sequence of str
+            Default: those of the baseline.
+        run, qrels, topics, note, keep_run, allow_ci
+            As for ``add``.
+
+        Returns
+        -------
+        int
+            The number of the replicate.
+
+        Raises
+        ------
+        UsageError
+            As for ``add``; or the run is stored already, as the baseline or as a replicate.
+        BaselineError
+            There is no such baseline, it cannot be scored with these judgements and measures (so that nothing
+            could be compared with the replicate), or as for ``add``.
+        DataError
+            As for ``add``.
+        """
+        self._check_place(allow_ci=allow_ci)
+        before = self.manifest(name)
+        scored = ScoredRun.read(
+            run,
+            name=name,
+            qrels=qrels,
+            topics=topics,
+            measures=measures or [measure.name for measure in before.measures],
+            note=note,
+            keep_run=keep_run,
+        )
+        for measure in scored.measures:
+            self.scores(name, measure, qrels=scored.judgements)
+        with self._writing(), files.temporary_folder(self.root) as folder:
+            baseline = self._baseline(name)
+            manifest = baseline.manifest()
+            if manifest.digests.run != before.digests.run:
+                raise baseline.error("was replaced while the replicate was being scored; try again")
+            _check_new(baseline, manifest, scored.digest)
+            baseline.replicates(manifest)  # says whether a folder lies in the way
+            number = max((replicate.number for replicate in manifest.replicates), default=0) + 1
+            files.copy_folder(baseline.folder, folder)
+            place = folder / REPLICATES / str(number)
+            files.clear(place)
+            place.mkdir(parents=True)
+            scored.write(place, store=self.root)
+            entries = (*manifest.replicates, StoredReplicate(number, scored.digest))
+            self._rewrite(folder, name, changed(manifest, replicates=entries))
+        return number
+
+    def remove_replicate(self, name: str, number: int) -> None:
+        """Delete one replicate, whole, damaged or lost already; the others keep their numbers.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: no such baseline or replicate; ``bad_baseline``: the manifest of the baseline cannot
+            be used; else the store cannot be written.
+        UsageError
+            The name cannot be one.
+        """
+        _find(self._baseline(name), self.manifest(name), number)
+        with self._writing(), files.temporary_folder(self.root) as folder:
+            baseline = self._baseline(name)
+            manifest = baseline.manifest()
+            gone = _find(baseline, manifest, number)
+            left = tuple(replicate for replicate in manifest.replicates if replicate != gone)
+            files.copy_folder(baseline.folder, folder, without=baseline.folder / REPLICATES / str(number))
+            with suppress(OSError):  # goes with the last one
+                (folder / REPLICATES).rmdir()
+            self._rewrite(folder, name, changed(manifest, replicates=left))
+
     def remove(self, name: str) -> None:
-        """Delete a baseline, whole or damaged.
+        """Delete a baseline with its replicates, whole or damaged.
 
         Raises
         ------
@@ -271,6 +387,47 @@ class Store:
         return BaselineError(
             f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
         )
+
+    def _stored_anew(self, name: str, scored: ScoredRun, folder: Path) -> tuple[StoredReplicate, ...]:
+        """The replicates of the baseline that has the same run, written into the folder that will replace it.
+
+        A run that was kept is scored like the baseline's; what has no run, or is damaged, is taken over as it is.
+        """
+        try:
+            baseline = self._baseline(name)
+            manifest = baseline.manifest()
+            replicates = baseline.replicates(manifest)
+        except DataError:  # there is none, or what is replaced is damaged
+            return ()
+        if manifest.digests.run != scored.digest:
+            return ()
+        for replicate in replicates:
+            target = folder / replicate.folder.relative_to(baseline.folder)
+            target.mkdir(parents=True)
+            try:
+                known = replicate.manifest()
+                replicate.check_run(known)
+                anew = scored.likewise(replicate.folder / RUN, note=known.note) if known.run_kept else None
+            except DataError:
+                anew = None
+            if anew is not None:
+                anew.write(target, store=self.root)
+            elif replicate.folder.is_dir():
+                files.copy_folder(replicate.folder, target)
+        return manifest.replicates
+
+    def _rewrite(self, folder: Path, name: str, manifest: Manifest) -> None:
+        """Put a changed copy of a baseline in its place, with the manifest that goes with it."""
+        files.clear(folder / MANIFEST)  # it may be a link, which must not be written through
+        (folder / MANIFEST).write_bytes(manifest.to_bytes())
+        files.publish(folder, self.root / name)
+
+    def _check_place(self, *, allow_ci: bool) -> None:
+        if (variable := surroundings.ci_variable()) and not allow_ci:
+            raise UsageError(
+                f"{self.root}: baselines are not stored inside CI ({variable} is set), where nobody reviews "
+                "them; store them on your machine and commit them, or say --allow-ci"
+            )
 
     def _check_free(self, name: str, *, replace: bool) -> None:
         _check_name(name)
@@ -322,22 +479,21 @@ def _check_name(name: str) -> None:
         raise UsageError(f"{name!r} cannot name a baseline: {problem}")
 
 
-def _check_note(note: str) -> None:
-    try:
-        note.encode()
-    except UnicodeEncodeError:
-        raise UsageError(f"the note {note!r} is not text in UTF-8") from None
+def _check_new(baseline: StoredBaseline, manifest: Manifest, digest: str) -> None:
+    """A copy of a stored run would say that the system is less noisy than it is."""
+    held = {manifest.digests.run: baseline.name}
+    held |= {replicate.run: baseline.listed(replicate).place for replicate in manifest.replicates}
+    if digest in held:
+        raise UsageError(
+            f"{baseline.root / held[digest]}: holds this very run; a copy is no replicate, expected the output of "
+            "another run of the same system"
+        )
 
 
-def _stored_measure(name: str) -> StoredMeasure:
-    provider = str(provider_of(parse_measure(name)).NAME)
-    return StoredMeasure(name, provider, surroundings.provider_version(provider))
-
-
-def _stored_topics(scores: TopicScores) -> StoredTopics:
-    return StoredTopics(
-        scored=len(scores.topics),
-        without_relevant=len(scores.without_relevant),
-        unanswered=scores.unanswered,
-        unknown=scores.unknown,
-    )
+def _find(baseline: StoredBaseline, manifest: Manifest, number: int) -> StoredReplicate:
+    for replicate in manifest.replicates:
+        if replicate.number == number:
+            return replicate
+    numbers = ", ".join(str(replicate.number) for replicate in manifest.replicates)
+    has = f"it has {numbers}" if numbers else "it has none"
+    raise baseline.error(f"no replicate {number} ({has})", reason="missing_input")

@@ -1,4 +1,4 @@
-"""One stored baseline, read and compared with its digests; nothing here writes or locks."""
+"""One stored baseline, or one of its replicates, read and compared with digests; nothing here writes or locks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ from pathlib import Path
 import numpy as np
 
 from pytest_riskguard.baselines import files, surroundings
-from pytest_riskguard.baselines.manifest import Manifest, ManifestError, NewerFormatError, StoredMeasure
-from pytest_riskguard.errors import BaselineError, ScoresFormatError
+from pytest_riskguard.baselines.manifest import (
+    Manifest,
+    ManifestError,
+    NewerFormatError,
+    StoredMeasure,
+    StoredReplicate,
+)
+from pytest_riskguard.errors import BaselineError, DataError, ScoresFormatError
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 
 MANIFEST, SCORES, RUN = "manifest.json", "scores.tsv", "run.gz"
+REPLICATES = "replicates"
 
 _LFS = b"version https://git-lfs"
 _POINTER = "is a Git LFS pointer, not the file itself (run `git lfs pull`)"
@@ -34,18 +41,27 @@ class StoredScores:
 
 @dataclass(frozen=True)
 class StoredBaseline:
-    """The folder of one baseline; ``root`` is the store it belongs to."""
+    """The folder of one baseline; ``root`` is the store it belongs to.
+
+    A replicate is one too, with the name of its baseline, and ``replicate`` as the baseline's manifest lists it.
+    """
 
     root: Path
     name: str
     folder: Path
+    replicate: StoredReplicate | None = None
+
+    @property
+    def place(self) -> str:
+        """Where it is in the store, as errors and scores name it: ``prod``, ``prod/replicates/2``."""
+        return self.name if self.replicate is None else f"{self.name}/{REPLICATES}/{self.replicate.number}"
 
     def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
         """The error to raise; it begins with the baseline's place, in reports without the folder above."""
         return BaselineError(
-            f"{self.root / self.name}: {problem}",
+            f"{self.root / self.place}: {problem}",
             reason=reason,
-            problem=f"{self.root.name}/{self.name}: {problem}",
+            problem=f"{self.root.name}/{self.place}: {problem}",
         )
 
     def stamp(self) -> tuple[int, int, bytes] | None:
@@ -60,11 +76,69 @@ class StoredBaseline:
         """The manifest, by itself."""
         content = self._bytes(MANIFEST)
         try:
-            return Manifest.from_bytes(content)
+            manifest = Manifest.from_bytes(content)
         except NewerFormatError as error:
             raise self.error(f"{MANIFEST}: {error}") from None
         except ManifestError as error:
             raise self.error(f"{MANIFEST}: {error}; {self._remedy}") from None
+        if self.replicate is not None:
+            if manifest.digests.run != self.replicate.run:
+                raise self.error(f"is not the run that {MANIFEST} of {self.name} lists; {self._remedy}")
+            if manifest.replicates:
+                raise self.error(f"{MANIFEST} lists replicates of a replicate; {self._remedy}")
+        return manifest
+
+    def replicates(self, manifest: Manifest) -> tuple[StoredBaseline, ...]:
+        """The replicates that the manifest lists, by number, not read yet.
+
+        Raises
+        ------
+        BaselineError
+            ``bad_baseline``: a folder is a link, or one that is not listed holds a replicate too.
+        """
+        if (self.folder / REPLICATES).resolve() != self.folder.resolve() / REPLICATES:
+            raise self.error(f"{REPLICATES} is a link; store the runs themselves")
+        if unlisted := self._folders() - {str(replicate.number) for replicate in manifest.replicates}:
+            raise self.error(
+                f"{REPLICATES}/{min(unlisted)} is there, and {MANIFEST} does not list it; restore {MANIFEST} from "
+                "version control, or delete that folder"
+            )
+        return tuple(map(self.listed, manifest.replicates))
+
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of the replicates that the manifest lists, or where it is damaged, that have a folder."""
+        try:
+            return tuple(replicate.number for replicate in self.manifest().replicates)
+        except DataError:
+            return tuple(sorted(int(name) for name in self._folders() if name.isascii() and name.isdigit()))
+
+    def listed(self, replicate: StoredReplicate) -> StoredBaseline:
+        """One replicate, which must be a folder here, not a link."""
+        way = Path(REPLICATES, str(replicate.number))
+        found = StoredBaseline(self.root, self.name, self.folder / way, replicate)
+        # Compared after resolving, which also finds what Windows has beside symbolic links.
+        if found.folder.resolve() != self.folder.resolve() / way:
+            raise found.error("is a link; store the run itself")
+        return found
+
+    def problems(self) -> list[str]:
+        """All that is wrong, replicates included, as text."""
+        try:
+            manifest = self.manifest()
+        except DataError as error:
+            return [error.problem]
+        found = []
+        for check in (self.table, self.check_run, self.replicates):
+            try:
+                check(manifest)
+            except DataError as error:
+                found.append(error.problem)
+        for replicate in manifest.replicates:
+            try:
+                found += self.listed(replicate).problems()
+            except DataError as error:
+                found.append(error.problem)
+        return list(dict.fromkeys(found))  # a link is found twice
 
     def table(self, manifest: Manifest) -> tuple[TopicScores, ...]:
         """The stored scores of every measure, once ``scores.tsv`` is known to be what was stored."""
@@ -72,7 +146,7 @@ class StoredBaseline:
         if files.sha256(content) != manifest.digests.scores:
             raise self.error(self._difference(content, manifest.digests.scores))
         try:
-            table = read_scores(self.folder / SCORES, name=self.name)
+            table = read_scores(self.folder / SCORES, name=self.place)
         except ScoresFormatError as error:
             raise self.error(f"{error.problem}; {self._remedy}") from None
         names, topics = [scores.measure for scores in table], table[0].topics
@@ -128,6 +202,11 @@ class StoredBaseline:
 
     @property
     def _command(self) -> str:
+        if self.replicate is not None:
+            return (
+                f"`riskguard baseline remove {self.name} --replicate {self.replicate.number}` and "
+                f"`riskguard baseline add {self.name} RUN --replicate`"
+            )
         return f"`riskguard baseline update {self.name} RUN`"
 
     def _difference(self, content: bytes, expected: str) -> str:
@@ -160,10 +239,18 @@ class StoredBaseline:
         )
 
     def _anew(self, manifest: Manifest, measure: str, qrels: Qrels, queries: Mapping[str, str]) -> TopicScores:
-        (scores,) = score_run(self.folder / RUN, qrels, [measure], name=self.name, queries=queries)
+        (scores,) = score_run(self.folder / RUN, qrels, [measure], name=self.place, queries=queries)
         if scores.digest != manifest.digests.run:
             raise self.error(f"{RUN} changed while it was being read; try again")
         return scores
+
+    def _folders(self) -> set[str]:
+        """Names of the folders that look like replicates."""
+        try:
+            paths = list((self.folder / REPLICATES).iterdir())
+        except (FileNotFoundError, NotADirectoryError):
+            return set()
+        return {path.name for path in paths if (path / MANIFEST).exists()}
 
     def _bytes(self, file: str) -> bytes:
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,6 +17,7 @@ from pytest_riskguard.reports.text import clean, counted, listed
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.config.settings import Config
 
 DEFAULT_STORE = Path("baselines")
 
@@ -55,9 +57,13 @@ def _storing(command: Command) -> Command:
 @click.argument("name")
 @click.argument("run", type=FILE)
 @_storing
-def add(name: str, run: Path, **options: Any) -> None:
+@click.option("--replicate", is_flag=True, help="RUN is another run of the system whose run NAME is.")
+def add(name: str, run: Path, *, replicate: bool, **options: Any) -> None:
     """Store RUN as baseline NAME, with its scores."""
-    _store_run(name, run, replace=False, **options)
+    if replicate:
+        _store_replicate(name, run, **options)
+    else:
+        _store_run(name, run, replace=False, **options)
 
 
 @baseline.command()
@@ -78,36 +84,68 @@ def _store_run(
     topics: Path | None,
     measures: tuple[str, ...],
     store: Path | None,
-    note: str,
-    keep_run: bool,
-    allow_ci: bool,
+    **options: Any,
 ) -> None:
-    from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.cli.inputs import DEFAULT_MEASURE
+
+    place = _place(qrels, topics, store)
+    settings = place.settings
+    measures = measures or (settings.all_measures if settings is not None else ()) or (DEFAULT_MEASURE,)
+    target = place.store
+    if replace and name not in target.names():
+        target.manifest(name)  # says that there is nothing to replace, and what there is
+    before = target.replicate_numbers(name) if replace else ()
+    manifest = target.add(
+        name, run, qrels=place.qrels, topics=place.topics, measures=measures, replace=replace, **options
+    )
+    click.echo(f"{'replaced' if replace else 'stored'} {name}: {_in_a_line(manifest)}")
+    kept = {replicate.number for replicate in manifest.replicates}
+    if gone := [number for number in before if number not in kept]:
+        numbers = ", ".join(map(str, gone))
+        click.echo(
+            f"removed {'replicate' if len(gone) == 1 else 'replicates'} {numbers} of {name}: "
+            "they were stored for the run that was replaced"
+        )
+
+
+def _store_replicate(
+    name: str,
+    run: Path,
+    *,
+    qrels: Path | None,
+    topics: Path | None,
+    measures: tuple[str, ...],
+    store: Path | None,
+    **options: Any,
+) -> None:
+    place = _place(qrels, topics, store)
+    target = place.store
+    number = target.add_replicate(name, run, qrels=place.qrels, topics=place.topics, measures=measures, **options)
+    click.echo(f"stored replicate {number} of {name}: {_in_a_line(target.replicate_manifest(name, number))}")
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where to store, and the files to score with."""
+
+    store: Store
+    qrels: Path
+    topics: Path | None
+    settings: Config | None
+
+
+def _place(qrels: Path | None, topics: Path | None, store: Path | None) -> _Place:
+    """What the options say, and riskguard.yaml where they say nothing."""
+    from pytest_riskguard.baselines.store import Store
 
     settings = surroundings()
     if settings is not None:
         topics = topics or (settings.collection.topics if qrels is None else None)
         qrels = qrels or settings.collection.qrels
         store = store or settings.store
-        measures = measures or settings.all_measures
     if qrels is None:
         raise UsageError("no qrels: give --qrels, or a riskguard.yaml that names them (riskguard init writes one)")
-    target = Store(store or DEFAULT_STORE)
-    if replace and name not in target.names():
-        target.manifest(name)  # says that there is nothing to replace, and what there is
-    manifest = target.add(
-        name,
-        run,
-        qrels=qrels,
-        topics=topics,
-        measures=measures or (DEFAULT_MEASURE,),
-        note=note,
-        keep_run=keep_run,
-        replace=replace,
-        allow_ci=allow_ci,
-    )
-    click.echo(f"{'replaced' if replace else 'stored'} {name}: {_in_a_line(manifest)}")
+    return _Place(Store(store or DEFAULT_STORE), qrels, topics, settings)
 
 
 @baseline.command(name="list")
@@ -124,6 +162,11 @@ def list_(store: Path | None) -> int:
         except BaselineError as error:
             click.echo(f"{name}\tdamaged")
             damaged.append(str(error))
+    return _told(damaged)
+
+
+def _told(damaged: list[str]) -> ExitStatus:
+    """The status of a command that shows the rest in spite of damage."""
     for problem in damaged:
         click.echo(clean(f"Error: {problem}", limit=10_000), err=True)
     return ExitStatus.INCOMPARABLE if damaged else ExitStatus.PASSED
@@ -132,7 +175,7 @@ def list_(store: Path | None) -> int:
 @baseline.command()
 @click.argument("name")
 @_with_store
-def show(name: str, store: Path | None) -> None:
+def show(name: str, store: Path | None) -> int:
     """Show what is known of baseline NAME."""
     found = _store(store)
     manifest = found.manifest(name)
@@ -148,9 +191,19 @@ def show(name: str, store: Path | None) -> None:
         "qrels": manifest.digests.qrels,
         "topics file": manifest.digests.topics or "none",
         "versions": ", ".join(f"{library} {version}" for library, version in sorted(manifest.versions.items())),
+        "replicates": str(len(manifest.replicates) or "none"),
     }
     for key, value in rows.items():
         click.echo(f"{key:<12} {value}")
+    damaged = []
+    for replicate in manifest.replicates:
+        key = f"replicate {replicate.number}"
+        try:
+            click.echo(f"{key:<12} {_in_a_line(found.replicate_manifest(name, replicate.number))}")
+        except BaselineError as error:
+            click.echo(f"{key:<12} damaged")
+            damaged.append(str(error))
+    return _told(damaged)
 
 
 @baseline.command()
@@ -159,7 +212,7 @@ def show(name: str, store: Path | None) -> None:
 def verify(names: tuple[str, ...], store: Path | None) -> None:
     """Check that baselines are unchanged.
 
-    All of them, or NAMES: whole, and with the digests of their manifests.
+    All of them, or NAMES: whole, and with the digests of their manifests; with their replicates.
     """
     found = _store(store)
     if not (names or found.names()):
@@ -176,9 +229,10 @@ def verify(names: tuple[str, ...], store: Path | None) -> None:
 @baseline.command()
 @click.argument("name")
 @_with_store
+@click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate of this number.")
 @click.option("--allow-ci", is_flag=True, help="Delete even inside CI, where it is refused.")
-def remove(name: str, store: Path | None, allow_ci: bool) -> None:
-    """Delete stored baseline NAME."""
+def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bool) -> None:
+    """Delete stored baseline NAME, with its replicates."""
     from pytest_riskguard.baselines.surroundings import ci_variable
 
     if (variable := ci_variable()) and not allow_ci:
@@ -186,14 +240,19 @@ def remove(name: str, store: Path | None, allow_ci: bool) -> None:
             f"baselines are not removed inside CI ({variable} is set), where nobody reviews it; remove it on your "
             "machine, or say --allow-ci"
         )
-    _store(store).remove(name)
-    click.echo(f"removed {name}")
+    if replicate is None:
+        _store(store).remove(name)
+        click.echo(f"removed {name}")
+    else:
+        _store(store).remove_replicate(name, replicate)
+        click.echo(f"removed replicate {replicate} of {name}")
 
 
 def _in_a_line(manifest: Manifest) -> str:
     measures = ", ".join(measure.name for measure in manifest.measures)
     note = f"; {clean(manifest.note, limit=60)}" if manifest.note else ""
-    return f"{_topics(manifest)}; {measures}; {manifest.created}{note}"
+    replicates = f"; {counted(len(manifest.replicates), 'replicate')}" if manifest.replicates else ""
+    return f"{_topics(manifest)}; {measures}; {manifest.created}{replicates}{note}"
 
 
 def _topics(manifest: Manifest) -> str:

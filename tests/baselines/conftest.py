@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pytest_riskguard.baselines import surroundings
@@ -34,6 +35,17 @@ class Collection:
         """A run with other scores."""
         path = self.folder / name
         path.write_text("".join(f"t{t} Q0 d{d} {d} {10 - d} new\n" for t in range(1, 13) for d in range(1, 4)))
+        return path
+
+    def noisy_run(self, seed: int) -> Path:
+        """What the system gives another time: some neighbours in the ranking have changed places."""
+        path = self.folder / f"noisy-{seed}.run"
+        rng = np.random.default_rng(seed)
+        lines = []
+        for t in range(1, 13):
+            ranks = np.argsort(np.arange(9) + rng.normal(0, 1, 9))
+            lines += [f"t{t} Q0 d{d + 1} {rank} {10 - rank / 7} old\n" for rank, d in enumerate(ranks[:6], start=1)]
+        path.write_text("".join(lines))
         return path
 
     def other_qrels(self) -> Path:
@@ -81,3 +93,15 @@ def add(store, collection):
         return store.add(name, run or collection.run, **options)
 
     return add
+
+
+@pytest.fixture
+def replicate(store, collection):
+    """Store a replicate."""
+    own = store
+
+    def replicate(name="prod", run=None, *, store=own, **options):
+        options = {"qrels": collection.qrels, "topics": collection.topics} | options
+        return store.add_replicate(name, run or collection.noisy_run(1), **options)
+
+    return replicate

@@ -85,10 +85,10 @@ def changed(*path, value):
         ),
         (b'{"format": 1, "note": "", "note": ""}', "key 'note' appears twice"),
         (b'{"format": NaN}', "NaN is not a number"),
-        (changed("format", value=...), "format: expected 1, found null"),
-        (changed("format", value="1"), 'format: expected 1, found "1"'),
-        (changed("format", value=True), "format: expected 1, found true"),
-        (changed("format", value=0), "format: expected 1, found 0"),
+        (changed("format", value=...), "format: expected a number from 1 to 2, found null"),
+        (changed("format", value="1"), 'format: expected a number from 1 to 2, found "1"'),
+        (changed("format", value=True), "format: expected a number from 1 to 2, found true"),
+        (changed("format", value=0), "format: expected a number from 1 to 2, found 0"),
         (changed("note", value=...), "missing key 'note'"),
         (changed("host", value="x"), "unknown key 'host'"),
         (changed("digests", "run", value=...), "missing key 'digests.run'"),
@@ -118,8 +118,8 @@ def test_anything_else_is_refused(content, problem):
 
 
 def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
-    with pytest.raises(NewerFormatError, match=r"format 2 .* reads format 1; upgrade pytest-riskguard"):
-        Manifest.from_bytes(b'{"format": 2, "something": "new"}')
+    with pytest.raises(NewerFormatError, match=r"format 3 .* reads formats up to 2; upgrade pytest-riskguard"):
+        Manifest.from_bytes(b'{"format": 3, "something": "new"}')
 
 
 @given(st.data())

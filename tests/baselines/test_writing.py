@@ -13,7 +13,7 @@ import filelock
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines import files
+from pytest_riskguard.baselines import files, scored_run
 from pytest_riskguard.baselines.store import LOCK, Store
 from pytest_riskguard.errors import BaselineError
 from pytest_riskguard.evaluation.qrels import read_qrels
@@ -166,7 +166,7 @@ def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels)
 
 def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, add, collection, monkeypatch):
     # The other one comes between the first look at the names and the lock.
-    score = store.add.__globals__["score_run"]
+    score = scored_run.score_run
 
     def slow(*arguments, **options):
         monkeypatch.undo()
@@ -175,7 +175,7 @@ def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, ad
         add(run=collection.other_run())
         return score(*arguments, **options)
 
-    monkeypatch.setattr("pytest_riskguard.baselines.store.score_run", slow)
+    monkeypatch.setattr(scored_run, "score_run", slow)
     with pytest.raises(Exception, match="there is a baseline of that name"):
         add()
 

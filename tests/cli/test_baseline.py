@@ -35,9 +35,107 @@ def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, 
     assert [line.split("\t")[0] for line in command("baseline list").out.splitlines()] == ["prod"]
 
 
+@pytest.fixture
+def again(folder):
+    """Runs that differ from ``prod.run`` in a few documents, as those of a noisy system do."""
+    lines = folder.joinpath("prod.run").read_text().splitlines(keepends=True)
+    paths = [folder / f"again-{number}.run" for number in (1, 2)]
+    for number, path in enumerate(paths, start=1):
+        path.write_text("".join(line for position, line in enumerate(lines) if position % 50 != number))
+    return paths
+
+
+def test_replicates_are_added_shown_verified_and_removed(command, folder, again):
+    before = folder.joinpath("baselines/prod/manifest.json").read_bytes()
+    for number in (1, 2):
+        ended = command(f"baseline add prod again-{number}.run --replicate --note 'day {number}'")
+        assert (ended.status, ended.err) == (0, "")
+        assert ended.out.startswith(f"stored replicate {number} of prod: 30 topics; AP; ")
+    (line,) = command("baseline list").out.splitlines()
+    assert line.startswith("prod\t30 topics; AP; ")
+    assert "; 2 replicates" in line
+    shown = command("baseline show prod").out.splitlines()
+    assert shown[-3].split() == ["replicates", "2"]
+    for number, line in enumerate(shown[-2:], start=1):
+        assert line.startswith(f"replicate {number}  30 topics; AP; ")
+        assert line.endswith(f"; day {number}")
+    assert command("baseline verify").out == "prod: ok\n"
+    assert command("compare good.run --baseline prod --measure AP").status == 0
+
+    assert command("baseline remove prod --replicate 1").out == "removed replicate 1 of prod\n"
+    assert command("baseline show prod").out.splitlines()[-1].startswith("replicate 2  ")
+    ended = command("baseline remove prod --replicate 1")
+    assert ended.status == 3
+    assert "no replicate 1 (it has 2)" in ended.err
+    assert command("baseline remove prod --replicate 2").status == 0
+    assert command("baseline show prod").out.splitlines()[-1].split() == ["replicates", "none"]
+    assert folder.joinpath("baselines/prod/manifest.json").read_bytes() == before
+
+
+def test_an_update_says_which_replicates_it_removes(command, again):
+    for path in again:
+        assert command(f"baseline add prod {path.name} --replicate").status == 0
+    ended = command("baseline update prod prod.run --measure nDCG@10")  # the same run
+    assert ended.out.startswith("replaced prod: 30 topics; nDCG@10; ")
+    assert ended.out.endswith("; 2 replicates\n")
+    ended = command("baseline update prod good.run")
+    first, second = ended.out.splitlines()
+    assert first.startswith("replaced prod: ")
+    assert "replicate" not in first
+    assert second == "removed replicates 1, 2 of prod: they were stored for the run that was replaced"
+    assert command("baseline add prod again-1.run --replicate").status == 0
+    assert "removed replicate 1 of prod: " in command("baseline update prod prod.run").out
+
+
+def test_an_update_of_a_damaged_baseline_says_which_replicates_go_with_it(command, folder, again):
+    assert command("baseline add prod again-1.run --replicate").status == 0
+    folder.joinpath("baselines/prod/manifest.json").write_text("{")
+    assert "removed replicate 1 of prod: " in command("baseline update prod prod.run").out
+    assert command("baseline verify").out == "prod: ok\n"
+
+
+def test_a_damaged_replicate_is_named_and_can_be_removed(command, folder, again):
+    for path in again:
+        assert command(f"baseline add prod {path.name} --replicate").status == 0
+    folder.joinpath("baselines/prod/replicates/1/manifest.json").write_text("{")
+    ended = command("baseline show prod")
+    assert ended.status == 3
+    assert ended.out.splitlines()[-2] == "replicate 1  damaged"
+    assert ended.out.splitlines()[-1].startswith("replicate 2  30 topics")
+    assert "prod/replicates/1: manifest.json: line 1: not JSON" in ended.err
+    ended = command("baseline verify")
+    assert ended.status == 3
+    assert ended.out.startswith("prod: baselines/prod/replicates/1: manifest.json")
+    assert "1 problem found" in ended.err
+    assert command("baseline remove prod --replicate 1").status == 0
+    assert command("baseline verify").status == 0
+
+
+def test_replicates_are_neither_stored_nor_removed_in_ci_unless_allowed(command, again, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    for line in ("add prod again-1.run --replicate", "remove prod --replicate 1"):
+        ended = command(f"baseline {line}")
+        assert ended.status == 2
+        assert "--allow-ci" in ended.err
+        assert command(f"baseline {line} --allow-ci").status == 0
+
+
+def test_a_replicate_without_a_riskguard_yaml_has_the_measures_of_its_baseline(command, folder, again):
+    folder.joinpath("riskguard.yaml").unlink()
+    assert command("baseline add prod again-1.run --replicate").status == 2
+    assert command("baseline add prod again-1.run --replicate --qrels qrels.txt --no-run").status == 0
+    assert not folder.joinpath("baselines/prod/replicates/1/run.gz").exists()
+    assert "; AP; " in command("baseline show prod").out.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     ("line", "status", "message"),
     [
+        ("add prdo loss.run --replicate", 3, "did you mean 'prod'?"),
+        ("add prod prod.run --replicate", 2, "baselines/prod: holds this very run"),
+        ("add prod nowhere.run --replicate", 3, "nowhere.run"),
+        ("remove prod --replicate 1", 3, "no replicate 1 (it has none)"),
+        ("remove prod --replicate 0", 2, "--replicate"),
         ("add ../x loss.run", 2, "cannot name a baseline"),
         ("add new nowhere.run", 3, "nowhere.run"),
         ("add new loss.run --measure nDGC@10", 2, "nDCG@10"),
