@@ -153,11 +153,12 @@ def _not_shown(verdict: Verdict) -> str | None:
 
 def _loss_or_churn(verdict: Verdict) -> str | None:
     star = verdict.estimates.alpha_star
-    mean = "excess over the baseline's noise in the mean" if verdict.estimates.noise_urisk is not None else "mean"
+    noisy = verdict.estimates.noise_urisk is not None
+    mean = "mean, less the baseline's own noise," if noisy else "mean"
     down = "significantly down" if verdict.tolerance == 0 else "significantly down by more than the tolerance"
     if verdict.reason == "loss":
         also = "" if verdict.alpha == 0 else " (the gate fails at alpha 0 too)"
-        return f"loss: the {mean} itself is {down}{also}"
+        return f"loss: the {mean if noisy else 'mean itself'} is {down}{also}"
     if not (verdict.reason == "churn" or has(verdict, "churn")):
         return None
     weight = short(1 + verdict.alpha)

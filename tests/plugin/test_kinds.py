@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_riskguard.baselines.store import Store
 from tests.plugin import world
 from tests.plugin.world import read_report
 
@@ -57,9 +58,10 @@ def test_each_kind_is_an_item_that_passes_or_fails(judged):
             "not shown to be not inferior: URisk(alpha=0) = -0.1617 [[]*[]] (AP, 30 topics; bound -0.1000; *",
             "1 topic collapsed: worst t07 -0.4500; limits: loss 0.42 (AP, 30 topics)",
             "*t03*protected",
-            "PASS*quiet AP: no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5; mean 0.5000 -> 0.3383",
         ]
     )
+    said = "quiet AP: no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5; mean 0.5000 -> 0.3383"
+    assert said in " ".join(result.stdout.str().split())
 
 
 def test_a_protected_topic_that_there_is_not_fails_with_what_there_is(judged):
@@ -112,6 +114,32 @@ def test_what_a_family_does_and_that_there_is_none_is_said(judged):
     assert "each at its own level" not in text
     result, _ = judged("loss", *RISKS)
     assert "3 risk gates, each at its own level: nothing is corrected" in " ".join(result.stdout.str().split())
+
+
+def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):
+    """Every other topic moves between rank 1 and 3 from run to run; at alpha 5 such churn alone fails a candidate."""
+    project("good")
+    ranks = {topic: 1 + 2 * (number % 2) for number, topic in enumerate(world.TOPICS)}
+    world.write_run(pytester.path / "candidate.run", ranks)
+    path = pytester.path / "riskguard.yaml"
+    path.write_text(path.read_text().replace("alpha: 1", "alpha: 5"))
+    alone = pytester.runpytest_subprocess("--riskguard")
+    alone.assert_outcomes(failed=1)
+    store = Store(pytester.path / "baselines")
+    for shift in (1, 2):
+        turned = {topic: ranks[world.TOPICS[(i + shift) % 30]] for i, topic in enumerate(world.TOPICS)}
+        run = pytester.path / f"again{shift}.run"
+        world.write_run(run, turned, tag=f"run{shift}")
+        store.add_replicate(
+            "prod", run, qrels=pytester.path / "qrels.txt", topics=None, measures=["AP"], allow_ci=True
+        )
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json")
+    result.assert_outcomes(passed=1)
+    (verdict,) = read_report(pytester.path / "report.json")["verdicts"]
+    assert verdict["replicates"] == len(verdict["inputs"]["replicates"]) == 2
+    assert verdict["estimates"]["noise_urisk"] < 0
+    assert verdict["estimates"]["urisk"] == pytest.approx(0, abs=1e-12)
+    result.stdout.fnmatch_lines(["PASS*excess URisk(alpha=5) = *"])
 
 
 def test_the_fixture_asks_all_questions(pytester, project):
