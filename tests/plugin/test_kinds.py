@@ -117,9 +117,9 @@ def test_what_a_family_does_and_that_there_is_none_is_said(judged):
 
 
 def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):
-    """Every other topic moves between rank 1 and 3 from run to run; at alpha 5 such churn alone fails a candidate."""
+    """Topics move between rank 1 and 10 from run to run; at alpha 5 such churn alone fails a candidate."""
     project("good")
-    ranks = {topic: 1 + 2 * (number % 2) for number, topic in enumerate(world.TOPICS)}
+    ranks = {topic: 1 + 9 * (number % 2) for number, topic in enumerate(world.TOPICS)}
     world.write_run(pytester.path / "candidate.run", ranks)
     path = pytester.path / "riskguard.yaml"
     path.write_text(path.read_text().replace("alpha: 1", "alpha: 5"))
