@@ -14,7 +14,8 @@ from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.referee import LiveRun, RunFile, ScoreFile
 
 OPTIONS = tuple(field.name for field in fields(Gate) if field.name not in {"name", "kind"})
-_NUMBERS = ("alpha", "level", "tolerance", "max_mde")
+_NUMBERS = ("alpha", "level", "tolerance", "max_mde", "max_loss", "max_share")
+_OPTIONAL = ("max_mde", "max_loss", "max_share")
 
 
 def gate(name: str, options: Mapping[str, Any], *, kind: Any) -> Gate:
@@ -34,8 +35,10 @@ def gate(name: str, options: Mapping[str, Any], *, kind: Any) -> Gate:
             hint = f"did you mean {close!r}?" if close else f"there are {', '.join(OPTIONS)}"
             raise TypeError(f"unknown option {option!r}; {hint}")
         is_number = isinstance(value, Real) and not isinstance(value, bool)
-        if option in _NUMBERS and not (is_number or (option == "max_mde" and value is None)):
+        if option in _NUMBERS and not (is_number or (option in _OPTIONAL and value is None)):
             raise TypeError(f"{option}: expected a number, found {value!r}")
+        if option == "weighted" and not isinstance(value, bool):
+            raise TypeError(f"weighted: expected True or False, found {value!r}")
     try:
         return Gate(name=name, kind=kind, **options)
     except ValueError as error:

@@ -89,7 +89,19 @@ def figures(verdict: Verdict) -> list[str]:
     if verdict.outcome == "pass" and (seen := verdict.power.minimum_detectable_effect):
         what = "mean loss" if verdict.on_churn == "warn" else "URisk"
         lines.append(f"this gate sees a {what} of {shown(verdict, -seen)} or worse with 80 % power")
+    if verdict.outcome == "pass" and (range_ := _passing_alphas(verdict)):
+        lines.append(range_)
     return lines
+
+
+def _passing_alphas(verdict: Verdict) -> str | None:
+    """What alpha* means for a gate that passes: how much more a loss might count."""
+    star = verdict.estimates.alpha_star
+    if star is None or has(verdict, "churn"):
+        return None
+    if star == "any":
+        return "it passes at any alpha, however much a loss counts"
+    return f"it passes up to alpha {_floored(star)}: losses may count {_floored(1 + star)} times before it fails"
 
 
 def _noise(verdict: Verdict, excess: float, noise: float) -> str:

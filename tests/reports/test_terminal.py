@@ -182,3 +182,13 @@ def test_several_gates_without_correction_are_said_to_be():
     said = uncorrected([verdict(LOSS), verdict(GOOD)])
     assert said is not None
     assert said.startswith("2 risk gates, each at its own level")
+
+
+def test_a_gate_that_passes_says_up_to_which_alpha_it_would():
+    passed = verdict(CHURN, alpha=1)
+    assert passed.outcome == "pass"
+    (alpha, times) = re.findall(r"passes up to alpha ([\d.]+): losses may count ([\d.]+) times", flat(explain(passed)))[0]
+    assert float(times) == pytest.approx(1 + float(alpha), abs=0.011)
+    assert verdict(CHURN, alpha=float(alpha)).passed
+    assert not verdict(CHURN, alpha=float(alpha) + 0.02).passed
+    assert "it passes at any alpha" in explain(verdict({"t01": 1}))
