@@ -187,7 +187,8 @@ def test_several_gates_without_correction_are_said_to_be():
 def test_a_gate_that_passes_says_up_to_which_alpha_it_would():
     passed = verdict(CHURN, alpha=1)
     assert passed.outcome == "pass"
-    (alpha, times) = re.findall(r"passes up to alpha ([\d.]+): losses may count ([\d.]+) times", flat(explain(passed)))[0]
+    text = flat(explain(passed))
+    ((alpha, times),) = re.findall(r"passes up to alpha ([\d.]+): losses may count ([\d.]+) times", text)
     assert float(times) == pytest.approx(1 + float(alpha), abs=0.011)
     assert verdict(CHURN, alpha=float(alpha)).passed
     assert not verdict(CHURN, alpha=float(alpha) + 0.02).passed
