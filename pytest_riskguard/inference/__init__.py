@@ -5,6 +5,7 @@ from pytest_riskguard.inference.intervals import Interval, critical_value, inter
 from pytest_riskguard.inference.leave_one_out import leave_one_out_upper
 from pytest_riskguard.inference.power import cannot_fail, minimum_detectable_effect, topics_needed
 from pytest_riskguard.inference.signflip import SignFlip, sign_flip
+from pytest_riskguard.inference.studentized import studentized_law
 
 __all__ = [
     "Interval",
@@ -17,5 +18,6 @@ __all__ = [
     "mean_law",
     "minimum_detectable_effect",
     "sign_flip",
+    "studentized_law",
     "topics_needed",
 ]
