@@ -15,6 +15,7 @@ from pytest_riskguard.inference.power import (
     topics_needed,
 )
 from pytest_riskguard.inference.signflip import SignFlip, sign_flip
+from pytest_riskguard.inference.studentized import studentized_law
 
 __all__ = [
     "Interval",
@@ -38,6 +39,7 @@ __all__ = [
     "shapiro_wilk",
     "sign_flip",
     "skewness",
+    "studentized_law",
     "topics_for_tolerance",
     "topics_needed",
     "upper_p_value",

@@ -14,6 +14,7 @@ from pytest_riskguard.inference.exact import mean_law
 from pytest_riskguard.inference.intervals import bias_correction
 from pytest_riskguard.inference.laws import MeanLaw
 from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.studentized import studentized_law
 
 
 def upper_p_value(x: npt.ArrayLike, *, method: str, bound: float = 0.0) -> float:
@@ -23,7 +24,7 @@ def upper_p_value(x: npt.ArrayLike, *, method: str, bound: float = 0.0) -> float
     ----------
     x : array, shape (n_topics,)
         Trade-off scores, in units of the measure; at least two.
-    method : {"student_t", "basic", "percentile", "bca"}
+    method : {"student_t", "basic", "studentized", "percentile", "bca"}
     bound : float
         In units of x.
 
@@ -47,6 +48,10 @@ def upper_p_value(x: npt.ArrayLike, *, method: str, bound: float = 0.0) -> float
 
 def _student_t(sample: Sample, bound: float) -> float:
     return float(stdtr(sample.n - 1, (sample.mean - bound) / sample.standard_error))
+
+
+def _studentized(sample: Sample, bound: float) -> float:
+    return studentized_law(sample).cdf((sample.mean - bound) / sample.standard_error)
 
 
 def _basic(sample: Sample, bound: float) -> float:
@@ -80,6 +85,7 @@ def _below(law: MeanLaw, value: float) -> float:
 _TAILS = {
     "student_t": _student_t,
     "basic": _basic,
+    "studentized": _studentized,
     "percentile": _percentile,
     "bca": _bca,
 }

@@ -1,4 +1,4 @@
-"""Basic, percentile and BCa limits against R's boot package (see the README beside the vectors)."""
+"""Basic, studentized, percentile and BCa limits against R's boot package (see the README beside the vectors)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ VECTORS = (
     "beta250_r6",
 )
 SEEDS = 5
-THEIR_NAMES = {"basic": "basic", "percentile": "perc", "bca": "bca"}
+THEIR_NAMES = {"basic": "basic", "studentized": "stud", "percentile": "perc", "bca": "bca"}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def read(shared: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("level", [0.95, 0.999])
-@pytest.mark.parametrize("method", ["basic", "percentile", "bca"])
+@pytest.mark.parametrize("method", ["basic", "studentized", "percentile", "bca"])
 @pytest.mark.parametrize("name", VECTORS)
 def test_limits_agree_with_a_million_replicates_of_r(
     shared: Path, oracle: dict[str, Any], name: str, method: str, level: float

@@ -155,7 +155,7 @@ def test_the_order_of_methods_is_the_order_of_limits() -> None:
         (
             [0.1, 0.2],
             {"methods": ("normal",)},
-            "method must be one of student_t, basic, percentile, bca, got 'normal'",
+            "method must be one of student_t, basic, studentized, percentile, bca, got 'normal'",
         ),
         ([0.1, 0.2], {"level": 1.0}, "level must be between 0 and 1, got 1.0"),
         ([0.1, 0.2], {"level": math.nan}, "level must be between 0 and 1, got nan"),

@@ -1,0 +1,218 @@
+"""The law of T* from draws, where it cannot be computed: deterministic, and sharp where limits are looked for.
+
+Of plain replicates one in two thousand lies beyond a 99.9 % limit. So most are drawn with the topics' chances tilted
+towards those that make T* large, or small, and every replicate is weighted by how much likelier it would have been
+without (Johns 1988; Davison 1988). The tilt is that of the likeliest way for T* to become large: its saddlepoint. A
+fifth is drawn plainly, so that no weight exceeds 5 and no data can make it worse than a fifth as many plain draws.
+
+References
+----------
+M. V. Johns, "Importance sampling for bootstrap confidence intervals", Journal of the American Statistical Association
+83 (1988); A. B. Owen and Y. Zhou, "Safe and effective importance sampling", Journal of the American Statistical
+Association 95 (2000), for the weights of a mixture.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr
+
+from pytest_riskguard.inference.resampling import IntArray, words
+from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.t_laws import WeightedLaw, vary
+from pytest_riskguard.risk.checks import FloatArray
+
+#: How far out draws are centred, as quantiles of the normal law: about those of 95 % and 99.9 % limits, and none.
+CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
+#: The law is made up of so many parts of equal size, whose differences say how far off it is.
+PARTS = 16
+#: Replicates for each part and centre: 2^17.3 in all, fewer where there is much to draw for each.
+MOST_ROWS = 2048
+FEWEST_ROWS = 32
+MOST_DRAWS = 2**25
+#: Draws in hand: bounds the memory, and keeps within the processor's cache what is used over and over.
+BLOCK = 2**16
+#: The chance of a topic is a multiple of one part in so many: the finer one where there are many topics.
+SLOTS = (2**16, 2**18)
+MANY_TOPICS = 512
+#: Where a smaller share of topics changed, only changed ones are drawn.
+FEW_CHANGED = 0.25
+#: A variance this small a part of the squares it is the difference of is rounding.
+NO_VARIANCE = 1e-13
+#: The levels whose quantiles must be known well.
+LEVELS = np.array([0.0005, 0.025, 0.975, 0.9995])
+
+
+def replicated_law(sample: Sample) -> WeightedLaw:
+    """The law of T* from drawn replicates that vary; its resolution is four standard errors of a limit."""
+    values, counts = sample.distinct
+    y = (values - sample.mean) / sample.deviation
+    plain = counts / sample.n
+    tilts = [_tilt(y, plain, centre, sample.n) for centre in CENTRES]
+    urns = [_Urn(sample, y, tilt.chances(y, plain)) for tilt in tilts]
+    draws = max(urn.expected_draws for urn in urns)
+    rows = int(min(MOST_ROWS, max(FEWEST_ROWS, MOST_DRAWS / (draws * PARTS * len(tilts)))))
+
+    statistics = np.empty((PARTS, len(tilts), rows))
+    weights = np.empty_like(statistics)
+    for part in range(PARTS):
+        for k, urn in enumerate(urns):
+            sums, squares, variances = urn.replicates(rows, chunk=part * len(urns) + k)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                statistics[part, k] = math.sqrt(sample.n - 1) * sums / np.sqrt(variances)
+            weights[part, k] = _weights(tilts, sums * sample.n, squares * sample.n, sample.n)
+    varied = np.isfinite(statistics)
+    parts = [_law(statistics[part], weights[part], varied[part]) for part in range(PARTS)]
+    quantiles = np.array([[law.quantile(p) for p in LEVELS] for law in parts])
+    error = float(np.max(np.std(quantiles, axis=0, ddof=1))) / math.sqrt(PARTS)
+    return _law(statistics, weights, varied, resolution=4 * error)
+
+
+def _law(
+    statistics: FloatArray, weights: FloatArray, varied: npt.NDArray[np.bool_], *, resolution: float = math.inf
+) -> WeightedLaw:
+    without = math.fsum(weights[~varied]) / float(np.sum(weights))
+    return WeightedLaw("replicates", statistics[varied], weights[varied], resolution=resolution, no_variation=without)
+
+
+@dataclass(frozen=True)
+class _Tilt:
+    """Chances proportional to exp(slope (y - bend y^2)) times the plain ones."""
+
+    slope: float
+    bend: float
+    log_norm: float
+
+    def log_ratio(self, sums: FloatArray, squares: FloatArray, n: int) -> FloatArray:
+        """Logarithm of how much likelier a replicate of n draws is than without."""
+        return self.slope * (sums - self.bend * squares) - n * self.log_norm
+
+    def chances(self, y: FloatArray, plain: FloatArray) -> FloatArray:
+        chances: FloatArray = plain * np.exp(self.log_ratio(y, y**2, 1))
+        return chances
+
+
+def _weights(tilts: list[_Tilt], sums: FloatArray, squares: FloatArray, n: int) -> FloatArray:
+    """Of each replicate, how much likelier it is plainly than as drawn from all centres alike."""
+    likelier = np.zeros_like(sums)
+    for tilt in tilts:
+        likelier += np.exp(np.minimum(tilt.log_ratio(sums, squares, n), 700.0))
+    weights: FloatArray = len(tilts) / likelier
+    return weights
+
+
+def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> _Tilt:
+    """The likeliest chances under which T* is large, as far from the plain ones as a normal quantile is from 0.
+
+    Likeliest is what has the least Kullback-Leibler divergence K from the plain chances, and a tail at n K = z^2/2
+    has about the probability of the normal one beyond z. T* is a function of u/sqrt(m), u and m being the means of y
+    and y^2, so its saddlepoint has chances in proportion to exp(slope (y - bend y^2)) where bend = u/(2 m).
+    """
+    if centre == 0:
+        return _Tilt(0.0, 0.0, 0.0)
+    goal = centre**2 / (2 * n)
+    bend = 0.0
+    for _ in range(8):
+        shape = y - bend * y**2
+        slope = _slope(shape, plain, math.copysign(1.0, centre), goal)
+        tilt = _Tilt(slope, bend, _log_norm(slope, shape, plain))
+        chances = tilt.chances(y, plain)
+        bend = float(np.sum(chances * y) / (2 * np.sum(chances * y**2)))
+    return tilt
+
+
+def _slope(shape: FloatArray, plain: FloatArray, sign: float, goal: float) -> float:
+    """By bisection, for the divergence rises with the slope; where it does not get there, a large one."""
+    low, high = 0.0, 1.0
+    while _divergence(sign * high, shape, plain) < goal and high < 2.0**20:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        if _divergence(sign * middle, shape, plain) < goal:
+            low = middle
+        else:
+            high = middle
+    return sign * low
+
+
+def _divergence(slope: float, shape: FloatArray, plain: FloatArray) -> float:
+    log_norm = _log_norm(slope, shape, plain)
+    chances = plain * np.exp(slope * shape - log_norm)
+    return float(slope * np.sum(chances * shape)) - log_norm
+
+
+def _log_norm(slope: float, shape: FloatArray, plain: FloatArray) -> float:
+    top = float(np.max(slope * shape))
+    return top + math.log(float(np.sum(plain * np.exp(slope * shape - top))))
+
+
+class _Urn:
+    """Topics to be drawn with given chances, and the sums that their replicates have.
+
+    Sums are taken of distances from the usual score, the middle one where no score is usual: replicates without the
+    one topic that lies far out then keep all their digits.
+    """
+
+    def __init__(self, sample: Sample, y: FloatArray, chances: FloatArray) -> None:
+        _, counts = sample.distinct
+        self.sample, self.n = sample, sample.n
+        usual = sample.usual if counts[sample.usual] > 1 else y.size // 2
+        self._usual, self._middle = float(sample.distinct[0][usual]), float(y[usual])
+        distances = (sample.distinct[0] - sample.distinct[0][usual]) / sample.deviation
+        changed = 1.0 - chances[usual]
+        self._drawn: IntArray | None = None
+        if changed < FEW_CHANGED:
+            # how often changed topics are drawn in a replicate: binomial
+            below = bdtr(np.arange(sample.n), sample.n, changed)
+            self._drawn = np.rint(below[: int(np.count_nonzero(below < 1 - 2.0**-33)) + 1] * 2.0**32).astype(np.int64)
+            chances = np.where(np.arange(y.size) == usual, 0.0, chances / changed)
+        self.expected_draws = sample.n * (changed if self._drawn is not None else 1.0)
+        # ascending scores share the slots by their cumulated chances, so that roundings cancel in every sum
+        slots = SLOTS[y.size > MANY_TOPICS]
+        edges = np.rint(np.cumsum(chances) / np.sum(chances) * slots).astype(np.int64)
+        self._slots = np.repeat(distances, np.diff(edges, prepend=0))
+
+    def replicates(self, rows: int, *, chunk: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means of y and y^2 and variances of y over the draws of each replicate; 0 where they do not vary."""
+        if self._drawn is None:
+            sums, squares = self._whole(rows, chunk)
+        else:
+            sums, squares = self._changed(rows, chunk, self._drawn)
+        sums, squares = sums / self.n, squares / self.n
+        variances = squares - sums**2
+        variances[variances <= NO_VARIANCE * squares] = 0.0
+        means = self._usual + sums * self.sample.deviation
+        variances[~vary(self.sample, means, variances)] = 0.0
+        return self._middle + sums, self._middle**2 + 2 * self._middle * sums + squares, variances
+
+    def _whole(self, rows: int, chunk: int) -> tuple[FloatArray, FloatArray]:
+        drawn = self._draws(rows * self.n, chunk).reshape(rows, self.n)
+        sums, squares = np.empty(rows), np.empty(rows)
+        step = max(1, BLOCK // self.n)
+        for start in range(0, rows, step):
+            distances = self._slots[drawn[start : start + step]]
+            sums[start : start + step] = np.einsum("ij->i", distances)
+            squares[start : start + step] = np.einsum("ij,ij->i", distances, distances)
+        return sums, squares
+
+    def _changed(self, rows: int, chunk: int, below: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Of changed topics alone; what is left of a replicate are usual ones, at no distance."""
+        first = -(-rows // 2)
+        number = np.searchsorted(below, words(chunk, first).view("<u4")[:rows], side="right")
+        ends = np.cumsum(number)
+        distances = np.append(self._slots[self._draws(int(ends[-1]), chunk, after=first)], 0.0)
+        # reduceat takes the one element at its start where a replicate has none
+        some = number > 0
+        sums = np.where(some, np.add.reduceat(distances, ends - number), 0.0)
+        squares = np.where(some, np.add.reduceat(distances**2, ends - number), 0.0)
+        return sums, squares
+
+    def _draws(self, count: int, chunk: int, *, after: int = 0) -> npt.NDArray[np.unsignedinteger]:
+        """Slots drawn, from the words of a chunk after the first so many."""
+        if self._slots.size == SLOTS[0]:
+            return words(chunk, after + -(-count // 4))[after:].view("<u2")[:count]
+        return words(chunk, after + -(-count // 2))[after:].view("<u4")[:count] >> np.uint32(14)
