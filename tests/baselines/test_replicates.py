@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from pytest_riskguard.baselines import files
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.store import LOCK, Store
 from pytest_riskguard.errors import BaselineError, DataError, RunFormatError, UsageError
@@ -313,6 +314,32 @@ def test_a_damaged_replicate_is_still_damaged_when_its_baseline_is_stored_again(
     add(replace=True)
     (problem,) = store.verify("prod")
     assert problem.startswith("baselines/prod/replicates/1: run.gz is damaged")
+
+
+def test_a_replicate_that_is_lost_is_still_missed_when_its_baseline_is_stored_again(store, add, replicate):
+    add()
+    replicate()
+    shutil.rmtree(place(store, 1))
+    add(replace=True)
+    (problem,) = store.verify("prod")
+    assert problem.startswith("baselines/prod/replicates/1: manifest.json is missing")
+
+
+def test_a_replicate_that_changes_while_its_baseline_is_stored_again_changes_nothing(
+    store, add, replicate, monkeypatch
+):
+    add()
+    replicate()
+    before = content(store.root)
+    copy = files.copy_compressed
+
+    def copy_another(source, target):
+        return copy(store.root / "prod" / "run.gz", target)
+
+    monkeypatch.setattr(files, "copy_compressed", copy_another)
+    with pytest.raises(BaselineError, match="changed while it was being stored"):
+        add(replace=True)
+    assert content(store.root) == before
 
 
 # Damage
