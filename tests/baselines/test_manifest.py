@@ -87,6 +87,7 @@ def changed(*path, value, manifest=MANIFEST):
         (MANIFEST.to_bytes()[:-40], "not JSON"),
         (b"\xff", "not UTF-8: byte 0xff"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"format": ' + b"9" * 5000 + b"}", "4300 digits"),
         (b"[]", "expected an object, found a list"),
         (b"version https://git-lfs.github.com/spec/v1\n", r"Git LFS pointer .*git lfs pull"),
         (
