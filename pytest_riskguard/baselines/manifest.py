@@ -198,6 +198,10 @@ def _json(content: bytes) -> Any:
         raise ManifestError(f"line {error.lineno}: {reason} ({error.msg})") from None
     except RecursionError:
         raise ManifestError("nested too deeply") from None
+    except ManifestError:
+        raise
+    except ValueError as error:  # a number with thousands of digits, which Python does not read
+        raise ManifestError(str(error)) from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

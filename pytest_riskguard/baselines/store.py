@@ -12,8 +12,7 @@ from __future__ import annotations
 import difflib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace as changed
+from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -21,8 +20,9 @@ from typing import TypeVar
 from pytest_riskguard.baselines import files, surroundings
 from pytest_riskguard.baselines.manifest import Manifest, StoredReplicate
 from pytest_riskguard.baselines.names import name_problem
+from pytest_riskguard.baselines.replicates import one_less, one_more, scored_again
 from pytest_riskguard.baselines.scored_run import ScoredRun
-from pytest_riskguard.baselines.stored import MANIFEST, REPLICATES, RUN, StoredBaseline, StoredScores
+from pytest_riskguard.baselines.stored import StoredBaseline, StoredScores
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels
@@ -169,7 +169,7 @@ class Store:
         """
 
         def work(baseline: StoredBaseline) -> Manifest:
-            return baseline.listed(_find(baseline, baseline.manifest(), number)).manifest()
+            return baseline.listed(baseline.find(baseline.manifest(), number)).manifest()
 
         return self._read(name, work)
 
@@ -242,7 +242,12 @@ class Store:
         )
         with self._writing(), files.temporary_folder(self.root) as folder:
             self._check_free(name, replace=replace)
-            replicates = self._stored_anew(name, scored, folder)
+            try:
+                replaced = self._baseline(name)
+            except DataError:  # there is none yet, or a link out of the store
+                replicates: tuple[StoredReplicate, ...] = ()
+            else:
+                replicates = scored_again(replaced, scored, folder)
             manifest = scored.write(folder, store=self.root, replicates=replicates)
             files.publish(folder, self.root / name)
         return manifest
@@ -300,19 +305,10 @@ class Store:
             self.scores(name, measure, qrels=scored.judgements)
         with self._writing(), files.temporary_folder(self.root) as folder:
             baseline = self._baseline(name)
-            manifest = baseline.manifest()
-            if manifest.digests.run != before.digests.run:
+            if baseline.manifest().digests.run != before.digests.run:
                 raise baseline.error("was replaced while the replicate was being scored; try again")
-            _check_new(baseline, manifest, scored.digest)
-            baseline.replicates(manifest)  # says whether a folder lies in the way
-            number = max((replicate.number for replicate in manifest.replicates), default=0) + 1
-            files.copy_folder(baseline.folder, folder)
-            place = folder / REPLICATES / str(number)
-            files.clear(place)
-            place.mkdir(parents=True)
-            scored.write(place, store=self.root)
-            entries = (*manifest.replicates, StoredReplicate(number, scored.digest))
-            self._rewrite(folder, name, changed(manifest, replicates=entries))
+            number = one_more(baseline, scored, folder)
+            files.publish(folder, self.root / name)
         return number
 
     def remove_replicate(self, name: str, number: int) -> None:
@@ -326,16 +322,10 @@ class Store:
         UsageError
             The name cannot be one.
         """
-        _find(self._baseline(name), self.manifest(name), number)
+        self._read(name, lambda baseline: baseline.find(baseline.manifest(), number))
         with self._writing(), files.temporary_folder(self.root) as folder:
-            baseline = self._baseline(name)
-            manifest = baseline.manifest()
-            gone = _find(baseline, manifest, number)
-            left = tuple(replicate for replicate in manifest.replicates if replicate != gone)
-            files.copy_folder(baseline.folder, folder, without=baseline.folder / REPLICATES / str(number))
-            with suppress(OSError):  # goes with the last one
-                (folder / REPLICATES).rmdir()
-            self._rewrite(folder, name, changed(manifest, replicates=left))
+            one_less(self._baseline(name), number, folder)
+            files.publish(folder, self.root / name)
 
     def remove(self, name: str) -> None:
         """Delete a baseline with its replicates, whole or damaged.
@@ -387,40 +377,6 @@ class Store:
         return BaselineError(
             f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
         )
-
-    def _stored_anew(self, name: str, scored: ScoredRun, folder: Path) -> tuple[StoredReplicate, ...]:
-        """The replicates of the baseline that has the same run, written into the folder that will replace it.
-
-        A run that was kept is scored like the baseline's; what has no run, or is damaged, is taken over as it is.
-        """
-        try:
-            baseline = self._baseline(name)
-            manifest = baseline.manifest()
-            replicates = baseline.replicates(manifest)
-        except DataError:  # there is none, or what is replaced is damaged
-            return ()
-        if manifest.digests.run != scored.digest:
-            return ()
-        for replicate in replicates:
-            target = folder / replicate.folder.relative_to(baseline.folder)
-            target.mkdir(parents=True)
-            try:
-                known = replicate.manifest()
-                replicate.check_run(known)
-                anew = scored.likewise(replicate.folder / RUN, note=known.note) if known.run_kept else None
-            except DataError:
-                anew = None
-            if anew is not None:
-                anew.write(target, store=self.root)
-            elif replicate.folder.is_dir():
-                files.copy_folder(replicate.folder, target)
-        return manifest.replicates
-
-    def _rewrite(self, folder: Path, name: str, manifest: Manifest) -> None:
-        """Put a changed copy of a baseline in its place, with the manifest that goes with it."""
-        files.clear(folder / MANIFEST)  # it may be a link, which must not be written through
-        (folder / MANIFEST).write_bytes(manifest.to_bytes())
-        files.publish(folder, self.root / name)
 
     def _check_place(self, *, allow_ci: bool) -> None:
         if (variable := surroundings.ci_variable()) and not allow_ci:
@@ -477,23 +433,3 @@ class Store:
 def _check_name(name: str) -> None:
     if problem := name_problem(name):
         raise UsageError(f"{name!r} cannot name a baseline: {problem}")
-
-
-def _check_new(baseline: StoredBaseline, manifest: Manifest, digest: str) -> None:
-    """A copy of a stored run would say that the system is less noisy than it is."""
-    held = {manifest.digests.run: baseline.name}
-    held |= {replicate.run: baseline.listed(replicate).place for replicate in manifest.replicates}
-    if digest in held:
-        raise UsageError(
-            f"{baseline.root / held[digest]}: holds this very run; a copy is no replicate, expected the output of "
-            "another run of the same system"
-        )
-
-
-def _find(baseline: StoredBaseline, manifest: Manifest, number: int) -> StoredReplicate:
-    for replicate in manifest.replicates:
-        if replicate.number == number:
-            return replicate
-    numbers = ", ".join(str(replicate.number) for replicate in manifest.replicates)
-    has = f"it has {numbers}" if numbers else "it has none"
-    raise baseline.error(f"no replicate {number} ({has})", reason="missing_input")

@@ -112,6 +112,14 @@ class StoredBaseline:
         except DataError:
             return tuple(sorted(int(name) for name in self._folders() if name.isascii() and name.isdigit()))
 
+    def find(self, manifest: Manifest, number: int) -> StoredReplicate:
+        """The entry of one replicate, or the error that says which there are."""
+        for replicate in manifest.replicates:
+            if replicate.number == number:
+                return replicate
+        numbers = ", ".join(str(replicate.number) for replicate in manifest.replicates)
+        raise self.error(f"no replicate {number} (it has {numbers or 'none'})", reason="missing_input")
+
     def listed(self, replicate: StoredReplicate) -> StoredBaseline:
         """One replicate, which must be a folder here, not a link."""
         way = Path(REPLICATES, str(replicate.number))

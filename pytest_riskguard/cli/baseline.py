@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -94,7 +95,9 @@ def _store_run(
     target = place.store
     if replace and name not in target.names():
         target.manifest(name)  # says that there is nothing to replace, and what there is
-    before = target.replicate_numbers(name) if replace else ()
+    before: tuple[int, ...] = ()
+    with suppress(BaselineError):  # what is replaced may be damaged in any way, or not be there
+        before = target.replicate_numbers(name)
     manifest = target.add(
         name, run, qrels=place.qrels, topics=place.topics, measures=measures, replace=replace, **options
     )

@@ -16,10 +16,12 @@ from pytest_riskguard.baselines.manifest import (
     ManifestError,
     NewerFormatError,
     StoredMeasure,
+    StoredReplicate,
     StoredTopics,
 )
 
 DIGEST = "sha256:" + "0123456789abcdef" * 4
+OTHER = "sha256:" + "f" * 64
 MANIFEST = Manifest(
     created="2025-11-21T10:00:00Z",
     digests=Digests(run=DIGEST, qrels=DIGEST, scores=DIGEST, topics=DIGEST),
@@ -36,6 +38,7 @@ MANIFEST = Manifest(
     "manifest",
     [
         MANIFEST,
+        replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate(12, "sha256:" + "0" * 64))),
         replace(MANIFEST, git=None, note="", digests=replace(MANIFEST.digests, topics=None), run_kept=False),
     ],
 )
@@ -56,8 +59,15 @@ def test_line_ends_of_windows_do_no_harm():
     assert Manifest.from_bytes(MANIFEST.to_bytes().replace(b"\n", b"\r\n")) == MANIFEST
 
 
-def changed(*path, value):
-    data = json.loads(MANIFEST.to_bytes())
+def test_only_replicates_need_the_second_format():
+    data = json.loads(replace(MANIFEST, replicates=(StoredReplicate(1, OTHER),)).to_bytes())
+    assert data.pop("format") == 2
+    assert data.pop("replicates") == [{"number": 1, "run": OTHER}]
+    assert {"format": 1, **data} == json.loads(MANIFEST.to_bytes())
+
+
+def changed(*path, value, manifest=MANIFEST):
+    data = json.loads(manifest.to_bytes())
     *way, last = path
     place = data
     for step in way:
@@ -77,6 +87,7 @@ def changed(*path, value):
         (MANIFEST.to_bytes()[:-40], "not JSON"),
         (b"\xff", "not UTF-8: byte 0xff"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"format": ' + b"9" * 5000 + b"}", "4300 digits"),
         (b"[]", "expected an object, found a list"),
         (b"version https://git-lfs.github.com/spec/v1\n", r"Git LFS pointer .*git lfs pull"),
         (
@@ -122,9 +133,37 @@ def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
         Manifest.from_bytes(b'{"format": 3, "something": "new"}')
 
 
+NOISY = replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate(2, "sha256:" + "0" * 64)))
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (["format"], 1, "key 'replicates' in format 1"),
+        (["replicates"], ..., "missing key 'replicates'"),
+        (["replicates"], [], "replicates: expected at least one, found none"),
+        (["replicates"], {}, "replicates: expected a list, found an object"),
+        (["replicates", 0, "number"], "1", r"replicates\[0\]\.number: expected a whole number, found text"),
+        (["replicates", 0, "number"], True, r"replicates\[0\]\.number: expected a whole number, found true"),
+        (["replicates", 0, "number"], 0, "replicates: expected numbers from 1, found 0"),
+        (["replicates", 0, "number"], 2, r"replicates: expected numbers that rise, found \[2, 2\]"),
+        (["replicates", 0, "number"], 3, r"replicates: expected numbers that rise, found \[3, 2\]"),
+        (["replicates", 0, "run"], "sha256:0", "replicates: run of 1: expected sha256:"),
+        (["replicates", 0, "run"], DIGEST, "replicates: the same run appears twice"),
+        (["replicates", 1, "run"], OTHER, "replicates: the same run appears twice"),
+        (["replicates", 0, "run"], ..., r"missing key 'replicates\[0\]\.run'"),
+        (["replicates", 0, "note"], "x", r"unknown key 'replicates\[0\]\.note'"),
+    ],
+)
+def test_a_list_of_replicates_is_read_as_strictly(path, value, problem):
+    assert Manifest.from_bytes(NOISY.to_bytes()) == NOISY
+    with pytest.raises(ManifestError, match=problem):
+        Manifest.from_bytes(changed(*path, value=value, manifest=NOISY))
+
+
 @given(st.data())
 def test_a_changed_byte_is_refused_or_gives_a_manifest(data):
-    content = bytearray(MANIFEST.to_bytes())
+    content = bytearray(data.draw(st.sampled_from([MANIFEST, NOISY])).to_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
     content[place] = data.draw(st.integers(0, 255))
     try:

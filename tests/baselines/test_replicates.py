@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from pytest_riskguard.baselines import files
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.store import LOCK, Store
 from pytest_riskguard.errors import BaselineError, DataError, RunFormatError, UsageError
@@ -306,13 +307,41 @@ def test_the_same_run_stored_again_keeps_its_replicates_with_the_judgements_of_t
     assert store.verify("prod") == []
 
 
-def test_a_damaged_replicate_is_still_damaged_when_its_baseline_is_stored_again(store, add, replicate):
+@pytest.mark.parametrize("damage", ["a run that is no gzip", "another run", "a lost topic", "a cut manifest"])
+def test_a_damaged_replicate_is_still_damaged_when_its_baseline_is_stored_again(store, add, replicate, damage):
+    add()
+    replicate(keep_run=damage != "a lost topic")  # from its run the scores would be made anew
+    DAMAGE[damage][0](place(store, 1))
+    before = store.verify("prod")
+    assert before[0].startswith("baselines/prod/replicates/1: ")
+    add(replace=True)
+    assert store.verify("prod") == before
+
+
+def test_a_replicate_that_is_lost_is_still_missed_when_its_baseline_is_stored_again(store, add, replicate):
     add()
     replicate()
-    place(store, 1).joinpath("run.gz").write_bytes(b"x")
+    shutil.rmtree(place(store, 1))
     add(replace=True)
     (problem,) = store.verify("prod")
-    assert problem.startswith("baselines/prod/replicates/1: run.gz is damaged")
+    assert problem.startswith("baselines/prod/replicates/1: manifest.json is missing")
+
+
+def test_a_replicate_that_changes_while_its_baseline_is_stored_again_changes_nothing(
+    store, add, replicate, monkeypatch
+):
+    add()
+    replicate()
+    before = content(store.root)
+    copy = files.copy_compressed
+
+    def copy_another(source, target):
+        return copy(store.root / "prod" / "run.gz", target)
+
+    monkeypatch.setattr(files, "copy_compressed", copy_another)
+    with pytest.raises(BaselineError, match="changed while it was being stored"):
+        add(replace=True)
+    assert content(store.root) == before
 
 
 # Damage
@@ -463,6 +492,18 @@ def test_nothing_is_written_through_a_link(store, add, replicate, tmp_path, link
     with pytest.raises(BaselineError, match=r"prod: replicates is a link; store the runs themselves"):
         replicate()
     assert (elsewhere / "1" / "precious").exists()
+
+
+def test_a_link_in_the_way_of_a_replicate_is_removed_not_followed(store, add, replicate, tmp_path, link):
+    add()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "precious").touch()
+    place(store, 1).parent.mkdir()
+    link(place(store, 1), tmp_path / "elsewhere")
+    assert replicate() == 1
+    assert not place(store, 1).is_symlink()
+    assert store.verify("prod") == []
+    assert list(content(tmp_path / "elsewhere")) == ["precious"]
 
 
 def test_a_manifest_behind_a_link_is_replaced_not_written_to(store, add, replicate, link):

@@ -15,7 +15,7 @@ import pytest
 
 from pytest_riskguard.baselines import files, scored_run
 from pytest_riskguard.baselines.store import LOCK, Store
-from pytest_riskguard.errors import BaselineError
+from pytest_riskguard.errors import BaselineError, RiskguardError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from tests.baselines.conftest import MEASURES
 
@@ -25,7 +25,7 @@ import sys, time
 from pathlib import Path
 from pytest_riskguard.baselines import files
 from pytest_riskguard.baselines.store import Store
-root, stop, name, run, qrels = sys.argv[1:]
+root, stop, name, run, qrels, *what = sys.argv[1:]
 
 if stop:
     at, place = stop.split(":", 1)
@@ -51,9 +51,13 @@ if stop:
 
     Path.rename, files._flush = paused_rename, paused_flush
 
-Store(Path(root)).add(
-    name, Path(run), qrels=Path(qrels), topics=None, measures=["AP"], replace=True, allow_ci=True
-)
+store, options = Store(Path(root)), {"qrels": Path(qrels), "topics": None, "allow_ci": True}
+if what == ["replicate"]:
+    store.add_replicate(name, Path(run), **options)
+elif what == ["remove"]:
+    store.remove_replicate(name, 1)
+else:
+    store.add(name, Path(run), measures=["AP"], replace=True, **options)
 """
 
 
@@ -111,6 +115,61 @@ def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection, 
         store.manifest("prod")
 
 
+@pytest.mark.parametrize("what", ["replicate", "remove"])
+@pytest.mark.parametrize("at", ["flush", "before-rename", "between", "after-rename"])
+def test_who_is_killed_while_replicates_change_leaves_all_as_it_was_or_as_it_shall_be(
+    store, add, replicate, collection, qrels, tmp_path, at, what
+):
+    add()
+    add("other")
+    replicate()
+    old = store.scores("prod", "AP", qrels=qrels).scores
+    stop = f"{at}:{tmp_path / 'reached'}"
+    process = writer(store.root, stop, "prod", collection.noisy_run(2), collection.qrels, what)
+    try:
+        wait_for(tmp_path / "reached", process)
+    finally:
+        process.kill()
+        process.communicate()
+
+    expected = (1,) if at != "after-rename" else {"replicate": (1, 2), "remove": ()}[what]
+    for names in (("other", "prod"), ("prod",)):
+        assert store.names() == names
+        assert store.verify("prod") == []
+        assert store.replicate_numbers("prod") == expected
+        assert len(store.replicates("prod", "AP", qrels=qrels)) == len(expected)
+        assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, old.values)
+        if "other" in names:
+            store.remove("other")  # any later writer clears away what was left
+    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
+
+
+@pytest.mark.parametrize("what", ["replicate", "remove"])
+@pytest.mark.parametrize("failing", [1, 2])
+def test_a_rename_that_fails_leaves_the_replicates_there_were(
+    store, add, replicate, collection, qrels, monkeypatch, failing, what
+):
+    add()
+    replicate()
+    run = collection.noisy_run(2)
+    calls = []
+    rename = Path.rename
+
+    def fails(self, target):
+        calls.append(self.name)
+        if len(calls) == failing:
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(BaselineError, match=r"the store cannot be written .No space left on device"):
+        replicate(run=run) if what == "replicate" else store.remove_replicate("prod", 1)
+    assert len(calls) >= failing
+    assert store.replicate_numbers("prod") == (1,)
+    assert store.verify("prod") == []
+    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
+
+
 @pytest.mark.parametrize("failing", [1, 2])
 def test_a_rename_that_fails_leaves_the_old_baseline(store, add, collection, qrels, monkeypatch, failing):
     add()
@@ -150,6 +209,61 @@ def test_every_file_and_folder_is_flushed_before_it_is_in_place(store, add, monk
     assert sorted(new) == ["manifest.json", "run.gz", "scores.tsv"]
     assert temporary.startswith(".tmp-")
     assert parent == store.root.name
+
+
+def test_files_of_replicates_are_flushed_too_the_old_ones_included(add, replicate, collection, monkeypatch):
+    add()
+    replicate()
+    run = collection.noisy_run(2)
+    flushed = []
+    monkeypatch.setattr(files, "_flush", flushed.append)
+    replicate(run=run)
+    temporary = flushed[-2]
+    assert temporary.name.startswith(".tmp-")
+    three = ["manifest.json", "run.gz", "scores.tsv"]
+    expected = [f"{place}{name}" for place in ("", "replicates/1/", "replicates/2/") for name in three]
+    expected += ["replicates", "replicates/1", "replicates/2"]
+    assert sorted(path.relative_to(temporary).as_posix() for path in flushed[:-2]) == sorted(expected)
+    # The entries of a folder are complete only when everything in it is there.
+    positions = {path: position for position, path in enumerate(flushed)}
+    assert all(positions[path] < positions[path.parent] for path in flushed[:-2])
+
+
+def test_a_baseline_whose_files_cannot_be_changed_takes_replicates(store, add, replicate):
+    add()
+    for path in (store.root / "prod").iterdir():
+        path.chmod(0o444)
+    replicate()
+    assert store.verify("prod") == []
+
+
+def test_replicates_that_two_processes_store_at_once_are_both_there(store, add, collection, qrels):
+    add()
+    runs = [collection.noisy_run(seed) for seed in (1, 2)]
+    writers = [writer(store.root, "", "prod", run, collection.qrels, "replicate") for run in runs]
+    for process in writers:
+        output = process.communicate(timeout=120)[0].decode()
+        assert process.returncode == 0, output
+    assert store.replicate_numbers("prod") == (1, 2)
+    assert store.verify("prod") == []
+
+
+@pytest.mark.parametrize("first", ["replace", "copy"])
+def test_what_happened_before_the_lock_was_there_is_seen(store, add, replicate, collection, monkeypatch, first):
+    add()
+    run, score = collection.noisy_run(1), scored_run.score_run
+
+    def slow(*arguments, **options):
+        monkeypatch.setattr(scored_run, "score_run", score)
+        add(run=collection.other_run(), replace=True) if first == "replace" else replicate(run=run)
+        return score(*arguments, **options)
+
+    monkeypatch.setattr(scored_run, "score_run", slow)
+    message = {"replace": "was replaced while the replicate was being scored", "copy": "holds this very run"}[first]
+    with pytest.raises(RiskguardError, match=message):
+        replicate(run=run)
+    assert store.replicate_numbers("prod") == {"replace": (), "copy": (1,)}[first]
+    assert store.verify("prod") == []
 
 
 def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels):
@@ -196,8 +310,9 @@ def test_a_lock_file_that_was_left_behind_blocks_nobody(add, store):
     add()
 
 
-def test_readers_take_no_lock_and_write_nothing(store, add, qrels, monkeypatch):
+def test_readers_take_no_lock_and_write_nothing(store, add, replicate, qrels, monkeypatch):
     add()
+    replicate()
     (store.root / LOCK).unlink()
 
     def refuse(*arguments, **options):
@@ -209,6 +324,10 @@ def test_readers_take_no_lock_and_write_nothing(store, add, qrels, monkeypatch):
     store.manifest("prod")
     store.scores("prod", "AP", qrels=qrels)
     store.scores("prod", "RR", qrels=qrels)
+    store.replicates("prod", "AP", qrels=qrels)
+    store.replicates("prod", "RR", qrels=qrels)
+    store.replicate_manifest("prod", 1)
+    store.replicate_numbers("prod")
     store.verify("prod")
     assert {path: path.stat().st_mtime_ns for path in store.root.rglob("*")} == before
 
@@ -281,3 +400,24 @@ def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, 
     assert process.returncode == 0, process.communicate()[1].decode()
     process.communicate()
     assert seen == valid
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows renames no folder whose files are being read")
+def test_readers_see_one_state_of_the_replicates_while_they_come_and_go(store, add, replicate, collection, qrels):
+    add()
+    replicate()
+    code = (
+        "import sys; from pathlib import Path; from pytest_riskguard.baselines.store import Store\n"
+        "root, qrels, run = map(Path, sys.argv[1:])\n"
+        "for _ in range(40):\n"
+        "    number = Store(root).add_replicate('prod', run, qrels=qrels, topics=None)\n"
+        "    Store(root).remove_replicate('prod', number)\n"
+    )
+    arguments = [store.root, collection.qrels, collection.noisy_run(2)]
+    process = subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stderr=subprocess.PIPE)
+    seen = set()
+    while process.poll() is None:
+        seen.add(tuple(stored.scores.name for stored in store.replicates("prod", "AP", qrels=qrels)))
+    assert process.returncode == 0, process.communicate()[1].decode()
+    process.communicate()
+    assert seen == {("prod/replicates/1",), ("prod/replicates/1", "prod/replicates/2")}

@@ -94,6 +94,18 @@ def test_an_update_of_a_damaged_baseline_says_which_replicates_go_with_it(comman
     assert command("baseline verify").out == "prod: ok\n"
 
 
+def test_an_update_takes_the_place_of_a_link_that_leads_out_of_the_store(command, folder):
+    folder.joinpath("baselines/prod").rename(folder / "elsewhere")
+    try:
+        folder.joinpath("baselines/prod").symlink_to(folder / "elsewhere")
+    except OSError:
+        pytest.skip("symbolic links are not allowed here")
+    assert command("baseline show prod").status == 3
+    assert command("baseline update prod good.run").out.startswith("replaced prod: ")
+    assert command("baseline verify").out == "prod: ok\n"
+    assert folder.joinpath("elsewhere/manifest.json").exists()
+
+
 def test_a_damaged_replicate_is_named_and_can_be_removed(command, folder, again):
     for path in again:
         assert command(f"baseline add prod {path.name} --replicate").status == 0
