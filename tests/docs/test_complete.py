@@ -14,7 +14,13 @@ import pytest_riskguard
 from pytest_riskguard import evaluation, inference, risk
 from pytest_riskguard.cli.main import cli
 from pytest_riskguard.cli.status import ExitStatus
-from pytest_riskguard.config.schema import CollectionModel, ConfigModel, GateModel, RetrieveModel
+from pytest_riskguard.config.schema import (
+    CollectionModel,
+    ConfigModel,
+    FamilyModel,
+    GateModel,
+    RetrieveModel,
+)
 from pytest_riskguard.gates import spec
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.plugin.options import add_options
@@ -136,6 +142,7 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
         ("Keys of the file", ConfigModel),
         ("Keys of `collection`", CollectionModel),
         ("Keys of a `candidate` that is asked live", RetrieveModel),
+        ("Keys of `family`", FamilyModel),
         ("Keys of a gate", GateModel),
     ],
 )
@@ -150,6 +157,8 @@ def test_each_key_of_riskguard_yaml_is_in_the_reference_with_its_default(heading
             assert said == "required", key
         elif default is None or default == []:
             assert said == "none" or said.startswith("the file's"), key
+        elif isinstance(default, bool):
+            assert said == str(default).lower(), key  # as YAML writes it
         else:
             assert said in (str(default), f"{default:g}" if isinstance(default, float) else ""), key
 
@@ -188,9 +197,9 @@ def test_each_reason_is_in_the_reference():
     code = source()
     emitted = set(re.findall(r'\breason\s*=\s*"(\w+)"', code))
     emitted |= {
-        reason for outcome, reason in re.findall(r'return "(\w+)", "(\w+)"', code) if outcome in get_args(Outcome)
+        reason for outcome, reason in re.findall(r'return \(?"(\w+)", "(\w+)"', code) if outcome in get_args(Outcome)
     }
-    assert len(emitted) >= 13
+    assert len(emitted) >= 15
     for row in text.splitlines():
         if row.startswith("| `"):
             assert (first_cells(row)[0] in emitted) is ("Not in this version" not in row), row
@@ -215,8 +224,23 @@ def test_each_error_is_in_the_reference():
     assert [name for name in names if f"`{name}`" not in page("python.md")] == []
 
 
-@pytest.mark.parametrize("values", [spec.KINDS, spec.METHODS, spec.TRADEOFFS, spec.RESPONSES])
+@pytest.mark.parametrize("values", [spec.KINDS, spec.METHODS, spec.TRADEOFFS, spec.CONVENTIONS, spec.RESPONSES])
 def test_each_value_that_a_gate_can_take_is_in_the_reference(values):
     assert [
         value for value in values if f"`{value}`" not in section(page("configuration.md"), "Keys of a gate")
     ] == []
+
+
+def test_each_correction_is_in_the_reference():
+    text = section(page("configuration.md"), "Keys of `family`")
+    assert [value for value in spec.CORRECTIONS if f"`{value}`" not in text] == []
+
+
+def test_the_keys_without_a_meaning_are_those_of_each_kind():
+    rows = [
+        line.split(" | ")
+        for line in section(page("configuration.md"), "Kinds of gates").splitlines()
+        if line.startswith("| `")
+    ]
+    found = {row[0].strip("| `"): tuple(re.findall(r"`(\w+)`", row[2])) for row in rows}
+    assert found == spec.FOREIGN
