@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pytest_riskguard.inference.characteristic import PERIOD, STEP, ComplexArray
+from pytest_riskguard.inference.condense import condensed
 from pytest_riskguard.inference.lattice import on_visible_lattice
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
@@ -83,8 +84,7 @@ class Pair:
     def __init__(self, sample: Sample) -> None:
         values, counts = sample.distinct
         self.n = sample.n
-        self.shares = counts / sample.n
-        self.y = (values - sample.mean) / sample.deviation
+        self.y, self.shares = condensed((values - sample.mean) / sample.deviation, counts / sample.n)
         self.slope = math.fsum(self.shares * self.y**3)
         rest = self.y**2 - 1 - self.slope * self.y
         self.spread = math.sqrt(math.fsum(self.shares * rest**2))
