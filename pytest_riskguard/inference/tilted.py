@@ -57,7 +57,11 @@ def replicated_law(sample: Sample) -> WeightedLaw:
     values, counts = sample.distinct
     y = (values - sample.mean) / sample.deviation
     plain = counts / sample.n
-    tilts = [_tilt(y, plain, centre, sample.n) for centre in CENTRES]
+    few, shares = condensed(y, plain)
+    tilts = []
+    for centre in CENTRES:
+        slope, bend = _tilt(few, shares, centre, sample.n)
+        tilts.append(_Tilt(slope, bend, _log_norm(slope, y - bend * y**2, plain)))
     urns = [_Urn(sample, y, tilt.chances(y, plain)) for tilt in tilts]
     draws = max(urn.expected_draws for urn in urns)
     rows = int(min(MOST_ROWS, max(FEWEST_ROWS, MOST_DRAWS / (draws * PARTS * len(tilts)))))
@@ -110,7 +114,7 @@ def _weights(tilts: list[_Tilt], sums: FloatArray, squares: FloatArray, n: int) 
     return weights
 
 
-def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> _Tilt:
+def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> tuple[float, float]:
     """The likeliest chances under which T* is large, as far from the plain ones as a normal quantile is from 0.
 
     Likeliest is what has the least Kullback-Leibler divergence K from the plain chances, and a tail at n K = z^2/2
@@ -118,15 +122,14 @@ def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> _Tilt:
     and y^2, so its saddlepoint has chances in proportion to exp(slope (y - bend y^2)) where bend = u/(2 m).
     """
     if centre == 0:
-        return _Tilt(0.0, 0.0, 0.0)
-    few, shares = condensed(y, plain)
+        return 0.0, 0.0
     bend = 0.0
     for _ in range(BENDS):
-        shape = few - bend * few**2
-        slope = _slope(shape, shares, math.copysign(1.0, centre), centre**2 / (2 * n))
-        chances = shares * np.exp(slope * shape - _log_norm(slope, shape, shares))
-        used, bend = bend, float(np.sum(chances * few) / (2 * np.sum(chances * few**2)))
-    return _Tilt(slope, used, _log_norm(slope, y - used * y**2, plain))
+        shape = y - bend * y**2
+        slope = _slope(shape, plain, math.copysign(1.0, centre), centre**2 / (2 * n))
+        chances = plain * np.exp(slope * shape - _log_norm(slope, shape, plain))
+        used, bend = bend, float(np.sum(chances * y) / (2 * np.sum(chances * y**2)))
+    return slope, used
 
 
 def _slope(shape: FloatArray, plain: FloatArray, sign: float, goal: float) -> float:
