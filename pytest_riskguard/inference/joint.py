@@ -19,10 +19,15 @@ import math
 from functools import cached_property
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ive, ndtri
 
+<<<<<<< HEAD
 from pytest_riskguard.inference.characteristic import PERIOD, STEP
 from pytest_riskguard.inference.inversion import ComplexArray
+=======
+from pytest_riskguard.inference.characteristic import PERIOD, STEP, ComplexArray
+from pytest_riskguard.inference.condense import condensed
+>>>>>>> studentized
 from pytest_riskguard.inference.lattice import on_visible_lattice
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
@@ -32,7 +37,9 @@ FIRST_FREQUENCIES = 64
 MOST_PAIRS = 2**16
 #: How far the last quarter of frequencies may move F: then there are enough, good enough where no more are allowed,
 #: and where the first ones move it further it is hopeless.
-ENOUGH, GOOD_ENOUGH, HOPELESS = 1e-7, 1e-6, 1e-2
+ENOUGH, GOOD_ENOUGH, HOPELESS = 1e-7, 1e-6, 1e-3
+#: How far smoothing over the law's atoms may move F: about what draws are off by in the tails.
+UNSEEN = 2.5e-6
 #: Statistics at which that is measured, besides the limits themselves.
 LOOKED_AT = (-6.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
 #: Densities of the rest below this are rounding.
@@ -53,8 +60,11 @@ WIDTH = 0.05
 def inverted_law(sample: Sample) -> InvertedLaw | None:
     """The law by inversion, or None where it does not converge within 2^16 pairs of frequencies.
 
-    Frequencies are doubled, of the sum or of the rest, whichever still move F.
+    Frequencies are doubled, of the sum or of the rest, whichever still move F. That they do not move it is no proof
+    where few topics changed: phi may rise again beyond them.
     """
+    if unseen(sample) > UNSEEN:
+        return None
     pair = Pair(sample)
     rows = columns = FIRST_FREQUENCIES
     while True:
@@ -72,6 +82,19 @@ def inverted_law(sample: Sample) -> InvertedLaw | None:
             return law if moved <= GOOD_ENOUGH and law.settle((fewer_rows, fewer_columns), moved) else None
 
 
+def unseen(sample: Sample) -> float:
+    """How far F is off, about, where the first frequencies do not tell the law's atoms apart.
+
+    Two replicates draw the same topics with the chance c; this is the mean of |phi|^2 over all frequencies, and that
+    of an atom's mass. What F misses at a value are the halves of atoms that lie no further from it than frequencies
+    can tell: about c times the density times that distance, in the mean square. Counts of topics are taken as
+    independent Poisson numbers, that of the usual score as what the others leave.
+    """
+    _, counts = sample.distinct
+    same = math.exp(math.fsum(np.log(ive(0, 2 * np.delete(counts, sample.usual)))))
+    return math.sqrt(same * PERIOD / (2 * FIRST_FREQUENCIES) / math.sqrt(2 * math.pi))
+
+
 class Pair:
     """The sum of y and what is left of that of y^2 when its slope on y is taken out, both of unit variance.
 
@@ -84,8 +107,7 @@ class Pair:
     def __init__(self, sample: Sample) -> None:
         values, counts = sample.distinct
         self.n = sample.n
-        self.shares = counts / sample.n
-        self.y = (values - sample.mean) / sample.deviation
+        self.y, self.shares = condensed((values - sample.mean) / sample.deviation, counts / sample.n)
         self.slope = math.fsum(self.shares * self.y**3)
         rest = self.y**2 - 1 - self.slope * self.y
         self.spread = math.sqrt(math.fsum(self.shares * rest**2))
@@ -232,8 +254,8 @@ class InvertedLaw:
         return True
 
     def _off(self, t: float, fewer: tuple[InvertedLaw, ...]) -> float:
-        """How far a quantile may be off: the error of F over the density."""
+        """How far a quantile may be off: the error of F, by last frequencies and atoms, over the density."""
         height = self._raw(t)
-        error = ROUNDING + sum(abs(law._raw(t) - height) for law in fewer)
+        error = ROUNDING + unseen(self._sample) + sum(abs(law._raw(t) - height) for law in fewer)
         slope = (self._raw(t + WIDTH) - self._raw(t - WIDTH)) / (2 * WIDTH)
         return error / slope if slope > 0 else math.inf

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.inference.joint import inverted_law
 from pytest_riskguard.inference.sample import SAME_ATOM, Sample
@@ -23,7 +24,7 @@ MOST_VECTORS = 400_000
 LEAST_VARIANCE = 1e-15
 
 
-def studentized_law(sample: Sample) -> StudentizedLaw:
+def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
     """The law of T* = (mean* - mean)/SE* over replicates that vary.
 
     Where few topics changed, or few there are, every resample is enumerated; where many changed, the joint
@@ -33,14 +34,17 @@ def studentized_law(sample: Sample) -> StudentizedLaw:
 
     Parameters
     ----------
-    sample : Sample
-        Trade-off scores that vary.
+    x : array, shape (n_topics,)
+        Trade-off scores that vary, at least two.
 
     Raises
     ------
     ValueError
-        The scores are constant, so that no replicate has a standard error.
+        Fewer than two topics, a second axis, a value that is not finite; or the scores are constant, so that no
+        replicate has a standard error.
     """
+    sample = x if isinstance(x, Sample) else Sample.of(x)
+    sample = x if isinstance(x, Sample) else Sample.of(x)
     if sample.constant:
         raise ValueError("x must vary for its mean to be studentized, got a constant")
     enumerated = enumerated_t_law(sample)

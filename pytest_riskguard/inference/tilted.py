@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import bdtr
+from scipy.special import bdtr, ndtri
 
+from pytest_riskguard.inference.condense import condensed
 from pytest_riskguard.inference.resampling import IntArray, words
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.inference.t_laws import WeightedLaw, vary
@@ -39,10 +40,14 @@ BLOCK = 2**16
 #: The chance of a topic is a multiple of one part in so many: the finer one where there are many topics.
 SLOTS = (2**16, 2**18)
 MANY_TOPICS = 512
-#: Where a smaller share of topics changed, only changed ones are drawn.
-FEW_CHANGED = 0.25
+#: A score with more than this chance is not drawn: it is what is left of a replicate.
+USUAL = 0.75
+#: With more topics than this to be drawn, only so many are: those furthest out.
+MOST_TOPICS, MOST_LOUD = 4096, 256
 #: A variance this small a part of the squares it is the difference of is rounding.
 NO_VARIANCE = 1e-13
+#: So often slope and bend are fitted to each other. How well matters little: weights hold for any tilt.
+BENDS, BISECTIONS = 6, 40
 #: The levels whose quantiles must be known well.
 LEVELS = np.array([0.0005, 0.025, 0.975, 0.9995])
 
@@ -52,7 +57,11 @@ def replicated_law(sample: Sample) -> WeightedLaw:
     values, counts = sample.distinct
     y = (values - sample.mean) / sample.deviation
     plain = counts / sample.n
-    tilts = [_tilt(y, plain, centre, sample.n) for centre in CENTRES]
+    few, shares = condensed(y, plain)
+    tilts = []
+    for centre in CENTRES:
+        slope, bend = _tilt(few, shares, centre, sample.n)
+        tilts.append(_Tilt(slope, bend, _log_norm(slope, y - bend * y**2, plain)))
     urns = [_Urn(sample, y, tilt.chances(y, plain)) for tilt in tilts]
     draws = max(urn.expected_draws for urn in urns)
     rows = int(min(MOST_ROWS, max(FEWEST_ROWS, MOST_DRAWS / (draws * PARTS * len(tilts)))))
@@ -105,7 +114,7 @@ def _weights(tilts: list[_Tilt], sums: FloatArray, squares: FloatArray, n: int) 
     return weights
 
 
-def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> _Tilt:
+def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> tuple[float, float]:
     """The likeliest chances under which T* is large, as far from the plain ones as a normal quantile is from 0.
 
     Likeliest is what has the least Kullback-Leibler divergence K from the plain chances, and a tail at n K = z^2/2
@@ -113,16 +122,14 @@ def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> _Tilt:
     and y^2, so its saddlepoint has chances in proportion to exp(slope (y - bend y^2)) where bend = u/(2 m).
     """
     if centre == 0:
-        return _Tilt(0.0, 0.0, 0.0)
-    goal = centre**2 / (2 * n)
+        return 0.0, 0.0
     bend = 0.0
-    for _ in range(8):
+    for _ in range(BENDS):
         shape = y - bend * y**2
-        slope = _slope(shape, plain, math.copysign(1.0, centre), goal)
-        tilt = _Tilt(slope, bend, _log_norm(slope, shape, plain))
-        chances = tilt.chances(y, plain)
-        bend = float(np.sum(chances * y) / (2 * np.sum(chances * y**2)))
-    return tilt
+        slope = _slope(shape, plain, math.copysign(1.0, centre), centre**2 / (2 * n))
+        chances = plain * np.exp(slope * shape - _log_norm(slope, shape, plain))
+        used, bend = bend, float(np.sum(chances * y) / (2 * np.sum(chances * y**2)))
+    return slope, used
 
 
 def _slope(shape: FloatArray, plain: FloatArray, sign: float, goal: float) -> float:
@@ -130,7 +137,7 @@ def _slope(shape: FloatArray, plain: FloatArray, sign: float, goal: float) -> fl
     low, high = 0.0, 1.0
     while _divergence(sign * high, shape, plain) < goal and high < 2.0**20:
         high *= 2
-    for _ in range(60):
+    for _ in range(BISECTIONS):
         middle = (low + high) / 2
         if _divergence(sign * middle, shape, plain) < goal:
             low = middle
@@ -154,7 +161,9 @@ class _Urn:
     """Topics to be drawn with given chances, and the sums that their replicates have.
 
     Sums are taken of distances from the usual score, the middle one where no score is usual: replicates without the
-    one topic that lies far out then keep all their digits.
+    one topic that lies far out then keep all their digits. Where it pays, some scores are not drawn one by one: the
+    usual one, which adds nothing; and in a long vector all but those furthest out, whose sum and sum of squares are
+    normal, given how many of them are drawn.
     """
 
     def __init__(self, sample: Sample, y: FloatArray, chances: FloatArray) -> None:
@@ -163,25 +172,24 @@ class _Urn:
         usual = sample.usual if counts[sample.usual] > 1 else y.size // 2
         self._usual, self._middle = float(sample.distinct[0][usual]), float(y[usual])
         distances = (sample.distinct[0] - sample.distinct[0][usual]) / sample.deviation
-        changed = 1.0 - chances[usual]
-        self._drawn: IntArray | None = None
-        if changed < FEW_CHANGED:
-            # how often changed topics are drawn in a replicate: binomial
-            below = bdtr(np.arange(sample.n), sample.n, changed)
-            self._drawn = np.rint(below[: int(np.count_nonzero(below < 1 - 2.0**-33)) + 1] * 2.0**32).astype(np.int64)
-            chances = np.where(np.arange(y.size) == usual, 0.0, chances / changed)
-        self.expected_draws = sample.n * (changed if self._drawn is not None else 1.0)
+        loud = _loud(distances, counts, usual, chances)
+        self._share = float(np.sum(chances[loud]))
+        self._quiet = None if np.all(loud) else _Quiet(distances[~loud], chances[~loud])
+        self.expected_draws = max(1.0, sample.n * self._share)
+        if self._quiet is not None:
+            most = min(sample.n, math.ceil(sample.n * self._share + 10 * math.sqrt(sample.n * self._share) + 50))
+            self._below = np.rint(bdtr(np.arange(most), sample.n, self._share) * 2.0**32)
         # ascending scores share the slots by their cumulated chances, so that roundings cancel in every sum
-        slots = SLOTS[y.size > MANY_TOPICS]
-        edges = np.rint(np.cumsum(chances) / np.sum(chances) * slots).astype(np.int64)
-        self._slots = np.repeat(distances, np.diff(edges, prepend=0))
+        slots = SLOTS[int(np.count_nonzero(loud)) > MANY_TOPICS]
+        edges = np.rint(np.cumsum(chances[loud]) / self._share * slots).astype(np.int64)
+        self._slots = np.repeat(distances[loud], np.diff(edges, prepend=0))
 
     def replicates(self, rows: int, *, chunk: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means of y and y^2 and variances of y over the draws of each replicate; 0 where they do not vary."""
-        if self._drawn is None:
-            sums, squares = self._whole(rows, chunk)
+        if self._quiet is None:
+            sums, squares = self._all(rows, chunk)
         else:
-            sums, squares = self._changed(rows, chunk, self._drawn)
+            sums, squares = self._some(rows, chunk, self._quiet)
         sums, squares = sums / self.n, squares / self.n
         variances = squares - sums**2
         variances[variances <= NO_VARIANCE * squares] = 0.0
@@ -189,7 +197,7 @@ class _Urn:
         variances[~vary(self.sample, means, variances)] = 0.0
         return self._middle + sums, self._middle**2 + 2 * self._middle * sums + squares, variances
 
-    def _whole(self, rows: int, chunk: int) -> tuple[FloatArray, FloatArray]:
+    def _all(self, rows: int, chunk: int) -> tuple[FloatArray, FloatArray]:
         drawn = self._draws(rows * self.n, chunk).reshape(rows, self.n)
         sums, squares = np.empty(rows), np.empty(rows)
         step = max(1, BLOCK // self.n)
@@ -199,20 +207,54 @@ class _Urn:
             squares[start : start + step] = np.einsum("ij,ij->i", distances, distances)
         return sums, squares
 
-    def _changed(self, rows: int, chunk: int, below: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Of changed topics alone; what is left of a replicate are usual ones, at no distance."""
-        first = -(-rows // 2)
-        number = np.searchsorted(below, words(chunk, first).view("<u4")[:rows], side="right")
+    def _some(self, rows: int, chunk: int, quiet: _Quiet) -> tuple[FloatArray, FloatArray]:
+        """How many draws are loud is binomial; those are drawn, and the others come as two sums."""
+        first = words(chunk, 3 * -(-rows // 2)).view("<u4").reshape(3, -1)[:, :rows]
+        number = np.searchsorted(self._below, first[0], side="right")
         ends = np.cumsum(number)
-        distances = np.append(self._slots[self._draws(int(ends[-1]), chunk, after=first)], 0.0)
+        distances = np.append(self._slots[self._draws(int(ends[-1]), chunk, after=3 * -(-rows // 2))], 0.0)
         # reduceat takes the one element at its start where a replicate has none
         some = number > 0
         sums = np.where(some, np.add.reduceat(distances, ends - number), 0.0)
         squares = np.where(some, np.add.reduceat(distances**2, ends - number), 0.0)
-        return sums, squares
+        quiet_sums, quiet_squares = quiet.sums(self.n - number, ndtri((first[1:] + 0.5) / 2.0**32))
+        return sums + quiet_sums, squares + quiet_squares
 
     def _draws(self, count: int, chunk: int, *, after: int = 0) -> npt.NDArray[np.unsignedinteger]:
         """Slots drawn, from the words of a chunk after the first so many."""
         if self._slots.size == SLOTS[0]:
             return words(chunk, after + -(-count // 4))[after:].view("<u2")[:count]
         return words(chunk, after + -(-count // 2))[after:].view("<u4")[:count] >> np.uint32(14)
+
+
+def _loud(distances: FloatArray, counts: FloatArray, usual: int, chances: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which distinct scores are drawn one by one: at least one of them."""
+    changed = np.arange(distances.size) != usual
+    if np.sum(counts[changed]) <= MOST_TOPICS:
+        return changed if chances[usual] > USUAL else np.ones(changed.size, dtype=np.bool_)
+    furthest = np.argsort(-np.abs(distances), kind="stable")
+    loud = np.zeros(changed.size, dtype=np.bool_)
+    loud[furthest[: max(1, int(np.count_nonzero(np.cumsum(counts[furthest]) <= MOST_LOUD)))]] = True
+    return loud
+
+
+class _Quiet:
+    """Scores of which so many are drawn that their sum and sum of squares are normal, or that are all the same."""
+
+    def __init__(self, distances: FloatArray, chances: FloatArray) -> None:
+        shares = chances / np.sum(chances)
+        squares = distances**2
+        self._mean, self._square = float(np.sum(shares * distances)), float(np.sum(shares * squares))
+        from_mean, from_square = distances - self._mean, squares - self._square
+        self._deviation = math.sqrt(float(np.sum(shares * from_mean**2)))
+        both = float(np.sum(shares * from_mean * from_square))
+        self._along = both / self._deviation if self._deviation > 0 else 0.0
+        self._across = math.sqrt(max(0.0, float(np.sum(shares * from_square**2)) - self._along**2))
+
+    def sums(self, number: IntArray, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Of so many draws, from two standard normal numbers for each replicate."""
+        root = np.sqrt(number)
+        sums = number * self._mean + root * self._deviation * normal[0]
+        squares = number * self._square + root * (self._along * normal[0] + self._across * normal[1])
+        # so many draws cannot vary less than not at all
+        return sums, np.maximum(squares, sums**2 / np.maximum(number, 1))

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import bdtr
 
 from pytest_riskguard.inference import interval, intervals, leave_one_out_upper, studentized_law
+from pytest_riskguard.inference.condense import condensed
 from pytest_riskguard.inference.joint import inverted_law
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.inference.tilted import replicated_law
@@ -64,7 +65,7 @@ SHAPES = {
 @pytest.mark.parametrize("n", [5, 6, 7, 8])
 def test_few_topics_have_the_law_of_all_multisets(shape: str, n: int) -> None:
     x = SHAPES[shape](n)
-    law = studentized_law(Sample.of(x))
+    law = studentized_law(x)
     assert law.kind == "enumerated"
     statistics, masses, without = all_statistics(x)
     assert law.no_variation == pytest.approx(without, rel=1e-9)
@@ -81,7 +82,7 @@ def test_few_topics_have_the_law_of_all_multisets(shape: str, n: int) -> None:
 def test_two_scores_have_a_binomial_law() -> None:
     n, ones = 40, 12
     x = np.repeat([1.0, 0.0], [ones, n - ones])
-    law = studentized_law(Sample.of(x))
+    law = studentized_law(x)
     share = ones / n
     k = np.arange(1, n)
     t = (k / n - share) / np.sqrt(k / n * (1 - k / n) / (n - 1))
@@ -106,7 +107,7 @@ INVERTED = {
 @pytest.mark.parametrize("name", INVERTED)
 def test_inversion_agrees_with_draws(name: str) -> None:
     x = INVERTED[name]
-    law = studentized_law(Sample.of(x))
+    law = studentized_law(x)
     assert law.kind == "inverted"
     replicates = 50_000
     t = drawn_statistics(x, replicates)
@@ -157,7 +158,7 @@ def test_weighted_draws_agree_with_enumeration(x: np.ndarray) -> None:
     ids=["one far out", "twelve changed", "three changed"],
 )
 def test_what_inversion_cannot_do_agrees_with_draws(x: np.ndarray, kind: str) -> None:
-    law = studentized_law(Sample.of(x))
+    law = studentized_law(x)
     assert law.kind == kind
     replicates = 50_000
     t = drawn_statistics(x, replicates)
@@ -178,10 +179,10 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_statistic_has_neither_unit_nor_origin(kind: str) -> None:
     x = KINDS[kind]
-    law = studentized_law(Sample.of(x))
+    law = studentized_law(x)
     assert law.kind == kind
     for shift, scale in ((0.37, 1.0), (0.0, 3.7), (-5.0, 0.01), (0.0, 1e40), (1e3, 1.0)):
-        moved = studentized_law(Sample.of(shift + scale * x))
+        moved = studentized_law(shift + scale * x)
         assert moved.kind == kind
         for p in LEVELS:
             assert moved.quantile(p) == pytest.approx(law.quantile(p), abs=max(1e-7, law.resolution / 10))
@@ -190,7 +191,7 @@ def test_the_statistic_has_neither_unit_nor_origin(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_mirrored_data_have_the_mirrored_law(kind: str) -> None:
     x = KINDS[kind]
-    law, mirrored = studentized_law(Sample.of(x)), studentized_law(Sample.of(-x))
+    law, mirrored = studentized_law(x), studentized_law(Sample.of(-x))
     for p in LEVELS:
         assert mirrored.quantile(1 - p) == pytest.approx(-law.quantile(p), rel=1e-9, abs=1e-9)
     for t in (-2.1, -0.3, 0.2, 1.7):
@@ -209,7 +210,7 @@ def test_the_order_of_topics_moves_no_bit(kind: str) -> None:
 
 def test_limits_lie_on_the_other_side_of_the_mean_than_quantiles() -> None:
     x = losing(50, 6)
-    law = studentized_law(Sample.of(x))
+    law = studentized_law(x)
     limits = interval(x, method="studentized", level=0.9)
     error = x.std(ddof=1) / math.sqrt(50)
     assert limits.lower == pytest.approx(x.mean() - law.quantile(0.95) * error, rel=1e-12)
@@ -270,7 +271,7 @@ def test_odd_data_give_limits_in_order(x: np.ndarray) -> None:
 def test_a_replicate_without_the_one_far_out_keeps_its_digits() -> None:
     """The lowest statistics are those of replicates that miss it: as far off as it is, in their own small errors."""
     x = np.append(losing(49, 1), 1e12)
-    law = studentized_law(Sample.of(x))
+    law = studentized_law(x)
     t = drawn_statistics(x, 50_000)
     lowest = np.quantile(t, 0.05)
     assert lowest < -1e10
@@ -287,6 +288,39 @@ def test_leaving_a_topic_out_is_asking_anew() -> None:
 @pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [1e-300, 0.0, -1e-300]])
 def test_without_variation_there_is_no_law_but_the_mean_is_the_interval(x: list[float]) -> None:
     with pytest.raises(ValueError, match="x must vary for its mean to be studentized, got a constant"):
-        studentized_law(Sample.of(x))
+        studentized_law(x)
     limits = interval(x, method="studentized")
     assert limits.lower == limits.upper == pytest.approx(x[0])
+
+
+def test_many_topics_are_condensed_without_anyone_seeing_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.append(losing(4000, 6), np.full(300, 0.25))
+    law = studentized_law(x)
+    monkeypatch.setattr("pytest_riskguard.inference.condense.MANY_VALUES", 10**6)
+    for p in LEVELS:
+        assert law.quantile(p) == pytest.approx(studentized_law(x).quantile(p), abs=1e-6)
+
+
+def test_condensed_values_have_the_moments_of_all_of_them() -> None:
+    y = np.unique(np.append(losing(5000, 6), 60.0))
+    shares = np.random.default_rng(2).integers(1, 4, size=y.size) / y.size
+    few, held = condensed(y, shares)
+    assert few.size < 2100
+    assert np.all(held >= 0)
+    assert few.min() >= y.min() - 0.1
+    for power in range(4):
+        assert np.sum(held * few**power) == pytest.approx(np.sum(shares * y**power), rel=1e-12)
+    smooth = np.sum(shares * np.cos(0.3 * y))
+    assert np.sum(held * np.cos(0.3 * few)) == pytest.approx(smooth, abs=1e-6)
+
+
+def test_of_many_topics_with_one_far_out_only_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = Sample.of(np.append(losing(2999, 1), -150.0))
+    all_of_them = replicated_law(sample)
+    monkeypatch.setattr("pytest_riskguard.inference.tilted.MOST_TOPICS", 1000)
+    some = replicated_law(sample)
+    assert some.kind == "replicates"
+    assert some.resolution < 0.05
+    for p in (0.0005, 0.025, 0.975, 0.9995):
+        noise = math.hypot(some.resolution, all_of_them.resolution)
+        assert some.quantile(p) == pytest.approx(all_of_them.quantile(p), abs=noise)
