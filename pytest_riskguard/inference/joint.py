@@ -21,13 +21,9 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ive, ndtri
 
-<<<<<<< HEAD
 from pytest_riskguard.inference.characteristic import PERIOD, STEP
-from pytest_riskguard.inference.inversion import ComplexArray
-=======
-from pytest_riskguard.inference.characteristic import PERIOD, STEP, ComplexArray
 from pytest_riskguard.inference.condense import condensed
->>>>>>> studentized
+from pytest_riskguard.inference.inversion import ComplexArray
 from pytest_riskguard.inference.lattice import on_visible_lattice
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray

@@ -44,7 +44,6 @@ def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
         replicate has a standard error.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
-    sample = x if isinstance(x, Sample) else Sample.of(x)
     if sample.constant:
         raise ValueError("x must vary for its mean to be studentized, got a constant")
     enumerated = enumerated_t_law(sample)
