@@ -7,7 +7,7 @@ import pytest
 from pytest_riskguard.baselines import names, store
 from pytest_riskguard.config import yaml_nodes
 from pytest_riskguard.evaluation import err, reading
-from pytest_riskguard.gates import decision, explain
+from pytest_riskguard.gates import decision, explain, notices
 from pytest_riskguard.inference import cannot_fail, grid, laws, signflip, sparse
 from pytest_riskguard.risk import paired
 from tests.docs.pages import DOCS
@@ -28,6 +28,9 @@ STATED = [
     ),
     ("explanation/rules.md", "differing by more than 1e-12", paired.CHANGED == 1e-12),
     ("explanation/rules.md", "moves by more than 1e-6", paired.COUNTED == 1e-6),
+    ("explanation/rules.md", "A loss of 1e-6 or less is none", paired.COUNTED == 1e-6),
+    ("explanation/rules.md", "fewer than 250 topics carries", notices.ENOUGH_FOR_STUDENT == 250),
+    ("how-to/judge-several-gates.md", "in 18 % of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
     ("explanation/alpha.md", "at every alpha (up to a million)", explain.LARGEST_ALPHA == 2**20),
     ("explanation/intervals.md", "With up to 30\nchanged topics", signflip.MOST_ENUMERATED == 30),
     ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", grid.POINTS == 65_536),
