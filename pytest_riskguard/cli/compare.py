@@ -194,7 +194,7 @@ def _show(verdicts: list[Verdict], referee: Referee, json_path: str | None, *, v
         color = {"PASS": "green", "FAIL": "red", "INCOMPARABLE": "red"}.get(word, "yellow")
         click.echo(click.style(word, fg=color, bold=True) + f" {text}", err=to_stderr)
     if not quiet and (remark := uncorrected(verdicts)):
-        click.echo(f"  {remark}", err=to_stderr)
+        click.echo(click.wrap_text(remark, detail.width, "  ", "    "), err=to_stderr)
     if not quiet and any(not verdict.passed for verdict in verdicts):
         words = map(_printable, click.get_current_context().obj)
         click.echo(f"  reproduce: riskguard {' '.join(words)}", err=to_stderr)

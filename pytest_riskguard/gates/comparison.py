@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.align import Aligned
 from pytest_riskguard.gates.decision import Decision, decide, fewest_changes
 from pytest_riskguard.gates.evidence import Evidence, FloatArray
@@ -24,6 +25,11 @@ class Comparison:
         Differences over topics, the baseline's noise, the weights.
     n, changed : int
         Topics, and topics whose score changed.
+
+    Raises
+    ------
+    DataError
+        ``bad_scores``: differences that the smooth trade-off is not defined for.
     """
 
     def __init__(self, gate: Gate, aligned: Aligned) -> None:
@@ -37,6 +43,18 @@ class Comparison:
             gate.tradeoff,
         )
         self.n, self.changed = self.evidence.n, self.evidence.changed
+        if gate.tradeoff == "smooth":
+            self._refuse_wide_differences()
+
+    def _refuse_wide_differences(self) -> None:
+        sizes = np.max(np.abs(np.vstack([self.evidence.differences, self.evidence.noise])), axis=0)
+        worst = int(np.argmax(sizes))
+        if sizes[worst] > 1:
+            raise DataError(
+                f"scores of topic {self.aligned.candidate.topics[worst]!r} differ by {sizes[worst]:g}; the smooth "
+                "trade-off is for differences up to 1 (tradeoff: linear takes any)",
+                reason="bad_scores",
+            )
 
     @property
     def differences(self) -> FloatArray:

@@ -103,7 +103,7 @@ def compare(
     DataError
         The systems cannot be compared.
     ValueError
-        Weights are asked for where there are none, or the smooth trade-off where scores differ by more than 1.
+        Weights are asked for where there are none.
     """
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from numbers import Real
 from typing import Literal, get_args
 
 Kind = Literal["not_significantly_risky", "not_inferior", "no_topic_collapse"]
@@ -136,5 +137,5 @@ def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
 
 
 def _at_least_zero(name: str, value: float) -> None:
-    if not (math.isfinite(value) and value >= 0):
+    if not (isinstance(value, Real) and math.isfinite(value) and value >= 0):
         raise ValueError(f"{name} must be a finite number, at least 0, got {value!r}")

@@ -125,10 +125,11 @@ def _intervals(verdict: Verdict) -> str:
             mark = " (decisive)" if interval.decisive else ""
             parts.append(f"{NAMES[interval.method]} {limits(verdict, interval)}{mark}")
     level = verdict.family.level if verdict.family else verdict.level
-    return f"{_percent(level)} % intervals: " + ", ".join(parts)
+    return f"{percent(level)} % intervals: " + ", ".join(parts)
 
 
-def _percent(level: float) -> str:
+def percent(level: float) -> str:
+    """A level in percent, with no more digits than it needs."""
     return f"{100 * level:.6g}"
 
 
@@ -137,7 +138,7 @@ def _family(verdict: Verdict, family: Family) -> str:
     return (
         f"one of a family of {counted(family.size, 'gate')} ({names[family.correction]}): p "
         f"{_p(verdict.estimates.decision_p_value)}, adjusted {_p(family.adjusted_p_value)}; judged at "
-        f"{_percent(family.level)} % in place of {_percent(verdict.level)} %"
+        f"{percent(family.level)} % in place of {percent(verdict.level)} %"
     )
 
 

@@ -14,8 +14,8 @@ _WIDE = 90
 _LIMITS = {"max_loss": "loss", "max_share": "share", "protected": "protected"}
 
 
-def table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
-    """The rows as lines, indented."""
+def table(topics: tuple[ResponsibleTopic, ...], detail: Detail, *, shares: bool = True) -> list[str]:
+    """The rows as lines, indented; ``shares`` says whether each topic's share of the loss is one of the columns."""
     from rich.cells import cell_len
     from rich.console import Console
     from rich.table import Table
@@ -31,7 +31,7 @@ def table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
     figures = (
         ("scores" if narrow else "baseline -> candidate", max(map(len, scores))),
         ("change" if narrow else "difference", max(len(signed(topic.difference)) for topic in topics)),
-        ("of loss", 7),
+        *([("of loss", 7)] if shares else []),
         ("", max(map(len, map(_marks, topics)))),
     )
     widths = [max(width, len(name)) for name, width in figures]
@@ -46,7 +46,10 @@ def table(topics: tuple[ResponsibleTopic, ...], detail: Detail) -> list[str]:
         cells = [clean(topic.topic)]
         if with_queries:
             cells.append(_fitting(clean(topic.query or ""), max(left, 8)))
-        cells += [score, signed(topic.difference), f"{100 * (topic.share or 0):.1f} %", _marks(topic)]
+        cells += [score, signed(topic.difference)]
+        if shares:
+            cells.append(f"{100 * (topic.share or 0):.1f} %")
+        cells.append(_marks(topic))
         rows.add_row(*(Text(cell) for cell in cells))
     console = Console(
         file=io.StringIO(),

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
 from pytest_riskguard.reports.detail import CURRENT, Detail
-from pytest_riskguard.reports.figures import estimate, figures, has, margin, shown
+from pytest_riskguard.reports.figures import estimate, figures, has, margin, percent, shown
 from pytest_riskguard.reports.table import table
 from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
 
@@ -32,7 +32,8 @@ def headline(verdict: Verdict, *, problem: str | None = None) -> str:
     if verdict.kind == "no_topic_collapse":
         line = f"{_collapse(verdict)} ({about}"
     else:
-        bound = f"; bound {shown(verdict, -verdict.tolerance)}" if verdict.kind == "not_inferior" else ""
+        asked = verdict.kind == "not_inferior" or verdict.tolerance > 0
+        bound = f"; bound {shown(verdict, -verdict.tolerance)}" if asked else ""
         line = f"{_said(verdict)}: {estimate(verdict)} ({about}{bound}"
         if verdict.responsible_topics and verdict.outcome == "fail":
             line += f"; worst: {clean(verdict.responsible_topics[0].topic, limit=60)}"
@@ -123,7 +124,8 @@ def _responsible(verdict: Verdict, detail: Detail) -> list[str]:
     most = len(losers) if detail.topics is None else detail.topics
     title = f"topics responsible ({lost}"
     title += f"; the {most} most harmful, -vv shows all):" if most < len(losers) else "):"
-    lines = [*_indented([title], detail), *table(losers[:most], detail)]
+    by_share = verdict.kind != "no_topic_collapse"  # there nothing adds up: each topic has its own limit
+    lines = [*_indented([title], detail), *table(losers[:most], detail, shares=by_share)]
     if verdict.flagged_wins and verdict.kind != "no_topic_collapse":
         wins = tuple(f"{t.topic} ({signed(t.difference)})" for t in verdict.flagged_wins)
         lines += _indented([f"flagged wins: {listed(wins, most=most)}"], detail)
@@ -149,8 +151,13 @@ def summary_line(test: str, verdict: Verdict) -> str:
     if verdict.outcome == "incomparable":
         return f"{clean(test)}: " + headline(verdict).removeprefix("incomparable ")
     parts = [_collapse(verdict) if verdict.kind == "no_topic_collapse" else estimate(verdict)]
+    if verdict.family is not None:
+        parts[0] += f" at {percent(verdict.family.level)} % (family of {verdict.family.size})"
     if verdict.estimates.baseline_mean is not None:
-        parts.append(f"mean {plain(verdict.estimates.baseline_mean)} -> {plain(verdict.estimates.candidate_mean)}")
+        parts.append(
+            f"{'weighted ' * verdict.weighted}mean {plain(verdict.estimates.baseline_mean)} -> "
+            f"{plain(verdict.estimates.candidate_mean)}"
+        )
     if verdict.reason:
         parts.append(verdict.reason)
     if (distance := margin(verdict)) is not None:

@@ -82,7 +82,7 @@ def test_a_topic_wins_over_a_tag_of_the_same_spelling_and_spaces_do_not_matter()
 @pytest.mark.parametrize(
     ("entry", "topics", "message"),
     [
-        ("t99", None, "protected: 't99' is no judged topic and no TAG=VALUE of one; .*; the topics file has no tags"),
+        ("t99", None, "protected: 't99' is no judged topic and no TAG=VALUE of one; .*; no topic has tags"),
         ("kind=brnd", TAGS, "'kind=brnd' is no judged topic .*; tags there are: kind=brand, kind=other, length=2"),
         ("kind", TAGS, "'kind' is no judged topic"),
     ],

@@ -321,3 +321,19 @@ def test_a_level_at_which_limits_are_far_out_is_judged_without_fault():
     d = np.concatenate([[1.0], -0.08 - 0.04 * golden])
     for level in (0.999, 0.999999):
         assert judge(Gate("g", level=level, alpha=5), *pair(d)).outcome in ("pass", "fail")
+
+
+def test_scores_too_far_apart_for_the_smooth_trade_off_are_incomparable():
+    d = np.linspace(-0.5, 0.5, 30)
+    gate = Gate("g", tradeoff="smooth")
+    assert judge(gate, *pair(d)).outcome != "incomparable"
+    d[3] = 1.5
+    verdict = judge(gate, *pair(d))
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_scores")
+    assert str(verdict.problem).startswith("scores of topic 't00003' differ by 1.5; the smooth trade-off is for")
+
+
+@pytest.mark.parametrize("option", ["alpha", "tolerance", "max_mde", "max_loss", "max_share"])
+def test_a_number_that_is_none_is_refused_by_name(option):
+    with pytest.raises(ValueError, match=f"{option} must be a finite number, at least 0, got 'x'"):
+        Gate("g", "no_topic_collapse" if option.startswith("max_") else "not_significantly_risky", **{option: "x"})

@@ -193,3 +193,19 @@ def test_a_gate_that_passes_says_up_to_which_alpha_it_would():
     assert verdict(CHURN, alpha=float(alpha)).passed
     assert not verdict(CHURN, alpha=float(alpha) + 0.02).passed
     assert "it passes at any alpha" in explain(verdict({"t01": 1}))
+
+
+def test_a_tolerance_is_in_the_headline():
+    assert "; bound -0.5000)" in headline(verdict(LOSS, tolerance=0.5))
+    assert "bound" not in headline(verdict(LOSS))
+
+
+def test_the_summary_says_weights_and_family():
+    from dataclasses import replace
+
+    from pytest_riskguard.gates.verdict import Family
+
+    weights = dict.fromkeys(differences(LOSS), 2.0)
+    assert "; weighted mean 0.5000 -> " in summary_line("x", verdict(LOSS, weights=weights))
+    judged = replace(verdict(LOSS), family=Family("holm", 3, 1 - 0.05 / 3, 0.01))
+    assert "] at 98.3333 % (family of 3); mean" in summary_line("x", judged)
