@@ -36,7 +36,7 @@ ENOUGH, GOOD_ENOUGH, HOPELESS = 1e-7, 1e-6, 1e-3
 #: How far smoothing over the law's atoms may move F: about what draws are off by in the tails.
 UNSEEN = 2.5e-6
 #: Statistics at which that is measured, besides the limits themselves.
-LOOKED_AT = (-6.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
+LOOKED_AT = (-5.0, -3.0, -1.5, 0.0, 1.5, 3.0, 5.0)
 #: Densities of the rest below this are rounding.
 NO_DENSITY = 1e-14
 NO_REST = 1e-10
@@ -148,7 +148,7 @@ class InvertedLaw:
     def __init__(self, sample: Sample, pair: Pair, phi: ComplexArray) -> None:
         self._sample, self._pair, self._phi = sample, pair, phi
         self.left_out = self.resolution = math.inf
-        self._known: dict[float, float] = {}
+        self._heights: dict[float, float] = {}
 
     @property
     def frequencies(self) -> tuple[int, int]:
@@ -159,7 +159,7 @@ class InvertedLaw:
     def _parted(self) -> tuple[FloatArray, FloatArray, ComplexArray]:
         """Where the rest lies, its masses there, and the terms of Davies' sum there."""
         rows, columns = self.frequencies
-        points = 4 * columns
+        points = 3 * columns
         padded = np.zeros((rows + 1, points), dtype=np.complex128)
         padded[:, : columns + 1] = self._phi[:, columns:]
         padded[:, points - columns :] = self._phi[:, :columns]
@@ -171,7 +171,12 @@ class InvertedLaw:
         return np.asarray(rest), masses[seen], terms
 
     def _raw(self, t: float) -> float:
-        """F as the sum gives it, which may be a little outside [0, 1]."""
+        """F as the sum gives it, which may be a little outside [0, 1]; what was asked for once is remembered."""
+        if t not in self._heights:
+            self._heights[t] = self._computed(t)
+        return self._heights[t]
+
+    def _computed(self, t: float) -> float:
         n, slope = self._sample.n, self._pair.slope
         rest, masses, terms = self._parted
         c = t / math.hypot(math.sqrt(n - 1), t)
@@ -193,20 +198,18 @@ class InvertedLaw:
         return min(1.0, max(0.0, self._raw(t)))
 
     def quantile(self, p: float) -> float:
-        """The value whose cdf is p."""
-        if p not in self._known:
-            self._known[p] = self._root(p)
-        return self._known[p]
+        """The value whose cdf is p.
 
-    def _root(self, p: float) -> float:
-        """By secants on the normal scale, where F is all but a straight line, in a bracket that holds the root."""
+        By secants on the normal scale, where F is all but a straight line, in a bracket that holds the root.
+        """
         least = max(10 * self.left_out, LEAST)  # nothing is known of smaller probabilities
         goal = float(ndtri(min(max(p, least), 1 - least)))
 
         def excess(t: float) -> float:
             return float(ndtri(min(max(self._raw(t), LEAST), 1 - LEAST))) - goal
 
-        low, high = -4.0, 4.0
+        low = max((t for t in LOOKED_AT if excess(t) <= 0), default=LOOKED_AT[0])
+        high = min((t for t in LOOKED_AT if excess(t) >= 0), default=LOOKED_AT[-1])
         while (below := excess(low)) > 0 and low > -FURTHEST:
             low *= 2
         while (above := excess(high)) < 0 and high < FURTHEST:

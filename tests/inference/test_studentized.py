@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -14,7 +17,7 @@ from scipy.special import bdtr
 
 from pytest_riskguard.inference import interval, intervals, leave_one_out_upper, studentized_law
 from pytest_riskguard.inference.condense import condensed
-from pytest_riskguard.inference.joint import inverted_law
+from pytest_riskguard.inference.joint import InvertedLaw, Pair, inverted_law
 from pytest_riskguard.inference.sample import Sample
 from pytest_riskguard.inference.tilted import replicated_law
 
@@ -233,7 +236,7 @@ vectors = arrays(np.float64, st.one_of(st.sampled_from([2, 3, 10]), st.integers(
 
 
 @given(vectors, st.sampled_from([1e-300, 1e-12, 1.0, 1e6, 1e93]))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_no_finite_data_give_nan_or_limits_in_disorder(x: np.ndarray, scale: float) -> None:
     narrow = interval(x * scale, method="studentized", level=0.8)
     slack = 1e-6 * (narrow.upper - narrow.lower)
@@ -324,3 +327,56 @@ def test_of_many_topics_with_one_far_out_only_some_are_drawn(monkeypatch: pytest
     for p in (0.0005, 0.025, 0.975, 0.9995):
         noise = math.hypot(some.resolution, all_of_them.resolution)
         assert some.quantile(p) == pytest.approx(all_of_them.quantile(p), abs=noise)
+
+
+@pytest.mark.parametrize("n", [22, 25, 40])
+def test_an_inverted_law_knows_its_error(n: int) -> None:
+    sample = Sample.of(losing(n, 3, seed=n))
+    law = inverted_law(sample)
+    assert law is not None
+    pair = Pair(sample)
+    finer = InvertedLaw(sample, pair, pair.phi(400, 400))
+    for p in (0.0005, 0.025, 0.975, 0.9995):
+        t = law.quantile(p)
+        assert finer.cdf(t - law.resolution) < p < finer.cdf(t + law.resolution)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        losing(14, 3, seed=14),
+        np.append(np.zeros(235), losing(15, 1)),
+        np.append(losing(249, 1), -60.0),
+        np.random.default_rng(6).integers(-3, 4, size=60) / 10,
+    ],
+    ids=["few topics", "few changed", "one far out", "coarse lattice"],
+)
+def test_inversion_is_refused_where_it_would_smooth_over_what_counts(x: np.ndarray) -> None:
+    assert inverted_law(Sample.of(x)) is None
+
+
+def test_the_number_of_threads_moves_no_bit() -> None:
+    program = """
+import hashlib
+import numpy as np
+from pytest_riskguard.inference import interval
+from pytest_riskguard.inference.resampling import resampled_sums
+rng = np.random.default_rng(0)
+x = rng.normal(size=200)
+for scores in (x, np.append(x, -60)):
+    print(repr(interval(scores, method="studentized", level=0.999)))
+for sums in resampled_sums(rng.normal(size=(200, 150)), 2000):
+    print(hashlib.sha256(sums.tobytes()).hexdigest())
+"""
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    ]
+    assert printed[0].count("Interval(method='studentized'") == 2
+    assert printed[0] == printed[1]
