@@ -85,8 +85,8 @@ def unseen(sample: Sample) -> float:
     can tell: about c times the density times that distance, in the mean square. Counts of topics are taken as
     independent Poisson numbers, that of the usual score as what the others leave.
     """
-    _, counts = sample.distinct
-    same = math.exp(math.fsum(np.log(ive(0, 2 * np.delete(counts, sample.usual)))))
+    counts, held = np.unique(np.delete(sample.distinct[1], sample.usual), return_counts=True)
+    same = math.exp(math.fsum(held * np.log(ive(0, 2 * counts))))
     return math.sqrt(same * PERIOD / (2 * FIRST_FREQUENCIES) / math.sqrt(2 * math.pi))
 
 
@@ -245,15 +245,16 @@ class InvertedLaw:
         heights = [self._raw(t) for t in sorted((*LOOKED_AT, *limits))]
         if any(following < height - moved for height, following in itertools.pairwise(heights)):
             return False
-        self.resolution = max(self._off(t, fewer) for t in limits)
+        atoms = unseen(self._sample)
+        self.resolution = max(self._off(t, fewer, atoms) for t in limits)
         if self._sample.step is not None and on_visible_lattice(self._sample):
             # the sum has steps; they are smoothed over, though less than this where sums of squares blur them
             self.resolution = max(self.resolution, self._sample.step / (2 * self._sample.total))
         return True
 
-    def _off(self, t: float, fewer: tuple[InvertedLaw, ...]) -> float:
+    def _off(self, t: float, fewer: tuple[InvertedLaw, ...], atoms: float) -> float:
         """How far a quantile may be off: the error of F, by last frequencies and atoms, over the density."""
         height = self._raw(t)
-        error = ROUNDING + unseen(self._sample) + sum(abs(law._raw(t) - height) for law in fewer)
+        error = ROUNDING + atoms + sum(abs(law._raw(t) - height) for law in fewer)
         slope = (self._raw(t + WIDTH) - self._raw(t - WIDTH)) / (2 * WIDTH)
         return error / slope if slope > 0 else math.inf
