@@ -37,7 +37,7 @@ ENOUGH, GOOD_ENOUGH, HOPELESS = 1e-7, 1e-6, 1e-3
 #: How far smoothing over the law's atoms may move F: about what draws are off by in the tails.
 UNSEEN = 2.5e-6
 #: Statistics at which that is measured, besides the limits themselves.
-LOOKED_AT = (-6.0, -4.0, -3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0, 6.0)
+LOOKED_AT = (-5.0, -3.0, -1.5, 0.0, 1.5, 3.0, 5.0)
 #: Densities of the rest below this are rounding.
 NO_DENSITY = 1e-14
 NO_REST = 1e-10
@@ -86,8 +86,8 @@ def unseen(sample: Sample) -> float:
     can tell: about c times the density times that distance, in the mean square. Counts of topics are taken as
     independent Poisson numbers, that of the usual score as what the others leave.
     """
-    _, counts = sample.distinct
-    same = math.exp(math.fsum(np.log(ive(0, 2 * np.delete(counts, sample.usual)))))
+    counts, held = np.unique(np.delete(sample.distinct[1], sample.usual), return_counts=True)
+    same = math.exp(math.fsum(held * np.log(ive(0, 2 * counts))))
     return math.sqrt(same * PERIOD / (2 * FIRST_FREQUENCIES) / math.sqrt(2 * math.pi))
 
 
@@ -149,7 +149,7 @@ class InvertedLaw:
     def __init__(self, sample: Sample, pair: Pair, phi: ComplexArray) -> None:
         self._sample, self._pair, self._phi = sample, pair, phi
         self.left_out = self.resolution = math.inf
-        self._known: dict[float, float] = {}
+        self._heights: dict[float, float] = {}
 
     @property
     def frequencies(self) -> tuple[int, int]:
@@ -160,7 +160,7 @@ class InvertedLaw:
     def _parted(self) -> tuple[FloatArray, FloatArray, ComplexArray]:
         """Where the rest lies, its masses there, and the terms of Davies' sum there."""
         rows, columns = self.frequencies
-        points = 4 * columns
+        points = 3 * columns
         padded = np.zeros((rows + 1, points), dtype=np.complex128)
         padded[:, : columns + 1] = self._phi[:, columns:]
         padded[:, points - columns :] = self._phi[:, :columns]
@@ -172,7 +172,12 @@ class InvertedLaw:
         return np.asarray(rest), masses[seen], terms
 
     def _raw(self, t: float) -> float:
-        """F as the sum gives it, which may be a little outside [0, 1]."""
+        """F as the sum gives it, which may be a little outside [0, 1]; what was asked for once is remembered."""
+        if t not in self._heights:
+            self._heights[t] = self._computed(t)
+        return self._heights[t]
+
+    def _computed(self, t: float) -> float:
         n, slope = self._sample.n, self._pair.slope
         rest, masses, terms = self._parted
         c = t / math.hypot(math.sqrt(n - 1), t)
@@ -194,20 +199,18 @@ class InvertedLaw:
         return min(1.0, max(0.0, self._raw(t)))
 
     def quantile(self, p: float) -> float:
-        """The value whose cdf is p."""
-        if p not in self._known:
-            self._known[p] = self._root(p)
-        return self._known[p]
+        """The value whose cdf is p.
 
-    def _root(self, p: float) -> float:
-        """By secants on the normal scale, where F is all but a straight line, in a bracket that holds the root."""
+        By secants on the normal scale, where F is all but a straight line, in a bracket that holds the root.
+        """
         least = max(10 * self.left_out, LEAST)  # nothing is known of smaller probabilities
         goal = float(ndtri(min(max(p, least), 1 - least)))
 
         def excess(t: float) -> float:
             return float(ndtri(min(max(self._raw(t), LEAST), 1 - LEAST))) - goal
 
-        low, high = -4.0, 4.0
+        low = max((t for t in LOOKED_AT if excess(t) <= 0), default=LOOKED_AT[0])
+        high = min((t for t in LOOKED_AT if excess(t) >= 0), default=LOOKED_AT[-1])
         while (below := excess(low)) > 0 and low > -FURTHEST:
             low *= 2
         while (above := excess(high)) < 0 and high < FURTHEST:
@@ -243,15 +246,16 @@ class InvertedLaw:
         heights = [self._raw(t) for t in sorted((*LOOKED_AT, *limits))]
         if any(following < height - moved for height, following in itertools.pairwise(heights)):
             return False
-        self.resolution = max(self._off(t, fewer) for t in limits)
+        atoms = unseen(self._sample)
+        self.resolution = max(self._off(t, fewer, atoms) for t in limits)
         if self._sample.step is not None and on_visible_lattice(self._sample):
             # the sum has steps; they are smoothed over, though less than this where sums of squares blur them
             self.resolution = max(self.resolution, self._sample.step / (2 * self._sample.total))
         return True
 
-    def _off(self, t: float, fewer: tuple[InvertedLaw, ...]) -> float:
+    def _off(self, t: float, fewer: tuple[InvertedLaw, ...], atoms: float) -> float:
         """How far a quantile may be off: the error of F, by last frequencies and atoms, over the density."""
         height = self._raw(t)
-        error = ROUNDING + unseen(self._sample) + sum(abs(law._raw(t) - height) for law in fewer)
+        error = ROUNDING + atoms + sum(abs(law._raw(t) - height) for law in fewer)
         slope = (self._raw(t + WIDTH) - self._raw(t - WIDTH)) / (2 * WIDTH)
         return error / slope if slope > 0 else math.inf

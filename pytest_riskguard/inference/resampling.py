@@ -87,7 +87,7 @@ class ExactColumns:
         largest = np.max(np.abs(columns), axis=0)
         # n |integer| stays below 2^53 with half a unit of rounding to spare
         _, exponents = np.frexp(largest * columns.shape[0])
-        units = np.where(largest > 0, np.ldexp(1.0, exponents - 51), 1.0)
+        units = np.where(largest > 0, np.ldexp(1.0, np.maximum(exponents - 51, -1022)), 1.0)
         return cls(np.rint(columns / units), units)
 
     def sums(self, counts: FloatArray) -> FloatArray:
