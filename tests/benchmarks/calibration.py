@@ -109,6 +109,9 @@ OTHERS = (
 OTHER_ALPHAS = (0, 1, 5)
 OTHER_TOPICS = (50, 100, 250)
 FEW_TOPICS = (12, 20)
+#: How many replicates of the baseline a gate may have.
+REPLICATED = (0, 1, 3)
+REPLICATED_ALPHAS = (1, 5, 10)
 
 
 class Sizes:
@@ -321,6 +324,42 @@ def churn_warned(cell: Cell) -> dict[float, float]:
     return {alpha: count / simulations for alpha, count in failed.items()}
 
 
+@dataclass(frozen=True)
+class Rerun:
+    """A baseline that gives other scores in each run, judged against itself, with replicates of it.
+
+    Scores are those of the study, and every topic moves.
+    """
+
+    n: int
+    simulations: int
+    seed: int
+
+    def batches(self) -> Iterator[Matrix]:
+        """Candidate minus baseline, then each replicate minus baseline."""
+        for start in range(0, self.simulations, AT_ONCE):
+            rng = np.random.default_rng([self.seed, 2, self.n, start])
+            m = rng.beta(1.2, 2, (self.n, min(AT_ONCE, self.simulations - start)))
+            runs = rng.beta(10 * m, 10 * (1 - m), (2 + max(REPLICATED), *m.shape))
+            yield runs[1:] - runs[0]
+
+
+def rerun(cell: Rerun) -> dict[tuple[float, int], float]:
+    """How often a gate of method ``auto`` fails, by alpha and number of replicates."""
+    failed = {(alpha, count): 0 for alpha in REPLICATED_ALPHAS for count in REPLICATED}
+    for differences in cell.batches():
+        for alpha, count in failed:
+            x = beyond_noise(differences, alpha, count)
+            failed[alpha, count] += int(gate_fails(differences[0], limits_of(x, ("student_t", "bca"), None)).sum())
+    return {case: fails / cell.simulations for case, fails in failed.items()}
+
+
+def beyond_noise(differences: Matrix, alpha: float, count: int) -> Matrix:
+    """Trade-off scores of the candidate, less the mean of those that so many replicates have."""
+    own = weigh(differences[1 : 1 + count], alpha)
+    return weigh(differences[0], alpha) - (own.mean(axis=0) if count else 0.0)
+
+
 # --------------------------------------------------------------------------------------------------------------------
 # The tables
 # --------------------------------------------------------------------------------------------------------------------
@@ -358,21 +397,24 @@ def plan(*, simulations: int, seed: int, count: int) -> dict[str, list[Cell]]:
     }
 
 
-Results = dict[str, list[tuple[Cell, dict[float, Rates]]]]
+Rows = list[tuple[Cell, dict[float, Rates]]]
+Reruns = list[tuple[Rerun, dict[tuple[float, int], float]]]
 
 
-def run(plans: dict[str, list[Cell]], *, workers: int) -> Results:
+def run(plans: dict[str, list[Cell]], reruns: list[Rerun], *, workers: int) -> tuple[dict[str, Rows], Reruns]:
     """Simulate all cells, in processes of one thread each; how many there are changes nothing."""
     everything = [(table, cell) for table, cells in plans.items() for cell in cells]
+    order = sorted(range(len(everything)), key=lambda i: -everything[i][1].n)  # the longest first
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[name] = "1"  # inherited by the workers, which load numpy anew
-    order = sorted(range(len(everything)), key=lambda i: -everything[i][1].n)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        done = dict(zip(order, pool.map(simulate, [everything[i][1] for i in order]), strict=True))
-    results: Results = {table: [] for table in plans}
+        simulated = pool.map(simulate, [everything[i][1] for i in order])
+        noise = list(zip(reruns, pool.map(rerun, reruns), strict=True))
+        done = dict(zip(order, simulated, strict=True))
+    rows: dict[str, Rows] = {table: [] for table in plans}
     for i, (table, cell) in enumerate(everything):
-        results[table].append((cell, done[i]))
-    return results
+        rows[table].append((cell, done[i]))
+    return rows, noise
 
 
 def percent(share: float) -> str:
@@ -387,12 +429,12 @@ def header(*cells: str) -> list[str]:
     return [row(*cells), f"|{'---|' * len(cells)}"]
 
 
-def rate_table(results: list[tuple[Cell, dict[float, Rates]]], *, equal: bool) -> list[str]:
+def rate_table(rows: Rows, *, equal: bool) -> list[str]:
     flips = ["sign-flip"] if equal else []
     last = [] if equal else ["skewness"]
     names = [f"{what} {method}" for what in ("covers", "fails") for method in METHODS]
     lines = header("topics", "alpha", *names, *flips, *last)
-    for cell, by_alpha in results:
+    for cell, by_alpha in rows:
         for alpha, rates in by_alpha.items():
             shares = [rates.covered[m] for m in METHODS] + [rates.fails[m] for m in METHODS]
             more = [percent(rates.flips)] if equal else [f"{rates.skewness:.2f}"]
@@ -420,9 +462,7 @@ def gate_table(
     return lines
 
 
-def other_table(
-    zero: list[tuple[Cell, dict[float, Rates]]], equal: list[tuple[Cell, dict[float, Rates]]]
-) -> list[str]:
+def other_table(zero: Rows, equal: Rows) -> list[str]:
     lines = header(
         "differences",
         "topics",
@@ -441,7 +481,15 @@ def other_table(
     return lines
 
 
-def figures(results: Results, *, simulations: int, seed: int) -> str:
+def rerun_table(reruns: Reruns) -> list[str]:
+    lines = header("topics", "alpha", "no replicate", *(f"replicates: {count}" for count in REPLICATED[1:]))
+    for cell, fails in reruns:
+        for alpha in REPLICATED_ALPHAS:
+            lines.append(row(cell.n, alpha, *(percent(fails[alpha, count]) for count in REPLICATED)))
+    return lines
+
+
+def figures(results: dict[str, Rows], reruns: Reruns, *, simulations: int, seed: int) -> str:
     """The section of the page, from its heading."""
 
     def error(p: float, times: int = 1) -> str:
@@ -468,6 +516,8 @@ def figures(results: Results, *, simulations: int, seed: int) -> str:
         rate_table(results["equal"], equal=True),
         ["### Whole gates"],
         gate_table(few + results["zero"], results["few equal"] + results["equal"]),
+        ["### A baseline with replicates"],
+        rerun_table(reruns),
         ["### Other differences"],
         other_table(other, results["other equal"]),
     ]
@@ -484,7 +534,9 @@ def main() -> None:
     arguments = parser.parse_args()
     simulations = 50 if arguments.quick else arguments.simulations
     plans = plan(simulations=simulations, seed=arguments.seed, count=400_000 if arguments.quick else 4_000_000)
-    text = figures(run(plans, workers=arguments.workers), simulations=simulations, seed=arguments.seed)
+    reruns = [Rerun(n, simulations, arguments.seed) for n in TOPICS]
+    results, noise = run(plans, reruns, workers=arguments.workers)
+    text = figures(results, noise, simulations=simulations, seed=arguments.seed)
     if arguments.write:
         before = PAGE.read_text(encoding="utf-8").split(f"{HEADING}\n")[0]
         PAGE.write_text(before + text, encoding="utf-8", newline="\n")
