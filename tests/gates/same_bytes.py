@@ -1,7 +1,7 @@
 """Prints the JSON report on made-up systems, asked everything that a gate can ask.
 
-A program of its own, so that a test can run it with other numbers of threads. ``python -m tests.gates.same_bytes SEED``
-gives the topics in an order drawn with that seed.
+A program of its own, so that a test can run it with other numbers of threads: ``python -m tests.gates.same_bytes 1``
+gives the topics in an order drawn with seed 1.
 """
 
 from __future__ import annotations
