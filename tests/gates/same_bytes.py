@@ -1,0 +1,67 @@
+"""Prints the JSON report on made-up systems, asked everything that a gate can ask.
+
+A program of its own, so that a test can run it with other numbers of threads: ``python -m tests.gates.same_bytes 1``
+gives the topics in an order drawn with seed 1.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+
+from pytest_riskguard.assertions import check
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.inference.intervals import METHODS
+from pytest_riskguard.reports.json import dumps
+
+Scores = dict[str, float]
+
+
+def systems() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Candidate and baseline, one pair for each way in which a law is computed."""
+    rng = np.random.default_rng(3)
+    dense = rng.beta(2, 3, (2, 40))
+    coarse = np.round(rng.beta(2, 3, (2, 40)), 1)
+    sparse = np.repeat(rng.beta(2, 3, (1, 60)), 2, axis=0)
+    sparse[0, :6] /= 3
+    few = np.repeat(rng.beta(2, 3, (1, 14)), 2, axis=0)
+    few[0, :4] /= 3
+    dense[0] *= 0.9
+    return dict(zip(KINDS, ((pair[0], pair[1]) for pair in (dense, coarse, sparse, few)), strict=True))
+
+
+#: Studentized intervals of a gate that fails take seconds, for every topic is left out in turn.
+CHEAP = tuple(method for method in METHODS if method != "studentized")
+COSTLY = tuple(method for method in METHODS if method == "studentized")
+KINDS = ("dense", "coarse", "sparse", "few")
+GATES = [
+    *(("not_significantly_risky", {"alpha": 1, "method": method}) for method in ("auto", *CHEAP)),
+    ("not_significantly_risky", {"alpha": 5, "on_churn": "warn", "tolerance": 0.01}),
+    ("not_significantly_risky", {"tradeoff": "smooth", "level": 0.999}),
+    ("not_inferior", {"tolerance": 0.1}),
+    ("no_topic_collapse", {"max_loss": 0.3}),
+]
+
+
+#: Each gate on one pair, and the first on all.
+QUESTIONS = [("dense", *gate) for gate in GATES] + [(pair, *GATES[0]) for pair in KINDS[1:]]
+QUESTIONS += [("dense", "not_significantly_risky", {"alpha": 0, "method": method}) for method in COSTLY]
+QUESTIONS += [("sparse", "not_inferior", {"tolerance": 0.5, "method": method}) for method in COSTLY]  # it is drawn
+
+
+def verdicts(order: np.random.Generator | None = None) -> Iterator[Verdict]:
+    """All gates of all pairs; topics are named by their place and given in that order, or in another."""
+    for pair, kind, options in QUESTIONS:
+        candidate, baseline = systems()[pair]
+        yield check(kind, named(candidate, order), named(baseline, order), **options)
+
+
+def named(values: np.ndarray, order: np.random.Generator | None) -> Scores:
+    places = np.arange(values.size) if order is None else order.permutation(values.size)
+    return {f"t{place:03d}": float(values[place]) for place in places}
+
+
+if __name__ == "__main__":
+    print(dumps(list(verdicts(np.random.default_rng(int(sys.argv[1]))))), end="")

@@ -1,0 +1,67 @@
+"""The same data give the same report, to the byte: with any number of threads, in any order, again and again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.assertions import check
+from pytest_riskguard.gates.spec import KINDS
+from pytest_riskguard.inference import mean_law
+from pytest_riskguard.reports.json import dumps
+from tests.gates import same_bytes
+
+ROOT = Path(__file__).resolve().parents[2]
+#: What libraries under numpy take for the number of threads.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+
+
+def in_a_process(threads: int, *, order: int) -> str:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    environment |= dict.fromkeys(THREADS, str(threads)) | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, "-m", "tests.gates.same_bytes", str(order)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+    ).stdout
+
+
+def test_threads_repetition_and_order_of_topics_change_no_byte(monkeypatch):
+    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # it would name the gates
+    told = dumps(list(same_bytes.verdicts()))
+    assert in_a_process(1, order=1) == told
+    assert in_a_process(2, order=2) == told
+
+
+def test_what_was_asked_covers_every_kind_of_gate_outcome_and_law():
+    verdicts = list(same_bytes.verdicts())
+    assert {verdict.kind for verdict in verdicts} == set(KINDS)
+    assert {verdict.outcome for verdict in verdicts} == {"pass", "fail"}
+    assert {verdict.reason for verdict in verdicts} >= {"loss", "churn", "not_shown", "collapse"}
+    laws = {mean_law(candidate - baseline).kind for candidate, baseline in same_bytes.systems().values()}
+    assert laws == {"smooth", "lattice", "grid", "enumerated"}
+
+
+@pytest.mark.parametrize(("pair", "kind", "options"), same_bytes.QUESTIONS)
+def test_names_of_topics_decide_nothing(pair, kind, options):
+    # sorted by name, the values come in another order: what does not name a topic must be the same
+    candidate, baseline = same_bytes.systems()[pair]
+    order = np.random.default_rng(2).permutation(candidate.size)
+    one, other = (
+        check(kind, same_bytes.named(candidate[o], None), same_bytes.named(baseline[o], None), **options).to_dict()
+        for o in (np.arange(candidate.size), order)
+    )
+    for verdict in (one, other):
+        del verdict["warnings"]  # equal losses go by name
+        verdict["estimates"]["flip_set"] = len(verdict["estimates"]["flip_set"] or ())
+        for topics in ("responsible_topics", "flagged_wins"):
+            verdict[topics] = [topic["contribution"] for topic in verdict[topics]]
+    assert other == one
