@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import shapiro
 
-from pytest_riskguard.inference import Interval, intervals
+from pytest_riskguard.inference import Interval, intervals, shapiro_wilk
+from pytest_riskguard.inference.intervals import METHODS
 from pytest_riskguard.risk import linear, minus_limits
 from tests.published import web2012
 from tests.shared_data import SHARED
 
-METHODS = ("student_t", "basic", "percentile", "bca")
 #: The whole weight of a loss, 1 + alpha.
 WEIGHTS = (1, 10)
 LEVELS = (0.95, 0.999)
@@ -50,12 +49,12 @@ def verdict(interval: Interval) -> str:
 
 def settings(differences: dict[str, np.ndarray]) -> Iterator[Setting]:
     for r in WEIGHTS:
+        found: dict[float, dict[str, dict[str, Interval]]] = {level: {} for level in LEVELS}
+        for run, d in differences.items():
+            for interval in intervals(linear(d, alpha=r - 1), methods=METHODS, level=LEVELS):
+                found[interval.level].setdefault(run, {})[interval.method] = interval
         for level in LEVELS:
-            found = {}
-            for run, d in differences.items():
-                computed = intervals(linear(d, alpha=r - 1), methods=METHODS, level=level)
-                found[run] = {interval.method: interval for interval in computed}
-            yield Setting(r, level, found)
+            yield Setting(r, level, found[level])
 
 
 def interval_table(every: list[Setting], kept: list[str]) -> Iterator[str]:
@@ -100,9 +99,10 @@ def normality_table(differences: dict[str, np.ndarray]) -> Iterator[str]:
     yield "| r | median W | smallest W | runs with p below 0.05 |"
     yield "|---|---|---|---|"
     for r in WEIGHTS:
-        tests = [shapiro(linear(d, alpha=r - 1)) for d in differences.values()]
-        w = [test.statistic for test in tests]
-        rejected = sum(test.pvalue < 0.05 for test in tests)
+        found = [shapiro_wilk(linear(d, alpha=r - 1)) for d in differences.values()]
+        tests = [test for test in found if test is not None]  # None without variation
+        w = [test.w for test in tests]
+        rejected = sum(test.p_value < 0.05 for test in tests)
         yield f"| {r} | {np.median(w):.3f} | {min(w):.3f} | {rejected} of {len(tests)} |"
 
 

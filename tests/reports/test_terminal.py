@@ -161,7 +161,10 @@ def test_a_collapse_names_the_topics_and_the_limits_that_they_exceed():
     assert text.startswith(f"{first} (30 topics)\n")
     assert "topics responsible (2 of 12 topics lost too much):" in text
     rows = [line.split() for line in text.splitlines() if line.startswith("    t")]
-    assert [(row[0], row[-2:]) for row in rows[1:]] == [("t07", ["loss,", "share"]), ("t02", ["-0.4000", "protected"])]
+    assert [(row[0], row[-2:]) for row in rows[1:]] == [
+        ("t07", ["loss,", "share"]),
+        ("t02", ["-0.4000", "protected"]),
+    ]
     assert "would pass without" not in text
     passed = asked("no_topic_collapse", LOSS)
     assert explain(passed).startswith("no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5 (30 topics)\n")
