@@ -1,6 +1,7 @@
 """Intervals and p-values: arrays in, numbers or small frozen results out; no files, no pytest."""
 
-from pytest_riskguard.inference.exact import mean_law
+from pytest_riskguard.inference.bootstrap.exact import mean_law
+from pytest_riskguard.inference.bootstrap.studentized import studentized_law
 from pytest_riskguard.inference.intervals import Interval, IntervalBatch, critical_value, interval, intervals
 from pytest_riskguard.inference.leave_one_out import leave_one_out_upper
 from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
@@ -15,7 +16,6 @@ from pytest_riskguard.inference.power import (
     topics_needed,
 )
 from pytest_riskguard.inference.signflip import SignFlip, sign_flip
-from pytest_riskguard.inference.studentized import studentized_law
 
 __all__ = [
     "Interval",

@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri, stdtrit
 
-from pytest_riskguard.inference.characteristic import quantiles_of
-from pytest_riskguard.inference.exact import mean_law
-from pytest_riskguard.inference.laws import MeanLaw
-from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.studentized import studentized_law
-from pytest_riskguard.inference.t_laws import StudentizedLaw
+from pytest_riskguard.inference.bootstrap.characteristic import quantiles_of
+from pytest_riskguard.inference.bootstrap.exact import mean_law
+from pytest_riskguard.inference.bootstrap.laws import MeanLaw
+from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference.bootstrap.studentized import studentized_law
+from pytest_riskguard.inference.bootstrap.t_laws import StudentizedLaw
 from pytest_riskguard.risk.checks import FloatArray
 
 METHODS = ("student_t", "basic", "studentized", "percentile", "bca")

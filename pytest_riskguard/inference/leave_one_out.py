@@ -8,16 +8,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference.characteristic import PERIOD, SmoothLaw
-from pytest_riskguard.inference.exact import mean_law
+from pytest_riskguard.inference.bootstrap.characteristic import PERIOD, SmoothLaw
+from pytest_riskguard.inference.bootstrap.exact import mean_law
+from pytest_riskguard.inference.bootstrap.inversion import Inversion
+from pytest_riskguard.inference.bootstrap.lattice import MOST_POINTS
+from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference.bootstrap.spacing import lattice_step
+from pytest_riskguard.inference.bootstrap.sparse import MOST_VALUES
+from pytest_riskguard.inference.bootstrap.stepped import SteppedLaw, steps_up
+from pytest_riskguard.inference.bootstrap.turns import mean_exponential_less_one
 from pytest_riskguard.inference.intervals import critical_value, interval
-from pytest_riskguard.inference.inversion import Inversion
-from pytest_riskguard.inference.lattice import MOST_POINTS
-from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.spacing import lattice_step
-from pytest_riskguard.inference.sparse import MOST_VALUES
-from pytest_riskguard.inference.stepped import SteppedLaw, steps_up
-from pytest_riskguard.inference.turns import mean_exponential_less_one
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 from pytest_riskguard.risk.paired import CHANGED
 

@@ -10,11 +10,11 @@ import math
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri, stdtr
 
-from pytest_riskguard.inference.exact import mean_law
+from pytest_riskguard.inference.bootstrap.exact import mean_law
+from pytest_riskguard.inference.bootstrap.laws import MeanLaw
+from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference.bootstrap.studentized import studentized_law
 from pytest_riskguard.inference.intervals import bias_correction
-from pytest_riskguard.inference.laws import MeanLaw
-from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.studentized import studentized_law
 
 
 def upper_p_value(x: npt.ArrayLike, *, method: str, bound: float = 0.0) -> float:

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammainc, ndtr, ndtri
 
+from pytest_riskguard.inference.bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import Interval, critical_value
-from pytest_riskguard.inference.sample import Sample
 
 #: Above this many degrees of freedom the approximation that starts the search is the answer; and where the critical
 #: value times the standard error of the root of a chi-square is as small as the spacing of the sum below.

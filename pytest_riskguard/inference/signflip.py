@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, gammaln
 
-from pytest_riskguard.inference.characteristic import PERIOD, Comb
-from pytest_riskguard.inference.lattice import MOST_POINTS, points_over
-from pytest_riskguard.inference.spacing import lattice_step
+from pytest_riskguard.inference.bootstrap.characteristic import PERIOD, Comb
+from pytest_riskguard.inference.bootstrap.lattice import MOST_POINTS, points_over
+from pytest_riskguard.inference.bootstrap.spacing import lattice_step
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 from pytest_riskguard.risk.paired import CHANGED
 

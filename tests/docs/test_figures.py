@@ -8,7 +8,8 @@ from pytest_riskguard.baselines import names, store
 from pytest_riskguard.config import yaml_nodes
 from pytest_riskguard.evaluation import err, reading
 from pytest_riskguard.gates import decision, explain, notices
-from pytest_riskguard.inference import cannot_fail, grid, laws, signflip, sparse
+from pytest_riskguard.inference import cannot_fail, signflip
+from pytest_riskguard.inference.bootstrap import grid, laws, sparse
 from pytest_riskguard.risk import paired
 from tests.docs.pages import DOCS
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference.resampling import (
+from pytest_riskguard.inference.bootstrap.resampling import (
     ExactColumns,
     drawn_counts,
     drawn_topics,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
-from pytest_riskguard.inference.characteristic import smooth_law
-from pytest_riskguard.inference.grid import grid_law
-from pytest_riskguard.inference.lattice import lattice_law
-from pytest_riskguard.inference.laws import ConstantLaw, MeanLaw
-from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.sparse import enumerated_law
-from pytest_riskguard.inference.stepped import stepped_law
+from pytest_riskguard.inference.bootstrap.characteristic import smooth_law
+from pytest_riskguard.inference.bootstrap.grid import grid_law
+from pytest_riskguard.inference.bootstrap.lattice import lattice_law
+from pytest_riskguard.inference.bootstrap.laws import ConstantLaw, MeanLaw
+from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference.bootstrap.sparse import enumerated_law
+from pytest_riskguard.inference.bootstrap.stepped import stepped_law
 
 
 def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.inference import mean_law
-from pytest_riskguard.inference.spacing import lattice_step
+from pytest_riskguard.inference.bootstrap.spacing import lattice_step
 
 RNG = np.random.default_rng(7)
 P10 = RNG.integers(-6, 7, size=200) / 10

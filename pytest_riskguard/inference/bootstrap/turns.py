@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from pytest_riskguard.inference.inversion import ComplexArray
+from pytest_riskguard.inference.bootstrap.inversion import ComplexArray
 from pytest_riskguard.risk.checks import FloatArray
 
 #: Angles per block: bounds the memory of long vectors.

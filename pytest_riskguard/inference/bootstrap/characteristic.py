@@ -19,11 +19,11 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri
 
-from pytest_riskguard.inference import look
-from pytest_riskguard.inference.inversion import ComplexArray, Inversion
-from pytest_riskguard.inference.laws import MeanLaw
-from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.turns import mean_exponential_less_one
+from pytest_riskguard.inference.bootstrap import look
+from pytest_riskguard.inference.bootstrap.inversion import ComplexArray, Inversion
+from pytest_riskguard.inference.bootstrap.laws import MeanLaw
+from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference.bootstrap.turns import mean_exponential_less_one
 from pytest_riskguard.risk.checks import FloatArray
 
 #: The law is computed on a circle of this many standard errors.

@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.inference.laws import REACHED
-from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.bootstrap.laws import REACHED
+from pytest_riskguard.inference.bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.risk.paired import CHANGED
 

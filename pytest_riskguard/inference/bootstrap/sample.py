@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.inference.spacing import lattice_step
+from pytest_riskguard.inference.bootstrap.spacing import lattice_step
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 from pytest_riskguard.risk.paired import varies
 

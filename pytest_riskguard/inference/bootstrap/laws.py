@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from pytest_riskguard.inference.sample import SAME_ATOM, Sample
+from pytest_riskguard.inference.bootstrap.sample import SAME_ATOM, Sample
 from pytest_riskguard.risk.checks import FloatArray
 
 #: A probability this close below a level has reached it, and one this small is none: sums of masses carry rounding.

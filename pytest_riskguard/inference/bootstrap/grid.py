@@ -14,10 +14,10 @@ import math
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from pytest_riskguard.inference.characteristic import PERIOD
-from pytest_riskguard.inference.lattice import NO_MASS, Convolution, multiples
-from pytest_riskguard.inference.laws import StepLaw
-from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.bootstrap.characteristic import PERIOD
+from pytest_riskguard.inference.bootstrap.lattice import NO_MASS, Convolution, multiples
+from pytest_riskguard.inference.bootstrap.laws import StepLaw
+from pytest_riskguard.inference.bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
 
 #: Grid points over 24 standard errors.

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.inference import mean_law
-from pytest_riskguard.inference.characteristic import smooth_law
-from pytest_riskguard.inference.grid import grid_law
-from pytest_riskguard.inference.lattice import lattice_law
-from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.sparse import enumerated_law
-from tests.inference.brute_force import all_multisets, between_atoms, changed_topics_law, resampled_means
+from pytest_riskguard.inference.bootstrap.characteristic import smooth_law
+from pytest_riskguard.inference.bootstrap.grid import grid_law
+from pytest_riskguard.inference.bootstrap.lattice import lattice_law
+from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference.bootstrap.sparse import enumerated_law
+from tests.inference.bootstrap.brute_force import all_multisets, between_atoms, changed_topics_law, resampled_means
 
 
 def sparse(n: int, changed: int, *, seed: int) -> np.ndarray:

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pytest_riskguard.inference import Interval, IntervalBatch, interval, intervals, look, mean_law
-from pytest_riskguard.inference.characteristic import (
+from pytest_riskguard.inference import Interval, IntervalBatch, interval, intervals, mean_law
+from pytest_riskguard.inference.bootstrap import look
+from pytest_riskguard.inference.bootstrap.characteristic import (
     LOOKED_AT,
     STEP,
     Comb,
@@ -20,10 +21,10 @@ from pytest_riskguard.inference.characteristic import (
     _falls_at_once,
     smooth_law,
 )
+from pytest_riskguard.inference.bootstrap.inversion import Inversion
+from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference.bootstrap.turns import mean_exponential_less_one
 from pytest_riskguard.inference.intervals import FAST, METHODS
-from pytest_riskguard.inference.inversion import Inversion
-from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.turns import mean_exponential_less_one
 
 LEVELS = (0.8, 0.95, 0.999)
 
@@ -219,7 +220,7 @@ def test_a_glance_is_enough_for_most_and_no_rise_escapes_it() -> None:
 def test_glance_and_look_agree_where_phi_falls_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.random.default_rng(6).normal(size=80)
     glanced = smooth_law(Sample.of(x))
-    monkeypatch.setattr("pytest_riskguard.inference.characteristic._falls_at_once", lambda _: False)
+    monkeypatch.setattr("pytest_riskguard.inference.bootstrap.characteristic._falls_at_once", lambda _: False)
     looked = smooth_law(Sample.of(x))
     assert glanced is not None
     assert looked is not None

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from pytest_riskguard.inference.characteristic import (
+from pytest_riskguard.inference.bootstrap.characteristic import (
     FAR_DENSITY,
     FIRST_FREQUENCIES,
     NEGLIGIBLE,
@@ -25,9 +25,9 @@ from pytest_riskguard.inference.characteristic import (
     small_between,
     standard_phi,
 )
-from pytest_riskguard.inference.inversion import ComplexArray
-from pytest_riskguard.inference.lattice import IntArray, multiples, on_visible_lattice, points_over
-from pytest_riskguard.inference.sample import SAME_ATOM, Sample
+from pytest_riskguard.inference.bootstrap.inversion import ComplexArray
+from pytest_riskguard.inference.bootstrap.lattice import IntArray, multiples, on_visible_lattice, points_over
+from pytest_riskguard.inference.bootstrap.sample import SAME_ATOM, Sample
 from pytest_riskguard.risk.checks import FloatArray
 
 #: With fewer points the transform of the whole law is the cheaper way.

@@ -21,11 +21,11 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ive, ndtri
 
-from pytest_riskguard.inference.characteristic import PERIOD, STEP
-from pytest_riskguard.inference.condense import condensed
-from pytest_riskguard.inference.inversion import ComplexArray
-from pytest_riskguard.inference.lattice import on_visible_lattice
-from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.bootstrap.characteristic import PERIOD, STEP
+from pytest_riskguard.inference.bootstrap.condense import condensed
+from pytest_riskguard.inference.bootstrap.inversion import ComplexArray
+from pytest_riskguard.inference.bootstrap.lattice import on_visible_lattice
+from pytest_riskguard.inference.bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
 
 FIRST_FREQUENCIES = 64

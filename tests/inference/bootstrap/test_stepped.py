@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.inference import mean_law
-from pytest_riskguard.inference.lattice import lattice_law
-from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.stepped import SteppedLaw, stepped_law
+from pytest_riskguard.inference.bootstrap.lattice import lattice_law
+from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference.bootstrap.stepped import SteppedLaw, stepped_law
 
 
 def rounded(

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pytest_riskguard.inference import critical_value, interval, intervals, mean_law
-from pytest_riskguard.inference.characteristic import Comb, SmoothLaw
+from pytest_riskguard.inference.bootstrap.characteristic import Comb, SmoothLaw
+from pytest_riskguard.inference.bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import METHODS
-from pytest_riskguard.inference.sample import Sample
-from tests.inference.brute_force import all_multisets, between_atoms
+from tests.inference.bootstrap.brute_force import all_multisets, between_atoms
 
 whole = arrays(np.int64, st.integers(2, 40), elements=st.integers(-6, 6))
 reals = arrays(

@@ -11,10 +11,10 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.inference.characteristic import PERIOD
-from pytest_riskguard.inference.inversion import ComplexArray
-from pytest_riskguard.inference.laws import StepLaw
-from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.bootstrap.characteristic import PERIOD
+from pytest_riskguard.inference.bootstrap.inversion import ComplexArray
+from pytest_riskguard.inference.bootstrap.laws import StepLaw
+from pytest_riskguard.inference.bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
 
 #: Points of a lattice over 24 standard errors, at the most: in a finer one nobody sees the steps.

@@ -12,11 +12,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.inference.joint import inverted_law
-from pytest_riskguard.inference.sample import SAME_ATOM, Sample
-from pytest_riskguard.inference.sparse import enumerated_resamples
-from pytest_riskguard.inference.t_laws import MirroredLaw, StudentizedLaw, WeightedLaw, leans_left, vary
-from pytest_riskguard.inference.tilted import replicated_law
+from pytest_riskguard.inference.bootstrap.joint import inverted_law
+from pytest_riskguard.inference.bootstrap.sample import SAME_ATOM, Sample
+from pytest_riskguard.inference.bootstrap.sparse import enumerated_resamples
+from pytest_riskguard.inference.bootstrap.t_laws import MirroredLaw, StudentizedLaw, WeightedLaw, leans_left, vary
+from pytest_riskguard.inference.bootstrap.tilted import replicated_law
 
 #: More than for the mean, whose law has other ways when there are many: what takes as long as drawing replicates.
 MOST_VECTORS = 400_000

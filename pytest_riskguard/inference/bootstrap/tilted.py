@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, ndtri
 
-from pytest_riskguard.inference.condense import condensed
-from pytest_riskguard.inference.resampling import IntArray, words
-from pytest_riskguard.inference.sample import Sample
-from pytest_riskguard.inference.t_laws import WeightedLaw, vary
+from pytest_riskguard.inference.bootstrap.condense import condensed
+from pytest_riskguard.inference.bootstrap.resampling import IntArray, words
+from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference.bootstrap.t_laws import WeightedLaw, vary
 from pytest_riskguard.risk.checks import FloatArray
 
 #: How far out draws are centred, as quantiles of the normal law: about those of 95 % and 99.9 % limits, and none.

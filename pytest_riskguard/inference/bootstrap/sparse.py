@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtrc, gammaln
 
-from pytest_riskguard.inference.laws import StepLaw
-from pytest_riskguard.inference.sample import Sample
+from pytest_riskguard.inference.bootstrap.laws import StepLaw
+from pytest_riskguard.inference.bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
 
 IntArray = npt.NDArray[np.int64]
