@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.inputs import DEFAULT_MEASURE, measures_of, once, referee_for, source_of
-from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NamedPathType, NumberOrNone, file_option
+from pytest_riskguard.cli.inputs import measures_of, once, referee_for, source_of
+from pytest_riskguard.cli.options import question_options, system_options
+from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NumberOrNone
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.spec import (
     CONVENTIONS,
     CORRECTIONS,
     KINDS,
-    LEVELS,
-    METHODS,
-    MISSING,
     RESPONSES,
     TRADEOFFS,
 )
@@ -31,49 +29,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("candidate", type=FILE)
-@click.option(
-    "--baseline",
-    "baselines",
-    type=NamedPathType(),
-    multiple=True,
-    required=True,
-    metavar="[NAME=]RUN",
-    help="A run file, or the name of a stored baseline. Repeatable.",
-)
-@file_option("--qrels", help="Judgements (default: riskguard.yaml's).")
-@file_option("--topics", help="Query texts (default: riskguard.yaml's).")
-@file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's).")
-@click.option("--scores", is_flag=True, help="CANDIDATE and baselines are per-topic scores (CSV, TSV), not runs.")
-@click.option(
-    "--measure",
-    "measures",
-    multiple=True,
-    metavar="MEASURE",
-    help=f"Repeatable. [default: {DEFAULT_MEASURE}]",
-)
-@click.option(
-    "--alpha",
-    "alphas",
-    type=FiniteFloat(0),
-    multiple=True,
-    default=[1.0],
-    help="A loss counts 1 + ALPHA times. Repeatable. [default: 1]",
-)
-@click.option(
-    "--level",
-    type=FiniteFloat(*LEVELS),
-    default=0.95,
-    show_default=True,
-    help="Confidence of the two-sided interval.",
-)
-@click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True)
-@click.option(
-    "--tolerance",
-    type=FiniteFloat(0),
-    default=0.0,
-    show_default=True,
-    help="Loss of URisk that is accepted, in units of the measure.",
-)
+@system_options
+@question_options
 @click.option(
     "--tradeoff",
     type=click.Choice(TRADEOFFS),
@@ -125,13 +82,6 @@ if TYPE_CHECKING:
 )
 @click.option("--on-inconclusive", type=click.Choice(RESPONSES), default="fail", show_default=True)
 @click.option("--max-mde", type=FiniteFloat(0), help="Inconclusive unless a loss of this size could be seen.")
-@click.option(
-    "--missing",
-    type=click.Choice(MISSING),
-    default="refuse",
-    show_default=True,
-    help="What a topic means that only one side's scores have.",
-)
 @click.option("--json", "json_path", metavar="PATH|-", help="Write the JSON report here; - is standard output.")
 @click.option("-v", "--verbose", is_flag=True, help="Show all topics, not the ten most harmful.")
 @click.option("-q", "--quiet", is_flag=True, help="One line per gate.")

@@ -1,0 +1,87 @@
+"""Options that several commands have: the systems that a question is about, and the question itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import click
+
+from pytest_riskguard.cli.inputs import DEFAULT_MEASURE
+from pytest_riskguard.cli.parameters import FiniteFloat, NamedPathType, file_option
+from pytest_riskguard.gates.spec import LARGEST_ALPHA, LEVELS, METHODS, MISSING
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Option = Callable[[Command], Command]
+
+
+def system_options(command: Command) -> Command:
+    """``--baseline``, ``--qrels``, ``--topics``, ``--store``, ``--scores`` and ``--measure``."""
+    return _with(command, _SYSTEMS)
+
+
+def question_options(command: Command) -> Command:
+    """``--alpha``, ``--level``, ``--method``, ``--tolerance`` and ``--missing``."""
+    return _with(command, _QUESTION)
+
+
+def _with(command: Command, options: Sequence[Option[Command]]) -> Command:
+    for option in reversed(options):  # as decorators the last is applied first
+        command = option(command)
+    return command
+
+
+_SYSTEMS: tuple[Any, ...] = (
+    click.option(
+        "--baseline",
+        "baselines",
+        type=NamedPathType(),
+        multiple=True,
+        required=True,
+        metavar="[NAME=]RUN",
+        help="A run file, or the name of a stored baseline. Repeatable.",
+    ),
+    file_option("--qrels", help="Judgements (default: riskguard.yaml's)."),
+    file_option("--topics", help="Query texts (default: riskguard.yaml's)."),
+    file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's)."),
+    click.option("--scores", is_flag=True, help="CANDIDATE and baselines are per-topic scores (CSV, TSV), not runs."),
+    click.option(
+        "--measure",
+        "measures",
+        multiple=True,
+        metavar="MEASURE",
+        help=f"Repeatable. [default: {DEFAULT_MEASURE}]",
+    ),
+)
+_QUESTION: tuple[Any, ...] = (
+    click.option(
+        "--alpha",
+        "alphas",
+        type=FiniteFloat(0, LARGEST_ALPHA),
+        multiple=True,
+        default=[1.0],
+        help="A loss counts 1 + ALPHA times. Repeatable. [default: 1]",
+    ),
+    click.option(
+        "--level",
+        type=FiniteFloat(*LEVELS),
+        default=0.95,
+        show_default=True,
+        help="Confidence of the two-sided interval.",
+    ),
+    click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True),
+    click.option(
+        "--tolerance",
+        type=FiniteFloat(0),
+        default=0.0,
+        show_default=True,
+        help="Loss of URisk that is accepted, in units of the measure.",
+    ),
+    click.option(
+        "--missing",
+        type=click.Choice(MISSING),
+        default="refuse",
+        show_default=True,
+        help="What a topic means that only one side's scores have.",
+    ),
+)
