@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any, cast
 
 from pytest_riskguard.errors import DataError, RiskyError
@@ -241,10 +242,15 @@ def ask(
 
 
 def _checked(weights: Mapping[str, float]) -> dict[str, float]:
-    checked = {str(topic): float(weight) for topic, weight in weights.items()}
-    for topic, weight in checked.items():
-        if not (math.isfinite(weight) and weight > 0):
-            raise ValueError(f"weights: expected a number above 0 for topic {topic!r}, found {weight!r}")
+    """Weights by topic, whose names are compared as text, as those of scores are."""
+    checked: dict[str, float] = {}
+    for topic, weight in weights.items():
+        usable = isinstance(weight, Real) and not isinstance(weight, bool)
+        if not (usable and math.isfinite(weight) and weight > 0):
+            raise ValueError(f"weights: expected a number above 0 for topic {str(topic)!r}, found {weight!r}")
+        if str(topic) in checked:
+            raise ValueError(f"weights: topic {str(topic)!r} appears twice")
+        checked[str(topic)] = float(weight)
     return checked
 
 

@@ -58,14 +58,17 @@ def align(
     ------
     DataError
         ``inputs_changed``: scored with different qrels; ``no_common_topic``; ``topics_differ``, with both lists;
-        ``missing_input``: a topic without a weight.
+        ``missing_input``: a topic without a weight; ``bad_baseline``: a replicate that leaves out topics.
     ValueError
         The gate counts topics by weight and there are no weights.
     """
     both = _aligned(gate, candidate, baseline)
     others = []
     for replicate in replicates:
-        other = _aligned(gate, replicate, both.baseline).candidate
+        pair = _aligned(gate, replicate, both.baseline)
+        other = pair.candidate
+        if gate.missing == "refuse":
+            _refuse_a_partial_replicate(replicate, both, unanswered=pair.missing_in_candidate)
         if other.topics != both.baseline.topics:  # it has a topic that neither side has
             raise _differ(
                 (replicate.name, baseline.name), ((), tuple(sorted({*other.topics} - {*both.baseline.topics})))
@@ -74,6 +77,17 @@ def align(
     topics = topics or _NO_TOPICS
     weights = _weights(topics, both.baseline.topics) if gate.weighted else None
     return replace(both, replicates=tuple(others), weights=weights, tags=topics.tags)
+
+
+def _refuse_a_partial_replicate(replicate: TopicScores, both: Aligned, *, unanswered: tuple[str, ...]) -> None:
+    """Topics that a replicate left out would pass for noise, and excuse the candidate."""
+    if lacking := sorted({*unanswered} - {*both.missing_in_baseline}):
+        raise DataError(
+            f"{replicate.name}, a replicate of {both.baseline.name}, did not answer {_counted(len(lacking))} that "
+            f"{both.baseline.name} answered: {', '.join(lacking)}; expected a whole run, for what is missing would "
+            "count as the baseline's noise: store it anew, or let missing topics score 0 (missing: zero)",
+            reason="bad_baseline",
+        )
 
 
 def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:

@@ -8,9 +8,10 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.align import Aligned
-from pytest_riskguard.gates.decision import Decision, decide, fewest_changes
+from pytest_riskguard.gates.decision import Decision, decide, enough_topics, fewest_changes, holds_at_zero_too
 from pytest_riskguard.gates.evidence import Evidence, FloatArray
-from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.inference import cannot_fail
 from pytest_riskguard.risk.paired import CHANGED
 
 
@@ -24,7 +25,8 @@ class Comparison:
     evidence : Evidence
         Differences over topics, the baseline's noise, the weights.
     n, changed : int
-        Topics, and topics whose score changed.
+        Topics, and topics that have a part in the estimate at the gate's alpha: without replicates of the baseline
+        those whose score changed.
 
     Raises
     ------
@@ -42,7 +44,7 @@ class Comparison:
             aligned.weights,
             gate.tradeoff,
         )
-        self.n, self.changed = self.evidence.n, self.evidence.changed
+        self.n, self.changed = self.evidence.n, self.evidence.changed(gate.alpha)
         if gate.tradeoff == "smooth":
             self._refuse_wide_differences()
 
@@ -77,14 +79,28 @@ class Comparison:
         return decide(self.gate, self.evidence, alpha=alpha)
 
     @property
+    def holds(self) -> bool:
+        """Whether the rule is met: at the gate's alpha, and at alpha 0 where the baseline's noise is taken off."""
+        if self.decision is None or self.plain is None:
+            return False
+        return self.decision.passes and (self.plain.passes or not holds_at_zero_too(self.gate, self.evidence))
+
+    @property
     def enough_topics(self) -> bool:
-        """Whether there are topics enough for any interval."""
-        return self.n >= FEWEST_TOPICS
+        """Whether there are topics enough for any interval, their weights considered."""
+        return enough_topics(self.evidence)
 
     @property
     def few_changes(self) -> bool:
-        """Whether so few topics changed that no interval alone may answer."""
-        return self.changed < fewest_changes(self.gate.level)
+        """Whether so few topics changed, their weights considered, that no interval alone may answer."""
+        return self.evidence.effective_changes(self.gate.alpha) < fewest_changes(self.gate.level)
+
+    @property
+    def cannot_fail(self) -> bool:
+        """Whether no values of this many changed topics would fail the gate; never claimed of weighted topics."""
+        if self.changed == 0 or self.n < 2 or self.evidence.weights is not None:
+            return False
+        return cannot_fail(self.changed, self.n, level=self.gate.level)
 
     @property
     def mean_difference(self) -> float:

@@ -21,7 +21,6 @@ from pytest_riskguard.inference import Interval, interval, intervals, leave_one_
 FEW_TOPICS = 25
 #: A limit this close to the bound counts as having reached it.
 REACHED = 1e-12
-
 #: How many times further than its mean and its width say a limit may move when a topic is left out.
 NEAR = 10.0
 
@@ -51,15 +50,21 @@ class Rule:
         return choose(self.witnesses, key=lambda method: limits[method])
 
 
-def rule_for(gate: Gate, *, n_topics: int, n_changed: int) -> Rule:
+def rule_of(gate: Gate, evidence: Evidence, *, alpha: float) -> Rule:
+    """The rule of judgement for this evidence at this alpha."""
+    changes = evidence.effective_changes(alpha)
+    return rule_for(gate, n_topics=evidence.n, n_changed=changes, uneven=evidence.uneven)
+
+
+def rule_for(gate: Gate, *, n_topics: int, n_changed: int, uneven: bool = False) -> Rule:
     """The rule of judgement for a comparison of this size.
 
-    Few changes come first: no interval alone may then answer yes to "significantly risky?" or "shown to be not
-    inferior?", so the gate's method and Student-t must agree. Then ``auto``: BCa alone from 25 topics, with Student-t
-    below.
+    Few changes come first, and weights that leave few topics: no interval alone may then answer yes to "significantly
+    risky?" or "shown to be not inferior?", so the gate's method and Student-t must agree. Then ``auto``: BCa alone
+    from 25 topics, with Student-t below.
     """
     both = (own_method(gate), "student_t") if own_method(gate) != "student_t" else ("student_t",)
-    if n_changed < fewest_changes(gate.level):
+    if uneven or n_changed < fewest_changes(gate.level):
         return Rule(both, "any" if gate.kind == "not_significantly_risky" else "all")
     if gate.method == "auto" and n_topics < FEW_TOPICS:
         return Rule(both, "all")
@@ -102,7 +107,7 @@ def margin(gate: Gate, limit: float) -> float:
 
 def decide(gate: Gate, evidence: Evidence, *, alpha: float) -> Decision:
     """Apply the gate's rule at this alpha; all intervals are reported."""
-    rule = rule_for(gate, n_topics=evidence.n, n_changed=evidence.changed)
+    rule = rule_of(gate, evidence, alpha=alpha)
     methods = REPORTED + tuple(method for method in rule.witnesses if method not in REPORTED)
     computed = intervals(evidence.scores(alpha), methods=methods, level=gate.level)
     limits = {interval.method: limit_of(gate, interval) for interval in computed}
@@ -115,7 +120,7 @@ def interval_margin(gate: Gate, evidence: Evidence, *, alpha: float) -> float:
 
     The cheapest witness is looked at first, and no other where it settles the answer.
     """
-    rule = rule_for(gate, n_topics=evidence.n, n_changed=evidence.changed)
+    rule = rule_of(gate, evidence, alpha=alpha)
     x = evidence.scores(alpha)
     margins = []
     for method in sorted(rule.witnesses, key=lambda m: m != "student_t"):
@@ -130,13 +135,31 @@ def interval_passes(gate: Gate, evidence: Evidence, *, alpha: float) -> bool:
     return interval_margin(gate, evidence, alpha=alpha) >= 0
 
 
+def enough_topics(evidence: Evidence) -> bool:
+    """Whether there are topics enough for any interval, their weights considered."""
+    return evidence.effective >= FEWEST_TOPICS - REACHED
+
+
+def holds_at_zero_too(gate: Gate, evidence: Evidence) -> bool:
+    """Whether the rule must hold at alpha 0 beside the gate's alpha.
+
+    A loss that counts more cannot turn a failure into a pass, save where the baseline's noise, which counts more too,
+    is taken off.
+    """
+    return evidence.noisy and gate.alpha > 0
+
+
 def passes(gate: Gate, evidence: Evidence) -> bool:
     """Whether the gate as a whole lets these differences through, churn let through by ``on_churn`` included."""
-    if evidence.n < FEWEST_TOPICS:
+    if not enough_topics(evidence):
         return False
-    if interval_passes(gate, evidence, alpha=gate.alpha):
-        return True
-    return gate.on_churn == "warn" and interval_passes(gate, evidence, alpha=0.0)
+    if gate.on_churn == "fail" and holds_at_zero_too(gate, evidence):
+        return all(interval_passes(gate, evidence, alpha=alpha) for alpha in (0.0, gate.alpha))
+    if gate.on_churn == "fail":
+        return interval_passes(gate, evidence, alpha=gate.alpha)
+    if holds_at_zero_too(gate, evidence):
+        return interval_passes(gate, evidence, alpha=0.0)
+    return any(interval_passes(gate, evidence, alpha=alpha) for alpha in (gate.alpha, 0.0))
 
 
 def passes_without_each(gate: Gate, evidence: Evidence, indices: npt.NDArray[np.intp]) -> BoolArray:
@@ -146,7 +169,11 @@ def passes_without_each(gate: Gate, evidence: Evidence, indices: npt.NDArray[np.
     """
     if evidence.n - 1 < FEWEST_TOPICS or indices.size == 0:
         return np.zeros(indices.size, dtype=np.bool_)
+    if evidence.weights is not None:  # without it the others are seen from another mean
+        return np.array([passes(gate, evidence.without(int(i))) for i in indices])
     result = _passes_without_each(gate, evidence, indices, alpha=gate.alpha)
+    if holds_at_zero_too(gate, evidence) and np.any(result):
+        result &= _passes_without_each(gate, evidence, indices, alpha=0.0)
     if gate.on_churn == "warn" and not np.all(result):
         result |= _passes_without_each(gate, evidence, indices, alpha=0.0)
     return result
@@ -155,18 +182,16 @@ def passes_without_each(gate: Gate, evidence: Evidence, indices: npt.NDArray[np.
 def _passes_without_each(gate: Gate, evidence: Evidence, indices: npt.NDArray[np.intp], *, alpha: float) -> BoolArray:
     x = evidence.scores(alpha)
     result = np.zeros(indices.size, dtype=np.bool_)
+    has_moved, changed = evidence.moved(alpha), evidence.changed(alpha)
     for moved in (True, False):  # leaving out a changed topic leaves one change fewer
-        members = np.flatnonzero(evidence.moved[indices] == moved)
+        members = np.flatnonzero(has_moved[indices] == moved)
         if members.size == 0:
             continue
-        rule = rule_for(gate, n_topics=evidence.n - 1, n_changed=evidence.changed - moved)
+        rule = rule_for(gate, n_topics=evidence.n - 1, n_changed=changed - moved)
         near = _near(gate, x, indices[members], rule)
         if not np.any(near):
             continue
         members = members[near]
-        if evidence.weights is not None:  # without it the others are seen from another mean
-            result[members] = [interval_passes(gate, evidence.without(int(i)), alpha=alpha) for i in indices[members]]
-            continue
         reached = [_margins_without_each(gate, x, method, indices[members]) >= 0 for method in rule.witnesses]
         result[members] = np.all(reached, axis=0) if rule.demand == "all" else np.any(reached, axis=0)
     return result

@@ -19,6 +19,11 @@ from pytest_riskguard.risk.tradeoff import tradeoff
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
+#: Weights that leave fewer topics than this, counted as equally heavy ones, are said to be uneven ...
+EVEN = 50.0
+#: ... unless they leave this share of the topics there are.
+NEARLY_ALL = 0.9
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -51,27 +56,53 @@ class Evidence:
         """How many topics."""
         return self.differences.size
 
-    @cached_property
-    def moved(self) -> BoolArray:
-        """Which topics changed, or change from one run of the baseline to the next."""
-        moved: BoolArray = np.any(np.abs(np.vstack([self.differences, self.noise])) > CHANGED, axis=0)
-        return moved
+    @property
+    def noisy(self) -> bool:
+        """Whether the baseline's own noise is taken off."""
+        return len(self.noise) > 0
 
     @cached_property
-    def changed(self) -> int:
+    def effective(self) -> float:
+        """How many equally heavy topics would say as much: Kish's effective sample size, (sum w)^2 / sum w^2."""
+        return float(self.n) if self.weights is None else _effective(self._relative)
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the weights leave so few topics that the bootstrap alone is not to be trusted."""
+        return self.weights is not None and self.effective < min(EVEN, NEARLY_ALL * self.n)
+
+    def moved(self, alpha: float) -> BoolArray:
+        """Which topics have a part in the estimate at this alpha: they changed beyond the baseline's noise."""
+        moved: BoolArray = (self._excess(alpha) if self.noisy else self.differences) != 0
+        return moved
+
+    def changed(self, alpha: float) -> int:
         """How many topics moved."""
-        return int(np.count_nonzero(self.moved))
+        return int(np.count_nonzero(self.moved(alpha)))
+
+    def effective_changes(self, alpha: float) -> int:
+        """How many equally heavy topics would have moved as much, rounded down."""
+        moved = self.moved(alpha)
+        if self.weights is None or not np.any(moved):
+            return int(np.count_nonzero(moved))
+        return math.floor(_effective(self._relative[moved]) + 1e-9)
 
     def parts(self, alpha: float) -> FloatArray:
         """Each topic's part in the estimate, times the number of topics: their mean is the estimate.
 
         At alpha 0 these are plain differences, whatever the trade-off.
         """
+        return self.weighed(self._excess(alpha))
+
+    def _excess(self, alpha: float) -> FloatArray:
+        """Trade-off scores, less the mean of those that the replicates have."""
         x = self._traded(self.differences, alpha)
-        if self.noise.shape[0]:
-            own = np.array([self._traded(row, alpha) for row in self.noise])
-            x = x - np.sum(own, axis=0) / self.noise.shape[0]
-        return self.weighed(x)
+        if not self.noisy:
+            return x
+        own = np.array([self._traded(row, alpha) for row in self.noise])
+        x = x - np.sum(own, axis=0) / self.noise.shape[0]
+        # what rounding leaves where candidate and noise are the same is no change
+        return np.where(np.abs(x) > CHANGED * (1 + alpha), x, 0.0)
 
     def weighed(self, values: FloatArray) -> FloatArray:
         """Values per topic times the topic's weight, in weights whose mean is 1."""
@@ -84,6 +115,7 @@ class Evidence:
     @cached_property
     def _relative(self) -> FloatArray:
         weights = np.ones(self.n) if self.weights is None else self.weights
+        weights = weights / np.max(weights)  # a sum of the largest floats there are would overflow
         relative: FloatArray = weights / (math.fsum(weights) / self.n)
         return relative
 
@@ -93,7 +125,7 @@ class Evidence:
 
     def noise_estimate(self, alpha: float) -> float | None:
         """The mean URisk of the baseline's replicates against it; None where there are none."""
-        if not self.noise.shape[0]:
+        if not self.noisy:
             return None
         values = [Evidence(row, self.noise[:0], self.weights, self.kind).estimate(alpha) for row in self.noise]
         return math.fsum(values) / len(values)
@@ -101,15 +133,18 @@ class Evidence:
     def scores(self, alpha: float) -> FloatArray:
         """The vector that every interval is computed from; its mean is the estimate.
 
-        Without weights these are the parts. A weighted mean is a ratio of two sums over topics; its variation comes
-        from w_i (x_i - mean), not from the weights themselves, so the vector is the mean plus these (the first-order
-        expansion of the ratio). Topics that all score the same then have no variation, as they should.
+        Without weights these are the parts. A weighted mean is a ratio of two sums over topics, so its variation is
+        that of its jackknife: leaving topic i out moves it by w_i (x_i - mean)/(sum w - w_i), which counts a heavy
+        topic for more than the first-order expansion w_i (x_i - mean)/sum w does. The vector has these values, times
+        n - 1, around the mean. Topics that all score the same then have no variation, as they should, and equal
+        weights are no weights.
         """
         parts = self.parts(alpha)
         if self.weights is None:
             return parts
         mean = math.fsum(parts) / self.n
-        return mean + (parts - mean * self._relative)
+        moves = (parts - mean * self._relative) * (self.n - 1) / np.maximum(self.n - self._relative, 1e-9)
+        return mean + (moves - math.fsum(moves) / self.n)
 
     def without(self, indices: npt.NDArray[np.intp] | int) -> Evidence:
         """The same with topics left out."""
@@ -122,3 +157,7 @@ class Evidence:
 
     def _traded(self, differences: FloatArray, alpha: float) -> FloatArray:
         return tradeoff(differences, kind="linear" if alpha == 0 else self.kind, alpha=alpha)
+
+
+def _effective(weights: FloatArray) -> float:
+    return math.fsum(weights) ** 2 / math.fsum(weights**2)

@@ -21,6 +21,8 @@ from pytest_riskguard.risk.paired import CHANGED, varies
 
 #: Above this alpha a candidate that still passes is said to pass at any: a loss then counts a million times.
 LARGEST_ALPHA = 2.0**20
+#: How many numbers of topics are tried where the search for those without which the gate passes ends without any.
+TRIED = 16
 #: alpha* is found to this relative width; its lower end, which still passes, is reported.
 ALPHA_STAR_WIDTH = 1e-4
 
@@ -82,7 +84,9 @@ def flip_set(gate: Gate, topics: tuple[str, ...], evidence: Evidence) -> tuple[s
 
     Greedy, so an upper bound on the smallest such set. Empty for a gate that passes; None when it does not pass
     before fewer than 10 topics are left. The search starts where Student-t, which costs nothing, would flip, and
-    ends with a number of topics without which the gate passes while it fails with the last of them put back.
+    ends with a number of topics without which the gate passes while it fails with the last of them put back. With
+    every topic removed the rest says less, so a gate may pass without some topics and fail again without more: where
+    removing all that may go does not help, the numbers that Student-t likes best are tried.
     """
     parts = evidence.parts(gate.alpha)
     order = np.argsort(np.round(parts, 12), kind="stable")  # equal losses go by topic, whatever their rounding
@@ -94,7 +98,8 @@ def flip_set(gate: Gate, topics: tuple[str, ...], evidence: Evidence) -> tuple[s
     if passes_without(0):
         return ()
     fails_at, passes_at = 0, most + 1
-    guess, stride = _flip_by_student_t(gate, evidence.scores(gate.alpha)[order], most), 1
+    reached = _reached_by_student_t(gate, evidence.scores(gate.alpha)[order], most)
+    guess, stride = (int(np.argmax(reached >= 0)) + 1 if np.any(reached >= 0) else max(most, 1)), 1
     while passes_at - fails_at > 1:
         if passes_without(guess):
             passes_at, guess = guess, max(guess - stride, fails_at + 1)
@@ -103,19 +108,22 @@ def flip_set(gate: Gate, topics: tuple[str, ...], evidence: Evidence) -> tuple[s
         stride *= 2
         if fails_at > 0 and passes_at <= most:
             guess = (fails_at + passes_at) // 2
+    if passes_at > most:
+        likely = (np.argsort(-reached, kind="stable")[:TRIED] + 1).tolist()
+        passes_at = next((count for count in sorted(likely) if passes_without(count)), passes_at)
     return tuple(topics[int(i)] for i in order[:passes_at]) if passes_at <= most else None
 
 
-def _flip_by_student_t(gate: Gate, scores: FloatArray, most: int) -> int:
-    """How many of the first trade-off scores must go before Student-t's limit reaches the bound."""
+def _reached_by_student_t(gate: Gate, scores: FloatArray, most: int) -> FloatArray:
+    """How far Student-t's limit lies above the bound with the first 1, 2, ... of the trade-off scores gone."""
     counts = np.arange(1, most + 1)
     left = scores.size - counts
     sums = np.cumsum(scores[::-1])[::-1][1 : most + 1]
     squares = np.cumsum(scores[::-1] ** 2)[::-1][1 : most + 1]
     means = sums / left
     errors = np.sqrt(np.maximum(squares / left - means**2, 0) / (left - 1))
-    reached = means + _half(gate, scores.size) * errors >= -gate.tolerance
-    return int(counts[int(np.argmax(reached))]) if np.any(reached) else max(most, 1)
+    reached: FloatArray = means + _half(gate, scores.size) * errors + gate.tolerance
+    return reached
 
 
 def _half(gate: Gate, n: int) -> float:
@@ -128,9 +136,9 @@ def alpha_star(gate: Gate, evidence: Evidence) -> float | Literal["any"] | None:
     """The largest alpha up to which the candidate passes the gate's own interval rule.
 
     None for a loss (it fails even at alpha 0), ``"any"`` when it passes at every alpha up to 2^20; None too for the
-    smooth trade-off, which has no alpha to vary. The gate passes at
-    the value reported and fails within about a thousandth above it (limits of few topics are steps, and not quite
-    monotone in alpha). The search starts where Student-t, which costs nothing, would change its mind.
+    smooth trade-off, which has no alpha to vary. The gate passes at the value reported and fails within about a
+    thousandth above it (limits of few topics are steps, and not quite monotone in alpha). The search starts where
+    Student-t, which costs nothing, would change its mind.
     """
 
     def margin(alpha: float) -> float:

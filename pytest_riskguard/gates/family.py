@@ -20,7 +20,7 @@ def in_families(gates: Sequence[Gate], p_values: Sequence[float | None], *, corr
     Raises
     ------
     ValueError
-        The gates have different levels.
+        The gates have different levels; they are so many that a level beyond 0.999999 would be left to one.
     """
     members = [i for i, p in enumerate(p_values) if p is not None]
     families: list[Family | None] = [None] * len(gates)
@@ -35,6 +35,11 @@ def in_families(gates: Sequence[Gate], p_values: Sequence[float | None], *, corr
     adjusted = _ADJUST[correction](p)
     thresholds = effective_levels(p, level=levels.pop(), correction=correction)
     for i, adjusted_p, threshold in zip(members, adjusted, thresholds, strict=True):
-        level = min(1 - float(threshold), LEVELS[1])
+        level = 1 - float(threshold)
+        if level > LEVELS[1]:
+            raise ValueError(
+                f"a family of {len(members)} gates at level {gates[i].level:g} leaves level {level:.9g} to one of "
+                f"them; intervals go up to {LEVELS[1]:.6f}: ask at a lower level, or correct fewer gates together"
+            )
         families[i] = Family(correction, len(members), level, float(adjusted_p))
     return families

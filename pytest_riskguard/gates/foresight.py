@@ -9,7 +9,6 @@ from pytest_riskguard.gates.decision import Decision
 from pytest_riskguard.gates.evidence import FloatArray
 from pytest_riskguard.gates.verdict import Power
 from pytest_riskguard.inference import (
-    cannot_fail,
     minimum_detectable_effect,
     observed_critical,
     topics_for_tolerance,
@@ -33,7 +32,7 @@ def _detectable(comparison: Comparison) -> float | None:
     changed topics cannot fail it at all.
     """
     gate, n = comparison.gate, comparison.n
-    if comparison.changed > 0 and cannot_fail(comparison.changed, max(n, 2), level=gate.level):
+    if comparison.cannot_fail:
         return None
     plain = gate.on_churn == "warn"
     decision = comparison.plain if plain else comparison.decision

@@ -189,7 +189,7 @@ def _outcome(comparison: Comparison, power: Power) -> tuple[Outcome, str | None]
         return ("fail", "collapse") if collapsed(comparison) else ("pass", None)
     if not comparison.enough_topics or comparison.decision is None or comparison.plain is None:
         return "inconclusive", "too_few_topics"
-    if not comparison.decision.passes:
+    if not comparison.holds:
         if comparison.gate.kind == "not_inferior":
             return "fail", "not_shown"
         if not comparison.plain.passes:

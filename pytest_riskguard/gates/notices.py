@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import FEW_TOPICS, Decision, limit_of, margin, own_method, rule_for
+from pytest_riskguard.gates.decision import FEW_TOPICS, Decision, limit_of, margin, own_method, rule_of
+from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.gates.verdict import NAMES, Notice, Outcome
-from pytest_riskguard.inference import cannot_fail
 
 #: Intervals that take the law of the mean for Student's.
 PARAMETRIC = ("student_t",)
 #: From this many topics on the paper finds parametric and nonparametric intervals alike (ADCS 2019).
 ENOUGH_FOR_STUDENT = 250
+#: With fewer changed topics an interval that decides alone fails harmless changes more often than it says.
+ENOUGH_CHANGES = 25
 
 
 def notices(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[Notice, ...]:
@@ -21,6 +23,7 @@ def notices(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tupl
     ``rescored`` says that a stored baseline was scored anew.
     """
     found = list(_about_the_data(comparison, rescored=rescored))
+    found += _about_the_weights(comparison)
     if comparison.enough_topics and comparison.decision is not None and comparison.plain is not None:
         found += _about_the_evidence(comparison, comparison.decision)
         found += _about_the_answer(comparison, comparison.decision, comparison.plain, outcome)
@@ -43,13 +46,27 @@ def _about_the_data(comparison: Comparison, *, rescored: bool) -> Iterator[Notic
         )
 
 
+def _about_the_weights(comparison: Comparison) -> Iterator[Notice]:
+    evidence = comparison.evidence
+    if not evidence.uneven or comparison.gate.kind == "no_topic_collapse":
+        return
+    text = f"the weights make {comparison.n} topics count like {evidence.effective:.3g} of equal weight"
+    if evidence.effective < FEWEST_TOPICS <= comparison.n:
+        yield Notice("few_effective_topics", f"{text}: fewer than {FEWEST_TOPICS} are not judged")
+    elif comparison.enough_topics:
+        verb = "passes" if comparison.gate.kind == "not_inferior" else "fails"
+        agree = "" if own_method(comparison.gate) == "student_t" else f": the gate {verb} only if Student-t agrees"
+        yield Notice("few_effective_topics", text + agree)
+
+
 def _about_the_evidence(comparison: Comparison, decision: Decision) -> Iterator[Notice]:
     student = decision.interval("student_t")
     flat = student.lower == student.upper
     if comparison.changed == 0:
-        yield Notice("no_variation", "no topic changed: both systems score the same everywhere")
+        yield Notice("no_variation", _nothing_changed(comparison))
     elif flat:
-        yield Notice("no_variation", "every topic changed by the same amount: the mean alone decides")
+        text = "every topic changed by the same amount, but for rounding: the mean alone decides"
+        yield Notice("no_variation", text)
     if comparison.few_changes and comparison.changed > 0:
         yield Notice("few_changed_topics", _few_changes(comparison))
     if comparison.n < FEW_TOPICS:
@@ -68,11 +85,24 @@ def _about_the_evidence(comparison: Comparison, decision: Decision) -> Iterator[
 def _about_the_answer(
     comparison: Comparison, decision: Decision, plain: Decision, outcome: Outcome
 ) -> Iterator[Notice]:
+    if decision.passes and not comparison.holds:
+        side = "shown to be no loss" if comparison.gate.kind == "not_inferior" else "free of a significant loss"
+        yield Notice(
+            "loss_within_noise",
+            f"at this alpha the baseline's own noise outweighs it, but the mean itself, less that of the replicates, "
+            f"is not {side}; a loss that counts more cannot make up for that",
+        )
+    if outcome == "fail" and not decision.passes and _alone(comparison, decision):
+        yield Notice(
+            "sparse_changes",
+            f"only {comparison.changed} of {comparison.n} topics changed: with so few, intervals other than "
+            "Student-t's fail a harmless change more often than their level says, up to four times as often",
+        )
     if outcome == "pass" and not decision.passes:
         yield Notice("churn", "fails at this alpha only because losses weigh more; on_churn: warn lets it through")
     if disagreement := _disagreement(comparison, decision):
         yield Notice("methods_disagree", disagreement)
-    rule = rule_for(comparison.gate, n_topics=comparison.n, n_changed=comparison.changed)
+    rule = rule_of(comparison.gate, comparison.evidence, alpha=0.0)
     better = all(interval.lower > 0 for interval in plain.intervals if interval.method in rule.witnesses)
     if outcome == "pass" and decision.passes and better and not comparison.few_changes:
         yield Notice(
@@ -97,16 +127,39 @@ def _disagreement(comparison: Comparison, decision: Decision) -> str | None:
     )
 
 
+def _alone(comparison: Comparison, decision: Decision) -> bool:
+    """Whether an interval other than Student-t decided alone on few changes."""
+    return (
+        comparison.gate.kind == "not_significantly_risky"
+        and comparison.changed < ENOUGH_CHANGES
+        and not comparison.few_changes
+        and not comparison.evidence.uneven
+        and decision.decisive != "student_t"
+    )
+
+
+def _nothing_changed(comparison: Comparison) -> str:
+    text = "no topic changed: both systems score the same everywhere"
+    if comparison.gate.kind != "not_inferior":
+        return text
+    # the largest share that none of n topics would show, at this confidence
+    share = 1 - ((1 - comparison.gate.level) / 2) ** (1 / comparison.n)
+    return f"{text}; of all topics there are up to {share:.2g} ({share:.0%}) may still change"
+
+
 def _few_changes(comparison: Comparison) -> str:
     gate = comparison.gate
     topics = comparison.aligned.candidate.topics
-    moved = [topic for topic, changed in zip(topics, comparison.evidence.moved, strict=True) if changed]
+    has_moved = comparison.evidence.moved(gate.alpha)
+    moved = [topic for topic, changed in zip(topics, has_moved, strict=True) if changed]
     text = f"only {comparison.changed} of {comparison.n} topics changed ({', '.join(moved)})"
+    if (effective := comparison.evidence.effective_changes(gate.alpha)) < comparison.changed:
+        text += f", whose weights make them count like {effective}"
     if gate.kind == "not_inferior":
         return text if gate.method == "student_t" else f"{text}: the gate passes only if Student-t agrees"
     if gate.method != "student_t":
         text += ": the gate fails only if Student-t agrees"
-    if cannot_fail(comparison.changed, comparison.n, level=gate.level):
+    if comparison.cannot_fail:
         text += f"; with {comparison.changed} changed topics it cannot fail"
     return text
 

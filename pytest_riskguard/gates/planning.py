@@ -247,6 +247,10 @@ def _plan(
     power: float,
     effects: Sequence[float],
 ) -> Plan:
+    if gate.tradeoff != "linear":
+        raise ValueError(
+            f"planning is for the linear trade-off, whose effects are in units of the measure, got {gate.tradeoff!r}"
+        )
     x, deviation = linear(differences, alpha=gate.alpha), moments.deviation
     n, tolerance = x.size, gate.tolerance
     decisive = None if decision is None else _decisive(decision)

@@ -111,6 +111,12 @@ class Gate:
         if self.tradeoff == "smooth" and self.alpha != SMOOTH_ALPHA:
             raise ValueError(f"tradeoff smooth holds for alpha {SMOOTH_ALPHA:g} only, got alpha {self.alpha!r}")
         _at_least_zero("tolerance", self.tolerance)
+        if self.tradeoff == "smooth" and (self.tolerance > 0 or self.max_mde is not None):
+            option = "tolerance" if self.tolerance > 0 else "max_mde"
+            raise ValueError(
+                f"{option} is in units of the measure, which scores of tradeoff smooth are not in: leave it out, or "
+                "use tradeoff linear"
+            )
         for name in ("max_mde", "max_loss", "max_share"):
             if (value := getattr(self, name)) is not None:
                 _at_least_zero(name, value)

@@ -23,7 +23,8 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import skew
 
-from pytest_riskguard.gates.decision import REACHED, margin, rule_for
+from pytest_riskguard.gates.decision import REACHED, enough_topics, interval_passes, margin, rule_for
+from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import intervals, sign_flip
 from pytest_riskguard.risk.paired import CHANGED
@@ -112,6 +113,9 @@ FEW_TOPICS = (12, 20)
 #: How many replicates of the baseline a gate may have.
 REPLICATED = (0, 1, 3)
 REPLICATED_ALPHAS = (1, 5, 10)
+#: How unequal weights are: the standard deviation of their logarithms.
+UNEVEN = (0.5, 1.0, 1.5)
+WEIGHTED_TOPICS = (50, 100, 250)
 
 
 class Sizes:
@@ -345,12 +349,18 @@ class Rerun:
 
 
 def rerun(cell: Rerun) -> dict[tuple[float, int], float]:
-    """How often a gate of method ``auto`` fails, by alpha and number of replicates."""
+    """How often a gate of method ``auto`` fails, by alpha and number of replicates.
+
+    With replicates it must hold at alpha 0 as well.
+    """
     failed = {(alpha, count): 0 for alpha in REPLICATED_ALPHAS for count in REPLICATED}
     for differences in cell.batches():
         for alpha, count in failed:
-            x = beyond_noise(differences, alpha, count)
-            failed[alpha, count] += int(gate_fails(differences[0], limits_of(x, ("student_t", "bca"), None)).sum())
+            fails = np.zeros(differences.shape[2], dtype=bool)
+            for tested in {alpha, 0.0} if count else {alpha}:
+                x = beyond_noise(differences, tested, count)
+                fails |= gate_fails(differences[0], limits_of(x, ("student_t", "bca"), None))
+            failed[alpha, count] += int(fails.sum())
     return {case: fails / cell.simulations for case, fails in failed.items()}
 
 
@@ -358,6 +368,43 @@ def beyond_noise(differences: Matrix, alpha: float, count: int) -> Matrix:
     """Trade-off scores of the candidate, less the mean of those that so many replicates have."""
     own = weigh(differences[1 : 1 + count], alpha)
     return weigh(differences[0], alpha) - (own.mean(axis=0) if count else 0.0)
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Topics with lognormal weights, drawn anew for each data set; no system is better, and alpha is 0."""
+
+    n: int
+    spread: float
+    simulations: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class WeightedRates:
+    """Shares of data sets (of those judged, but for ``judged``), and the median effective number of topics."""
+
+    effective: float
+    judged: float
+    student_t: float
+    bca: float
+    auto: float
+
+
+def weigh_topics(cell: Weighted) -> WeightedRates:
+    """How often a weighted gate fails, by each interval alone and by its rule."""
+    rng = np.random.default_rng([cell.seed, 3, cell.n, int(10 * cell.spread)])
+    gate, sizes, fails = Gate("calibration", alpha=0, level=LEVEL, weighted=True), [], []
+    for _ in range(cell.simulations):
+        d = study(rng, (cell.n,)) * (rng.random(cell.n) >= 0.2)
+        evidence = Evidence(d, np.zeros((0, cell.n)), rng.lognormal(0.0, cell.spread, cell.n))
+        sizes.append(evidence.effective)
+        if enough_topics(evidence):
+            found = intervals(evidence.scores(0), methods=("student_t", "bca"), level=LEVEL)
+            alone = [not margin(gate, interval.upper) >= 0 for interval in found]
+            fails.append((*alone, not interval_passes(gate, evidence, alpha=0)))
+    rates = np.mean(fails, axis=0)
+    return WeightedRates(float(np.median(sizes)), len(fails) / cell.simulations, *map(float, rates))
 
 
 # --------------------------------------------------------------------------------------------------------------------
@@ -399,9 +446,12 @@ def plan(*, simulations: int, seed: int, count: int) -> dict[str, list[Cell]]:
 
 Rows = list[tuple[Cell, dict[float, Rates]]]
 Reruns = list[tuple[Rerun, dict[tuple[float, int], float]]]
+WeightedRows = list[tuple[Weighted, WeightedRates]]
 
 
-def run(plans: dict[str, list[Cell]], reruns: list[Rerun], *, workers: int) -> tuple[dict[str, Rows], Reruns]:
+def run(
+    plans: dict[str, list[Cell]], reruns: list[Rerun], weighted: list[Weighted], *, workers: int
+) -> tuple[dict[str, Rows], Reruns, WeightedRows]:
     """Simulate all cells, in processes of one thread each; how many there are changes nothing."""
     everything = [(table, cell) for table, cells in plans.items() for cell in cells]
     order = sorted(range(len(everything)), key=lambda i: -everything[i][1].n)  # the longest first
@@ -410,11 +460,12 @@ def run(plans: dict[str, list[Cell]], reruns: list[Rerun], *, workers: int) -> t
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         simulated = pool.map(simulate, [everything[i][1] for i in order])
         noise = list(zip(reruns, pool.map(rerun, reruns), strict=True))
+        heavy = list(zip(weighted, pool.map(weigh_topics, weighted), strict=True))
         done = dict(zip(order, simulated, strict=True))
     rows: dict[str, Rows] = {table: [] for table in plans}
     for i, (table, cell) in enumerate(everything):
         rows[table].append((cell, done[i]))
-    return rows, noise
+    return rows, noise, heavy
 
 
 def percent(share: float) -> str:
@@ -489,7 +540,15 @@ def rerun_table(reruns: Reruns) -> list[str]:
     return lines
 
 
-def figures(results: dict[str, Rows], reruns: Reruns, *, simulations: int, seed: int) -> str:
+def weighted_table(weighted: WeightedRows) -> list[str]:
+    lines = header("topics", "spread", "effective topics", "judged", "fails student_t", "fails bca", "fails auto")
+    for cell, rates in weighted:
+        shares = (rates.judged, rates.student_t, rates.bca, rates.auto)
+        lines.append(row(cell.n, cell.spread, f"{rates.effective:.0f}", *map(percent, shares)))
+    return lines
+
+
+def figures(results: dict[str, Rows], reruns: Reruns, weighted: WeightedRows, *, simulations: int, seed: int) -> str:
     """The section of the page, from its heading."""
 
     def error(p: float, times: int = 1) -> str:
@@ -518,6 +577,8 @@ def figures(results: dict[str, Rows], reruns: Reruns, *, simulations: int, seed:
         gate_table(few + results["zero"], results["few equal"] + results["equal"]),
         ["### A baseline with replicates"],
         rerun_table(reruns),
+        ["### Weighted topics"],
+        weighted_table(weighted),
         ["### Other differences"],
         other_table(other, results["other equal"]),
     ]
@@ -535,8 +596,9 @@ def main() -> None:
     simulations = 50 if arguments.quick else arguments.simulations
     plans = plan(simulations=simulations, seed=arguments.seed, count=400_000 if arguments.quick else 4_000_000)
     reruns = [Rerun(n, simulations, arguments.seed) for n in TOPICS]
-    results, noise = run(plans, reruns, workers=arguments.workers)
-    text = figures(results, noise, simulations=simulations, seed=arguments.seed)
+    weighted = [Weighted(n, spread, simulations, arguments.seed) for n in WEIGHTED_TOPICS for spread in UNEVEN]
+    results, noise, heavy = run(plans, reruns, weighted, workers=arguments.workers)
+    text = figures(results, noise, heavy, simulations=simulations, seed=arguments.seed)
     if arguments.write:
         before = PAGE.read_text(encoding="utf-8").split(f"{HEADING}\n")[0]
         PAGE.write_text(before + text, encoding="utf-8", newline="\n")

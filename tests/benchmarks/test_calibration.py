@@ -367,6 +367,15 @@ def test_a_gate_takes_the_noise_off_as_the_study_does():
         assert calibration.beyond_noise(d, 5, count)[:, 0] == pytest.approx(scores, abs=1e-12)
 
 
+def test_weighted_gates_ask_both_witnesses():
+    # a short run; 4,000 simulations gave 3.1, 6.5 and 3.1 %
+    rates = calibration.weigh_topics(calibration.Weighted(50, 1.0, 150, seed=1))
+    assert rates.judged > 0.9
+    assert rates.auto <= min(rates.student_t, rates.bca) + 0.02
+    assert rates.student_t < 0.09
+    assert 15 < rates.effective < 30
+
+
 def test_replicates_take_the_churn_out():
     # a short run, far from the 90 % and more that fail without
     fails = calibration.rerun(calibration.Rerun(50, 100, seed=1))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.spec import Gate
@@ -41,20 +45,20 @@ def test_noise_is_taken_off_topic_by_topic():
     assert evidence.estimate(0.0) == pytest.approx(D.mean() - NOISE.mean(), abs=1e-15)
 
 
-def test_weights_give_the_weighted_mean_and_its_first_order_spread():
+def test_weights_give_the_weighted_mean_and_the_spread_of_its_jackknife():
     evidence = Evidence(D, NONE, WEIGHTS)
     x = linear(D, alpha=1)
     mean = np.average(x, weights=WEIGHTS)
     assert evidence.estimate(1.0) == pytest.approx(mean, abs=1e-15)
     scores = evidence.scores(1.0)
     assert scores.mean() == pytest.approx(mean, abs=1e-15)
-    # the linearised variance of a ratio of sums, sum w^2 (x - mean)^2 / (sum w)^2, but for n/(n - 1)
-    error = scores.std() / np.sqrt(40)
-    assert error == pytest.approx(np.sqrt(np.sum((WEIGHTS * (x - mean)) ** 2)) / WEIGHTS.sum(), rel=1e-12)
+    left = np.array([np.average(np.delete(x, i), weights=np.delete(WEIGHTS, i)) for i in range(40)])
+    jackknife = np.sqrt(39 / 40 * np.sum((left - left.mean()) ** 2))
+    assert scores.std(ddof=1) / np.sqrt(40) == pytest.approx(jackknife, rel=1e-12)
 
 
-def test_the_first_order_spread_is_that_of_many_replicates():
-    """The ratio sum w x / sum w over resampled topics has the linearised standard deviation, to first order."""
+def test_the_spread_is_that_of_many_replicates():
+    """The ratio sum w x / sum w over resampled topics has nearly the standard deviation of the jackknife."""
     rng = np.random.default_rng(8)
     n = 400
     x, weights = linear(rng.normal(0, 0.2, n), alpha=1), rng.uniform(0.5, 5, n)
@@ -80,12 +84,15 @@ def test_topics_that_all_change_alike_vary_under_no_weights():
     assert np.ptp(scores) < 1e-15
 
 
-def test_a_topic_that_moves_from_run_to_run_of_the_baseline_has_changed():
-    differences = np.zeros(40)
-    noise = np.zeros((2, 40))
-    noise[1, 7] = 0.3
-    assert Evidence(differences, noise).changed == 1
-    assert Evidence(differences, noise).without(7).changed == 0
+def test_a_topic_has_changed_where_it_has_a_part_in_the_estimate():
+    differences, noise = np.zeros(40), np.zeros((2, 40))
+    noise[1, 7] = 0.3  # the baseline moves there, the candidate does not
+    assert Evidence(differences, noise).changed(0.0) == 1
+    assert Evidence(differences, noise).without(7).changed(0.0) == 0
+    noise[:, 3] = 0.1, -0.1  # the mean of the replicates does not move: only their losses have a part
+    assert [Evidence(differences, noise).changed(alpha) for alpha in (0.0, 5.0)] == [1, 2]
+    differences[9] = noise[0, 9] = noise[1, 9] = -0.7  # candidate and replicates lose alike: no part at all
+    assert Evidence(differences, noise).changed(5.0) == 2
 
 
 def test_leaving_out_topics_leaves_out_their_noise_and_weight():
@@ -129,8 +136,6 @@ def test_a_loss_beyond_the_noise_still_fails_and_names_its_topics():
 
 
 def test_the_weighted_verdict_adds_up():
-    from pytest_riskguard.evaluation.topics import Topics
-
     candidate, baseline = pair(D)
     topics = Topics({}, weights=dict(zip(candidate.topics, WEIGHTS, strict=True)))
     verdict = judge(Gate("g", weighted=True), candidate, baseline, topics=topics)
@@ -146,8 +151,6 @@ def test_the_weighted_verdict_adds_up():
 def test_weights_can_turn_a_verdict():
     d = np.concatenate([np.full(30, 0.05), np.full(10, -0.1)]) + np.tile([0.01, -0.01], 20)
     candidate, baseline = pair(d)
-    from pytest_riskguard.evaluation.topics import Topics
-
     heavy = {topic: 50.0 if i >= 30 else 1.0 for i, topic in enumerate(candidate.topics)}
     assert judge(Gate("g", alpha=0), candidate, baseline).outcome == "pass"
     verdict = judge(Gate("g", alpha=0, weighted=True), candidate, baseline, topics=Topics({}, weights=heavy))
@@ -155,8 +158,6 @@ def test_weights_can_turn_a_verdict():
 
 
 def test_a_topic_without_a_weight_is_incomparable_and_no_weights_at_all_a_mistake():
-    from pytest_riskguard.evaluation.topics import Topics
-
     candidate, baseline = pair(D)
     verdict = judge(
         Gate("g", weighted=True), candidate, baseline, topics=Topics({}, weights={"t00000": 1.0}, path_name="t.tsv")
@@ -186,3 +187,95 @@ def test_leaving_out_each_topic_with_noise_and_weights_is_the_gate_on_the_rest(s
     for gate in (Gate("g"), Gate("g", kind="not_inferior", tolerance=0.15), Gate("g", method="basic")):
         expected = [passes(gate, evidence.without(i)) for i in range(30)]
         assert passes_without_each(gate, evidence, np.arange(30)).tolist() == expected
+
+
+def test_a_topic_that_a_replicate_leaves_out_is_no_noise():
+    """Unanswered topics score 0: taken for noise they would excuse a candidate that breaks as much."""
+    candidate, baseline = pair(D)
+    partial = replace(topic_scores("again", baseline.values), unanswered=("t00003", "t00007"))
+    verdict = judge(Gate("g"), candidate, baseline, replicates=[partial])
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_baseline")
+    assert verdict.problem is not None
+    assert "again, a replicate of baseline, did not answer 2 topics that baseline answered: t00003, t00007" in (
+        verdict.problem
+    )
+    neither = replace(baseline, unanswered=("t00003", "t00007"))
+    assert judge(Gate("g"), candidate, neither, replicates=[partial]).outcome != "incomparable"
+    assert judge(Gate("g", missing="zero"), candidate, baseline, replicates=[partial]).outcome != "incomparable"
+
+
+def noisy_loss() -> list[TopicScores]:
+    """A candidate that lost 0.03 nearly everywhere, against a baseline that moves by 0.2 from run to run."""
+    rng = np.random.default_rng(5)
+    base = np.full(60, 0.5)
+    noise = np.where(rng.random(60) < 0.5, 0.2, -0.2)
+    candidate = base - 0.03 + rng.normal(0, 0.02, 60)
+    runs = [candidate, base, base + noise, base - noise]
+    return [topic_scores(f"run{i}", values) for i, values in enumerate(runs)]
+
+
+@pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
+def test_a_larger_alpha_never_excuses_a_loss_by_the_baselines_noise(kind):
+    candidate, baseline, *others = noisy_loss()
+    gates = [Gate("g", kind=kind, alpha=alpha) for alpha in (0.0, 5.0)]
+    plain, weighed = [judge(gate, candidate, baseline, replicates=others) for gate in gates]
+    assert plain.outcome == weighed.outcome == "fail"
+    assert weighed.estimates.urisk is not None
+    assert weighed.estimates.urisk > 0  # the excess itself says no risk at all
+    assert weighed.reason == plain.reason
+    assert weighed.estimates.alpha_star is None
+    assert "loss_within_noise" in [notice.code for notice in weighed.warnings]
+    assert "loss_within_noise" not in [notice.code for notice in plain.warnings]
+    if kind == "not_significantly_risky":
+        p = weighed.estimates.decision_p_value
+        assert p is not None
+        assert p <= 0.05
+        assert p <= plain.estimates.decision_p_value
+
+
+def weighted_verdict(differences, weights, **options):
+    candidate, baseline = pair(differences)
+    topics = Topics({}, weights=dict(zip(candidate.topics, weights, strict=True)))
+    return judge(Gate("g", weighted=True, **options), candidate, baseline, topics=topics)
+
+
+def test_weights_that_leave_few_topics_need_student_t_to_agree():
+    """One topic in ten carries most of the traffic: BCa alone would fail too many harmless changes."""
+    rng = np.random.default_rng(2)
+    seen = set()
+    for _ in range(60):
+        weights = np.exp(rng.normal(0, 1.5, 60))
+        verdict = weighted_verdict(rng.normal(-0.03, 0.15, 60), weights, alpha=0)
+        effective = weights.sum() ** 2 / (weights**2).sum()
+        codes = [notice.code for notice in verdict.warnings]
+        if effective < 10:
+            assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_few_topics")
+        elif effective < 50:
+            uppers = {i.method: i.upper for i in verdict.intervals}
+            assert (verdict.outcome == "fail") == (uppers["bca"] < 0 and uppers["student_t"] < 0)
+            p = verdict.estimates.decision_p_value
+            assert p is not None
+            assert (verdict.outcome == "fail") == (p <= 0.05)
+        assert ("few_effective_topics" in codes) == (effective < 50)
+        seen.add((verdict.outcome, effective < 10))
+    assert seen >= {("pass", False), ("fail", False), ("inconclusive", True)}
+
+
+def test_equal_weights_are_none_whatever_their_size():
+    d = D[:30]
+    bare = judge(Gate("g"), *pair(d))
+    for size in (1.0, 1e308, 5e-324):
+        verdict = weighted_verdict(d, np.full(30, size))
+        assert verdict.estimates.urisk == pytest.approx(bare.estimates.urisk, abs=1e-15)
+        assert [notice.code for notice in verdict.warnings] == [notice.code for notice in bare.warnings]
+
+
+def test_changes_that_one_weight_rules_are_few_changes():
+    d = np.zeros(80)
+    d[:10] = -0.3 + 0.01 * np.arange(10)
+    weights = np.ones(80)
+    weights[0] = 30.0
+    verdict = weighted_verdict(d, weights, alpha=0)
+    notice = next(notice for notice in verdict.warnings if notice.code == "few_changed_topics")
+    assert "whose weights make them count like 1" in notice.message
+    assert "cannot fail" not in notice.message

@@ -29,6 +29,20 @@ def test_the_flip_set_is_the_first_number_of_worst_topics_without_which_the_gate
     assert found == (tuple(names(n)[i] for i in order[: counts[0]]) if counts else None)
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_the_flip_set_of_a_gate_that_fails_again_without_more_topics_is_found(seed):
+    """Not inferior: each topic gone takes evidence with it, so some counts in the middle alone may pass."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(12, 26))
+    d = rng.normal(0.0, 0.1, n)
+    d[: int(rng.integers(1, 3))] -= 0.4
+    gate = Gate("g", kind="not_inferior", alpha=0, tolerance=float(rng.choice([0.03, 0.05, 0.07])))
+    order = np.argsort(d, kind="stable")
+    counts = [k for k in range(n - 10 + 1) if passes(gate, evidence(np.delete(d, order[:k])))]
+    found = flip_set(gate, names(n), evidence(d))
+    assert (None if found is None else len(found)) in (counts or [None])
+
+
 def test_a_long_flip_set_is_as_short():
     rng = np.random.default_rng(5)
     d = rng.normal(-0.05, 0.1, 300)

@@ -65,6 +65,14 @@ def test_a_family_has_one_level():
         in_families([Gate("a"), Gate("b", level=0.9)], [0.1, 0.2], correction="holm")
 
 
+def test_a_family_too_large_for_its_level_is_refused():
+    gates, p_values = [Gate("g", level=0.9999)] * 200, [0.5] * 200
+    with pytest.raises(
+        ValueError, match=r"family of 200 gates at level 0.9999 leaves level 0.9999995 to one of them"
+    ):
+        in_families(gates, p_values, correction="holm")
+
+
 def test_holm_keeps_the_chance_of_any_false_alarm_at_the_level():
     """Of six comparisons of equal systems at alpha 0 one fails by chance in 14 % of cases, with Holm in 2.5 %."""
     rng = np.random.default_rng(0)

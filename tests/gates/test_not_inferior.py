@@ -39,6 +39,13 @@ def test_equal_systems_are_shown_not_inferior_by_any_tolerance_but_none():
     assert judge(gate(tolerance=0.0), *pair(np.zeros(40))).outcome == "fail"
 
 
+def test_no_change_at_all_says_how_little_that_shows():
+    (notice,) = judge(gate(tolerance=0.001), *pair(np.zeros(40))).warnings
+    # the largest share p with (1 - p)^40 = 0.025
+    assert notice.code == "no_variation"
+    assert notice.message.endswith("everywhere; of all topics there are up to 0.088 (9%) may still change")
+
+
 def test_too_little_evidence_fails_and_says_how_many_topics_would_do():
     d = np.random.default_rng(2).normal(0.0, 0.2, 50)
     d -= d.mean()

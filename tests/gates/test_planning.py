@@ -44,6 +44,11 @@ def noise(n: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).uniform(-0.3, 0.3, n)
 
 
+def test_effects_of_the_smooth_trade_off_are_not_planned() -> None:
+    with pytest.raises(ValueError, match="planning is for the linear trade-off"):
+        planned(noise(60), tradeoff="smooth")
+
+
 @pytest.mark.parametrize("alpha", [0, 1, 5])
 def test_by_student_t_a_plan_is_the_textbooks(alpha: float) -> None:
     d = noise(60)
