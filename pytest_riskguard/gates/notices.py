@@ -128,12 +128,13 @@ def _disagreement(comparison: Comparison, decision: Decision) -> str | None:
 
 
 def _alone(comparison: Comparison, decision: Decision) -> bool:
-    """Whether an interval other than Student-t decided alone on few changes."""
+    """Whether on few changes an interval decided that Student-t does not bear out."""
     return (
         comparison.gate.kind == "not_significantly_risky"
         and comparison.changed < ENOUGH_CHANGES
         and not comparison.few_changes
         and not comparison.evidence.uneven
+        and _disagreement(comparison, decision) is not None
         and decision.decisive != "student_t"
     )
 

@@ -337,3 +337,16 @@ def test_scores_too_far_apart_for_the_smooth_trade_off_are_incomparable():
 def test_a_number_that_is_none_is_refused_by_name(option):
     with pytest.raises(ValueError, match=f"{option} must be a finite number, at least 0, got 'x'"):
         Gate("g", "no_topic_collapse" if option.startswith("max_") else "not_significantly_risky", **{option: "x"})
+
+
+def test_a_failure_on_few_changes_that_student_t_does_not_bear_out_says_so():
+    """Eight changes, most of the loss in two of them: BCa fails the gate, Student-t would not."""
+    d = np.zeros(60)
+    d[:8] = -0.9, -0.7, -0.1, -0.05, 0.02, 0.02, -0.05, -0.02
+    verdict = judge(Gate("g", alpha=0), *pair(d, level=0.95))
+    assert verdict.outcome == "fail"
+    assert {"methods_disagree", "sparse_changes"} <= {notice.code for notice in verdict.warnings}
+    d[:8] = -0.5 + 0.01 * np.arange(8)
+    verdict = judge(Gate("g", alpha=0), *pair(d, level=0.95))
+    assert verdict.outcome == "fail"
+    assert "sparse_changes" not in [notice.code for notice in verdict.warnings]
