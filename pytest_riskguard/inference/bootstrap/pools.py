@@ -1,216 +1,26 @@
 """GeoRisk of every system of a pool in each of many replicates, from one set of draws.
 
-A replicate draws topics with replacement; the whole column of a topic moves, and sums, expected scores and z are those
-of the replicate. With S_i the sum of system i, N that of all and T_j the sum of topic j over systems, which no
-replicate changes, the expected score is e_ij = rho_i T_j where rho_i = S_i/N, so
-
-    z_ij = (x_ij - e_ij)/sqrt(e_ij) = a_ij/sqrt(rho_i) - b_j sqrt(rho_i),    a_ij = x_ij/sqrt(T_j), b_j = sqrt(T_j),
-
-which is negative where x_ij/T_j < rho_i. All sums of z over topics are thus sums of a and b, weighted by how often each
-topic is drawn: one matrix product. Which z are negative is fixed beforehand as in the sample itself, and put right for
-those topics whose ratio x_ij/T_j some replicate passes.
-
-References
-----------
-B. T. Dinçer, C. Macdonald, I. Ounis, "Risk-sensitive evaluation and learning to rank using multiple baselines", SIGIR
-2016 (z, ZRisk and GeoRisk); R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019 (the
-smooth trade-off).
+A replicate draws topics with replacement; the whole column of a topic moves, and sums, expected scores and z are
+those of the replicate. None of them is computed cell by cell: ``pool_scores`` takes z apart into terms whose sums,
+weighted by how often each topic is drawn, are one matrix product.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr
 
+from pytest_riskguard.inference.bootstrap.pool_scores import Pool, checked_alphas, georisk_from
+from pytest_riskguard.inference.bootstrap.pool_terms import LinearTerms, SmoothTerms, Terms
 from pytest_riskguard.inference.bootstrap.quick_counts import Counts, quick_counts, rows_per_chunk
 from pytest_riskguard.inference.bootstrap.resampling import ExactColumns
-from pytest_riskguard.risk.checks import LARGEST, FloatArray, loss_weight
-from pytest_riskguard.risk.tradeoff import KINDS, SMOOTH, SMOOTH_ALPHA
+from pytest_riskguard.risk.checks import FloatArray
 
 #: Sums held at once: bounds the memory of large pools.
 MOST_SUMS = 2**21
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Scores of several systems on the same topics, with what their z-scores are made of.
-
-    Attributes
-    ----------
-    scores : array, shape (n_systems, n_topics)
-        In units of the measure, at least 0.
-    totals : array, shape (n_topics,)
-        T_j, rounded once, so that the order of systems cannot move it.
-    ratios : array, shape (n_systems, n_topics)
-        x_ij/T_j; infinite for a topic that nobody answered, whose z are 0.
-    a : array, shape (n_systems, n_topics)
-    b : array, shape (n_topics,)
-        The two parts of z.
-    """
-
-    scores: FloatArray
-    totals: FloatArray
-    ratios: FloatArray
-    a: FloatArray
-    b: FloatArray
-
-    @classmethod
-    def of(cls, scores: npt.ArrayLike) -> Pool:
-        """Check the scores, shape (n_systems, n_topics).
-
-        Raises
-        ------
-        ValueError
-            Not two axes, fewer than two systems, no topic, a score that is not finite, negative or beyond 1e100.
-        """
-        x = np.array(scores, dtype=np.float64)
-        if x.ndim != 2:
-            raise ValueError(f"scores must have two axes (systems, topics), got shape {x.shape}")
-        if x.shape[0] < 2 or x.shape[1] < 1:
-            raise ValueError(f"scores must be those of two systems at least, on one topic at least, got shape {x.shape}")
-        if not np.all(np.isfinite(x)):
-            raise ValueError(f"scores must be finite, got {x[~np.isfinite(x)][0]}")
-        if np.any(x < 0):
-            raise ValueError(f"scores must not be negative, for z divides by a root of their sums; got {x[x < 0][0]}")
-        if np.any(x > LARGEST):
-            raise ValueError(f"scores must not exceed {LARGEST:g}, got {x[x > LARGEST][0]}")
-        totals = np.array([math.fsum(topic) for topic in x.T.tolist()])
-        answered = totals > 0
-        divisors = np.where(answered, totals, 1.0)
-        return cls(x, totals, np.where(answered, x / divisors, np.inf), x / np.sqrt(divisors), np.sqrt(totals))
-
-    @property
-    def n_systems(self) -> int:
-        """Systems in the pool."""
-        return self.scores.shape[0]
-
-    @property
-    def n_topics(self) -> int:
-        """Topics, those that nobody answered included: c of the formulas."""
-        return self.scores.shape[1]
-
-
-def checked_alphas(pool: Pool, alphas: Sequence[float], tradeoff: str) -> FloatArray:
-    """Loss weights that go with the trade-off.
-
-    Raises
-    ------
-    ValueError
-        No alpha, one that is negative or not finite; an unknown trade-off; smooth with an alpha other than 1 or a
-        score above 1.
-    """
-    if tradeoff not in KINDS:
-        raise ValueError(f"tradeoff must be one of {', '.join(KINDS)}, got {tradeoff!r}")
-    checked = np.array([loss_weight(alpha) for alpha in alphas])
-    if checked.size == 0:
-        raise ValueError("expected at least one alpha, got none")
-    if tradeoff == "smooth":
-        if np.any(checked != SMOOTH_ALPHA):
-            raise ValueError(f"the smooth trade-off has no alpha but {SMOOTH_ALPHA:g}, got {list(alphas)!r}")
-        if np.any(pool.scores > 1):
-            raise ValueError(f"scores must be from 0 to 1 for the smooth trade-off, got {np.max(pool.scores)}")
-    return checked
-
-
-def georisk_from(means: FloatArray, zrisk: FloatArray, *, n_topics: int) -> FloatArray:
-    """``sqrt(mean Phi(ZRisk/c))``: 0 for a system without any score."""
-    georisk: FloatArray = np.sqrt(means * ndtr(zrisk / n_topics))
-    return georisk
-
-
-class Terms(Protocol):
-    """Sums over drawn topics that make up ZRisk.
-
-    ``columns``, shape (n_columns, n_topics), are what is summed.
-    """
-
-    columns: FloatArray
-
-    def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts) -> FloatArray:
-        """ZRisk, shape (n_alphas, n_systems, rows), from the sums (n_columns, rows) and rho (n_systems, rows)."""
-
-
-class LinearTerms:
-    """Wins as they are, losses weighted by 1 + alpha."""
-
-    def __init__(self, pool: Pool, alphas: FloatArray) -> None:
-        self._alphas, self._systems = alphas, pool.n_systems
-        total = math.fsum(pool.totals)
-        self._shares = np.array([math.fsum(row) for row in pool.scores.tolist()]) / (total if total > 0 else 1.0)
-        negative = pool.ratios < self._shares[:, None]
-        parts = np.vstack([pool.a, pool.b])
-        exact = ExactColumns.of(parts.T)
-        integers, self._units = exact.integers.T, exact.units[:, None]
-        a, b = integers[:-1], integers[-1]
-        self.columns = np.vstack([integers, np.where(negative, a, 0.0), np.where(negative, b, 0.0)])
-        self._order = np.argsort(pool.ratios, axis=1, kind="stable")
-        self._ratios = np.take_along_axis(pool.ratios, self._order, axis=1)
-        self._negative = np.count_nonzero(negative, axis=1)
-        # in order of ratios: those counted as negative are to be taken off, the others to be added
-        sides = np.where(np.arange(pool.n_topics) < self._negative[:, None], -1.0, 1.0)
-        self._changes = np.stack([np.take_along_axis(a, self._order, axis=1), b[self._order]], axis=1)
-        self._changes *= sides[:, None, :]
-
-    def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts) -> FloatArray:
-        """See ``Terms``."""
-        k = self._systems
-        all_a, all_b = sums[:k], sums[k]
-        negative_a, negative_b = sums[k + 1 : 2 * k + 1], sums[2 * k + 1 :]
-        for system, share in enumerate(shares):
-            self._cross(system, share, counts, negative_a[system], negative_b[system])
-        roots = np.sqrt(np.where(shares > 0, shares, 1.0))
-        unit_a, unit_b = self._units[:-1], self._units[-1]
-        z = all_a * unit_a / roots - all_b * unit_b * roots
-        losses = negative_a * unit_a / roots - negative_b * unit_b * roots
-        return np.stack([z + alpha * losses for alpha in self._alphas])
-
-    def _cross(self, system: int, share: FloatArray, counts: Counts, a: FloatArray, b: FloatArray) -> None:
-        """Put right the sums of negative z where rho has passed a topic's ratio."""
-        own = int(self._negative[system])
-        negative = np.searchsorted(self._ratios[system], share, side="left").astype(np.uint32)
-        first, last = min(own, int(np.min(negative))), max(own, int(np.max(negative)))
-        if first == last:
-            return
-        crossed = np.arange(first, last, dtype=np.uint32)[:, None] < negative
-        np.logical_not(crossed[: own - first], out=crossed[: own - first])
-        drawn = counts[self._order[system, first:last]]
-        drawn *= crossed.view(np.uint8)
-        changes = self._changes[system, :, first:last] @ drawn.astype(np.float64)
-        a += changes[0]
-        b += changes[1]
-
-
-class SmoothTerms:
-    """The cubic s(x - e)/sqrt(e) is a polynomial in rho, over sqrt(rho): no sign is asked for."""
-
-    def __init__(self, pool: Pool) -> None:
-        self._systems = pool.n_systems
-        cubic, square, plain = SMOOTH
-        x, b = pool.scores, pool.b
-        columns = np.vstack(
-            [
-                ((cubic * x + square) * x + plain) * pool.a,
-                -((3 * cubic * x + 2 * square) * x + plain) * b,
-                (3 * cubic * x + square) * b**3,
-                -cubic * b**5,
-            ]
-        )
-        exact = ExactColumns.of(columns.T)
-        self.columns, self._units = exact.integers.T.copy(), exact.units[:, None]
-
-    def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts) -> FloatArray:  # noqa: ARG002 - no signs
-        """See ``Terms``."""
-        k = self._systems
-        constant, first, second, third = np.split(sums * self._units, [k, 2 * k, 3 * k])
-        safe = np.where(shares > 0, shares, 1.0)
-        polynomial = ((third * safe + second) * safe + first) * safe + constant
-        return np.asarray(polynomial / np.sqrt(safe))[None]
 
 
 class PoolKernel:

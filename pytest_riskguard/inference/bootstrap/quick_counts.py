@@ -1,8 +1,8 @@
 """How often each topic is drawn, many replicates at a time: quicker than drawing topic after topic.
 
-The counts of n draws are multinomial. So are independent Poisson counts once their sum is known, and so they stay when
-the draws still missing are drawn one by one. Poisson counts of a mean a little below 1 come out of 16 random bits each
-by comparisons alone, and leave few draws missing.
+The counts of n draws are multinomial. So are independent Poisson counts once their sum is known, and so they stay
+when the draws still missing are drawn one by one. Poisson counts of a mean a little below 1 come out of 16 random
+bits each by comparisons alone, and leave few draws missing.
 """
 
 from __future__ import annotations
