@@ -2,11 +2,13 @@
 
 from pytest_riskguard.inference.bootstrap.exact import mean_law
 from pytest_riskguard.inference.bootstrap.studentized import studentized_law
+from pytest_riskguard.inference.georisk_difference import GeoRiskDifference
 from pytest_riskguard.inference.intervals import Interval, IntervalBatch, critical_value, interval, intervals
 from pytest_riskguard.inference.leave_one_out import leave_one_out_upper
 from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
 from pytest_riskguard.inference.normality import QQPoints, ShapiroWilk, qq_points, shapiro_wilk, skewness
 from pytest_riskguard.inference.p_values import upper_p_value
+from pytest_riskguard.inference.pools import PoolInference, pool_inference, replicates_for
 from pytest_riskguard.inference.power import (
     cannot_fail,
     minimum_detectable_effect,
@@ -18,8 +20,10 @@ from pytest_riskguard.inference.power import (
 from pytest_riskguard.inference.signflip import SignFlip, sign_flip
 
 __all__ = [
+    "GeoRiskDifference",
     "Interval",
     "IntervalBatch",
+    "PoolInference",
     "QQPoints",
     "ShapiroWilk",
     "SignFlip",
@@ -34,8 +38,10 @@ __all__ = [
     "mean_law",
     "minimum_detectable_effect",
     "observed_critical",
+    "pool_inference",
     "power_of",
     "qq_points",
+    "replicates_for",
     "shapiro_wilk",
     "sign_flip",
     "skewness",

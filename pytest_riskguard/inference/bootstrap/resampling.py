@@ -28,7 +28,16 @@ EXACT = 2.0**53
 
 def words(chunk: int, count: int) -> npt.NDArray[np.uint64]:
     """The first random words of a chunk."""
-    generator = np.random.SFC64(np.random.SeedSequence((SEED, chunk)))
+    return next_words(stream(chunk), count)
+
+
+def stream(chunk: int) -> np.random.SFC64:
+    """The generator of a chunk, at its start."""
+    return np.random.SFC64(np.random.SeedSequence((SEED, chunk)))
+
+
+def next_words(generator: np.random.SFC64, count: int) -> npt.NDArray[np.uint64]:
+    """The next random words of a generator, low byte first on every machine."""
     return np.asarray(generator.random_raw(count), dtype="<u8")
 
 
