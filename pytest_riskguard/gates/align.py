@@ -71,7 +71,7 @@ def align(
             _refuse_a_partial_replicate(replicate, both, unanswered=pair.missing_in_candidate)
         if other.topics != both.baseline.topics:  # it has a topic that neither side has
             raise _differ(
-                (replicate.name, baseline.name), ((), tuple(sorted({*other.topics} - {*both.baseline.topics})))
+                [replicate.name, baseline.name], [(), tuple(sorted({*other.topics} - {*both.baseline.topics}))]
             )
         others.append(other)
     topics = topics or _NO_TOPICS
@@ -104,30 +104,41 @@ def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
 
 
 def _aligned(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> Aligned:
-    if len({candidate.qrels_digest, baseline.qrels_digest} - {None}) > 1:
-        raise DataError(
-            f"{candidate.name} and {baseline.name} were scored with different qrels; score both with the same file",
-            reason="inputs_changed",
-        )
-    ours, theirs = set(candidate.topics), set(baseline.topics)
-    if not ours & theirs:
-        raise DataError(
-            f"{candidate.name} ({_such_as(candidate)}) and {baseline.name} ({_such_as(baseline)}) have no topic in "
-            "common",
-            reason="no_common_topic",
-        )
-    lacking = tuple(sorted(theirs - ours)), tuple(sorted(ours - theirs))
+    (ours, theirs), missing = on_one_list(gate, (candidate, baseline))
+    return Aligned(ours, theirs, missing[0], missing[1])
+
+
+def on_one_list(
+    gate: Gate, systems: Sequence[TopicScores]
+) -> tuple[tuple[TopicScores, ...], tuple[tuple[str, ...], ...]]:
+    """All systems on the same topics, and for each the topics that it had to be given a 0 for.
+
+    Raises
+    ------
+    DataError
+        ``inputs_changed``: two were scored with different qrels; ``no_common_topic``; ``topics_differ``, with what
+        each lacks.
+    """
+    first, *others = systems
+    for other in others:
+        if len({first.qrels_digest, other.qrels_digest} - {None}) > 1:
+            raise DataError(
+                f"{first.name} and {other.name} were scored with different qrels; score both with the same file",
+                reason="inputs_changed",
+            )
+        if not {*first.topics} & {*other.topics}:
+            raise DataError(
+                f"{first.name} ({_such_as(first)}) and {other.name} ({_such_as(other)}) have no topic in common",
+                reason="no_common_topic",
+            )
+    every = tuple(sorted({topic for system in systems for topic in system.topics}))
+    lacking = [tuple(sorted({*every} - {*system.topics})) for system in systems]
     if any(lacking):
         if gate.missing == "refuse":
-            raise _differ((candidate.name, baseline.name), lacking)
-        every = tuple(sorted(ours | theirs))
-        candidate, baseline = _spread(candidate, every), _spread(baseline, every)
-    return Aligned(
-        candidate,
-        baseline,
-        tuple(sorted({*candidate.unanswered, *lacking[0]})),
-        tuple(sorted({*baseline.unanswered, *lacking[1]})),
-    )
+            raise _differ([system.name for system in systems], lacking)
+        systems = tuple(_spread(system, every) for system in systems)
+    missing = [tuple(sorted({*system.unanswered, *gaps})) for system, gaps in zip(systems, lacking, strict=True)]
+    return tuple(systems), tuple(missing)
 
 
 def _such_as(scores: TopicScores) -> str:
@@ -138,7 +149,7 @@ def _counted(number: int) -> str:
     return f"{number} {'topic' if number == 1 else 'topics'}"
 
 
-def _differ(names: tuple[str, str], lacking: tuple[tuple[str, ...], tuple[str, ...]]) -> DataError:
+def _differ(names: Sequence[str], lacking: Sequence[tuple[str, ...]]) -> DataError:
     parts = [
         f"{name} lacks {_counted(len(topics))}: {', '.join(topics)}"
         for name, topics in zip(names, lacking, strict=True)

@@ -65,7 +65,7 @@ def rule_for(gate: Gate, *, n_topics: int, n_changed: int, uneven: bool = False)
     """
     both = (own_method(gate), "student_t") if own_method(gate) != "student_t" else ("student_t",)
     if uneven or n_changed < fewest_changes(gate.level):
-        return Rule(both, "any" if gate.kind == "not_significantly_risky" else "all")
+        return Rule(both, "all" if gate.kind == "not_inferior" else "any")
     if gate.method == "auto" and n_topics < FEW_TOPICS:
         return Rule(both, "all")
     return Rule((own_method(gate),), "all")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
 
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import FEW_TOPICS, REACHED, own_method
-from pytest_riskguard.gates.evidence import FloatArray
+from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import upper_p_value
 
 
@@ -27,21 +27,34 @@ def decision_p_value(comparison: Comparison) -> float | None:
     return p if gate.on_churn == "fail" or gate.alpha == 0 else max(p, _at(comparison, 0.0))
 
 
-def _at(comparison: Comparison, alpha: float) -> float:
-    gate, x = comparison.gate, comparison.evidence.scores(alpha)
-    own = _p_value(x, own_method(gate), gate.tolerance)
+def p_by_rule(
+    gate: Gate, p_of: Callable[[str], float], *, n_topics: int, n_changed: int, uneven: bool = False
+) -> float:
+    """The smallest ``1 - level`` at which the rule fails, from the p-values of the intervals it looks at.
+
+    ``p_of`` gives that of one method; the others are as ``rule_for`` takes them.
+    """
+    own = p_of(own_method(gate))
     if gate.method == "student_t":
         return own
-    if comparison.evidence.uneven:
-        return max(own, _p_value(x, "student_t", gate.tolerance))
-    either = gate.method == "auto" and comparison.n < FEW_TOPICS  # each of the two witnesses alone may fail the gate
-    enough_changes = float(np.exp2(1.0 - comparison.evidence.effective_changes(alpha)))
+    if uneven:
+        return max(own, p_of("student_t"))
+    either = gate.method == "auto" and n_topics < FEW_TOPICS  # each of the two witnesses alone may fail the gate
+    enough_changes = 2.0 ** (1 - n_changed)
     if not either and own >= enough_changes:
         return own
-    student = _p_value(x, "student_t", gate.tolerance)
+    student = p_of("student_t")
     alone = min(own, student) if either else own
     return min(max(alone, enough_changes), max(own, student))
 
 
-def _p_value(x: FloatArray, method: str, tolerance: float) -> float:
-    return upper_p_value(x, method=method, bound=-tolerance - REACHED)
+def _at(comparison: Comparison, alpha: float) -> float:
+    gate, evidence = comparison.gate, comparison.evidence
+    x, bound = evidence.scores(alpha), -gate.tolerance - REACHED
+    return p_by_rule(
+        gate,
+        lambda method: upper_p_value(x, method=method, bound=bound),
+        n_topics=comparison.n,
+        n_changed=evidence.effective_changes(alpha),
+        uneven=evidence.uneven,
+    )

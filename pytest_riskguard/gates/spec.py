@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from numbers import Real
 from typing import Literal, get_args
 
-Kind = Literal["not_significantly_risky", "not_inferior", "no_topic_collapse"]
+Kind = Literal["not_significantly_risky", "georisk_not_worse", "not_inferior", "no_topic_collapse"]
 Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]
 Tradeoff = Literal["linear", "smooth"]
 Convention = Literal["plus", "minus"]
@@ -32,11 +32,19 @@ FEWEST_TOPICS = 10
 #: Confidence levels that an interval can be asked for.
 LEVELS = (1e-6, 1 - 1e-6)
 
+#: Intervals of GeoRisk, which is no mean: the others are of means.
+GEORISK_METHODS = ("auto", "student_t", "percentile", "bca")
+#: The highest level of an interval of GeoRisk: beyond, replicates would be too few in the tail.
+GEORISK_LEVEL = 0.9999
+#: References of GeoRisk that are no single baseline.
+ANY, MEDIAN = "any", "median"
+
 #: Options that would look as if they decided where they do not, by kind.
 FOREIGN: dict[str, tuple[str, ...]] = {
-    "not_significantly_risky": ("max_loss", "max_share", "protected"),
-    "not_inferior": ("max_loss", "max_share", "protected", "on_churn", "max_mde"),
-    "no_topic_collapse": ("method", "tolerance", "weighted", "on_churn", "on_inconclusive", "max_mde"),
+    "not_significantly_risky": ("max_loss", "max_share", "protected", "reference"),
+    "georisk_not_worse": ("max_loss", "max_share", "protected", "weighted"),
+    "not_inferior": ("max_loss", "max_share", "protected", "on_churn", "max_mde", "reference"),
+    "no_topic_collapse": ("method", "tolerance", "weighted", "on_churn", "on_inconclusive", "max_mde", "reference"),
 }
 
 
@@ -50,6 +58,8 @@ class Gate:
         As the report names the gate.
     kind : str
         ``not_significantly_risky``: the upper limit of URisk's interval is at least ``-tolerance``.
+        ``georisk_not_worse``: the upper limit of GeoRisk(candidate) - GeoRisk(reference) is at least ``-tolerance``;
+        the pool is the candidate and its baselines.
         ``not_inferior``: its lower limit is above ``-tolerance``; at alpha 0 that is the mean difference's.
         ``no_topic_collapse``: no topic loses more than it may.
     alpha : float
@@ -59,7 +69,7 @@ class Gate:
     method : str
         ``auto``, or the interval that alone decides.
     tolerance : float
-        Loss of URisk that is accepted, at least 0, in units of the measure.
+        Loss of URisk (or of GeoRisk) that is accepted, at least 0, in units of the measure (or of GeoRisk).
     tradeoff : str
         How a difference becomes a trade-off score: ``linear``, or ``smooth`` (at alpha 1 only).
     convention : str
@@ -78,6 +88,9 @@ class Gate:
         ``no_topic_collapse``: the largest share of the baseline's score that a topic may lose, from 0 to 1.
     protected : sequence of str
         ``no_topic_collapse``: topics, or ``TAG=VALUE`` for the topics with that tag, that may not lose at all.
+    reference : str or None
+        ``georisk_not_worse``: the baseline to compare with, ``any`` of them, or the ``median`` GeoRisk of them all;
+        None for the first.
     """
 
     name: str
@@ -96,6 +109,7 @@ class Gate:
     max_loss: float | None = 0.5
     max_share: float | None = None
     protected: Sequence[str] = ()
+    reference: str | None = None
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, KINDS)
@@ -133,6 +147,10 @@ class Gate:
         for option in fields(self):
             if option.name in FOREIGN[self.kind] and getattr(self, option.name) != option.default:
                 raise ValueError(f"{option.name} has no meaning for {self.kind}: leave it out")
+        if self.kind == "georisk_not_worse":
+            _one_of("method of georisk_not_worse", self.method, GEORISK_METHODS)
+            if self.level > GEORISK_LEVEL:
+                raise ValueError(f"level of georisk_not_worse must be at most {GEORISK_LEVEL}, got {self.level!r}")
         if self.kind == "no_topic_collapse" and not self.protected and self.max_loss is self.max_share is None:
             raise ValueError("no_topic_collapse needs max_loss, max_share or protected: without them it asks nothing")
 

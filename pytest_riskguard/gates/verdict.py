@@ -62,6 +62,10 @@ class Estimates:
 
     Where the baseline has replicates ``urisk`` and all that belongs to it is the excess over ``noise_urisk``, the
     mean URisk of the replicates. ``decision_p_value`` is the smallest ``1 - level`` at which this gate would fail.
+
+    For a pool all that is said of two systems is of the candidate and the reference; ``zrisk`` and ``georisk`` map every
+    system to its value, ``georisk_difference`` is the candidate's GeoRisk less the reference's, its error that of the
+    jackknife.
     """
 
     candidate_mean: float | None = None
@@ -79,11 +83,15 @@ class Estimates:
     decision_p_value: float | None = None
     alpha_star: float | Literal["any"] | None = None
     flip_set: tuple[str, ...] | None = None
+    zrisk: Mapping[str, float] | None = None
+    georisk: Mapping[str, float] | None = None
+    georisk_difference: float | None = None
+    georisk_standard_error: float | None = None
 
 
 @dataclass(frozen=True)
 class ReportedInterval:
-    """One interval of URisk; ``decisive`` marks the one whose limit decided."""
+    """One interval of URisk, or of the difference of two GeoRisks; ``decisive`` marks the one whose limit decided."""
 
     method: str
     level: float
@@ -96,7 +104,9 @@ class ReportedInterval:
 class ResponsibleTopic:
     """A topic's part in the verdict; ``contribution`` = x_i/n, so losses and wins add up to URisk.
 
-    ``weight`` is None where all topics count the same; ``exceeds`` names the limits of ``no_topic_collapse``.
+    ``weight`` is None where all topics count the same; ``exceeds`` names the limits of ``no_topic_collapse``. In a pool
+    ``contribution`` is the topic's part in the difference of GeoRisk, and the two z are those of candidate and
+    reference: how far each lies above what the pool leads to expect.
     """
 
     topic: str
@@ -111,6 +121,8 @@ class ResponsibleTopic:
     flips_verdict: bool
     weight: float | None = None
     exceeds: tuple[str, ...] = ()
+    candidate_z: float | None = None
+    baseline_z: float | None = None
 
 
 @dataclass(frozen=True)
@@ -163,6 +175,68 @@ class Family:
 
 
 @dataclass(frozen=True)
+class AgainstReference:
+    """The candidate against one reference of a pool.
+
+    ``level`` is what Holm's method left of the gate's for this one of several references, ``p_value`` the smallest
+    ``1 - level`` at which the rule fails against it alone, ``adjusted_p_value`` the same among all references.
+    ``probability_below`` is the share of replicates in which the candidate's GeoRisk is the lower one.
+    """
+
+    reference: str
+    georisk_difference: float
+    lower: float
+    upper: float
+    level: float
+    p_value: float
+    adjusted_p_value: float
+    passes: bool
+    probability_below: float | None
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """GeoRisk of candidate and reference at one alpha."""
+
+    alpha: float
+    candidate: float
+    reference: float
+
+
+@dataclass(frozen=True)
+class PoolFigures:
+    """Where the candidate stands in its pool.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        The pool, candidate first.
+    reference : str
+        As asked: a baseline, ``any`` or ``median``.
+    decided_by : str
+        The reference that ``baseline_mean``, wins, losses, intervals and topics are about.
+    rank : int
+        Of the candidate by GeoRisk; 1 is the highest, equal ones share the better rank.
+    rank_probabilities : tuple of float
+        Share of replicates in which it has rank 1, 2, ...: the first is the probability of being best.
+    replicates : int
+        How many were drawn.
+    references : tuple of AgainstReference
+    curve : tuple of CurvePoint
+        At every alpha that was asked together with this one.
+    """
+
+    systems: tuple[str, ...]
+    reference: str
+    decided_by: str
+    rank: int
+    rank_probabilities: tuple[float, ...]
+    replicates: int
+    references: tuple[AgainstReference, ...]
+    curve: tuple[CurvePoint, ...]
+
+
+@dataclass(frozen=True)
 class Verdict:
     """Pass or fail with the evidence; field by field the JSON object of the report.
 
@@ -201,6 +275,7 @@ class Verdict:
     flagged_wins: tuple[ResponsibleTopic, ...] = ()
     power: Power = field(default_factory=Power)
     diagnostics: Diagnostics | None = None
+    pool: PoolFigures | None = None
     problem: str | None = None
 
     @property
@@ -236,6 +311,7 @@ class Verdict:
                 "flagged_wins": _topics(data["flagged_wins"]),
                 "power": Power(**_known(Power, data["power"])),
                 "diagnostics": _diagnostics(data.get("diagnostics")),
+                "pool": _pool(data.get("pool")),
             }
         )
 
@@ -245,6 +321,14 @@ def _diagnostics(data: Mapping[str, Any] | None) -> Diagnostics | None:
         return None
     pairs = tuple(QuantilePair(**_known(QuantilePair, pair)) for pair in data["quantiles"])
     return Diagnostics(**{**_known(Diagnostics, data), "quantiles": pairs})
+
+
+def _pool(data: Mapping[str, Any] | None) -> PoolFigures | None:
+    if data is None:
+        return None
+    references = tuple(AgainstReference(**_known(AgainstReference, each)) for each in data["references"])
+    curve = tuple(CurvePoint(**_known(CurvePoint, point)) for point in data["curve"])
+    return PoolFigures(**{**_tupled(_known(PoolFigures, data)), "references": references, "curve": curve})
 
 
 def _topics(rows: list[Mapping[str, Any]]) -> tuple[ResponsibleTopic, ...]:

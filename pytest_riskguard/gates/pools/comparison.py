@@ -1,0 +1,215 @@
+"""A candidate in a pool: what the verdict, its warnings and its explanation all need, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.align import Aligned, on_one_list
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.pools.decision import Answer, Decision, answers, decide
+from pytest_riskguard.gates.spec import ANY, FEWEST_TOPICS, MEDIAN, Gate
+from pytest_riskguard.inference import PoolInference, pool_inference, replicates_for
+from pytest_riskguard.risk import georisk
+from pytest_riskguard.risk.checks import FloatArray
+
+#: Row of the candidate in every matrix.
+CANDIDATE = 0
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the candidate's GeoRisk is compared with.
+
+    Attributes
+    ----------
+    name : str
+        A baseline's, or ``median``.
+    row : int or "median"
+        Of the pool.
+    scores : TopicScores
+        Of the baseline; for the median those of the baseline that has it, or the mean of the two that have the
+        middle ones.
+    """
+
+    name: str
+    row: int | str
+    scores: TopicScores
+
+
+class PoolComparison:
+    """A ``georisk_not_worse`` gate applied to a pool.
+
+    Parameters
+    ----------
+    gate : Gate
+    candidate : TopicScores
+    baselines : sequence of TopicScores
+        At least one, in the order given.
+    level : float, optional
+        What is left of the gate's level in a family of gates.
+
+    Raises
+    ------
+    DataError
+        The systems cannot be compared, or have scores that GeoRisk is not defined for.
+    ValueError
+        A reference that is no baseline.
+    """
+
+    def __init__(
+        self, gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores], *, level: float | None = None
+    ) -> None:
+        self.gate, self.level = gate, gate.level if level is None else level
+        (ours, *theirs), self.missing = on_one_list(gate, (candidate, *baselines))
+        self.candidate, self.baselines = ours, tuple(theirs)
+        self.scores: FloatArray = np.array([system.values for system in (ours, *theirs)])
+        self.names = _distinct([ours.name, *(system.name for system in theirs)])
+        self._refuse_scores()
+        self.references = self._references()
+
+    def _refuse_scores(self) -> None:
+        smooth = self.gate.tradeoff == "smooth"
+        wrong = (self.scores < 0) | (self.scores > 1 if smooth else False)
+        if not np.any(wrong):
+            return
+        row, column = (int(place) for place in np.argwhere(wrong)[0])
+        expected = "from 0 to 1 (tradeoff: smooth)" if smooth else "that are not negative"
+        raise DataError(
+            f"{self.names[row]}: the score of topic {self.candidate.topics[column]!r} is {self.scores[row, column]:g}; "
+            f"GeoRisk is for scores {expected}",
+            reason="bad_scores",
+        )
+
+    def _references(self) -> tuple[Reference, ...]:
+        """Those that the gate asks about; a baseline's own name comes before the words ``any`` and ``median``."""
+        asked, names = self.gate.reference, self.names[1:]
+        rows = {name: row for row, name in enumerate(names, start=1)}
+        if asked is None or asked in rows:
+            row = 1 if asked is None else rows[asked]
+            return (Reference(names[row - 1], row, self.baselines[row - 1]),)
+        if asked == ANY:
+            return tuple(Reference(name, row, self.baselines[row - 1]) for name, row in rows.items())
+        if asked == MEDIAN:
+            return (Reference(MEDIAN, MEDIAN, self._median_scores()),)
+        raise ValueError(f"reference: {asked!r} is no baseline of this gate; expected {', '.join(names)}, any or median")
+
+    def _median_scores(self) -> TopicScores:
+        """Scores of the baseline in the middle by GeoRisk, or the mean of the two in the middle."""
+        values = georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)[1:]
+        order = np.argsort(np.round(values, 12), kind="stable")
+        middle = order[(len(order) - 1) // 2 : len(order) // 2 + 1]
+        first = self.baselines[int(middle[0])]
+        name = " and ".join(self.names[1 + int(row)] for row in middle)
+        return replace(first, name=name, values=np.mean(self.scores[1:][middle], axis=0))
+
+    @property
+    def n(self) -> int:
+        """Topics."""
+        return self.scores.shape[1]
+
+    @property
+    def enough_topics(self) -> bool:
+        """Whether there are topics enough for any interval."""
+        return self.n >= FEWEST_TOPICS
+
+    def pair(self, reference: Reference) -> Comparison:
+        """Candidate and reference as two systems: what changed between them, wins and losses."""
+        gate = Gate(self.gate.name, alpha=self.gate.alpha, level=self.level)
+        return Comparison(gate, Aligned(self.candidate, reference.scores, self.missing[CANDIDATE]))
+
+    @cached_property
+    def changed(self) -> tuple[int, ...]:
+        """For each reference, how many topics differ between it and the candidate."""
+        return tuple(self.pair(reference).changed for reference in self.references)
+
+    @cached_property
+    def replicates(self) -> int:
+        """How many are drawn: by the gate's own level, so that a family of gates changes none."""
+        return replicates_for(
+            level=self.gate.level,
+            n_systems=self.scores.shape[0],
+            n_topics=self.n,
+            n_differences=2 * len(self.references),
+            n_tests=len(self.references),
+        )
+
+    def inferred(self, *alphas: float) -> PoolInference:
+        """The pool in all replicates; at alpha 0 the trade-off is linear."""
+        return pool_inference(
+            self.scores,
+            candidate=CANDIDATE,
+            references=[reference.row for reference in self.references],
+            alphas=alphas,
+            tradeoff="linear" if alphas == (0.0,) else self.gate.tradeoff,
+            replicates=self.replicates,
+        )
+
+    @cached_property
+    def _inferences(self) -> tuple[PoolInference, PoolInference]:
+        """At the gate's alpha and at alpha 0, from the same draws."""
+        if self.gate.tradeoff == "linear":
+            both = self.inferred(*dict.fromkeys((self.gate.alpha, 0.0)))
+            return both, both
+        return self.inferred(self.gate.alpha), self.inferred(0.0)
+
+    @property
+    def inference(self) -> PoolInference:
+        """At the gate's alpha."""
+        return self._inferences[0]
+
+    @cached_property
+    def answers(self) -> tuple[Answer, ...]:
+        """Against each reference, its error shared between all by Holm's method."""
+        at, plain = self._inferences
+        return answers(
+            self.gate,
+            [at.difference(reference=reference.row, alpha=self.gate.alpha) for reference in self.references],
+            [plain.difference(reference=reference.row, alpha=0.0) for reference in self.references],
+            changed=self.changed,
+            level=self.level,
+        )
+
+    @cached_property
+    def deciding(self) -> int:
+        """Which reference the verdict is about: the one that is failed most clearly."""
+        order = range(len(self.references))
+        return min(order, key=lambda i: (self.answers[i].p_value, self.answers[i].decision.margin))
+
+    @property
+    def reference(self) -> Reference:
+        """The reference that the verdict is about; the first where there are too few topics to decide."""
+        return self.references[self.deciding if self.enough_topics else 0]
+
+    def decision_without(self, columns: np.ndarray, answer: int) -> tuple[Decision, Decision]:
+        """What the rule says against one reference with topics left out: at the gate's alpha and at 0."""
+        left = PoolComparison(
+            replace(self.gate, reference=self._asked(answer)),
+            _without(self.candidate, columns),
+            [_without(baseline, columns) for baseline in self.baselines],
+        )
+        at, plain = left._inferences
+        row, level = left.references[0].row, self.answers[answer].level
+        return (
+            decide(self.gate, at.difference(reference=row, alpha=self.gate.alpha), left.changed[0], level),
+            decide(self.gate, plain.difference(reference=row, alpha=0.0), left.changed[0], level),
+        )
+
+    def _asked(self, answer: int) -> str:
+        return self.references[answer].name
+
+
+def _without(scores: TopicScores, columns: np.ndarray) -> TopicScores:
+    keep = np.setdiff1d(np.arange(len(scores.topics)), columns)
+    return replace(scores, topics=tuple(scores.topics[i] for i in keep), values=scores.values[keep])
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of the pool's systems; a candidate that is called like a baseline is told apart."""
+    ours, *theirs = names
+    return (f"{ours} (candidate)" if ours in theirs else ours, *theirs)
