@@ -5,8 +5,8 @@ Run from the checkout, with one thread:
 Both ways draw topics and give GeoRisk of every system in every replicate at alpha 1. The loop is timed on
 ``--loops`` replicates and scaled; it is written twice, as one would write it (topics without any score guarded
 against, ``np.where`` for losses) and with all that could be spared spared. Fast and plain alternate, so that a busy
-machine slows both; medians of the ratios are printed, with the least and the largest, and the peak memory of the whole
-process. Last come times of what a gate asks for.
+machine slows both; medians of the ratios are printed, with the least and the largest, and the peak memory of the
+whole process. Last come times of what a gate asks for.
 """
 
 from __future__ import annotations

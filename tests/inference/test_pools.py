@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -265,3 +267,47 @@ def test_unknown_methods_levels_and_differences_are_named():
         found.differences[0].interval(method="basic")
     with pytest.raises(ValueError, match=r"level must be between 0 and 1, got 1\.0"):
         found.differences[0].interval(level=1.0)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.fixture(scope="module")
+def cranfield(shared: Path):
+    """Names of the 20 Cranfield runs, their nDCG@10, and GeoRisk computed apart from this project."""
+    topics = rows(shared / "data/cranfield_runs/scores_ndcg10.csv")
+    names = [name for name in topics[0] if name != "topic"]
+    scores = np.array([[float(topic[name]) for topic in topics] for name in names])
+    return names, scores, {of["system"]: of for of in rows(shared / "data/cranfield_runs/zrisk_georisk_ndcg10.csv")}
+
+
+@pytest.mark.parametrize(
+    ("candidate", "alpha", "significant"),
+    [
+        ("partial_longquery_trunc", 1, {"student_t", "percentile", "bca"}),
+        ("bm25s_atire", 1, {"bca"}),  # five topics differ: there Student-t must agree, and does not
+        ("improved_rrf", 1, set()),
+        ("improved_rrf", 5, set()),
+        ("improved_rrf", 10, {"student_t", "percentile", "bca"}),
+    ],
+)
+def test_cranfield_runs_against_bm25_in_the_pool_of_all(cranfield, candidate, alpha, significant):
+    names, scores, published = cranfield
+    found = pool_inference(
+        scores,
+        candidate=names.index(candidate),
+        references=[names.index("bm25s_lucene")],
+        alphas=[alpha],
+        replicates=20_000,
+    )
+    for name, georisk_of in zip(names, found.georisk[0], strict=True):  # six decimals
+        assert georisk_of == pytest.approx(float(published[name][f"georisk_a{alpha}"]), abs=6e-7)
+    (difference,) = found.differences
+    assert {method for method in METHODS if difference.interval(method=method).upper < -1e-12} == significant
+    assert {method for method in METHODS if difference.p_value(method=method, bound=-1e-12) <= 0.05} == significant
+    if (candidate, alpha) == ("improved_rrf", 10):
+        assert difference.interval(method="percentile").upper == pytest.approx(-0.009, abs=5e-4)
+        assert found.georisk[0, names.index("improved_rrf")] < found.georisk[0, names.index("bm25s_lucene")]
+        assert found.means[names.index("improved_rrf")] > found.means[names.index("bm25s_lucene")]
