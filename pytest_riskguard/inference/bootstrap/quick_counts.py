@@ -25,7 +25,7 @@ SHORT = 2.0
 #: No Poisson count with a mean up to 1 is larger, in 16 bits.
 LARGEST_COUNT = 12
 #: Cells compared at once: what fits into a processor's cache.
-BLOCK = 2**16
+BLOCK = 2**17
 
 
 def rows_per_chunk(n: int) -> int:
