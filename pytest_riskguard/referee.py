@@ -22,7 +22,8 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.family import in_families
-from pytest_riskguard.gates.judge import compare, incomparable, judge
+from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.question import incomparable
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict

@@ -56,15 +56,15 @@ def rule_of(gate: Gate, evidence: Evidence, *, alpha: float) -> Rule:
     return rule_for(gate, n_topics=evidence.n, n_changed=changes, uneven=evidence.uneven)
 
 
-def rule_for(gate: Gate, *, n_topics: int, n_changed: int, uneven: bool = False) -> Rule:
+def rule_for(gate: Gate, *, n_topics: int, n_changed: int, uneven: bool = False, level: float | None = None) -> Rule:
     """The rule of judgement for a comparison of this size.
 
     Few changes come first, and weights that leave few topics: no interval alone may then answer yes to "significantly
     risky?" or "shown to be not inferior?", so the gate's method and Student-t must agree. Then ``auto``: BCa alone
-    from 25 topics, with Student-t below.
+    from 25 topics, with Student-t below. ``level`` is the gate's own unless it is given.
     """
     both = (own_method(gate), "student_t") if own_method(gate) != "student_t" else ("student_t",)
-    if uneven or n_changed < fewest_changes(gate.level):
+    if uneven or n_changed < fewest_changes(gate.level if level is None else level):
         return Rule(both, "all" if gate.kind == "not_inferior" else "any")
     if gate.method == "auto" and n_topics < FEW_TOPICS:
         return Rule(both, "all")

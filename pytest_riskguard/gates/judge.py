@@ -20,12 +20,12 @@ from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.explain import alpha_star, flip_set, responsible_topics
 from pytest_riskguard.gates.foresight import foresight
 from pytest_riskguard.gates.notices import notices
+from pytest_riskguard.gates.question import digests, refused, unanswered
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import (
     Estimates,
     Family,
-    Inputs,
     Outcome,
     Power,
     ReportedInterval,
@@ -72,19 +72,19 @@ def judge(
     """
     if candidate.measure != baseline.measure and None not in (candidate.measure, baseline.measure):
         raise ValueError(f"candidate was scored with {candidate.measure}, baseline with {baseline.measure}")
-    question = _unanswered(
+    question = unanswered(
         gate,
         measure=candidate.measure or baseline.measure,
         candidate=candidate.name,
         baselines=(baseline.name,),
-        inputs=_inputs(candidate, baseline, replicates),
+        inputs=digests(candidate, (baseline,), replicates),
     )
     question = replace(question, replicates=len(replicates), family=family)
     tested = gate if family is None else replace(gate, level=family.level)
     try:
         comparison = compare(tested, candidate, baseline, replicates=replicates, topics=topics)
     except DataError as error:
-        return replace(question, outcome="incomparable", reason=error.reason, problem=error.problem)
+        return refused(question, error)
     return _verdict(comparison, question, rescored=rescored)
 
 
@@ -106,63 +106,6 @@ def compare(
         Weights are asked for where there are none.
     """
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
-
-
-def incomparable(
-    gate: Gate,
-    error: DataError,
-    *,
-    measure: str | None,
-    candidate: str,
-    baselines: tuple[str, ...],
-    inputs: Inputs | None = None,
-) -> Verdict:
-    """The verdict on data that cannot be compared."""
-    question = _unanswered(gate, measure=measure, candidate=candidate, baselines=baselines, inputs=inputs)
-    return replace(question, outcome="incomparable", reason=error.reason, problem=error.problem)
-
-
-def _unanswered(
-    gate: Gate, *, measure: str | None, candidate: str, baselines: tuple[str, ...], inputs: Inputs | None
-) -> Verdict:
-    """The question as the verdict repeats it; the answer is still to come."""
-    collapse = gate.kind == "no_topic_collapse"
-    return Verdict(
-        gate=gate.name,
-        kind=gate.kind,
-        outcome="inconclusive",
-        reason=None,
-        warnings=(),
-        measure=measure,
-        alpha=gate.alpha,
-        tradeoff=gate.tradeoff,
-        convention=gate.convention,
-        weighted=gate.weighted,
-        level=gate.level,
-        method=gate.method,
-        tolerance=gate.tolerance,
-        max_loss=gate.max_loss if collapse else None,
-        max_share=gate.max_share,
-        protected=tuple(gate.protected),
-        on_churn=gate.on_churn,
-        on_inconclusive=gate.on_inconclusive,
-        missing=gate.missing,
-        candidate=candidate,
-        baselines=baselines,
-        inputs=inputs,
-    )
-
-
-def _inputs(candidate: TopicScores, baseline: TopicScores, replicates: Sequence[TopicScores]) -> Inputs | None:
-    systems = (candidate, baseline, *replicates)
-    if all(system.digest is None and system.qrels_digest is None for system in systems):
-        return None
-    return Inputs(
-        qrels=candidate.qrels_digest or baseline.qrels_digest,
-        candidate=candidate.digest,
-        baselines={baseline.name: baseline.digest},
-        replicates=tuple(replicate.digest for replicate in replicates),
-    )
 
 
 def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Verdict:

@@ -63,9 +63,9 @@ class Estimates:
     Where the baseline has replicates ``urisk`` and all that belongs to it is the excess over ``noise_urisk``, the
     mean URisk of the replicates. ``decision_p_value`` is the smallest ``1 - level`` at which this gate would fail.
 
-    For a pool all that is said of two systems is of the candidate and the reference; ``zrisk`` and ``georisk`` map every
-    system to its value, ``georisk_difference`` is the candidate's GeoRisk less the reference's, its error that of the
-    jackknife.
+    For a pool all that is said of two systems is of the candidate and the reference; ``zrisk`` and ``georisk`` map
+    every system to its value, ``georisk_difference`` is the candidate's GeoRisk less the reference's, its error that
+    of the jackknife.
     """
 
     candidate_mean: float | None = None
@@ -104,8 +104,8 @@ class ReportedInterval:
 class ResponsibleTopic:
     """A topic's part in the verdict; ``contribution`` = x_i/n, so losses and wins add up to URisk.
 
-    ``weight`` is None where all topics count the same; ``exceeds`` names the limits of ``no_topic_collapse``. In a pool
-    ``contribution`` is the topic's part in the difference of GeoRisk, and the two z are those of candidate and
+    ``weight`` is None where all topics count the same; ``exceeds`` names the limits of ``no_topic_collapse``. In a
+    pool ``contribution`` is the topic's part in the difference of GeoRisk, and the two z are those of candidate and
     reference: how far each lies above what the pool leads to expect.
     """
 
@@ -204,6 +204,18 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
+class Yardstick:
+    """A baseline that is computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``.
+
+    ``candidate_inside`` says whether the candidate is among them, which moves the maximum above all.
+    """
+
+    kind: str
+    systems: tuple[str, ...]
+    candidate_inside: bool
+
+
+@dataclass(frozen=True)
 class PoolFigures:
     """Where the candidate stands in its pool.
 
@@ -275,6 +287,7 @@ class Verdict:
     flagged_wins: tuple[ResponsibleTopic, ...] = ()
     power: Power = field(default_factory=Power)
     diagnostics: Diagnostics | None = None
+    yardstick: Yardstick | None = None
     pool: PoolFigures | None = None
     problem: str | None = None
 
@@ -311,6 +324,7 @@ class Verdict:
                 "flagged_wins": _topics(data["flagged_wins"]),
                 "power": Power(**_known(Power, data["power"])),
                 "diagnostics": _diagnostics(data.get("diagnostics")),
+                "yardstick": _yardstick(data.get("yardstick")),
                 "pool": _pool(data.get("pool")),
             }
         )
@@ -321,6 +335,10 @@ def _diagnostics(data: Mapping[str, Any] | None) -> Diagnostics | None:
         return None
     pairs = tuple(QuantilePair(**_known(QuantilePair, pair)) for pair in data["quantiles"])
     return Diagnostics(**{**_known(Diagnostics, data), "quantiles": pairs})
+
+
+def _yardstick(data: Mapping[str, Any] | None) -> Yardstick | None:
+    return None if data is None else Yardstick(**_tupled(_known(Yardstick, data)))
 
 
 def _pool(data: Mapping[str, Any] | None) -> PoolFigures | None:

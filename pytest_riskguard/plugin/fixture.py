@@ -13,7 +13,7 @@ from pytest_riskguard.assertions import demand
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.judge import incomparable
+from pytest_riskguard.gates.question import incomparable
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugin import arguments

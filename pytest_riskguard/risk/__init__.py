@@ -1,6 +1,7 @@
 """Risk measures: arrays in, numbers out; no files, no pytest."""
 
 from pytest_riskguard.risk.minus import alpha_hat, minus, minus_limits
+from pytest_riskguard.risk.multiple import georisk, looks_like_percent, topic_contributions, z_scores, zrisk
 from pytest_riskguard.risk.paired import (
     Counts,
     RiskTest,

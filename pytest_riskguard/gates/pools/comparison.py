@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.align import Aligned, on_one_list
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.pools.decision import Answer, Decision, answers, decide
+from pytest_riskguard.gates.pools.decision import Answer, answers
 from pytest_riskguard.gates.spec import ANY, FEWEST_TOPICS, MEDIAN, Gate
 from pytest_riskguard.inference import PoolInference, pool_inference, replicates_for
 from pytest_riskguard.risk import georisk
@@ -81,8 +82,8 @@ class PoolComparison:
         row, column = (int(place) for place in np.argwhere(wrong)[0])
         expected = "from 0 to 1 (tradeoff: smooth)" if smooth else "that are not negative"
         raise DataError(
-            f"{self.names[row]}: the score of topic {self.candidate.topics[column]!r} is {self.scores[row, column]:g}; "
-            f"GeoRisk is for scores {expected}",
+            f"{self.names[row]}: the score of topic {self.candidate.topics[column]!r} is {self.scores[row, column]:g}, "
+            f"expected scores {expected} for GeoRisk",
             reason="bad_scores",
         )
 
@@ -97,16 +98,22 @@ class PoolComparison:
             return tuple(Reference(name, row, self.baselines[row - 1]) for name, row in rows.items())
         if asked == MEDIAN:
             return (Reference(MEDIAN, MEDIAN, self._median_scores()),)
-        raise ValueError(f"reference: {asked!r} is no baseline of this gate; expected {', '.join(names)}, any or median")
+        raise ValueError(
+            f"reference: {asked!r} is no baseline of this gate; expected {', '.join(names)}, any or median"
+        )
+
+    @cached_property
+    def _middle(self) -> list[int]:
+        """Rows of the baseline in the middle by GeoRisk, or of the two."""
+        values = georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)[1:]
+        order = 1 + np.argsort(np.round(values, 12), kind="stable")
+        return [int(row) for row in order[(len(order) - 1) // 2 : len(order) // 2 + 1]]
 
     def _median_scores(self) -> TopicScores:
-        """Scores of the baseline in the middle by GeoRisk, or the mean of the two in the middle."""
-        values = georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)[1:]
-        order = np.argsort(np.round(values, 12), kind="stable")
-        middle = order[(len(order) - 1) // 2 : len(order) // 2 + 1]
-        first = self.baselines[int(middle[0])]
-        name = " and ".join(self.names[1 + int(row)] for row in middle)
-        return replace(first, name=name, values=np.mean(self.scores[1:][middle], axis=0))
+        """Scores of the baseline in the middle, or the mean of the two."""
+        name = " and ".join(self.names[row] for row in self._middle)
+        values = np.mean(self.scores[self._middle], axis=0)
+        return replace(self.baselines[self._middle[0] - 1], name=name, values=values)
 
     @property
     def n(self) -> int:
@@ -186,25 +193,22 @@ class PoolComparison:
         """The reference that the verdict is about; the first where there are too few topics to decide."""
         return self.references[self.deciding if self.enough_topics else 0]
 
-    def decision_without(self, columns: np.ndarray, answer: int) -> tuple[Decision, Decision]:
-        """What the rule says against one reference with topics left out: at the gate's alpha and at 0."""
-        left = PoolComparison(
-            replace(self.gate, reference=self._asked(answer)),
-            _without(self.candidate, columns),
-            [_without(baseline, columns) for baseline in self.baselines],
-        )
-        at, plain = left._inferences
-        row, level = left.references[0].row, self.answers[answer].level
-        return (
-            decide(self.gate, at.difference(reference=row, alpha=self.gate.alpha), left.changed[0], level),
-            decide(self.gate, plain.difference(reference=row, alpha=0.0), left.changed[0], level),
-        )
+    @property
+    def passes(self) -> bool:
+        """Whether the candidate is let through against every reference, churn included where it only warns."""
+        return self.enough_topics and all(answer.passes for answer in self.answers)
 
-    def _asked(self, answer: int) -> str:
-        return self.references[answer].name
+    def rows_of(self, reference: Reference) -> list[int]:
+        """The row of a reference's scores; the median's are those of the one or two baselines in the middle."""
+        return self._middle if isinstance(reference.row, str) else [reference.row]
+
+    def without(self, columns: npt.NDArray[np.intp]) -> PoolComparison:
+        """The same question with topics left out."""
+        systems = [_without(system, columns) for system in (self.candidate, *self.baselines)]
+        return PoolComparison(self.gate, systems[0], systems[1:], level=self.level)
 
 
-def _without(scores: TopicScores, columns: np.ndarray) -> TopicScores:
+def _without(scores: TopicScores, columns: npt.NDArray[np.intp]) -> TopicScores:
     keep = np.setdiff1d(np.arange(len(scores.topics)), columns)
     return replace(scores, topics=tuple(scores.topics[i] for i in keep), values=scores.values[keep])
 

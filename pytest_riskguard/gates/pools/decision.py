@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_riskguard.gates import decision as of_means
 from pytest_riskguard.gates.decision import REACHED, margin, rule_for
 from pytest_riskguard.gates.significance import p_by_rule
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.inference import GeoRiskDifference, Interval, effective_levels, holm
+from pytest_riskguard.inference import Interval, effective_levels, holm
+from pytest_riskguard.inference.georisk_difference import GeoRiskDifference
 
 #: Intervals that every verdict reports.
 REPORTED = ("student_t", "percentile", "bca")
@@ -67,8 +67,7 @@ class Answer:
 
 def decide(gate: Gate, difference: GeoRiskDifference, changed: int, level: float) -> Decision:
     """Apply the rule to one difference: that of ``gates.decision``, with GeoRisk for URisk."""
-    asked = of_means.at_level(gate, level)
-    rule = rule_for(asked, n_topics=difference.left_out.size, n_changed=changed)
+    rule = rule_for(gate, n_topics=difference.left_out.size, n_changed=changed, level=level)
     intervals = tuple(difference.interval(method=method, level=level) for method in REPORTED)
     limits = {interval.method: interval.upper for interval in intervals}
     decisive = rule.decisive(limits)
@@ -96,7 +95,8 @@ def answers(
         Of all references together.
     """
     p_values = [
-        _p_value(gate, difference, zero, moved) for difference, zero, moved in zip(differences, plain, changed, strict=True)
+        _p_value(gate, difference, zero, moved)
+        for difference, zero, moved in zip(differences, plain, changed, strict=True)
     ]
     adjusted = holm(p_values)
     if len(p_values) == 1:

@@ -1,0 +1,260 @@
+"""From the scores of a pool to a verdict; knows no file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison, Reference
+from pytest_riskguard.gates.pools.explain import flip_set, flips, responsible_topics
+from pytest_riskguard.gates.pools.notices import notices
+from pytest_riskguard.gates.question import digests, refused, unanswered
+from pytest_riskguard.gates.spec import MEDIAN, Gate
+from pytest_riskguard.gates.verdict import (
+    AgainstReference,
+    CurvePoint,
+    Estimates,
+    Family,
+    Outcome,
+    PoolFigures,
+    Power,
+    ReportedInterval,
+    TopicCounts,
+    Verdict,
+)
+from pytest_riskguard.inference import minimum_detectable_effect, sign_flip
+from pytest_riskguard.risk import counts, georisk, mean_test, tradeoff, zrisk
+from pytest_riskguard.risk.checks import FloatArray
+
+
+def judge_pool(
+    gate: Gate,
+    candidate: TopicScores,
+    baselines: Sequence[TopicScores],
+    *,
+    alphas: Sequence[float] = (),
+    rescored: bool = False,
+    family: Family | None = None,
+) -> Verdict:
+    """Ask whether the candidate's GeoRisk is significantly below that of a reference in its pool.
+
+    Data that cannot be compared give an ``incomparable`` verdict, never an exception.
+
+    Parameters
+    ----------
+    gate : Gate
+        Of the kind ``georisk_not_worse``.
+    candidate : TopicScores
+    baselines : sequence of TopicScores
+        At least one; with the candidate they are the pool.
+    alphas : sequence of float
+        Asked together with the gate's: the verdict gives GeoRisk at each.
+    rescored : bool
+        Whether a stored baseline was scored anew because judgements changed.
+    family : Family, optional
+        The gates that this one is judged together with, and the level that they leave to it.
+
+    Raises
+    ------
+    ValueError
+        The question itself is wrong: no baseline, a reference that is none, different measures.
+    """
+    systems = (candidate, *baselines)
+    if not baselines:
+        raise ValueError("georisk_not_worse needs at least one baseline, got none")
+    measures = {system.measure for system in systems} - {None}
+    if len(measures) > 1:
+        raise ValueError(f"the systems of a pool were scored with {' and '.join(sorted(map(str, measures)))}")
+    question = unanswered(
+        gate,
+        measure=next(iter(measures), None),
+        candidate=candidate.name,
+        baselines=tuple(baseline.name for baseline in baselines),
+        inputs=digests(candidate, baselines),
+    )
+    question = replace(question, family=family)
+    try:
+        comparison = PoolComparison(gate, candidate, baselines, level=None if family is None else family.level)
+    except DataError as error:
+        return refused(question, error)
+    return _verdict(comparison, question, alphas=alphas, rescored=rescored)
+
+
+def pool_p_value(gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores]) -> float | None:
+    """The smallest ``1 - level`` at which the gate fails; None for too few topics.
+
+    Raises
+    ------
+    DataError
+        The systems cannot be compared.
+    ValueError
+        As ``judge_pool``.
+    """
+    comparison = PoolComparison(gate, candidate, baselines)
+    return _p_value(comparison)
+
+
+def _p_value(comparison: PoolComparison) -> float | None:
+    if not comparison.enough_topics:
+        return None
+    return min(answer.adjusted_p_value for answer in comparison.answers)
+
+
+def _verdict(comparison: PoolComparison, question: Verdict, *, alphas: Sequence[float], rescored: bool) -> Verdict:
+    reference = comparison.reference
+    power = _power(comparison)
+    outcome, reason = _outcome(comparison, power)
+    failed = outcome == "fail"
+    without = flips(comparison) if failed else np.zeros(comparison.n, dtype=np.bool_)
+    losers, winners = responsible_topics(comparison, reference, flips=without)
+    judged = comparison.enough_topics
+    return replace(
+        question,
+        outcome=outcome,
+        reason=reason,
+        warnings=notices(comparison, rescored=rescored),
+        topics=_topics(comparison, reference),
+        estimates=_estimates(comparison, reference, failed=failed),
+        intervals=_intervals(comparison),
+        responsible_topics=losers,
+        flagged_wins=winners,
+        power=power,
+        pool=_figures(comparison, alphas) if judged else None,
+    )
+
+
+def _outcome(comparison: PoolComparison, power: Power) -> tuple[Outcome, str | None]:
+    if not comparison.enough_topics:
+        return "inconclusive", "too_few_topics"
+    if not comparison.passes:
+        failed = [answer for answer in comparison.answers if not answer.passes]
+        return "fail", "loss" if any(not answer.plain.passes for answer in failed) else "churn"
+    wanted, seen = comparison.gate.max_mde, power.minimum_detectable_effect
+    if wanted is not None and not (seen is not None and seen <= wanted):
+        return "inconclusive", "too_weak"
+    return "pass", None
+
+
+def _power(comparison: PoolComparison) -> Power:
+    """The fall of GeoRisk below its tolerance that the gate would have failed for, 4 times of 5, by the jackknife."""
+    if not comparison.enough_topics:
+        return Power()
+    answer = comparison.answers[comparison.deciding]
+    error, warn = answer.difference.standard_error, comparison.gate.on_churn == "warn"
+    decision = answer.plain if warn else answer.decision
+    if error == 0 or warn:
+        return Power()
+    critical = (decision.interval(decision.decisive).upper - answer.difference.estimate) / error
+    seen = minimum_detectable_effect(
+        error * math.sqrt(comparison.n), comparison.n, level=answer.level, critical=max(critical, 0.0)
+    )
+    return Power(minimum_detectable_effect=comparison.gate.tolerance + seen)
+
+
+def _topics(comparison: PoolComparison, reference: Reference) -> TopicCounts:
+    tally = counts(comparison.candidate.values, reference.scores.values)
+    systems = (comparison.candidate, *comparison.baselines)
+    return TopicCounts(
+        count=comparison.n,
+        changed=comparison.pair(reference).changed,
+        wins=tally.wins,
+        losses=tally.losses,
+        ties=tally.ties,
+        losses_over_20_percent=tally.losses_over_20_percent,
+        missing_in_candidate=comparison.missing[CANDIDATE],
+        missing_in_baseline=tuple(sorted({topic for missing in comparison.missing[1:] for topic in missing})),
+        unknown_in_candidate=comparison.candidate.unknown,
+        without_relevant=tuple(sorted({topic for system in systems for topic in system.without_relevant})),
+    )
+
+
+def _estimates(comparison: PoolComparison, reference: Reference, *, failed: bool) -> Estimates:
+    gate, pair = comparison.gate, comparison.pair(reference)
+    evidence, d = pair.evidence, pair.differences
+    x = tradeoff(d, kind="linear", alpha=gate.alpha)
+    test = mean_test(x)
+    difference = comparison.answers[comparison.deciding].difference if comparison.enough_topics else None
+    return Estimates(
+        candidate_mean=evidence.mean(comparison.candidate.values),
+        baseline_mean=evidence.mean(reference.scores.values),
+        mean_difference=pair.mean_difference,
+        urisk=evidence.estimate(gate.alpha),
+        frisk=evidence.mean(np.maximum(0.0, -d)) + 0.0,
+        freward=evidence.mean(np.maximum(0.0, d)),
+        standard_error=test.standard_error,
+        trisk=test.statistic,
+        p_value=test.p_value,
+        sign_flip_p_value=sign_flip(d).p_value,
+        mean_absolute_difference=evidence.mean(np.abs(d)),
+        decision_p_value=_p_value(comparison),
+        flip_set=(flip_set(comparison, reference) if failed else ()) if comparison.enough_topics else None,
+        zrisk=_by_name(comparison, zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
+        georisk=_by_name(comparison, georisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
+        georisk_difference=None if difference is None else difference.estimate,
+        georisk_standard_error=None if difference is None else difference.standard_error,
+    )
+
+
+def _by_name(comparison: PoolComparison, values: FloatArray) -> Mapping[str, float]:
+    return {name: float(value) for name, value in zip(comparison.names, values, strict=True)}
+
+
+def _intervals(comparison: PoolComparison) -> tuple[ReportedInterval, ...]:
+    if not comparison.enough_topics:
+        return ()
+    decision = comparison.answers[comparison.deciding].decision
+    return tuple(
+        ReportedInterval(i.method, i.level, i.lower, i.upper, decisive=i.method == decision.decisive)
+        for i in decision.intervals
+    )
+
+
+def _figures(comparison: PoolComparison, alphas: Sequence[float]) -> PoolFigures:
+    gate, inference = comparison.gate, comparison.inference
+    at = inference.alphas.index(gate.alpha)
+    return PoolFigures(
+        systems=comparison.names,
+        reference=gate.reference or comparison.references[0].name,
+        decided_by=comparison.reference.name,
+        rank=int(inference.ranks[at, CANDIDATE]),
+        rank_probabilities=tuple(float(p) for p in inference.rank_probabilities[at, CANDIDATE]),
+        replicates=inference.replicates,
+        references=tuple(
+            _against(comparison, place, inference.probability_below[at])
+            for place in range(len(comparison.references))
+        ),
+        curve=_curve(comparison, alphas),
+    )
+
+
+def _against(comparison: PoolComparison, place: int, below: FloatArray) -> AgainstReference:
+    answer, row = comparison.answers[place], comparison.references[place].row
+    decisive = answer.decision.interval(answer.decision.decisive)
+    return AgainstReference(
+        reference=comparison.references[place].name,
+        georisk_difference=answer.difference.estimate,
+        lower=decisive.lower,
+        upper=decisive.upper,
+        level=answer.level,
+        p_value=answer.p_value,
+        adjusted_p_value=answer.adjusted_p_value,
+        passes=answer.passes,
+        probability_below=None if isinstance(row, str) else float(below[row]),
+    )
+
+
+def _curve(comparison: PoolComparison, alphas: Sequence[float]) -> tuple[CurvePoint, ...]:
+    """GeoRisk at every alpha asked; the smooth trade-off has but one."""
+    gate, reference = comparison.gate, comparison.reference
+    asked = sorted({gate.alpha, *(alphas if gate.tradeoff == "linear" else ())})
+    points = []
+    for alpha in asked:
+        values = georisk(comparison.scores, alpha=alpha, kind=gate.tradeoff)
+        against = np.median(values[1:]) if reference.row == MEDIAN else values[int(reference.row)]
+        points.append(CurvePoint(alpha, float(values[CANDIDATE]), float(against)))
+    return tuple(points)

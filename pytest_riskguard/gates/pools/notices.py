@@ -1,0 +1,89 @@
+"""What a verdict on a pool says beside its answer: nothing here decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_riskguard.gates.decision import FEW_TOPICS, fewest_changes, margin, own_method
+from pytest_riskguard.gates.pools.comparison import PoolComparison
+from pytest_riskguard.gates.verdict import NAMES, Notice
+from pytest_riskguard.risk import looks_like_percent
+
+#: Below this many topics a gate at an alpha above 1 fails too many harmless changes (docs/explanation/georisk.md).
+ENOUGH_TOPICS, MODEST_ALPHA = 50, 1.0
+
+
+def notices(comparison: PoolComparison, *, rescored: bool) -> tuple[Notice, ...]:
+    """The warnings of a verdict, in a fixed order."""
+    found = list(_about_the_data(comparison, rescored=rescored))
+    if comparison.enough_topics:
+        found += _about_the_evidence(comparison)
+        found += _about_the_answer(comparison)
+    return tuple(found)
+
+
+def _about_the_data(comparison: PoolComparison, *, rescored: bool) -> Iterator[Notice]:
+    for name, missing in zip(comparison.names, comparison.missing, strict=True):
+        if missing:
+            yield Notice(
+                "missing_topics", f"{name} did not answer {_topics(missing)} (they score 0): {', '.join(missing)}"
+            )
+    if unknown := comparison.candidate.unknown:
+        text = f"the candidate answers {_topics(unknown)} that nobody judged: {', '.join(unknown)}"
+        yield Notice("unknown_topics", text)
+    if rescored:
+        yield Notice(
+            "rescored",
+            "judgements or scoring library changed since a baseline was stored: it was scored anew from its run",
+        )
+    if looks_like_percent(comparison.scores):
+        yield Notice(
+            "large_scores",
+            f"scores go up to {comparison.scores.max():g}: ZRisk grows with the square root of the scale, so these "
+            "figures cannot be set beside those of scores from 0 to 1",
+        )
+
+
+def _about_the_evidence(comparison: PoolComparison) -> Iterator[Notice]:
+    gate, n = comparison.gate, comparison.n
+    place = comparison.deciding
+    answer, changed = comparison.answers[place], comparison.changed[place]
+    name = comparison.references[place].name
+    if changed == 0:
+        yield Notice("no_variation", f"no topic differs from {name}")
+    elif changed < fewest_changes(answer.level):
+        topics = comparison.candidate.topics
+        moved = [topics[i] for i in (comparison.pair(comparison.reference).differences != 0).nonzero()[0]]
+        text = f"only {changed} of {n} topics differ from {name} ({', '.join(moved)})"
+        if gate.method != "student_t":
+            text += ": the gate fails only if Student-t (jackknife) agrees"
+        yield Notice("few_changed_topics", text)
+    if n < FEW_TOPICS or (n < ENOUGH_TOPICS and gate.alpha > MODEST_ALPHA):
+        text = f"only {n} topics: with so few a gate on GeoRisk fails up to 5 harmless changes of 100, not 2.5"
+        if n < FEW_TOPICS and gate.method == "auto":
+            text += ", and BCa and Student-t must both pass"
+        yield Notice("few_topics", text)
+
+
+def _about_the_answer(comparison: PoolComparison) -> Iterator[Notice]:
+    gate, answer = comparison.gate, comparison.answers[comparison.deciding]
+    if any(each.passes and not each.decision.passes for each in comparison.answers) and comparison.passes:
+        yield Notice("churn", "fails at this alpha only because losses weigh more; on_churn: warn lets it through")
+    own = own_method(gate)
+    limits = {method: answer.decision.interval(method).upper for method in dict.fromkeys((own, "student_t"))}
+    says = {method: margin(gate, limit) >= 0 for method, limit in limits.items()}
+    if says[own] != says["student_t"]:
+        word = {True: "passes", False: "fails"}
+        yield Notice(
+            "methods_disagree",
+            f"by Student-t it {word[says['student_t']]} (upper limit {limits['student_t']:+.3g}), by {NAMES[own]} it "
+            f"{word[says[own]]} ({limits[own]:+.3g}); {NAMES[answer.decision.decisive]} decided",
+        )
+    if gate.alpha == 0:
+        yield Notice(
+            "georisk_at_alpha_0", "at alpha 0 GeoRisk says little more than the mean: ask at an alpha above 0"
+        )
+
+
+def _topics(topics: tuple[str, ...]) -> str:
+    return f"{len(topics)} {'topic' if len(topics) == 1 else 'topics'}"
