@@ -7,7 +7,7 @@ with the *data* becomes an ``incomparable`` verdict.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -15,80 +15,21 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.reading import system_name
-from pytest_riskguard.evaluation.runs import Rankings
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
+from pytest_riskguard.gates.align import on_one_list
 from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.judge import compare, judge
-from pytest_riskguard.gates.question import incomparable
+from pytest_riskguard.gates.pools.judge import judge_pool, pool_p_value
+from pytest_riskguard.gates.question import digests, incomparable
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import Family, Inputs, Verdict
+from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick
+from pytest_riskguard.risk.reference import reference_scores
+from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
 
-
-@dataclass(frozen=True)
-class RunFile:
-    """A run on disk; ``name`` is what the verdict calls it (default: the file's name)."""
-
-    path: Path
-    name: str | None = None
-
-    @property
-    def label(self) -> str:
-        """The system's name."""
-        return self.name or system_name(self.path)
-
-
-@dataclass(frozen=True)
-class ScoreFile:
-    """Per-topic scores on disk."""
-
-    path: Path
-    name: str | None = None
-
-    @property
-    def label(self) -> str:
-        """The system's name."""
-        return self.name or system_name(self.path)
-
-
-@dataclass(frozen=True, eq=False)
-class LiveRun:
-    """Rankings that a system gave in this process; made when first asked for, once."""
-
-    retrieve: Callable[[], Rankings]
-    name: str = "candidate"
-    _made: list[Rankings] = field(default_factory=list)
-
-    @property
-    def label(self) -> str:
-        """The system's name."""
-        return self.name
-
-    @property
-    def rankings(self) -> Rankings:
-        """The rankings, retrieved at the first call."""
-        if not self._made:
-            self._made.append(self.retrieve())
-        return self._made[0]
-
-
-@dataclass(frozen=True)
-class Stored:
-    """A baseline in the store."""
-
-    name: str
-
-    @property
-    def label(self) -> str:
-        """The system's name."""
-        return self.name
-
-
-Source = RunFile | ScoreFile | LiveRun | Stored | TopicScores
 Stamp = tuple[int, int, int] | None
 Key = tuple[RunFile | ScoreFile | LiveRun | Stored, tuple[Stamp, ...], str | None]
 Read = TypeVar("Read", Qrels, Topics)
@@ -100,16 +41,6 @@ class _Scored:
 
     scores: TopicScores
     rescored: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """A gate, and what it is asked of."""
-
-    gate: Gate
-    candidate: Source
-    baseline: Source
-    measure: str | None
 
 
 class Referee:
@@ -151,22 +82,36 @@ class Referee:
         """
         try:
             systems = self._systems(question)
-            ours, theirs, *others = (scored.scores for scored in systems)
             topics = self.topics
         except DataError as error:
             return self._incomparable(question, error)
         try:
-            return judge(
-                question.gate,
-                ours,
-                theirs,
-                replicates=others,
-                topics=topics,
-                rescored=any(scored.rescored for scored in systems[1:]),
-                family=family,
-            )
+            return self._judged(question, systems, topics, family)
         except ValueError as error:
             raise UsageError(str(error)) from None
+
+    def _judged(
+        self, question: Question, systems: Sequence[_Scored], topics: Topics | None, family: Family | None
+    ) -> Verdict:
+        gate, (ours, *theirs) = question.gate, [scored.scores for scored in systems]
+        rescored = any(scored.rescored for scored in systems[1:])
+        if gate.kind == "georisk_not_worse":
+            return judge_pool(gate, ours, theirs, alphas=question.alphas, rescored=rescored, family=family)
+        baseline = question.baseline
+        if not isinstance(baseline, Computed):
+            return judge(
+                gate, ours, theirs[0], replicates=theirs[1:], topics=topics, rescored=rescored, family=family
+            )
+        try:
+            computed = computed_baseline(gate, baseline, ours, theirs)
+        except DataError as error:
+            return self._incomparable(question, error)
+        verdict = judge(gate, ours, computed, topics=topics, rescored=rescored, family=family)
+        return replace(
+            verdict,
+            inputs=digests(ours, theirs),
+            yardstick=Yardstick(baseline.kind, baseline.names, baseline.candidate_inside),
+        )
 
     def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
         """The verdicts of gates that are judged together, their levels corrected for being several.
@@ -188,19 +133,25 @@ class Referee:
         return [self.verdict(question, family=family) for question, family in zip(questions, families, strict=True)]
 
     def _p_value(self, question: Question) -> float | None:
+        gate = question.gate
         try:
-            ours, theirs, *others = (scored.scores for scored in self._systems(question))
-            return decision_p_value(compare(question.gate, ours, theirs, replicates=others, topics=self.topics))
+            ours, *theirs = (scored.scores for scored in self._systems(question))
+            if gate.kind == "georisk_not_worse":
+                return pool_p_value(gate, ours, theirs)
+            if isinstance(question.baseline, Computed):
+                theirs = [computed_baseline(gate, question.baseline, ours, theirs)]
+            return decision_p_value(compare(gate, ours, theirs[0], replicates=theirs[1:], topics=self.topics))
         except DataError:
             return None
         except ValueError as error:
             raise UsageError(str(error)) from None
 
     def _systems(self, question: Question) -> list[_Scored]:
-        """The candidate, the baseline and the baseline's replicates, scored."""
+        """The candidate, the baselines, and the replicates of a single one, scored."""
         measure = self._measure(question)
-        systems = [self._scores(question.candidate, measure), self._scores(question.baseline, measure)]
-        if isinstance(question.baseline, Stored) and question.gate.kind != "no_topic_collapse":
+        systems = [self._scores(source, measure) for source in question.sources]
+        single = question.gate.kind in ("not_significantly_risky", "not_inferior")
+        if single and isinstance(question.baseline, Stored):
             systems += self._replicates(question.baseline, measure)
         return systems
 
@@ -218,7 +169,7 @@ class Referee:
     def _measure(self, question: Question) -> str | None:
         if question.measure is None:
             return None
-        return _asked_measure(question.measure, question.candidate, question.baseline)
+        return _asked_measure(question.measure, *question.sources)
 
     def scores(self, source: Source, measure: str | None) -> TopicScores:
         """A source's scores, for questions that need no verdict.
@@ -239,14 +190,13 @@ class Referee:
         return next((message for known, message in self._messages if known is verdict), None)
 
     def _incomparable(self, question: Question, error: DataError) -> Verdict:
-        names = (_label(question.baseline),)
         verdict = incomparable(
             question.gate,
             error,
             measure=self._measure(question),
-            candidate=_label(question.candidate),
-            baselines=names,
-            inputs=Inputs(baselines=dict.fromkeys(names)),
+            candidate=label(question.candidate),
+            baselines=tuple(label(baseline) for baseline in question.baselines),
+            inputs=Inputs(baselines=dict.fromkeys(label(source) for source in question.sources[1:])),
         )
         self._messages.append((verdict, str(error)))
         return verdict
@@ -348,5 +298,23 @@ def _asked_measure(measure: str, *sources: Source) -> str:
         raise
 
 
-def _label(source: Source) -> str:
-    return source.name if isinstance(source, TopicScores) else source.label
+def computed_baseline(
+    gate: Gate, baseline: Computed, candidate: TopicScores, systems: Sequence[TopicScores]
+) -> TopicScores:
+    """The scores of a baseline that is computed topic by topic.
+
+    Raises
+    ------
+    DataError
+        The systems do not answer the same topics.
+    """
+    pool = [*systems, candidate] if baseline.candidate_inside else list(systems)
+    together, missing = on_one_list(gate, pool)
+    first = together[0]
+    return replace(
+        first,
+        name=baseline.name,
+        values=reference_scores([system.values for system in together], kind=baseline.kind),
+        digest=None,
+        unanswered=tuple(sorted(set.intersection(*(set(gaps) for gaps in missing)))),
+    )

@@ -8,7 +8,8 @@ import pytest
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.referee import Question, Referee, RunFile, ScoreFile, Stored
+from pytest_riskguard.referee import Referee
+from pytest_riskguard.sources import Question, RunFile, ScoreFile, Stored
 
 TOPICS = [f"q{i:02d}" for i in range(30)]
 

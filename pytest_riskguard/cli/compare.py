@@ -5,15 +5,16 @@ from __future__ import annotations
 import shlex
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import measures_of, once, referee_for, source_of
-from pytest_riskguard.cli.options import question_options, system_options
+from pytest_riskguard.cli.inputs import computed_baselines, measures_of, once, referee_for, source_of
+from pytest_riskguard.cli.options import baseline_option, computed_options, question_options, system_options
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NumberOrNone
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.spec import (
+    COMPUTED,
     CONVENTIONS,
     CORRECTIONS,
     KINDS,
@@ -24,11 +25,13 @@ from pytest_riskguard.reports.text import clean
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.referee import Referee, Source
+    from pytest_riskguard.referee import Referee
+    from pytest_riskguard.sources import Baseline, Source
 
 
 @click.command()
 @click.argument("candidate", type=FILE)
+@baseline_option(required=False)
 @system_options
 @question_options
 @click.option(
@@ -47,6 +50,13 @@ if TYPE_CHECKING:
 )
 @click.option("--weighted", is_flag=True, help="Count topics by the weight column of the topics file.")
 @click.option("--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True)
+@computed_options
+@click.option(
+    "--reference",
+    metavar="NAME|any|median",
+    help="georisk_not_worse: the baseline to compare GeoRisk with, any of them, or their median. "
+    "[default: the first baseline]",
+)
 @click.option(
     "--max-loss",
     type=NumberOrNone(0),
@@ -92,35 +102,48 @@ def compare(
     topics: Path | None,
     store: Path | None,
     scores: bool,
+    candidate_inside: bool,
     measures: tuple[str, ...],
     alphas: tuple[float, ...],
     family: str,
     json_path: str | None,
     verbose: bool,
     quiet: bool,
-    **options: object,
+    **options: Any,
 ) -> int:
     """Judge a run against baselines.
 
-    One verdict for each measure, alpha and baseline, in the order given.
+    One verdict for each measure, alpha and baseline, in the order given; georisk_not_worse gives one for each measure
+    and alpha, over all baselines.
     """
     from pytest_riskguard.gates.spec import Gate
-    from pytest_riskguard.referee import Question, RunFile, ScoreFile
+    from pytest_riskguard.sources import Question, RunFile, ScoreFile
 
-    referee, stored = referee_for(qrels, topics, store, measures, baselines, scores=scores)
+    asked: dict[str, tuple[NamedPath, ...]] = {kind: options.pop(f"baseline_{kind}") for kind in COMPUTED}
+    named = [*baselines, *(given for group in asked.values() for given in group)]
+    if not named:
+        raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
+    referee, stored = referee_for(qrels, topics, store, measures, named, scores=scores)
     ours: Source = ScoreFile(candidate) if scores else RunFile(candidate)
     theirs = [source_of(given, stored, scores=scores) for given in baselines]
     once("--baseline", [source.label for source in theirs])
+    yardsticks = computed_baselines(asked, stored, scores=scores, inside=candidate_inside)
     once("--alpha", [f"{alpha:g}" for alpha in alphas])
     try:
-        gates = [Gate(name=str(options["kind"]), alpha=alpha, **options) for alpha in alphas]  # type: ignore[arg-type]
+        gates = [Gate(name=str(options["kind"]), alpha=alpha, **options) for alpha in alphas]
     except ValueError as error:
         raise UsageError(f"--gate {options['kind']}: {error}") from None
+    if options["kind"] == "georisk_not_worse":
+        if yardsticks:
+            raise UsageError("--gate georisk_not_worse: a pool is of systems, give them with --baseline")
+        pools: list[tuple[Baseline, tuple[Source, ...]]] = [(theirs[0], tuple(theirs[1:]))]
+    else:
+        pools = [(other, ()) for other in (*theirs, *yardsticks)]
     questions = [
-        Question(gate, ours, other, measure)
+        Question(gate, ours, first, measure, pool=others, alphas=alphas)
         for measure in measures_of(measures, candidate, scores=scores)
         for gate in gates
-        for other in theirs
+        for first, others in pools
     ]
     verdicts = referee.verdicts(questions, correction=family)
     _show(verdicts, referee, json_path, verbose=verbose, quiet=quiet)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,8 @@ from pytest_riskguard.errors import BaselineError, ConfigError, UsageError
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.referee import Referee, RunFile, ScoreFile, Stored
+    from pytest_riskguard.referee import Referee
+    from pytest_riskguard.sources import Computed, RunFile, ScoreFile, Stored
 
 DEFAULT_MEASURE = "nDCG@10"
 
@@ -71,7 +72,7 @@ def source_of(given: NamedPath, store: Store | None, *, scores: bool) -> RunFile
     UsageError
         It is both.
     """
-    from pytest_riskguard.referee import RunFile, ScoreFile, Stored
+    from pytest_riskguard.sources import RunFile, ScoreFile, Stored
 
     path = Path(given.text)
     file: RunFile | ScoreFile = ScoreFile(path, given.name) if scores else RunFile(path, given.name)
@@ -85,6 +86,28 @@ def source_of(given: NamedPath, store: Store | None, *, scores: bool) -> RunFile
         )
     looks_like_a_name = store is not None and "/" not in given.text and "\\" not in given.text
     return Stored(given.text) if is_stored or (looks_like_a_name and not path.exists()) else file
+
+
+def computed_baselines(
+    asked: Mapping[str, Sequence[NamedPath]], store: Store | None, *, scores: bool, inside: bool
+) -> list[Computed]:
+    """Baselines that are computed from several, by kind.
+
+    Raises
+    ------
+    UsageError
+        Nothing is computed that the candidate could be inside of; a name is both a file and a stored baseline.
+    """
+    from pytest_riskguard.sources import Computed
+
+    found = [
+        Computed(kind, tuple(source_of(given, store, scores=scores) for given in group), inside)
+        for kind, group in asked.items()
+        if group
+    ]
+    if inside and not found:
+        raise UsageError("--candidate-inside: there is no --baseline-mean, -median or -max for it to be in")
+    return found
 
 
 def _may_be_stored(given: NamedPath) -> bool:

@@ -8,21 +8,39 @@ from typing import Any, TypeVar
 import click
 
 from pytest_riskguard.cli.inputs import DEFAULT_MEASURE
-from pytest_riskguard.cli.parameters import FiniteFloat, NamedPathType, file_option
-from pytest_riskguard.gates.spec import LARGEST_ALPHA, LEVELS, METHODS, MISSING
+from pytest_riskguard.cli.parameters import FiniteFloat, NamedPathsType, NamedPathType, file_option
+from pytest_riskguard.gates.spec import COMPUTED, LARGEST_ALPHA, LEVELS, METHODS, MISSING
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
 
 
 def system_options(command: Command) -> Command:
-    """``--baseline``, ``--qrels``, ``--topics``, ``--store``, ``--scores`` and ``--measure``."""
+    """``--qrels``, ``--topics``, ``--store``, ``--scores`` and ``--measure``."""
     return _with(command, _SYSTEMS)
 
 
 def question_options(command: Command) -> Command:
     """``--alpha``, ``--level``, ``--method``, ``--tolerance`` and ``--missing``."""
     return _with(command, _QUESTION)
+
+
+def baseline_option(*, required: bool) -> Callable[[Command], Command]:
+    """``--baseline``, repeatable."""
+    return click.option(
+        "--baseline",
+        "baselines",
+        type=NamedPathType(),
+        multiple=True,
+        required=required,
+        metavar="[NAME=]RUN",
+        help="A run file, or the name of a stored baseline. Repeatable.",
+    )
+
+
+def computed_options(command: Command) -> Command:
+    """``--baseline-mean``, ``--baseline-median`` and ``--baseline-max``, and whether they count the candidate."""
+    return _with(command, _COMPUTED)
 
 
 def _with(command: Command, options: Sequence[Option[Command]]) -> Command:
@@ -32,15 +50,6 @@ def _with(command: Command, options: Sequence[Option[Command]]) -> Command:
 
 
 _SYSTEMS: tuple[Any, ...] = (
-    click.option(
-        "--baseline",
-        "baselines",
-        type=NamedPathType(),
-        multiple=True,
-        required=True,
-        metavar="[NAME=]RUN",
-        help="A run file, or the name of a stored baseline. Repeatable.",
-    ),
     file_option("--qrels", help="Judgements (default: riskguard.yaml's)."),
     file_option("--topics", help="Query texts (default: riskguard.yaml's)."),
     file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's)."),
@@ -51,6 +60,23 @@ _SYSTEMS: tuple[Any, ...] = (
         multiple=True,
         metavar="MEASURE",
         help=f"Repeatable. [default: {DEFAULT_MEASURE}]",
+    ),
+)
+_COMPUTED: tuple[Any, ...] = (
+    *(
+        click.option(
+            f"--baseline-{kind}",
+            type=NamedPathsType(),
+            default=(),
+            metavar="A,B,...",
+            help=f"A baseline computed topic by topic: the {word} of these runs or stored baselines.",
+        )
+        for kind, word in zip(COMPUTED, ("mean", "median", "best"), strict=True)
+    ),
+    click.option(
+        "--candidate-inside",
+        is_flag=True,
+        help="Count the candidate among these systems.",
     ),
 )
 _QUESTION: tuple[Any, ...] = (

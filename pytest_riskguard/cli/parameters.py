@@ -89,6 +89,24 @@ class NamedPathType(click.ParamType[NamedPath]):
         return NamedPath(None, str(value))
 
 
+class NamedPathsType(click.ParamType[tuple[NamedPath, ...]]):
+    """Several of them with commas between, each once."""
+
+    name = "[name=]run,..."
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[NamedPath, ...]:
+        """Split at the commas."""
+        if isinstance(value, tuple):
+            return value
+        parts = [part.strip() for part in str(value).split(",")]
+        if not all(parts):
+            self.fail(f"{value!r}: expected names or paths with commas between them, such as prod,bm25", param, ctx)
+        if len({*parts}) < len(parts):
+            self.fail(f"{value!r} names a system twice", param, ctx)
+        one = NamedPathType()
+        return tuple(one.convert(part, param, ctx) for part in parts)
+
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 

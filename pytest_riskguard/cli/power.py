@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.inputs import measures_of, once, referee_for, source_of
-from pytest_riskguard.cli.options import question_options, system_options
+from pytest_riskguard.cli.options import baseline_option, question_options, system_options
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
@@ -17,7 +17,7 @@ from pytest_riskguard.errors import UsageError
 if TYPE_CHECKING:
     from pytest_riskguard.gates.planning import Plan
     from pytest_riskguard.gates.spec import Gate
-    from pytest_riskguard.referee import Source
+    from pytest_riskguard.sources import Source
 
 EFFECTS = (0.005, 0.01, 0.02, 0.05)
 CORRELATIONS = (0.7, 0.8, 0.9, 0.95)
@@ -29,6 +29,7 @@ def _ladder(values: tuple[float, ...]) -> str:
 
 @click.command()
 @click.argument("candidate", type=FILE, required=False)
+@baseline_option(required=True)
 @system_options
 @question_options
 @click.option(
@@ -76,7 +77,7 @@ def power(
     """
     from pytest_riskguard.gates.planning import plan_from_baseline, plan_from_runs
     from pytest_riskguard.gates.spec import Gate
-    from pytest_riskguard.referee import RunFile, ScoreFile
+    from pytest_riskguard.sources import RunFile, ScoreFile
 
     if candidate is not None and correlations:
         raise UsageError("--correlation plans from a baseline alone; with CANDIDATE the differences are there to see")

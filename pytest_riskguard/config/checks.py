@@ -11,18 +11,16 @@ from pydantic_core import ErrorDetails
 
 from pytest_riskguard.config import values
 from pytest_riskguard.config.schema import (
-    CORRECTION,
-    FAMILY,
-    FILE,
-    RETRIEVE,
+    TAGS,
     CollectionModel,
+    ComputedModel,
     ConfigModel,
     FamilyModel,
     GateModel,
     RetrieveModel,
 )
 from pytest_riskguard.config.yaml_nodes import Document, Path
-from pytest_riskguard.gates.spec import FOREIGN
+from pytest_riskguard.gates.spec import ANY, FOREIGN, MEDIAN, TESTED
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
 
@@ -32,7 +30,6 @@ _REMEDIES = {
     "qrels": "add the file of judgements, such as `qrels: qrels.txt`",
     "name": "add `name: NAME`",
     "kind": "add `kind: not_significantly_risky`",
-    "baseline": "add `baseline: NAME`, stored before with `riskguard baseline add NAME RUN`",
     "retrieve": "add `retrieve: package.module:function`",
     "correction": "add `correction: holm`",
     "gates": "add `gates: [NAME, NAME]`, or write `family: holm` for all risk gates",
@@ -84,7 +81,7 @@ def check(document: Document, *, require_gates: bool) -> tuple[ConfigModel | Non
 
 
 def _problem(document: Document, detail: ErrorDetails) -> Problem:
-    path: Path = tuple(part for part in detail["loc"] if part not in (FILE, RETRIEVE, CORRECTION, FAMILY))
+    path: Path = tuple(part for part in detail["loc"] if part not in TAGS)
     gate = _gate(document.data, path)
     *parent, key = path if path else ("",)
     where = _where(document.data, tuple(parent))
@@ -150,10 +147,10 @@ def _instead(parent: Path, key: str) -> tuple[str | None, str]:
             model = CollectionModel
         case ("family",):
             model = FamilyModel
-        case ("gates", int()) if key == "baselines":
-            return "baseline", "a gate compares with one stored baseline, `baseline: NAME`"
         case ("gates", int()):
             model = GateModel
+        case ("gates", int(), "baseline"):
+            model = ComputedModel
         case _:
             model = RetrieveModel
     known = list(model.model_fields)
@@ -208,6 +205,7 @@ def _questions(document: Document, model: ConfigModel) -> Iterator[Problem]:
     for index, gate in enumerate(model.gates):
         place: Path = ("gates", index)
         where = f"gate {gate.name!r}"
+        yield from _baselines(document, gate, place)
         foreign = [key for key in FOREIGN[gate.kind] if key in gate.model_fields_set]
         for key in foreign:
             text = f"{key} of {where} has no meaning for {gate.kind}; leave it out"
@@ -223,6 +221,27 @@ def _questions(document: Document, model: ConfigModel) -> Iterator[Problem]:
             yield Problem(line, f"{where}: {error}", gate.name)
 
 
+def _baselines(document: Document, gate: GateModel, place: Path) -> Iterator[Problem]:
+    """One baseline or several, and a reference that is one of them."""
+    where = f"gate {gate.name!r}"
+    pool = gate.kind == "georisk_not_worse"
+    if gate.baseline is None and gate.baselines is None:
+        key = "baselines: [NAME, NAME]" if pool else "baseline: NAME"
+        text = f"{where} has no baseline; add `{key}`, stored before with `riskguard baseline add NAME RUN`"
+        yield Problem(document.line(place), text, gate.name, lacks=(*place, "baseline"))
+    elif gate.baseline is not None and gate.baselines is not None:
+        text = f"baselines of {where}: there is a baseline too; write one of the two"
+        yield Problem(document.key_line((*place, "baselines")), text, gate.name)
+    elif pool and isinstance(gate.baseline, ComputedModel):
+        text = f"baseline of {where}: a pool is of stored baselines, `baselines: [NAME, NAME]`"
+        yield Problem(document.key_line((*place, "baseline")), text, gate.name)
+    elif pool and gate.reference is not None:
+        known = [*(gate.baselines or [str(gate.baseline)]), ANY, MEDIAN]
+        if gate.reference not in known:
+            text = f"reference of {where}: {gate.reference!r} is none of its baselines; expected {', '.join(known)}"
+            yield Problem(document.key_line((*place, "reference")), text, gate.name)
+
+
 def _family(document: Document, model: ConfigModel) -> Iterator[Problem]:
     """A family is of risk gates that are there, at one level."""
     if model.family is None:
@@ -235,10 +254,10 @@ def _family(document: Document, model: ConfigModel) -> Iterator[Problem]:
             close = values.nearest(name, kinds)
             hint = f"; did you mean {close!r}?" if close else ""
             yield Problem(line, f"family.gates: there is no gate {name!r}{hint}")
-        elif kinds[name] != "not_significantly_risky":
-            text = f"family.gates: gate {name!r} is {kinds[name]}, a correction is for not_significantly_risky only"
+        elif kinds[name] not in TESTED:
+            text = f"family.gates: gate {name!r} is {kinds[name]}, a correction is for {' and '.join(TESTED)} only"
             yield Problem(line, text)
-    risky = [g for g in model.gates if g.name in members and g.kind == "not_significantly_risky"]
+    risky = [g for g in model.gates if g.name in members and g.kind in TESTED]
     if len({gate.level for gate in risky}) > 1:
         levels = ", ".join(f"{gate.name} {gate.level:g}" for gate in risky)
         yield Problem(document.key_line(("family",)), f"family: its gates must have one level, found {levels}")

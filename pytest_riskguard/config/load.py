@@ -10,14 +10,16 @@ from pytest_riskguard.config.settings import (
     CandidateFile,
     CandidateRetrieve,
     Collection,
+    ComputedBaseline,
     Config,
     FamilySettings,
     GateSettings,
 )
 from pytest_riskguard.errors import ConfigError
+from pytest_riskguard.gates.spec import TESTED
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.schema import ConfigModel, RetrieveModel
+    from pytest_riskguard.config.schema import ConfigModel, GateModel, RetrieveModel
     from pytest_riskguard.config.yaml_nodes import Document
 
 CONFIG_NAME = "riskguard.yaml"
@@ -101,7 +103,7 @@ def _family(model: ConfigModel) -> FamilySettings | None:
         case None | "none":
             return None
         case str() as correction:
-            members = tuple(gate.name for gate in model.gates if gate.kind == "not_significantly_risky")
+            members = tuple(gate.name for gate in model.gates if gate.kind in TESTED)
             return FamilySettings(correction, members)
         case family:
             return None if family.correction == "none" else FamilySettings(family.correction, tuple(family.gates))
@@ -112,13 +114,24 @@ def _gate(whole: ConfigModel, index: int, folder: Path, document: Document) -> G
     return GateSettings(
         name=model.name,
         line=document.line(place),
-        baseline=model.baseline,
+        baselines=_baselines(model),
         measures=tuple(model.measure or whole.measures or ()),
         candidate=_candidate(folder, model.candidate, document.line((*place, "candidate"))),
         questions=tuple(
             model.question(name=model.name, alpha=alpha, convention=whole.convention) for alpha in model.alpha
         ),
     )
+
+
+def _baselines(model: GateModel) -> tuple[str | ComputedBaseline, ...]:
+    if model.baselines is not None:
+        return tuple(model.baselines)
+    if isinstance(model.baseline, str):
+        return (model.baseline,)
+    if model.baseline is None:  # said by the checks already
+        return ()
+    kind, systems = model.baseline.asked()
+    return (ComputedBaseline(kind, systems, model.baseline.candidate_inside),)
 
 
 def _candidate(

@@ -16,10 +16,12 @@ from pydantic import (
     Discriminator,
     PlainValidator,
     Tag,
+    model_validator,
 )
 
 from pytest_riskguard.config import values
 from pytest_riskguard.gates.spec import (
+    COMPUTED,
     CONVENTIONS,
     CORRECTIONS,
     KINDS,
@@ -37,6 +39,8 @@ from pytest_riskguard.gates.spec import (
 
 # Tags of a union, which pydantic puts into the path of an error: no key may look like them.
 FILE, RETRIEVE, CORRECTION, FAMILY = "<file>", "<retrieve>", "<correction>", "<family>"
+STORED, COMPUTED_TAG = "<stored>", "<computed>"
+TAGS = (FILE, RETRIEVE, CORRECTION, FAMILY, STORED, COMPUTED_TAG)
 
 T = TypeVar("T")
 
@@ -137,12 +141,47 @@ _Family = Annotated[
 ]
 
 
+_Names = Annotated[
+    list[Annotated[str, PlainValidator(values.baseline_name)]],
+    BeforeValidator(_listed("stored baselines")),
+    _Distinct,
+]
+
+
+class ComputedModel(_Model):
+    """``baseline`` computed from several stored ones; one of ``mean``, ``median`` and ``max``."""
+
+    mean: _Names | None = None
+    median: _Names | None = None
+    max: _Names | None = None
+    candidate_inside: _Flag = False
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> ComputedModel:
+        if len([kind for kind in COMPUTED if getattr(self, kind) is not None]) != 1:
+            raise ValueError(f"expected one of {', '.join(COMPUTED)}, such as {{mean: [prod, bm25]}}")
+        return self
+
+    def asked(self) -> tuple[str, tuple[str, ...]]:
+        """The kind, and the names of the baselines."""
+        kind = next(kind for kind in COMPUTED if getattr(self, kind) is not None)
+        return kind, tuple(getattr(self, kind))
+
+
+_Baseline = Annotated[
+    Annotated[str, PlainValidator(values.baseline_name), Tag(STORED)] | Annotated[ComputedModel, Tag(COMPUTED_TAG)],
+    Discriminator(lambda value: COMPUTED_TAG if isinstance(value, dict) else STORED),
+]
+
+
 class GateModel(_Model):
     """One entry of ``gates``."""
 
     name: Annotated[str, PlainValidator(values.gate_name)]
     kind: Annotated[Kind, PlainValidator(values.one_of(KINDS))]
-    baseline: Annotated[str, PlainValidator(values.baseline_name)]
+    baseline: _Baseline | None = None
+    baselines: _Names | None = None
+    reference: Annotated[str, PlainValidator(values.reference)] | None = None
     candidate: _Candidate | None = None
     measure: Annotated[list[_Measure], BeforeValidator(_each("a measure")), _DistinctMeasures] | None = None
     alpha: Annotated[list[_AtLeastZero], BeforeValidator(_each("a number")), _Distinct] = [Gate.alpha]
@@ -185,6 +224,7 @@ class GateModel(_Model):
             max_loss=self.max_loss,
             max_share=self.max_share,
             protected=self.protected,
+            reference=self.reference,
         )
 
 

@@ -45,6 +45,15 @@ Candidate = CandidateFile | CandidateRetrieve
 
 
 @dataclass(frozen=True)
+class ComputedBaseline:
+    """A baseline computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``."""
+
+    kind: str
+    systems: tuple[str, ...]
+    candidate_inside: bool = False
+
+
+@dataclass(frozen=True)
 class GateItem:
     """One question of one gate: a single measure and a single alpha.
 
@@ -56,8 +65,8 @@ class GateItem:
         The question as ``gates.judge`` takes it; its name is ``id``.
     measure : str
         As written in the file; whether ir-measures knows it is found out when it is scored.
-    baseline : str
-        A stored name.
+    baselines : tuple of str or ComputedBaseline
+        Stored names: one, but for a gate over a pool.
     line : int
         Where the gate begins in the file, counted from 1.
     settings : GateSettings
@@ -67,7 +76,7 @@ class GateItem:
     id: str
     gate: Gate
     measure: str
-    baseline: str
+    baselines: tuple[str | ComputedBaseline, ...]
     line: int
     settings: GateSettings
 
@@ -81,8 +90,8 @@ class GateSettings:
     name : str
     line : int
         Where it begins in the file, counted from 1.
-    baseline : str
-        A stored name.
+    baselines : tuple of str or ComputedBaseline
+        Stored names: a pool, or baselines that are each asked about; or a single computed one.
     measures : tuple of str
     candidate : CandidateFile, CandidateRetrieve or None
         None where the gate asks about the candidate of the whole file.
@@ -92,25 +101,40 @@ class GateSettings:
 
     name: str
     line: int
-    baseline: str
+    baselines: tuple[str | ComputedBaseline, ...]
     measures: tuple[str, ...]
     candidate: Candidate | None
     questions: tuple[Gate, ...]
 
     def items(self) -> tuple[GateItem, ...]:
-        """One question per measure and alpha, in the order of the file."""
+        """One question per measure and alpha, in the order of the file, and per baseline where they are no pool."""
         pairs = [(measure, question) for measure in self.measures for question in self.questions]
-        return tuple(
-            self._item(
-                self.name if len(pairs) == 1 else f"{self.name}[{measure}-{_short(question.alpha)}]",
-                measure,
-                question,
-            )
-            for measure, question in pairs
-        )
+        items = []
+        for measure, question in pairs:
+            asked = [f"{measure}-{_short(question.alpha)}"] if len(pairs) > 1 else []
+            for baselines in self._asked_of:
+                parts = asked + ([str(baselines[0])] if len(self._asked_of) > 1 else [])
+                item_id = f"{self.name}[{'-'.join(parts)}]" if parts else self.name
+                named = replace(question, name=item_id)
+                items.append(GateItem(item_id, named, measure, baselines, self.line, self))
+        return tuple(items)
 
-    def _item(self, item_id: str, measure: str, question: Gate) -> GateItem:
-        return GateItem(item_id, replace(question, name=item_id), measure, self.baseline, self.line, self)
+    @property
+    def _asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:
+        """The baselines of each question: a pool as a whole, others one by one."""
+        if self.kind == "georisk_not_worse":
+            return (self.baselines,)
+        return tuple((baseline,) for baseline in self.baselines)
+
+    @property
+    def kind(self) -> str:
+        """What the gate asks; the same of every measure and alpha."""
+        return self.questions[0].kind
+
+    @property
+    def alphas(self) -> tuple[float, ...]:
+        """All that are asked."""
+        return tuple(question.alpha for question in self.questions)
 
 
 @dataclass(frozen=True)
@@ -150,11 +174,19 @@ class Config:
     family: FamilySettings | None
     gates: tuple[GateSettings, ...]
 
-    def family_of(self, item: GateItem) -> tuple[GateItem, ...]:
-        """The questions that are judged together with this one, itself among them; none outside a family."""
-        if self.family is None or item.settings.name not in self.family.gates:
-            return ()
-        return tuple(other for gate in self.gates if gate.name in self.family.gates for other in gate.items())
+    def family_of(self, item: GateItem) -> tuple[Correction, tuple[GateItem, ...]]:
+        """The correction, and the questions that are judged together with this one; none outside a family.
+
+        A risk gate that asks about several baselines is a family of its own, by Holm's method, for each measure and
+        alpha: it fails when the candidate is risky against any of them.
+        """
+        if self.family is not None and item.settings.name in self.family.gates:
+            members = [other for gate in self.gates if gate.name in self.family.gates for other in gate.items()]
+            return self.family.correction, tuple(members)
+        if item.gate.kind != "not_significantly_risky" or len(item.settings.baselines) == 1:
+            return "none", ()
+        asked = (item.measure, item.gate.alpha)
+        return "holm", tuple(o for o in item.settings.items() if (o.measure, o.gate.alpha) == asked)
 
     @property
     def all_measures(self) -> tuple[str, ...]:

@@ -77,6 +77,11 @@ def baseline_name(value: Any) -> str:
     return name
 
 
+def reference(value: Any) -> str:
+    """What a pool's GeoRisk is compared with."""
+    return text(value, expected="the name of one of the gate's baselines, any or median")
+
+
 def measure(value: Any) -> str:
     """A measure in the notation of ir-measures; whether it exists is not looked up."""
     name = text(value, expected="a measure such as nDCG@10")

@@ -36,6 +36,10 @@ LEVELS = (1e-6, 1 - 1e-6)
 GEORISK_METHODS = ("auto", "student_t", "percentile", "bca")
 #: The highest level of an interval of GeoRisk: beyond, replicates would be too few in the tail.
 GEORISK_LEVEL = 0.9999
+#: Baselines that are computed topic by topic from several.
+COMPUTED = ("mean", "median", "max")
+#: Kinds that test, and so have a p-value and may be members of a family.
+TESTED = ("not_significantly_risky", "georisk_not_worse")
 #: References of GeoRisk that are no single baseline.
 ANY, MEDIAN = "any", "median"
 

@@ -11,7 +11,7 @@ from typing import Any
 from pytest_riskguard.config.values import nearest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.referee import LiveRun, RunFile, ScoreFile
+from pytest_riskguard.sources import LiveRun, RunFile, ScoreFile
 
 OPTIONS = tuple(field.name for field in fields(Gate) if field.name not in {"name", "kind"})
 _NUMBERS = ("alpha", "level", "tolerance", "max_mde", "max_loss", "max_share")

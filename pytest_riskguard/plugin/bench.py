@@ -13,12 +13,13 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config import values
-from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, Config, GateItem
+from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, ComputedBaseline, Config, GateItem
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugin.blame import blamed
-from pytest_riskguard.referee import LiveRun, Question, Referee, RunFile, Stored
+from pytest_riskguard.referee import Referee
+from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Stored
 
 _REFEREES = pytest.StashKey[dict[Path, Referee]]()
 _FAMILIES = pytest.StashKey[dict[Path, dict[str, Verdict]]]()
@@ -45,20 +46,28 @@ def referee_for(config: pytest.Config, settings: Config) -> Referee:
 
 def verdict_on(config: pytest.Config, settings: Config, item: GateItem) -> Verdict:
     """The verdict on one item; a family is judged whole, whichever of its items are selected, and only once."""
-    family = settings.family_of(item)
-    if settings.family is None or not family:
+    correction, family = settings.family_of(item)
+    if not family:
         return referee_for(config, settings).verdict(_question(config, settings, item))
-    judged = config.stash.setdefault(_FAMILIES, {})
-    if settings.path not in judged:
+    judged = config.stash.setdefault(_FAMILIES, {}).setdefault(settings.path, {})
+    if item.id not in judged:
         questions = [_question(config, settings, member) for member in family]
-        verdicts = referee_for(config, settings).verdicts(questions, correction=settings.family.correction)
-        judged[settings.path] = {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
-    return judged[settings.path][item.id]
+        verdicts = referee_for(config, settings).verdicts(questions, correction=correction)
+        judged |= {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
+    return judged[item.id]
 
 
 def _question(config: pytest.Config, settings: Config, item: GateItem) -> Question:
     candidate = _candidate_source(config, settings, item.settings.candidate or settings.candidate)
-    return Question(item.gate, candidate, Stored(item.baseline), item.measure)
+    first, *pool = (_baseline_source(baseline) for baseline in item.baselines)
+    others = tuple(source for source in pool if isinstance(source, Stored))
+    return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alphas)
+
+
+def _baseline_source(baseline: str | ComputedBaseline) -> Stored | Computed:
+    if isinstance(baseline, str):
+        return Stored(baseline)
+    return Computed(baseline.kind, tuple(map(Stored, baseline.systems)), baseline.candidate_inside)
 
 
 def _candidate_source(

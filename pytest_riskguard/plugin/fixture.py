@@ -21,7 +21,7 @@ from pytest_riskguard.plugin.bench import Search, live_run, referee_for
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
 from pytest_riskguard.plugin.wording import from_here
 from pytest_riskguard.recorder import record
-from pytest_riskguard.referee import LiveRun, Question, RunFile, ScoreFile, Source, Stored
+from pytest_riskguard.sources import LiveRun, Question, RunFile, ScoreFile, Source, Stored
 
 Candidate = RunFile | ScoreFile | LiveRun | TopicScores | Mapping[str, float]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.verdict import NAMES, Family, ReportedInterval, Verdict
-from pytest_riskguard.reports.text import clean, counted, plain, short, signed
+from pytest_riskguard.gates.verdict import NAMES, Family, ReportedInterval, Verdict, Yardstick
+from pytest_riskguard.reports import georisk
+from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
 
 #: Intervals that are shown beside the one that decided.
 _BESIDE = ("student_t", "percentile", "bca")
@@ -12,21 +13,17 @@ _TOO_WEAK = "too weak: it could not have seen a loss of the size that max_mde as
 
 
 def estimate(verdict: Verdict) -> str:
-    """URisk and the interval that decided: ``URisk(alpha=1) = -0.1 [-0.2, -0.01]``."""
-    value = verdict.estimates.urisk
-    line = f"{_name(verdict)} = {'undefined' if value is None else shown(verdict, value)}"
+    """The risk and the interval that decided: ``URisk(alpha=1) = -0.1 [-0.2, -0.01]``."""
+    pool = verdict.kind == "georisk_not_worse"
+    value = verdict.estimates.georisk_difference if pool else verdict.estimates.urisk
+    name = georisk.against(verdict) if pool else _name(verdict)
+    line = f"{name} = {'undefined' if value is None else shown(verdict, value)}"
     interval = verdict.decisive_interval
     return line if interval is None else f"{line} {limits(verdict, interval)}"
 
 
 def _name(verdict: Verdict) -> str:
-    sign, parameter = "", f"alpha={short(verdict.alpha)}"
-    if verdict.convention == "minus":
-        from pytest_riskguard.risk import alpha_hat  # numpy is loaded only for those who ask for it
-
-        sign, parameter = "-", f"alpha-hat={short(alpha_hat(verdict.alpha))}"
-    if verdict.tradeoff == "smooth":
-        parameter = "smooth"
+    sign, parameter = "-" if verdict.convention == "minus" else "", georisk.parameter(verdict)
     weighted = "weighted " if verdict.weighted else ""
     excess = "excess " if verdict.estimates.noise_urisk is not None else ""
     return f"{excess}{weighted}URisk{sign}({parameter})"
@@ -65,12 +62,16 @@ def figures(verdict: Verdict) -> list[str]:
     lines = []
     if e.candidate_mean is not None and e.baseline_mean is not None and e.mean_difference is not None:
         lines.append(
-            f"{clean(verdict.candidate)} against {clean(verdict.baselines[0])}: {'weighted ' * verdict.weighted}mean "
+            f"{clean(verdict.candidate)} against {clean(_other(verdict))}: {'weighted ' * verdict.weighted}mean "
             f"{plain(e.baseline_mean)} -> {plain(e.candidate_mean)} ({signed(e.mean_difference)})"
         )
+    if verdict.yardstick is not None:
+        lines.append(_yardstick(verdict.yardstick))
+    if verdict.pool is not None:
+        lines += [*georisk.systems(verdict, verdict.pool), _intervals(verdict)]
     if e.noise_urisk is not None and e.urisk is not None:
         lines.append(_noise(verdict, e.urisk, e.noise_urisk))
-    if e.trisk is not None and e.p_value is not None and verdict.intervals:
+    if e.trisk is not None and e.p_value is not None and verdict.intervals and verdict.pool is None:
         sign = "-" if verdict.convention == "minus" else ""
         lines.append(
             f"TRisk{sign} {shown(verdict, e.trisk, 3)} (p {_p(e.p_value)}); sign-flip p of the mean "
@@ -80,7 +81,7 @@ def figures(verdict: Verdict) -> list[str]:
         lines.append(_family(verdict, verdict.family))
     if verdict.outcome == "inconclusive":
         lines.append(_TOO_FEW if verdict.reason == "too_few_topics" else _too_weak(verdict))
-    if meaning := _loss_or_churn(verdict) or _not_shown(verdict):
+    if meaning := (georisk.loss_or_churn if verdict.pool else _loss_or_churn)(verdict) or _not_shown(verdict):
         lines.append(meaning)
     lines.append(
         f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')} ({topics.losses_over_20_percent} "
@@ -88,6 +89,7 @@ def figures(verdict: Verdict) -> list[str]:
     )
     if verdict.outcome == "pass" and (seen := verdict.power.minimum_detectable_effect):
         what = "mean loss" if verdict.on_churn == "warn" else "URisk"
+        what = "difference of GeoRisk" if verdict.pool else what
         lines.append(f"this gate sees a {what} of {shown(verdict, -seen)} or worse with 80 % power")
     if verdict.outcome == "pass" and (range_ := _passing_alphas(verdict)):
         lines.append(range_)
@@ -102,6 +104,13 @@ def _passing_alphas(verdict: Verdict) -> str | None:
     if star == "any":
         return "it passes at any alpha, however much a loss counts"
     return f"it passes up to alpha {_floored(star)}: losses may count {_floored(1 + star)} times before it fails"
+
+
+def _yardstick(yardstick: Yardstick) -> str:
+    inside = "with" if yardstick.candidate_inside else "without"
+    word = {"mean": "mean", "median": "median", "max": "best"}[yardstick.kind]
+    systems = listed(tuple(map(clean, yardstick.systems)), most=10)
+    return f"the baseline is computed topic by topic: the {word} of {systems}, {inside} the candidate"
 
 
 def _noise(verdict: Verdict, excess: float, noise: float) -> str:
@@ -123,8 +132,9 @@ def _intervals(verdict: Verdict) -> str:
     for interval in verdict.intervals:
         if interval.decisive or interval.method in _BESIDE:
             mark = " (decisive)" if interval.decisive else ""
-            parts.append(f"{NAMES[interval.method]} {limits(verdict, interval)}{mark}")
-    level = verdict.family.level if verdict.family else verdict.level
+            name = georisk.method_name(interval.method) if verdict.pool else NAMES[interval.method]
+            parts.append(f"{name} {limits(verdict, interval)}{mark}")
+    level = verdict.intervals[0].level
     return f"{percent(level)} % intervals: " + ", ".join(parts)
 
 
@@ -195,3 +205,8 @@ def _floored(star: float) -> str:
     """alpha* rounded down, so that the alpha printed is one that passes."""
     scaled = int(star * 1000) / 1000
     return f"{scaled:.3g}" if scaled < 1 else f"{int(scaled * 100) / 100:.2f}"
+
+
+def _other(verdict: Verdict) -> str:
+    """What the candidate's scores are set beside: its baseline, or the reference in a pool."""
+    return verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by

@@ -15,6 +15,8 @@ from pytest_riskguard.reports.text import clean, counted, listed, plain, short, 
 _VERDICTS = {
     ("not_significantly_risky", "pass"): "not significantly risky",
     ("not_significantly_risky", "fail"): "significantly risky",
+    ("georisk_not_worse", "pass"): "GeoRisk not worse",
+    ("georisk_not_worse", "fail"): "GeoRisk significantly worse",
     ("not_inferior", "pass"): "not inferior",
     ("not_inferior", "fail"): "not shown to be not inferior",
 }
@@ -29,6 +31,8 @@ def headline(verdict: Verdict, *, problem: str | None = None) -> str:
         return f"incomparable ({verdict.reason}): {clean(problem or verdict.problem or '', limit=2000)}"
     measure = f"{verdict.measure}, " if verdict.measure else ""
     about = f"{measure}{counted(verdict.topics.count, 'topic')}"
+    if verdict.pool is not None:
+        about += f", pool of {len(verdict.pool.systems)}"
     if verdict.kind == "no_topic_collapse":
         line = f"{_collapse(verdict)} ({about}"
     else:

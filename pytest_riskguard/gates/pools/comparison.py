@@ -16,7 +16,7 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.pools.decision import Answer, answers
 from pytest_riskguard.gates.spec import ANY, FEWEST_TOPICS, MEDIAN, Gate
 from pytest_riskguard.inference import PoolInference, pool_inference, replicates_for
-from pytest_riskguard.risk import georisk
+from pytest_riskguard.risk import expected_scores, georisk
 from pytest_riskguard.risk.checks import FloatArray
 
 #: Row of the candidate in every matrix.
@@ -77,13 +77,19 @@ class PoolComparison:
     def _refuse_scores(self) -> None:
         smooth = self.gate.tradeoff == "smooth"
         wrong = (self.scores < 0) | (self.scores > 1 if smooth else False)
+        if smooth and not np.any(wrong):
+            wrong = np.abs(self.scores - expected_scores(self.scores)) > 1
         if not np.any(wrong):
             return
         row, column = (int(place) for place in np.argwhere(wrong)[0])
-        expected = "from 0 to 1 (tradeoff: smooth)" if smooth else "that are not negative"
+        expected = (
+            "from 0 to 1, and within 1 of what the pool leads to expect (tradeoff: smooth)"
+            if smooth
+            else ("that are not negative")
+        )
         raise DataError(
-            f"{self.names[row]}: the score of topic {self.candidate.topics[column]!r} is {self.scores[row, column]:g}, "
-            f"expected scores {expected} for GeoRisk",
+            f"{self.names[row]}: the score of topic {self.candidate.topics[column]!r} is "
+            f"{self.scores[row, column]:g}, expected scores {expected} for GeoRisk",
             reason="bad_scores",
         )
 
@@ -118,7 +124,7 @@ class PoolComparison:
     @property
     def n(self) -> int:
         """Topics."""
-        return self.scores.shape[1]
+        return int(self.scores.shape[1])
 
     @property
     def enough_topics(self) -> bool:

@@ -32,7 +32,8 @@ def contributions(comparison: PoolComparison, reference: Reference) -> FloatArra
     means = np.array([math.fsum(row) / comparison.n for row in x])
     values = georisk(x, alpha=gate.alpha, kind=gate.tradeoff)
     rows = comparison.rows_of(reference)
-    return np.sum([_split(x, parts, means, values, row) for row in rows], axis=0) / len(rows)
+    split = [_split(x, parts, means, values, row) for row in rows]
+    return np.asarray(np.sum(split, axis=0) / len(rows))
 
 
 def _split(x: FloatArray, parts: FloatArray, means: FloatArray, values: FloatArray, row: int) -> FloatArray:
