@@ -11,6 +11,7 @@ from pytest_riskguard._version import __version__
 
 if TYPE_CHECKING:
     from pytest_riskguard.assertions import (
+        assert_georisk_not_worse,
         assert_no_topic_collapse,
         assert_not_inferior,
         assert_not_significantly_risky,
@@ -27,6 +28,7 @@ __all__ = [
     "TopicScores",
     "Verdict",
     "__version__",
+    "assert_georisk_not_worse",
     "assert_no_topic_collapse",
     "assert_not_inferior",
     "assert_not_significantly_risky",
@@ -41,6 +43,7 @@ _HOME = {
     "RiskyError": "errors",
     "TopicScores": "evaluation.scores",
     "Verdict": "gates.verdict",
+    "assert_georisk_not_worse": "assertions",
     "assert_no_topic_collapse": "assertions",
     "assert_not_inferior": "assertions",
     "assert_not_significantly_risky": "assertions",

@@ -14,6 +14,7 @@ from pytest_riskguard.errors import DataError, RiskyError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.pools.judge import judge_pool
 from pytest_riskguard.gates.question import incomparable
 from pytest_riskguard.gates.spec import Convention, Gate, Kind, Method, Missing, Response, Tradeoff
 from pytest_riskguard.gates.verdict import Verdict
@@ -25,6 +26,7 @@ from pytest_riskguard.reports.terminal import explain
 _INDENT = 12
 
 Scores = Mapping[str, float] | TopicScores
+Pool = Mapping[str, Scores] | Sequence[TopicScores]
 
 
 def assert_not_significantly_risky(
@@ -112,6 +114,73 @@ def assert_not_significantly_risky(
         missing=missing,
     )
     return demand(ask(gate, candidate, baseline, weights=weights, replicates=replicates))
+
+
+def assert_georisk_not_worse(
+    candidate: Scores,
+    baselines: Pool,
+    *,
+    reference: str | None = None,
+    alpha: float = 1.0,
+    level: float = 0.95,
+    method: Method = "auto",
+    tolerance: float = 0.0,
+    tradeoff: Tradeoff = "linear",
+    convention: Convention = "plus",
+    on_churn: Response = "fail",
+    on_inconclusive: Response = "fail",
+    max_mde: float | None = None,
+    missing: Missing = "refuse",
+) -> Verdict:
+    """Pass when the candidate's GeoRisk is not significantly below the reference's; else raise ``RiskyError``.
+
+    The pool is the candidate and the baselines: each of them is part of everybody's GeoRisk.
+
+    Parameters
+    ----------
+    candidate : mapping topic -> score, or TopicScores
+        None below 0.
+    baselines : mapping name -> scores, or sequence of TopicScores
+        One at least, all on the candidate's topics and in its measure.
+    reference : str, optional
+        The name of a baseline (default: the first), ``"any"`` to fail when the candidate is significantly below one
+        of them (Holm's method over all), or ``"median"`` for the median GeoRisk of the baselines.
+    method : {"auto", "student_t", "percentile", "bca"}
+        ``student_t`` is that of the jackknife.
+    tolerance : float
+        GeoRisk may be this much below the reference's.
+
+    All else is as for ``assert_not_significantly_risky``.
+
+    Raises
+    ------
+    RiskyError
+        As there.
+    ValueError
+        An option outside its range, a reference that is no baseline, no baseline at all.
+
+    References
+    ----------
+    B. T. Dinçer, C. Macdonald, I. Ounis, "Risk-sensitive evaluation and learning to rank using multiple baselines",
+    SIGIR 2016 (GeoRisk). The papers do not test it; docs/explanation/georisk.md says how it is done here.
+    """
+    __tracebackhide__ = True
+    gate = Gate(
+        name=current_test() or "georisk_not_worse",
+        kind="georisk_not_worse",
+        alpha=alpha,
+        level=level,
+        method=method,
+        tolerance=tolerance,
+        tradeoff=tradeoff,
+        convention=convention,
+        on_churn=on_churn,
+        on_inconclusive=on_inconclusive,
+        max_mde=max_mde,
+        missing=missing,
+        reference=reference,
+    )
+    return demand(ask_pool(gate, candidate, baselines))
 
 
 def assert_not_inferior(
@@ -212,13 +281,22 @@ def assert_no_topic_collapse(
 def check(
     kind: str,
     candidate: Scores,
-    baseline: Scores,
+    baseline: Scores | Pool,
     *,
     weights: Mapping[str, float] | None = None,
     replicates: Sequence[Scores] = (),
     **options: Any,
 ) -> Verdict:
-    """The verdict without the exception; ``options`` are those of the assertion of that kind."""
+    """The verdict without the exception; ``options`` are those of the assertion of that kind.
+
+    For ``georisk_not_worse`` the baseline is a pool, as ``assert_georisk_not_worse`` takes it.
+    """
+    if kind == "georisk_not_worse":
+        if weights is not None or replicates:
+            raise ValueError(f"{'replicates' if weights is None else 'weights'} have no meaning for {kind}")
+        gate = Gate(name=current_test() or kind, kind="georisk_not_worse", **options)
+        return ask_pool(gate, candidate, cast(Pool, baseline))
+    baseline = cast(Scores, baseline)
     options.setdefault("weighted", weights is not None)
     gate = Gate(name=current_test() or kind, kind=cast(Kind, kind), **options)
     return ask(gate, candidate, baseline, weights=weights, replicates=replicates)
@@ -240,6 +318,28 @@ def ask(
         return record(judge(gate, ours, theirs, replicates=others, topics=topics))
     except DataError as error:
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=("baseline",)))
+
+
+def ask_pool(gate: Gate, candidate: Scores, baselines: Pool) -> Verdict:
+    """The verdict of a gate over a pool on scores given as they are."""
+    named = _named(baselines)
+    try:
+        ours = _scores(candidate, "candidate")
+        return record(judge_pool(gate, ours, [_scores(scores, name) for name, scores in named]))
+    except DataError as error:
+        names = tuple(name for name, _ in named)
+        return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=names))
+
+
+def _named(baselines: Pool) -> list[tuple[str, Scores]]:
+    """Baselines with their names; a mapping of topics to numbers is a single system, and no pool."""
+    if isinstance(baselines, Mapping):
+        return [(str(name), scores) for name, scores in baselines.items()]
+    if isinstance(baselines, Sequence) and all(isinstance(each, TopicScores) for each in baselines):
+        return [(each.name, each) for each in baselines]
+    raise TypeError(
+        f"baselines: expected a mapping name -> scores or a list of TopicScores, found {type(baselines).__name__}"
+    )
 
 
 def _checked(weights: Mapping[str, float]) -> dict[str, float]:

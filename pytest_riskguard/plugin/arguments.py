@@ -37,6 +37,8 @@ def gate(name: str, options: Mapping[str, Any], *, kind: Any) -> Gate:
         is_number = isinstance(value, Real) and not isinstance(value, bool)
         if option in _NUMBERS and not (is_number or (option in _OPTIONAL and value is None)):
             raise TypeError(f"{option}: expected a number, found {value!r}")
+        if option == "reference" and not isinstance(value, str | None):
+            raise TypeError(f"reference: expected the name of a baseline, 'any' or 'median', found {value!r}")
         if option == "weighted" and not isinstance(value, bool):
             raise TypeError(f"weighted: expected True or False, found {value!r}")
     try:
@@ -71,6 +73,23 @@ def source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicSco
         f"{what}: expected {stored}riskguard.run(path), riskguard.scores(path), riskguard.retrieve(search) or a "
         f"mapping topic -> score, found {_found(value)}"
     )
+
+
+def baselines(value: Any, *, pool: bool) -> list[Any]:
+    """The baselines that a test hands over: one, or for a pool a list of one at least.
+
+    Raises
+    ------
+    TypeError
+        A list where one is asked for, or none of a pool.
+    """
+    __tracebackhide__ = True
+    several = isinstance(value, list | tuple)
+    if several and not pool:
+        raise TypeError("baseline: expected one baseline, found a list; a pool is for georisk_not_worse")
+    if several and not value:
+        raise TypeError("baselines: expected one at least, found an empty list")
+    return list(value) if several else [value]
 
 
 def path(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from pytest_riskguard.recorder import record
 from pytest_riskguard.sources import LiveRun, Question, RunFile, ScoreFile, Source, Stored
 
 Candidate = RunFile | ScoreFile | LiveRun | TopicScores | Mapping[str, float]
+#: A baseline: the name of a stored one, or something that could be a candidate.
+Named = str | Candidate
 
 
 class Riskguard:
@@ -70,12 +72,12 @@ class Riskguard:
         self,
         kind: str,
         candidate: Candidate,
-        baseline: str | Candidate,
+        baseline: Named | Sequence[Named],
         *,
         measure: str | None = None,
         **options: Any,
     ) -> Verdict:
-        """The verdict, without raising when it is not a pass."""
+        """The verdict, without raising when it is not a pass; ``georisk_not_worse`` takes a list of baselines."""
         __tracebackhide__ = True
         gate = arguments.gate(self._test, options, kind=kind)
         return self._ask(gate, candidate, baseline, measure)
@@ -95,6 +97,21 @@ class Riskguard:
         """
         __tracebackhide__ = True
         return self._demand("not_significantly_risky", candidate, baseline, measure, {"alpha": alpha, **options})
+
+    def assert_georisk_not_worse(
+        self,
+        candidate: Candidate,
+        baselines: Sequence[Named],
+        *,
+        reference: str | None = None,
+        measure: str | None = None,
+        alpha: float = 1.0,
+        **options: Any,
+    ) -> Verdict:
+        """As the assertion of this name; ``baselines`` are stored names, or other candidates."""
+        __tracebackhide__ = True
+        given = {"reference": reference, "alpha": alpha, **options}
+        return self._demand("georisk_not_worse", candidate, baselines, measure, given)
 
     def assert_not_inferior(
         self,
@@ -127,7 +144,7 @@ class Riskguard:
         self,
         kind: str,
         candidate: Candidate,
-        baseline: str | Candidate,
+        baseline: Named | Sequence[Named],
         measure: str | None,
         options: Mapping[str, Any],
     ) -> Verdict:
@@ -137,15 +154,19 @@ class Riskguard:
         said = None if problem is None else from_here(problem, self._config)
         return demand(verdict, options="--riskguard", problem=said)
 
-    def _ask(self, gate: Gate, candidate: Candidate, baseline: str | Candidate, measure: str | None) -> Verdict:
+    def _ask(
+        self, gate: Gate, candidate: Candidate, baseline: Named | Sequence[Named], measure: str | None
+    ) -> Verdict:
         __tracebackhide__ = True
+        given = arguments.baselines(baseline, pool=gate.kind == "georisk_not_worse")
         try:
             ours = arguments.source(candidate, "candidate")
-            theirs: Source = Stored(baseline) if isinstance(baseline, str) else arguments.source(baseline, "baseline")
+            theirs = [Stored(one) if isinstance(one, str) else arguments.source(one, "baseline") for one in given]
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
+        question = Question(gate, ours, theirs[0], self._measure(measure, ours, *theirs), pool=tuple(theirs[1:]))
         try:
-            return record(self._referee.verdict(Question(gate, ours, theirs, self._measure(measure, ours, theirs))))
+            return record(self._referee.verdict(question))
         except RiskguardError as error:
             raise error.with_traceback(None) from None
 

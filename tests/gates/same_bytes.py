@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,12 @@ GATES = [
 ]
 
 
+#: Gates over a pool.
+POOLS: list[dict[str, Any]] = [
+    {"alpha": 5.0},
+    {"reference": "any", "alpha": 5.0, "level": 0.5},
+    {"reference": "median", "tradeoff": "smooth", "on_churn": "warn"},
+]
 #: Each gate on one pair, and the first on all.
 QUESTIONS = [("dense", *gate) for gate in GATES] + [(pair, *GATES[0]) for pair in KINDS[1:]]
 QUESTIONS += [("dense", "not_significantly_risky", {"alpha": 0, "method": method}) for method in COSTLY]
@@ -56,6 +63,16 @@ def verdicts(order: np.random.Generator | None = None) -> Iterator[Verdict]:
     for pair, kind, options in QUESTIONS:
         candidate, baseline = systems()[pair]
         yield check(kind, named(candidate, order), named(baseline, order), **options)
+    candidate, *baselines = pool()
+    for options in POOLS:
+        others = {f"b{number}": named(values, order) for number, values in enumerate(baselines)}
+        yield check("georisk_not_worse", named(candidate, order), others, **options)
+
+
+def pool() -> np.ndarray:
+    """A candidate and three baselines."""
+    difficulty = np.random.default_rng(8).beta(2, 3, 40)
+    return np.clip(difficulty + np.random.default_rng(9).normal(0, 0.15, (4, 40)), 0, 1)
 
 
 def named(values: np.ndarray, order: np.random.Generator | None) -> Scores:

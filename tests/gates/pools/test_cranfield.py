@@ -1,0 +1,54 @@
+"""Real runs: the 20 systems of Cranfield as a pool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.gates.pools.judge import judge_pool
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Verdict
+from tests.gates.conftest import Scored
+
+
+@pytest.fixture(scope="module")
+def pool(shared: Path, cranfield: Scored) -> dict[str, TopicScores]:
+    names = sorted(path.name[: -len(".run.gz")] for path in (shared / "data" / "cranfield_runs" / "runs").iterdir())
+    return {name: cranfield(name) for name in names}
+
+
+def against(pool: dict[str, TopicScores], candidate: str, **options) -> Verdict:
+    gate = Gate("g", kind="georisk_not_worse", reference="bm25s_lucene", **options)
+    return judge_pool(gate, pool[candidate], [scores for name, scores in pool.items() if name != candidate])
+
+
+def test_the_pool_is_that_of_twenty_systems(pool):
+    assert len(pool) == 20
+
+
+def test_a_change_that_ruins_long_queries_fails(pool):
+    verdict = against(pool, "partial_longquery_trunc")
+    assert (verdict.outcome, verdict.reason) == ("fail", "loss")
+
+
+def test_a_change_of_five_topics_passes_for_student_t_does_not_agree(pool):
+    verdict = against(pool, "bm25s_atire")
+    assert verdict.outcome == "pass"
+    assert verdict.topics.changed == 5
+    uppers = {interval.method: interval.upper for interval in verdict.intervals}
+    assert uppers["bca"] < 0 < uppers["student_t"]
+
+
+def test_a_better_mean_with_many_losers_fails_where_losses_weigh_ten_times_more(pool):
+    for alpha in (1.0, 5.0):
+        verdict = against(pool, "improved_rrf", alpha=alpha)
+        assert verdict.outcome == "pass"
+        assert verdict.topics.losses == 75
+        assert verdict.responsible_topics
+    verdict = against(pool, "improved_rrf", alpha=10.0)
+    assert (verdict.outcome, verdict.reason) == ("fail", "churn")
+    percentile = next(interval for interval in verdict.intervals if interval.method == "percentile")
+    assert percentile.upper == pytest.approx(-0.009, abs=5e-4)
+    assert verdict.estimates.mean_difference > 0

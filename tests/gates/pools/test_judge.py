@@ -1,0 +1,289 @@
+"""Gates over a pool: the rule, several references, churn, what the verdict says."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.gates.pools.comparison import PoolComparison
+from pytest_riskguard.gates.pools.judge import judge_pool, pool_p_value
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.reports import json as report
+from pytest_riskguard.risk import georisk, zrisk
+from tests.gates.conftest import topic_scores
+
+
+def gate(**options) -> Gate:
+    return Gate("g", kind="georisk_not_worse", **options)
+
+
+def systems(seed: int, *, shift: float = 0.0, n: int = 40, count: int = 4) -> list[TopicScores]:
+    """A pool of equal systems around common difficulties; the first is moved by so much."""
+    rng = np.random.default_rng(seed)
+    difficulty = rng.beta(2, 3, n)
+    values = np.clip(difficulty + rng.normal(0, 0.15, (count, n)), 0.001, 1)
+    values[0] = np.clip(values[0] + shift, 0, 1)
+    return [topic_scores(f"s{i}", row) for i, row in enumerate(values)]
+
+
+def judged(pool: list[TopicScores], **options) -> Verdict:
+    return judge_pool(gate(**options), pool[0], pool[1:])
+
+
+def test_the_estimates_are_those_of_the_kernels():
+    pool = systems(1)
+    verdict = judged(pool, alpha=5.0)
+    x = np.array([system.values for system in pool])
+    e = verdict.estimates
+    assert e.georisk == dict(zip(("s0", "s1", "s2", "s3"), georisk(x, alpha=5.0), strict=True))
+    assert e.zrisk == dict(zip(("s0", "s1", "s2", "s3"), zrisk(x, alpha=5.0), strict=True))
+    assert e.georisk_difference == pytest.approx(e.georisk["s0"] - e.georisk["s1"], abs=1e-14)
+    assert e.baseline_mean == pytest.approx(pool[1].values.mean())
+    assert verdict.pool is not None
+    assert verdict.pool.systems == ("s0", "s1", "s2", "s3")
+    assert sum(verdict.pool.rank_probabilities) == pytest.approx(1.0)
+    assert verdict.pool.rank == 1 + sum(value > e.georisk["s0"] for value in e.georisk.values())
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("on_churn", ["fail", "warn"])
+def test_a_gate_fails_exactly_where_its_p_value_says_so(seed, on_churn):
+    pool = systems(seed, shift=-0.05)
+    p = pool_p_value(gate(alpha=5.0, on_churn=on_churn), pool[0], pool[1:])
+    assert p is not None
+    for level in (0.5, 0.8, 0.95):
+        verdict = judged(pool, alpha=5.0, level=level, on_churn=on_churn)
+        assert (verdict.outcome == "fail") == (verdict.estimates.decision_p_value <= 1 - level)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_fails_by_holm_where_one_reference_is_significantly_better(seed):
+    pool = systems(seed, shift=-0.03)
+    alone = [judged(pool, alpha=5.0, reference=f"s{i}").estimates.decision_p_value for i in (1, 2, 3)]
+    verdict = judged(pool, alpha=5.0, reference="any")
+    assert verdict.pool is not None
+    # the number of replicates is larger with several references, so p-values agree but for draws
+    p = [each.p_value for each in verdict.pool.references]
+    assert p == pytest.approx(alone, abs=0.01)
+    smallest = min(1.0, 3 * min(p))
+    assert verdict.estimates.decision_p_value == pytest.approx(smallest, abs=1e-12)
+    assert (verdict.outcome == "fail") == (smallest <= 0.05)
+    if smallest < 1:
+        assert verdict.pool.decided_by == f"s{1 + int(np.argmin(p))}"
+    for each in verdict.pool.references:
+        assert each.passes == (each.adjusted_p_value > 0.05)
+        assert each.passes == (each.upper >= -1e-12)
+
+
+def test_the_median_is_of_the_baselines_without_the_candidate():
+    pool = systems(3, count=5)
+    verdict = judged(pool, alpha=5.0, reference="median")
+    values = list(verdict.estimates.georisk.values())
+    assert verdict.estimates.georisk_difference == pytest.approx(values[0] - np.median(values[1:]), abs=1e-14)
+    assert verdict.pool is not None
+    assert verdict.pool.references[0].probability_below is None
+    # four baselines: means, wins and topics are against the mean of the two in the middle
+    order = 1 + np.argsort(values[1:])
+    middle = np.mean([pool[order[1]].values, pool[order[2]].values], axis=0)
+    assert verdict.estimates.baseline_mean == pytest.approx(middle.mean(), abs=1e-14)
+
+
+@pytest.mark.parametrize("reference", [None, "s2", "median"])
+@pytest.mark.parametrize("options", [{"alpha": 5.0}, {"tradeoff": "smooth"}])
+def test_topics_add_up_to_the_difference(reference, options):
+    pool = systems(4, count=5)
+    verdict = judged(pool, reference=reference, **options)
+    comparison = PoolComparison(gate(reference=reference, **options), pool[0], pool[1:])
+    from pytest_riskguard.gates.pools.explain import contributions
+
+    parts = contributions(comparison, comparison.reference)
+    assert parts.sum() == pytest.approx(verdict.estimates.georisk_difference, abs=1e-14)
+    by_topic = {topic.topic: topic for topic in verdict.responsible_topics}
+    losers = [i for i, d in enumerate(comparison.pair(comparison.reference).differences) if d < 0]
+    assert sorted(by_topic) == [pool[0].topics[i] for i in losers]
+    for i in losers:
+        assert by_topic[pool[0].topics[i]].contribution == parts[i]
+        assert by_topic[pool[0].topics[i]].candidate_z is not None
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_topics_that_flip_the_verdict_are_those_without_which_the_gate_passes(seed):
+    rng = np.random.default_rng(seed)
+    pool = systems(seed, n=30)
+    values = pool[0].values.copy()
+    values[rng.permutation(30)[:3]] = 0.0
+    pool[0] = topic_scores("s0", values)
+    level = 1 - 2.5 * judged(pool, alpha=5.0).estimates.decision_p_value  # fails, but not by much
+    verdict = judged(pool, alpha=5.0, level=max(level, 0.05))
+    if verdict.outcome != "fail":
+        verdict = judged(pool, alpha=5.0, level=0.05)
+    assert verdict.outcome == "fail"
+
+    def without(*names: str) -> str:
+        keep = [i for i, topic in enumerate(pool[0].topics) if topic not in names]
+        left = [TopicScores(s.name, s.measure, tuple(s.topics[i] for i in keep), s.values[keep]) for s in pool]
+        return judged(left, alpha=5.0, level=verdict.level).outcome
+
+    for topic in verdict.responsible_topics:
+        assert topic.flips_verdict == (without(topic.topic) == "pass")
+    flips = verdict.estimates.flip_set
+    if flips is not None:
+        assert without(*flips) == "pass"
+        assert len(flips) == 1 or without(*flips[:-1]) == "fail"
+
+
+def test_churn_may_only_warn():
+    rng = np.random.default_rng(0)
+    difficulty = rng.beta(2, 2, 120) * 0.6 + 0.2
+    pool = [difficulty + rng.normal(0, 0.01, 120) for _ in range(4)]
+    pool[0] = difficulty + 0.15 * rng.choice([-1.0, 1.0], 120)
+    scores = [topic_scores(f"s{i}", values) for i, values in enumerate(pool)]
+    verdict = judged(scores, alpha=10.0)
+    assert (verdict.outcome, verdict.reason) == ("fail", "churn")
+    warned = judged(scores, alpha=10.0, on_churn="warn")
+    assert (warned.outcome, warned.reason) == ("pass", None)
+    assert "churn" in [notice.code for notice in warned.warnings]
+    assert judged(scores, alpha=0.0).outcome == "pass"
+    assert "georisk_at_alpha_0" in [notice.code for notice in judged(scores, alpha=0.0).warnings]
+
+
+def test_a_loss_fails_at_alpha_0_too():
+    verdict = judged(systems(2, shift=-0.2), alpha=5.0)
+    assert (verdict.outcome, verdict.reason) == ("fail", "loss")
+    assert verdict.estimates.flip_set is None or len(verdict.estimates.flip_set) > 5
+
+
+def test_few_changes_need_student_t_to_agree():
+    pool = systems(6, n=60)
+    values = pool[1].values.copy()
+    values[:4] *= 0.6
+    pool[0] = topic_scores("s0", values)
+    verdict = judged(pool, alpha=1.0)
+    (notice,) = [notice for notice in verdict.warnings if notice.code == "few_changed_topics"]
+    assert notice.message.startswith("only 4 of 60 topics differ from s1 (t00000, t00001, t00002, t00003)")
+    uppers = {interval.method: interval.upper for interval in verdict.intervals}
+    assert uppers["bca"] < 0
+    assert (verdict.outcome == "fail") == (uppers["student_t"] < 0)
+
+
+def test_a_candidate_that_is_its_reference_does_not_differ():
+    pool = systems(7)
+    pool[0] = TopicScores("s0", pool[1].measure, pool[1].topics, pool[1].values)
+    verdict = judged(pool, alpha=5.0)
+    assert verdict.outcome == "pass"
+    assert [(i.lower, i.upper) for i in verdict.intervals] == [(0, 0)] * 3
+    assert [notice.code for notice in verdict.warnings][:1] == ["no_variation"]
+
+
+def test_fewer_than_ten_topics_are_inconclusive_and_one_is_not_computed():
+    for n in (1, 2, 9):
+        verdict = judged(systems(8, n=n), alpha=5.0)
+        assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_few_topics")
+        assert verdict.pool is None
+        assert verdict.estimates.georisk is not None
+
+
+def test_below_25_topics_both_witnesses_must_pass_and_the_verdict_warns():
+    for seed in range(3):
+        verdict = judged(systems(seed, n=20, shift=-0.04), alpha=1.0, level=0.8)
+        uppers = {interval.method: interval.upper for interval in verdict.intervals}
+        assert (verdict.outcome == "pass") == (min(uppers["bca"], uppers["student_t"]) >= -1e-12)
+        assert "few_topics" in [notice.code for notice in verdict.warnings]
+    assert "few_topics" in [n.code for n in judged(systems(1, n=40), alpha=5.0).warnings]
+    assert "few_topics" not in [n.code for n in judged(systems(1, n=40), alpha=1.0).warnings]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "said"),
+    [
+        ([-0.1], {}, "s0: the score of topic 't00000' is -0.1, expected scores that are not negative for GeoRisk"),
+        ([1.5], {"tradeoff": "smooth"}, "s0: the score of topic 't00000' is 1.5, expected scores from 0 to 1"),
+    ],
+)
+def test_scores_that_georisk_is_not_defined_for_are_incomparable(values, options, said):
+    pool = systems(9)
+    pool[0] = topic_scores("s0", [*values, *pool[0].values[1:]])
+    verdict = judged(pool, **options)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_scores")
+    assert str(verdict.problem).startswith(said)
+
+
+def test_percent_is_judged_and_said():
+    pool = [topic_scores(s.name, 100 * s.values) for s in systems(9)]
+    assert "large_scores" in [notice.code for notice in judged(pool).warnings]
+
+
+def test_a_topic_that_one_system_lacks_is_incomparable_unless_it_scores_zero():
+    pool = systems(10)
+    pool[2] = TopicScores("s2", pool[2].measure, pool[2].topics[1:], pool[2].values[1:])
+    verdict = judged(pool)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "topics_differ")
+    assert str(verdict.problem).startswith("the topics differ: s2 lacks 1 topic: t00000; ")
+    assert judged(pool, missing="zero").topics.missing_in_baseline == ("t00000",)
+
+
+def test_wrong_questions_are_errors():
+    pool = systems(11)
+    with pytest.raises(
+        ValueError, match="reference: 'prod' is no baseline of this gate; expected s1, s2, s3, any or"
+    ):
+        judged(pool, reference="prod")
+    with pytest.raises(ValueError, match="at least one baseline"):
+        judge_pool(gate(), pool[0], [])
+    with pytest.raises(ValueError, match="method of georisk_not_worse must be one of auto, student_t"):
+        gate(method="studentized")
+    with pytest.raises(ValueError, match="weighted has no meaning for georisk_not_worse"):
+        gate(weighted=True)
+    with pytest.raises(ValueError, match="reference has no meaning for not_inferior"):
+        Gate("g", kind="not_inferior", reference="prod")
+    other = TopicScores("x", "AP", pool[1].topics, pool[1].values)
+    with pytest.raises(ValueError, match="were scored with AP and nDCG@10"):
+        judge_pool(gate(), pool[0], [other])
+
+
+def test_a_candidate_called_like_a_baseline_is_told_apart():
+    pool = systems(12)
+    pool[0] = TopicScores("s1", pool[0].measure, pool[0].topics, pool[0].values)
+    verdict = judged(pool)
+    assert list(verdict.estimates.georisk) == ["s1 (candidate)", "s1", "s2", "s3"]
+
+
+def test_a_family_leaves_it_less_and_its_draws_as_they_are():
+    pool = systems(13, shift=-0.04)
+    family = Family("holm", 4, 0.9875, 0.04)
+    verdict = judge_pool(gate(alpha=5.0), pool[0], pool[1:], family=family)
+    assert {interval.level for interval in verdict.intervals} == {0.9875}
+    assert verdict.pool is not None
+    plain = judged(pool, alpha=5.0)
+    assert plain.pool is not None
+    assert verdict.pool.replicates == plain.pool.replicates
+    assert verdict.estimates.decision_p_value == plain.estimates.decision_p_value
+
+
+def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive():
+    pool = systems(14)
+    seen = judged(pool).power.minimum_detectable_effect
+    assert seen is not None
+    assert judged(pool, max_mde=seen * 1.01).outcome == "pass"
+    assert judged(pool, max_mde=seen * 0.99).reason == "too_weak"
+
+
+def test_the_order_of_baselines_moves_no_figure():
+    pool = systems(15)
+    first = judged(pool, alpha=5.0, reference="s2")
+    second = judge_pool(gate(alpha=5.0, reference="s2"), pool[0], pool[:0:-1])
+    assert first.estimates == second.estimates
+    assert first.intervals == second.intervals
+
+
+def test_the_report_holds_to_its_schema_and_reads_back():
+    for options in ({}, {"reference": "any"}, {"reference": "median"}):
+        verdict = judged(systems(16, shift=-0.1), alpha=5.0, **options)
+        whole = json.loads(report.dumps([verdict]))
+        jsonschema.validate(whole, json.loads(report.SCHEMA_FILE.read_text("utf-8")))
+        assert Verdict.from_dict(whole["verdicts"][0]).to_dict() == whole["verdicts"][0]
