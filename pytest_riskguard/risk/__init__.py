@@ -1,6 +1,16 @@
 """Risk measures: arrays in, numbers out; no files, no pytest."""
 
 from pytest_riskguard.risk.minus import alpha_hat, minus, minus_limits
+from pytest_riskguard.risk.multiple import (
+    expected_scores,
+    georisk,
+    georisk_curve,
+    looks_like_percent,
+    topic_contributions,
+    z_scores,
+    zrisk,
+    zrisk_curve,
+)
 from pytest_riskguard.risk.paired import (
     Counts,
     RiskTest,
@@ -19,6 +29,7 @@ from pytest_riskguard.risk.paired import (
     ugain,
     urisk,
 )
+from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.risk.tradeoff import linear, smooth, tradeoff
 
 __all__ = [
@@ -27,21 +38,30 @@ __all__ = [
     "alpha_hat",
     "break_even",
     "counts",
+    "expected_scores",
     "freward",
     "frisk",
+    "georisk",
+    "georisk_curve",
     "jackknife_standard_error",
     "jackknife_standardised",
     "linear",
+    "looks_like_percent",
     "mean_test",
     "minus",
     "minus_limits",
+    "reference_scores",
     "share_changed",
     "smooth",
     "standard_error",
     "standardised",
     "tgain",
+    "topic_contributions",
     "tradeoff",
     "trisk",
     "ugain",
     "urisk",
+    "z_scores",
+    "zrisk",
+    "zrisk_curve",
 ]

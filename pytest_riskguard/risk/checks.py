@@ -33,6 +33,42 @@ def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatAr
     return array
 
 
+def systems_by_topics(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatArray:
+    """The values as a matrix of finite floats, a row for each system and a column for each topic.
+
+    Raises
+    ------
+    ValueError
+        Not two axes, fewer systems than ``at_least``, no topic, a value that is not finite or beyond 1e100 in size.
+    """
+    array = np.asarray(values, dtype=np.float64) + 0.0  # which turns -0 into 0
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have two axes (systems, topics), got shape {array.shape}")
+    systems, topics = array.shape
+    if systems < at_least:
+        raise ValueError(f"{name} must hold at least {at_least} systems, got {systems}")
+    if topics < 1:
+        raise ValueError(f"{name} must hold at least 1 topics, got {topics}")
+    refuse(array, ~np.isfinite(array), f"{name} must be finite")
+    refuse(array, np.abs(array) > LARGEST, f"{name} must not exceed {LARGEST:g} in size")
+    return array
+
+
+def refuse(array: FloatArray, where: npt.NDArray[np.bool_], expected: str) -> None:
+    """Says what was expected of a matrix of systems x topics, and the first cell that is otherwise, if there is one.
+
+    Raises
+    ------
+    ValueError
+        ``where`` holds in a cell.
+    """
+    if np.any(where):
+        system, topic = np.argwhere(where)[0]
+        raise ValueError(
+            f"{expected}, got {array[system, topic]} for system {system}, topic {topic} (counted from 0)"
+        )
+
+
 def loss_weight(alpha: float) -> float:
     """The extra weight of a loss, checked."""
     if not (math.isfinite(alpha) and alpha >= 0):

@@ -9,11 +9,28 @@ R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS
 
 from __future__ import annotations
 
-from pytest_riskguard.risk.checks import loss_weight
+from typing import overload
+
+from pytest_riskguard.risk.checks import FloatArray, loss_weight
 
 
-def minus(value: float) -> float:
-    """URisk- of a URisk, TRisk- of a TRisk: the sign reversed, high is risky (Eq. 5, 6)."""
+@overload
+def minus(value: float) -> float: ...
+@overload
+def minus(value: FloatArray) -> FloatArray: ...
+def minus(value: float | FloatArray) -> float | FloatArray:
+    """URisk- of a URisk, and so TRisk-, ZRisk-, GeoRisk-: the sign reversed, high is risky (Eq. 5-7).
+
+    Parameters
+    ----------
+    value : float or array
+        One figure, or one for each system or alpha.
+
+    Notes
+    -----
+    GeoRisk- departs from the paper: Eq. 8 and Table 2 put ZRisk- into Phi, where more of it, so more risk, counts as
+    safer. Here it is GeoRisk with its sign reversed.
+    """
     return 0.0 - value  # -value would show 0 as -0
 
 

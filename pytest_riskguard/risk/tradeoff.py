@@ -33,16 +33,27 @@ def tradeoff(differences: npt.ArrayLike, *, kind: str = "linear", alpha: float) 
     ValueError
         As ``linear`` and ``smooth``; an unknown kind; ``smooth`` with an alpha other than 1.
     """
+    alpha = loss_weight_of(kind, alpha)
+    return linear(differences, alpha=alpha) if kind == "linear" else smooth(differences)
+
+
+def loss_weight_of(kind: str, alpha: float) -> float:
+    """The extra weight of a loss, checked together with the trade-off that it goes with.
+
+    Raises
+    ------
+    ValueError
+        An unknown kind, ``alpha`` not finite or below 0, ``smooth`` with an alpha other than 1.
+    """
     if kind not in KINDS:
         raise ValueError(f"tradeoff must be one of {', '.join(KINDS)}, got {kind!r}")
-    if kind == "linear":
-        return linear(differences, alpha=alpha)
-    if loss_weight(alpha) != SMOOTH_ALPHA:
+    weight = loss_weight(alpha)
+    if kind == "smooth" and weight != SMOOTH_ALPHA:
         raise ValueError(
             f"the smooth trade-off was fitted for alpha {SMOOTH_ALPHA:g} and has no other: "
             f"expected alpha {SMOOTH_ALPHA:g}, got {alpha!r}"
         )
-    return smooth(differences)
+    return weight
 
 
 def linear(differences: npt.ArrayLike, *, alpha: float) -> FloatArray:

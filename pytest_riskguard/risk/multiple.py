@@ -1,0 +1,213 @@
+"""Several systems at once: ZRisk, and GeoRisk, which weighs it with the mean.
+
+Scores are a matrix of systems x topics with the candidate among the systems. This pool is part of the definition:
+one system more or less changes the value of every other. Equation numbers are those of B. T. Dinçer, C. Macdonald,
+I. Ounis, "Risk-sensitive evaluation and learning to rank using multiple baselines", SIGIR 2016, unless another paper
+is named. Sums are exactly rounded, so neither the order of topics nor that of systems moves a number.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr
+
+from pytest_riskguard.risk.checks import LARGEST, FloatArray, refuse, systems_by_topics
+from pytest_riskguard.risk.tradeoff import loss_weight_of, smooth
+
+#: Measures that end at 1 may exceed it by as much, through rounding.
+ROUNDING = 1e-12
+
+
+def expected_scores(scores: npt.ArrayLike) -> FloatArray:
+    """What each system would score on each topic if all systems divided their totals alike (Eq. 5).
+
+    Parameters
+    ----------
+    scores : array, shape (n_systems, n_topics)
+        At least 0, in units of the measure; two systems at least.
+
+    Returns
+    -------
+    array, shape (n_systems, n_topics)
+        ``S_i T_j / N``, total of the system times total of the topic over the total of all; 0 where any of them is 0.
+
+    Raises
+    ------
+    ValueError
+        Not two axes, fewer than two systems, no topic, a score that is negative, not finite or beyond 1e100.
+    """
+    return _expectation(_pool(scores))[0]
+
+
+def z_scores(scores: npt.ArrayLike) -> FloatArray:
+    """Distance of each score from what is expected, ``(x - e)/sqrt(e)`` (below Eq. 5).
+
+    Parameters and errors are those of ``expected_scores``.
+
+    Returns
+    -------
+    array, shape (n_systems, n_topics)
+        Positive where a system does better than expected, 0 where nothing is expected. Scores times k give z times
+        sqrt(k).
+    """
+    scores = _pool(scores)
+    expected, root = _expectation(scores)
+    return _over(scores - expected, root)
+
+
+def topic_contributions(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> FloatArray:
+    """The part of each topic in each system's ZRisk; along a row they add up to it.
+
+    Parameters
+    ----------
+    scores : array, shape (n_systems, n_topics)
+        At least 0, in units of the measure; two systems at least, the candidate among them.
+    alpha : float
+        Extra weight of doing worse than expected, at least 0.
+    kind : {"linear", "smooth"}
+        ``linear``: z, times ``1 + alpha`` where it is negative (Eq. 6). ``smooth``: ``s(x - e)/sqrt(e)``, the cubic
+        before standardising (AIRS 2019, Eq. 14), with alpha 1 only.
+
+    Returns
+    -------
+    array, shape (n_systems, n_topics)
+        In units of ZRisk; negative where a topic makes the system look risky.
+
+    Raises
+    ------
+    ValueError
+        As ``expected_scores``; an unknown kind, ``alpha`` not finite or below 0; smooth with an alpha other than 1,
+        or a score further than 1 from the expected one; a contribution beyond 1e100.
+    """
+    scores = _pool(scores)
+    weight = loss_weight_of(kind, alpha)
+    if kind == "smooth":
+        return _smooth_contributions(scores)
+    z = z_scores(scores)
+    with np.errstate(over="ignore"):  # a product beyond the largest float is refused by name below
+        weighted = np.where(z < 0, (1 + weight) * z, z)
+    return systems_by_topics(weighted, name="z weighted by 1 + alpha")
+
+
+def zrisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> FloatArray:
+    """How well each system keeps to the shape of the pool's scores over topics (Eq. 6); high is safe.
+
+    The sum of z where it is positive, and ``1 + alpha`` times its sum where it is negative. It sees the shape and not
+    the mean: a system whose scores are all lower in proportion has a ZRisk closer to 0, not a lower one.
+
+    Parameters and errors are those of ``topic_contributions``.
+
+    Returns
+    -------
+    array, shape (n_systems,)
+        Not free of scale: scores times k give ZRisk times sqrt(k), so percent and fractions differ tenfold.
+    """
+    return zrisk_curve(scores, alphas=[alpha], kind=kind)[:, 0]
+
+
+def georisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> FloatArray:
+    """Geometric mean of a system's mean score and its ZRisk brought to 0 .. 1 (Eq. 7); high is good and safe.
+
+    ``sqrt(mean * Phi(ZRisk/c))`` with c topics, topics on which nobody scores among them. At alpha 0 Phi is about
+    one half for every system, and GeoRisk says little more than the mean.
+
+    Parameters and errors are those of ``topic_contributions``.
+
+    Returns
+    -------
+    array, shape (n_systems,)
+        At least 0; 0 for a system that scores nothing.
+    """
+    return georisk_curve(scores, alphas=[alpha], kind=kind)[:, 0]
+
+
+def zrisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "linear") -> FloatArray:
+    """ZRisk at several alphas from one pass, for it is affine in alpha.
+
+    Parameters and errors are those of ``topic_contributions``, with ``alphas`` one axis, one alpha at least.
+
+    Returns
+    -------
+    array, shape (n_systems, n_alphas)
+        Column by column what ``zrisk`` gives.
+    """
+    scores = _pool(scores)
+    weights = np.asarray(alphas, dtype=np.float64)
+    if weights.ndim != 1 or weights.size == 0:
+        raise ValueError(f"alphas must have one axis and hold at least 1, got shape {weights.shape}")
+    for alpha in weights.tolist():
+        loss_weight_of(kind, alpha)
+    if kind == "smooth":
+        return np.repeat(_sums(_smooth_contributions(scores))[:, np.newaxis], weights.size, axis=1)
+    z = z_scores(scores)
+    gains, losses = _sums(np.maximum(z, 0)), _sums(np.minimum(z, 0))
+    with np.errstate(over="ignore"):  # as in topic_contributions
+        curve: FloatArray = gains[:, np.newaxis] + np.outer(losses, 1 + weights)
+    if not np.all(np.abs(curve) <= LARGEST):
+        raise ValueError(f"ZRisk must not exceed {LARGEST:g} in size, got alpha {weights.max():g}")
+    return curve
+
+
+def georisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "linear") -> FloatArray:
+    """GeoRisk at several alphas from one pass.
+
+    Parameters and errors are those of ``zrisk_curve``.
+
+    Returns
+    -------
+    array, shape (n_systems, n_alphas)
+        Column by column what ``georisk`` gives.
+    """
+    scores = _pool(scores)
+    topics = scores.shape[1]
+    means = _sums(scores) / topics
+    curve: FloatArray = np.sqrt(means[:, np.newaxis] * ndtr(zrisk_curve(scores, alphas=alphas, kind=kind) / topics))
+    return curve
+
+
+def looks_like_percent(scores: npt.ArrayLike) -> bool:
+    """Whether any score is above 1, as in percent or a measure without such a bound.
+
+    ZRisk of scores in percent is ten times that of the same scores as fractions, and GeoRisk at an alpha above 0 may
+    rank systems otherwise, so somebody should be told.
+
+    Parameters and errors are those of ``expected_scores``.
+    """
+    return bool(np.any(_pool(scores) > 1 + ROUNDING))
+
+
+def _pool(scores: npt.ArrayLike) -> FloatArray:
+    pool = systems_by_topics(scores, name="scores", at_least=2)
+    refuse(pool, pool < 0, "scores must be at least 0 for ZRisk and GeoRisk")
+    return pool
+
+
+def _expectation(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """What is expected of each score (Eq. 5), and the root of it.
+
+    The root is made of those of the totals: the product of two small totals may be 0 where that of their roots is not.
+    """
+    of_systems, of_topics = _sums(scores), _sums(scores.T)  # S_i and T_j of the paper's Table 2
+    total = math.fsum(scores.ravel().tolist()) or 1.0  # nothing at all is 0 over whatever
+    expected = np.outer(of_systems, of_topics / total)
+    return expected, np.outer(np.sqrt(of_systems), np.sqrt(of_topics) / math.sqrt(total))
+
+
+def _over(differences: FloatArray, root: FloatArray) -> FloatArray:
+    """Differences standardised, 0 where nothing is expected."""
+    return np.divide(differences, root, out=np.zeros_like(root), where=root > 0)
+
+
+def _sums(rows: FloatArray) -> FloatArray:
+    return np.array([math.fsum(row) for row in rows.tolist()])
+
+
+def _smooth_contributions(scores: FloatArray) -> FloatArray:
+    expected, root = _expectation(scores)
+    differences = scores - expected
+    outside = np.abs(differences) > 1
+    refuse(differences, outside, "scores less expected scores must be from -1 to 1 for the smooth trade-off")
+    return _over(smooth(differences.ravel()).reshape(scores.shape), root)

@@ -1,0 +1,52 @@
+"""A baseline made of a pool of systems: topic by topic their mean, median or best score.
+
+B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
+systems", ECIR 2014, section 3.
+
+A candidate may be in the pool or not, and that changes the baseline: ``max`` above all, against which a member of the
+pool has no win. Against ``mean`` it changes the size alone: with the candidate inside a pool of r, every difference is
+(r - 1)/r of that to the mean of the others, so URisk is as well, and TRisk is the same.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.risk.checks import FloatArray, systems_by_topics
+
+#: The ways to make one baseline of several systems.
+KINDS = ("mean", "median", "max")
+
+
+def reference_scores(scores: npt.ArrayLike, *, kind: str) -> FloatArray:
+    """The score of a reference baseline on each topic (Eq. 2 for ``mean``).
+
+    Parameters
+    ----------
+    scores : array, shape (n_systems, n_topics)
+        In units of the measure; one system at least, which then is the baseline.
+    kind : {"mean", "median", "max"}
+        Of an even number of systems the median is the mean of the two in the middle.
+
+    Returns
+    -------
+    array, shape (n_topics,)
+        In units of the measure. The order of the systems moves no bit of it.
+
+    Raises
+    ------
+    ValueError
+        Not two axes, no system, no topic, a score that is not finite or beyond 1e100; an unknown kind.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"kind of reference baseline must be one of {', '.join(KINDS)}, got {kind!r}")
+    pool = systems_by_topics(scores, name="scores")
+    reference: FloatArray
+    if kind == "mean":
+        reference = np.array([math.fsum(topic) for topic in pool.T.tolist()]) / pool.shape[0]
+    else:
+        reference = np.median(pool, axis=0) if kind == "median" else np.max(pool, axis=0)
+    return reference
