@@ -188,7 +188,8 @@ def _pool(scores: npt.ArrayLike) -> FloatArray:
 def _expectation(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """What is expected of each score (Eq. 5), and the root of it.
 
-    The root is made of those of the totals: the product of two small totals may be 0 where that of their roots is not.
+    The root is made of those of the totals, for the product of two small totals may be 0 where that of their roots is
+    not.
     """
     of_systems, of_topics = _sums(scores), _sums(scores.T)  # S_i and T_j of the paper's Table 2
     total = math.fsum(scores.ravel().tolist()) or 1.0  # nothing at all is 0 over whatever

@@ -1,0 +1,335 @@
+"""ZRisk and GeoRisk: laws, degenerate pools, errors, and a slow version that follows the paper cell by cell."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_allclose
+
+from pytest_riskguard import risk
+from pytest_riskguard.risk.checks import LARGEST
+
+scores = st.integers(0, 1000).map(lambda k: k / 1000)
+pools = st.tuples(st.integers(2, 8), st.integers(1, 12)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=st.one_of(st.just(0.0), scores))
+)
+alphas = st.floats(0, 100)
+
+#: Two systems of four topics whose scores are other ways to divide the same totals.
+CROSSED = np.array([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]])
+
+
+def phi(z: float) -> float:
+    """The standard normal law, without loss of digits in its lower tail."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+def slow_parts(pool: np.ndarray, *, alpha: float, kind: str) -> list[list[float]]:
+    """Each cell by itself, from Eq. 5 and 6 of SIGIR 2016, and s(x) of AIRS 2019 for the smooth kind."""
+    rows = pool.tolist()
+    total = math.fsum(map(math.fsum, rows))
+    parts = []
+    for row in rows:
+        parts.append([])
+        for j, x in enumerate(row):
+            e = math.fsum(row) * math.fsum(other[j] for other in rows) / total if total else 0.0
+            d = x - e
+            if e == 0:
+                part = 0.0
+            elif kind == "smooth":
+                part = (1.38426 * d**3 - 0.51659 * d**2 + 0.11578 * d) / math.sqrt(e)
+            else:
+                part = d / math.sqrt(e) * (1 + alpha if d < 0 else 1)
+            parts[-1].append(part)
+    return parts
+
+
+def fits_the_cubic(pool: np.ndarray) -> bool:
+    return bool(np.all(np.abs(pool - risk.expected_scores(pool)) <= 1))
+
+
+@given(pools, alphas, st.sampled_from(["linear", "smooth"]))
+def test_every_figure_is_that_of_the_slow_version(pool: np.ndarray, alpha: float, kind: str) -> None:
+    if kind == "smooth":
+        assume(fits_the_cubic(pool))
+        alpha = 1.0
+    parts = slow_parts(pool, alpha=alpha, kind=kind)
+    zrisk = [math.fsum(row) for row in parts]
+    topics = pool.shape[1]
+    georisk = [
+        math.sqrt(math.fsum(row) / topics * phi(z / topics)) for row, z in zip(pool.tolist(), zrisk, strict=True)
+    ]
+    close = {"rtol": 1e-11, "atol": 1e-10}  # of sums whose terms may reach 100 times their size
+    assert_allclose(risk.topic_contributions(pool, alpha=alpha, kind=kind), parts, **close)
+    assert_allclose(risk.zrisk(pool, alpha=alpha, kind=kind), zrisk, **close)
+    assert_allclose(risk.georisk(pool, alpha=alpha, kind=kind), georisk, rtol=1e-9, atol=1e-12)
+
+
+def test_two_systems_by_hand() -> None:
+    # both totals are 1 and every topic's is 0.5, so 0.25 is expected of each score: its root is 0.5
+    assert risk.expected_scores(CROSSED) == pytest.approx(np.full((2, 4), 0.25))
+    assert risk.z_scores(CROSSED)[0] == pytest.approx([0.3, 0.1, -0.1, -0.3])
+    assert risk.zrisk(CROSSED, alpha=0) == pytest.approx([0, 0], abs=1e-15)
+    assert risk.zrisk(CROSSED, alpha=5) == pytest.approx([-2.0, -2.0])
+    # -2 over four topics; Phi(-0.5) = 0.308538
+    assert risk.georisk(CROSSED, alpha=5) == pytest.approx([math.sqrt(0.25 * 0.30853754)] * 2)
+
+
+@given(pools)
+def test_expected_scores_have_the_totals_of_the_scores(pool: np.ndarray) -> None:
+    expected = risk.expected_scores(pool)
+    assert_allclose(expected.sum(axis=1), pool.sum(axis=1), atol=1e-12)
+    assert_allclose(expected.sum(axis=0), pool.sum(axis=0), atol=1e-12)
+
+
+@given(pools)
+def test_the_squares_of_z_add_up_to_chi_square(pool: np.ndarray) -> None:
+    expected = risk.expected_scores(pool)
+    there = expected > 0
+    chi_square = ((pool - expected)[there] ** 2 / expected[there]).sum()  # Eq. 4
+    assert (risk.z_scores(pool) ** 2).sum() == pytest.approx(chi_square, rel=1e-9, abs=1e-12)
+
+
+@given(pools, alphas)
+def test_zrisk_is_affine_in_alpha(pool: np.ndarray, alpha: float) -> None:
+    at_zero, at_one = risk.zrisk(pool, alpha=0), risk.zrisk(pool, alpha=1)
+    assert_allclose(risk.zrisk(pool, alpha=alpha), at_zero + alpha * (at_one - at_zero), rtol=1e-9, atol=1e-10)
+    assert np.all(at_one <= at_zero)
+
+
+@given(pools, st.lists(alphas, min_size=1, max_size=5))
+def test_a_curve_is_its_points_to_the_bit(pool: np.ndarray, several: list[float]) -> None:
+    for curve, point in ((risk.zrisk_curve, risk.zrisk), (risk.georisk_curve, risk.georisk)):
+        found = curve(pool, alphas=several)
+        assert found.shape == (pool.shape[0], len(several))
+        for column, alpha in zip(found.T, several, strict=True):
+            assert column.tobytes() == point(pool, alpha=alpha).tobytes()
+
+
+@given(pools)
+def test_a_smooth_curve_is_flat_for_it_has_one_alpha(pool: np.ndarray) -> None:
+    assume(fits_the_cubic(pool))
+    for curve, point in ((risk.zrisk_curve, risk.zrisk), (risk.georisk_curve, risk.georisk)):
+        found = curve(pool, alphas=[1, 1.0], kind="smooth")
+        assert np.array_equal(found, np.column_stack([point(pool, alpha=1, kind="smooth")] * 2))
+
+
+@given(pools, alphas, st.sampled_from(["linear", "smooth"]))
+def test_the_parts_of_the_topics_add_up_to_zrisk(pool: np.ndarray, alpha: float, kind: str) -> None:
+    if kind == "smooth":
+        assume(fits_the_cubic(pool))
+        alpha = 1.0
+    parts = risk.topic_contributions(pool, alpha=alpha, kind=kind)
+    assert_allclose(parts.sum(axis=1), risk.zrisk(pool, alpha=alpha, kind=kind), rtol=1e-11, atol=1e-11)
+    assert np.array_equal(np.sign(parts), np.sign(risk.z_scores(pool)))
+
+
+@given(pools, st.randoms(use_true_random=False), alphas, st.sampled_from(["linear", "smooth"]))
+def test_neither_the_order_of_topics_nor_that_of_systems_moves_a_bit(
+    pool: np.ndarray, random: object, alpha: float, kind: str
+) -> None:
+    if kind == "smooth":
+        assume(fits_the_cubic(pool))
+        alpha = 1.0
+    systems, topics = list(range(pool.shape[0])), list(range(pool.shape[1]))
+    random.shuffle(systems)  # type: ignore[attr-defined]
+    random.shuffle(topics)  # type: ignore[attr-defined]
+    shuffled = pool[systems][:, topics]
+    for of_systems in (risk.zrisk, risk.georisk):
+        ours = of_systems(pool, alpha=alpha, kind=kind)
+        assert of_systems(shuffled, alpha=alpha, kind=kind).tobytes() == ours[systems].tobytes()
+    parts = risk.topic_contributions(pool, alpha=alpha, kind=kind)
+    shuffled_parts = risk.topic_contributions(shuffled, alpha=alpha, kind=kind)
+    assert shuffled_parts.tobytes() == parts[systems][:, topics].tobytes()
+
+
+@pytest.mark.parametrize("kind", ["linear", "smooth"])
+def test_order_moves_no_bit_of_a_large_pool(rng: np.random.Generator, kind: str) -> None:
+    pool = rng.random((200, 1000)) ** 3
+    systems, topics = rng.permutation(200), rng.permutation(1000)
+    ours = risk.georisk(pool, alpha=1, kind=kind)
+    assert risk.georisk(pool[systems][:, topics], alpha=1, kind=kind).tobytes() == ours[systems].tobytes()
+    assert pool[0, topics].sum() != pool[0].sum()  # a plain sum is moved by that order
+
+
+def test_two_hundred_systems_are_those_of_the_formula(rng: np.random.Generator) -> None:
+    pool = rng.random((200, 300)) ** 3
+    pool[17], pool[:, 5] = 0, 0
+    expected = np.outer(pool.sum(axis=1), pool.sum(axis=0)) / pool.sum()
+    z = np.divide(pool - expected, np.sqrt(expected), out=np.zeros_like(pool), where=expected > 0)
+    zrisk = np.where(z < 0, 6 * z, z).sum(axis=1)
+    assert_allclose(risk.zrisk(pool, alpha=5), zrisk, rtol=1e-12, atol=1e-12)
+    assert_allclose(
+        risk.georisk(pool, alpha=5), np.sqrt(pool.mean(axis=1) * [phi(value / 300) for value in zrisk]), rtol=1e-12
+    )
+
+
+@given(pools, st.sampled_from([0.25, 4.0, 100.0, 1 / 3]), alphas)
+def test_scores_times_k_give_zrisk_times_root_k(pool: np.ndarray, k: float, alpha: float) -> None:
+    # z that is 0 but for rounding may change its sign, and is then weighed otherwise
+    assert_allclose(risk.zrisk(k * pool, alpha=alpha), math.sqrt(k) * risk.zrisk(pool, alpha=alpha), 1e-9, 1e-9)
+
+
+def test_percent_changes_the_ranking_by_georisk() -> None:
+    pool = np.array([[0.30, 0.30, 0.30, 0.30], [0.20, 0.60, 0.20, 0.60], [0.28, 0.28, 0.28, 0.28]])
+    assert np.argmax(risk.georisk(pool, alpha=1)) == 1
+    assert np.argmax(risk.georisk(100 * pool, alpha=1)) == 0
+    assert not risk.looks_like_percent(pool)
+    assert risk.looks_like_percent(100 * pool)
+
+
+def test_a_score_of_one_but_for_rounding_is_no_percent() -> None:
+    assert not risk.looks_like_percent([[1 + 2e-16, 1.0], [0.0, 0.5]])
+    assert risk.looks_like_percent([[1.0, 0.2], [1.001, 0.5]])
+
+
+@given(arrays(np.float64, st.tuples(st.just(2), st.integers(1, 12)), elements=scores), alphas)
+def test_with_one_baseline_and_equal_totals_each_is_the_others_mirror(pair: np.ndarray, alpha: float) -> None:
+    mirrored = np.vstack([np.concatenate(pair), np.concatenate(pair[::-1])])  # totals are equal by design
+    z = risk.z_scores(mirrored)
+    assert_allclose(z[0], -z[1], atol=1e-12)
+    zrisk = risk.zrisk(mirrored, alpha=0)
+    assert zrisk[0] == pytest.approx(-zrisk[1], abs=1e-12)
+
+
+@given(arrays(np.float64, st.integers(1, 12), elements=scores), st.integers(2, 6), alphas)
+def test_systems_of_one_shape_have_no_risk(shape: np.ndarray, systems: int, alpha: float) -> None:
+    pool = np.outer(np.arange(1, systems + 1) / systems, shape)
+    assert_allclose(risk.zrisk(pool, alpha=alpha), 0, atol=1e-11)
+    half = np.sqrt(pool.mean(axis=1) / 2)  # Phi(0) = 1/2
+    assert_allclose(risk.georisk(pool, alpha=alpha), half, atol=1e-11)
+
+
+@given(pools, st.integers(0, 12), alphas)
+def test_a_topic_on_which_nobody_scores_counts_in_c_alone(pool: np.ndarray, place: int, alpha: float) -> None:
+    place = min(place, pool.shape[1])
+    longer = np.insert(pool, place, 0.0, axis=1)
+    assert not risk.topic_contributions(longer, alpha=alpha)[:, place].any()
+    zrisk, topics = risk.zrisk(pool, alpha=alpha), pool.shape[1] + 1
+    assert risk.zrisk(longer, alpha=alpha).tobytes() == zrisk.tobytes()
+    georisk = np.sqrt(pool.sum(axis=1) / topics * [phi(z / topics) for z in zrisk])
+    assert_allclose(risk.georisk(longer, alpha=alpha), georisk, rtol=1e-9, atol=1e-12)
+
+
+@given(pools, alphas)
+def test_a_system_that_scores_nothing_has_no_georisk_and_moves_no_other(pool: np.ndarray, alpha: float) -> None:
+    larger = np.vstack([pool, np.zeros(pool.shape[1])])
+    assert not risk.z_scores(larger)[-1].any()
+    assert risk.georisk(larger, alpha=alpha)[-1] == 0
+    assert risk.zrisk(larger, alpha=alpha)[:-1].tobytes() == risk.zrisk(pool, alpha=alpha).tobytes()
+
+
+@pytest.mark.parametrize("kind", ["linear", "smooth"])
+def test_a_pool_that_scores_nothing_at_all_is_zero_throughout(kind: str) -> None:
+    nothing = np.zeros((3, 4))
+    for found in (
+        risk.expected_scores(nothing),
+        risk.z_scores(nothing),
+        risk.topic_contributions(nothing, alpha=1, kind=kind),
+        risk.zrisk(nothing, alpha=1, kind=kind),
+        risk.georisk(nothing, alpha=1, kind=kind),
+    ):
+        assert not found.any()
+        assert not np.signbit(found).any()
+
+
+def test_one_system_more_changes_the_value_of_every_other() -> None:
+    larger = np.vstack([CROSSED, [0.9, 0.1, 0.1, 0.1]])
+    assert np.all(np.abs(risk.zrisk(larger, alpha=1)[:2] - risk.zrisk(CROSSED, alpha=1)) > 0.05)
+
+
+def test_scores_whose_products_are_below_the_smallest_float_have_their_z() -> None:
+    # the first system alone scores on the first topic: e = x^2/N, far below the smallest float, and z = sqrt(N)
+    pool = [[1e-200, 0.0], [0.0, 1.0]]
+    assert risk.z_scores(pool)[0, 0] == pytest.approx(1.0)
+
+
+def test_one_topic_has_no_shape() -> None:
+    assert risk.zrisk([[0.2], [0.5]], alpha=3) == pytest.approx([0, 0], abs=1e-15)
+
+
+def test_the_minus_convention_takes_an_array() -> None:
+    ours = risk.zrisk(CROSSED, alpha=1)
+    assert risk.minus(ours).tolist() == [-value for value in ours]
+    assert not np.signbit(risk.minus(np.zeros(2))).any()
+
+
+BAD = [
+    ([0.1, 0.2], r"scores must have two axes \(systems, topics\), got shape \(2,\)"),
+    ([[[0.1]], [[0.2]]], r"got shape \(2, 1, 1\)"),
+    ([[0.1, 0.2]], "scores must hold at least 2 systems, got 1"),
+    (np.zeros((0, 3)), "scores must hold at least 2 systems, got 0"),
+    (np.zeros((2, 0)), "scores must hold at least 1 topics, got 0"),
+    (
+        [[0.1, 0.2], [0.3, -0.4]],
+        r"at least 0 for ZRisk and GeoRisk, got -0.4 for system 1, topic 1 \(counted from 0\)",
+    ),
+    ([[0.1, math.nan], [0.3, 0.4]], "scores must be finite, got nan for system 0, topic 1"),
+    ([[0.1, 0.2], [math.inf, 0.4]], "scores must be finite, got inf for system 1, topic 0"),
+    ([[0.1, 0.2], [0.3, 1e101]], r"scores must not exceed 1e\+100 in size, got 1e\+101 for system 1, topic 1"),
+]
+
+
+@pytest.mark.parametrize(("pool", "message"), BAD)
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        risk.expected_scores,
+        risk.z_scores,
+        risk.looks_like_percent,
+        lambda pool: risk.zrisk(pool, alpha=1),
+        lambda pool: risk.georisk(pool, alpha=1),
+        lambda pool: risk.zrisk_curve(pool, alphas=[1]),
+        lambda pool: risk.georisk_curve(pool, alphas=[1], kind="smooth"),
+        lambda pool: risk.topic_contributions(pool, alpha=1),
+    ],
+)
+def test_pools_that_have_no_zrisk_are_refused(kernel: object, pool: object, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        kernel(pool)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("kind", "alpha", "message"),
+    [
+        ("cubic", 1.0, "tradeoff must be one of linear, smooth, got 'cubic'"),
+        ("smooth", 5.0, "fitted for alpha 1 and has no other: expected alpha 1, got 5.0"),
+        ("linear", -1.0, "alpha must be finite and at least 0, got -1.0"),
+        ("linear", math.nan, "alpha must be finite and at least 0, got nan"),
+        ("linear", 1e300, r"must not exceed 1e\+100 in size"),
+    ],
+)
+def test_weights_of_a_loss_are_those_of_the_trade_off(kind: str, alpha: float, message: str) -> None:
+    for kernel in (risk.zrisk, risk.georisk, risk.topic_contributions):
+        with pytest.raises(ValueError, match=message):
+            kernel(CROSSED, alpha=alpha, kind=kind)
+
+
+@pytest.mark.parametrize("several", [[], 1.0, [[1.0, 5.0]]])
+def test_a_curve_has_alphas(several: object) -> None:
+    with pytest.raises(ValueError, match="alphas must have one axis and hold at least 1, got shape"):
+        risk.georisk_curve(CROSSED, alphas=several)  # type: ignore[arg-type]
+
+
+def test_the_cubic_is_not_asked_beyond_where_it_was_fitted() -> None:
+    # all the points of two systems of one, so 4/3 is expected of the second topic of the first
+    pool = [[1.0, 0.0, 1.0], [0.0, 4.0, 0.0]]
+    with pytest.raises(ValueError, match=r"less expected scores must be from -1 to 1 .* got -1.3\d+ for system 0"):
+        risk.zrisk(pool, alpha=1, kind="smooth")
+    assert risk.zrisk(pool, alpha=5)[0] < 0
+
+
+def test_the_largest_scores_do_not_overflow() -> None:
+    pool = np.full((3, 5), LARGEST)
+    pool[0, 0] = 0
+    assert np.all(np.isfinite(risk.georisk(pool, alpha=10)))
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(20160717)

@@ -1,0 +1,96 @@
+"""Reference baselines over a pool."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from pytest_riskguard.risk import reference_scores, trisk, urisk
+from pytest_riskguard.risk.reference import KINDS
+
+scores = st.integers(-1000, 1000).map(lambda k: k / 1000)
+pools = st.tuples(st.integers(1, 9), st.integers(1, 12)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=scores)
+)
+
+
+@given(pools)
+def test_each_kind_is_that_of_the_topics_scores(pool: np.ndarray) -> None:
+    by_topic = pool.T.tolist()
+    exact = [float(sum(map(Fraction, topic)) / len(topic)) for topic in by_topic]
+    assert reference_scores(pool, kind="mean") == pytest.approx(exact, rel=1e-15, abs=0)
+    assert reference_scores(pool, kind="median").tolist() == [statistics.median(topic) for topic in by_topic]
+    assert reference_scores(pool, kind="max").tolist() == [max(topic) for topic in by_topic]
+    assert KINDS == ("mean", "median", "max")
+
+
+@given(pools, st.sampled_from(KINDS), st.randoms(use_true_random=False))
+def test_the_order_of_systems_moves_no_bit_and_that_of_topics_goes_along(
+    pool: np.ndarray, kind: str, random: object
+) -> None:
+    systems, topics = list(range(pool.shape[0])), list(range(pool.shape[1]))
+    random.shuffle(systems)  # type: ignore[attr-defined]
+    random.shuffle(topics)  # type: ignore[attr-defined]
+    ours = reference_scores(pool, kind=kind)
+    assert reference_scores(pool[systems][:, topics], kind=kind).tobytes() == ours[topics].tobytes()
+
+
+def test_a_plain_mean_would_be_moved_by_the_order_of_systems() -> None:
+    pool = np.array([[0.1], [0.2], [0.3]])
+    assert pool.sum() != pool[::-1].sum()
+    assert reference_scores(pool, kind="mean") == reference_scores(pool[::-1], kind="mean")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_system_is_the_baseline_itself(kind: str) -> None:
+    assert reference_scores([[0.1, 0.7, 0.0]], kind=kind).tolist() == [0.1, 0.7, 0.0]
+
+
+@given(pools.filter(lambda pool: pool.shape[0] > 1), st.floats(0, 100))
+def test_inside_the_pool_urisk_against_mean_is_smaller_and_trisk_the_same(pool: np.ndarray, alpha: float) -> None:
+    inside = pool[0] - reference_scores(pool, kind="mean")
+    outside = pool[0] - reference_scores(pool[1:], kind="mean")
+    r = pool.shape[0]
+    assert urisk(inside, alpha=alpha) == pytest.approx((r - 1) / r * urisk(outside, alpha=alpha), abs=1e-12)
+    ours, theirs = trisk(inside, alpha=alpha).statistic, trisk(outside, alpha=alpha).statistic
+    if ours is None or theirs is None:
+        assert ours is theirs
+    else:
+        assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-9)
+
+
+@given(pools)
+def test_inside_the_pool_nobody_beats_max(pool: np.ndarray) -> None:
+    best = reference_scores(pool, kind="max")
+    assert np.all(pool <= best)
+    assert np.all(np.any(pool == best, axis=0))
+
+
+def test_whether_the_candidate_is_inside_decides_against_max() -> None:
+    pool = np.array([[0.9, 0.2], [0.3, 0.4], [0.5, 0.1]])
+    inside, outside = reference_scores(pool, kind="max"), reference_scores(pool[1:], kind="max")
+    assert urisk(pool[0] - inside, alpha=0) == pytest.approx(-0.1)
+    assert urisk(pool[0] - outside, alpha=0) == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("pool", "kind", "message"),
+    [
+        ([[0.1]], "mode", "reference baseline must be one of mean, median, max, got 'mode'"),
+        ([0.1, 0.2], "mean", r"two axes \(systems, topics\), got shape \(2,\)"),
+        (np.zeros((0, 2)), "mean", "scores must hold at least 1 systems, got 0"),
+        (np.zeros((2, 0)), "max", "scores must hold at least 1 topics, got 0"),
+        ([[0.1, 0.2], [0.3, math.nan]], "median", "finite, got nan for system 1, topic 1"),
+        ([[0.1, 0.2], [-1e101, 0.4]], "max", r"must not exceed 1e\+100 in size, got -1e\+101 for system 1, topic 0"),
+    ],
+)
+def test_errors_say_what_is_wrong(pool: object, kind: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        reference_scores(pool, kind=kind)  # type: ignore[arg-type]
