@@ -43,3 +43,20 @@ def loss_weight(alpha: float) -> float:
 def mean(values: FloatArray) -> float:
     """The mean by an exactly rounded sum, so that the order of topics cannot move it."""
     return math.fsum(values) / values.size
+
+
+def systems_by_topics(scores: npt.ArrayLike, *, name: str = "scores", at_least: int = 2) -> FloatArray:
+    """The scores as a matrix of finite floats, one row per system and one column per topic.
+
+    Raises
+    ------
+    ValueError
+        Not two axes, fewer systems than ``at_least``, no topic, a value that is not finite or beyond 1e100 in size.
+    """
+    array = np.asarray(scores, dtype=np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"{name} must have two axes (systems, topics), got shape {array.shape}")
+    if array.shape[0] < at_least:
+        raise ValueError(f"{name} must hold at least {at_least} systems, got {array.shape[0]}")
+    per_topic(array.ravel(), name=name)
+    return array
