@@ -10,7 +10,9 @@ import numpy.typing as npt
 from pytest_riskguard.risk.checks import FloatArray, systems_by_topics
 
 #: Axes whose sum of squares is a smaller share of the whole are rounding.
-NEGLIGIBLE = 1e-20
+NEGLIGIBLE = 1e-24
+#: What subtracting a mean leaves of equal scores, as a share of their size.
+_ROUNDING = 1e-15
 #: Coordinates that differ by a smaller share of the largest are equal where a sign is chosen.
 _EQUAL = 1e-9
 
@@ -59,14 +61,14 @@ def principal_components(scores: npt.ArrayLike, *, centred: bool) -> Components:
     B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
     systems", ECIR 2014, section 2.4 and Figure 2.
     """
-    scores = systems_by_topics(scores)
-    size = float(np.max(np.abs(scores)))
+    table = systems_by_topics(scores)
+    size = float(np.max(np.abs(table)))
     if centred:
-        scores = scores - scores.mean(axis=0)
-    largest = float(np.max(np.abs(scores)))
-    if largest <= 1e-15 * size or largest == 0:
-        return Components(np.zeros((len(scores), 0)), np.zeros(0))
-    left, singular, _ = np.linalg.svd(scores / largest, full_matrices=False)
+        table = table - table.mean(axis=0)
+    largest = float(np.max(np.abs(table)))
+    if largest <= _ROUNDING * size:  # nothing, or what is left of equal systems when their mean is taken off
+        return Components(np.zeros((len(table), 0)), np.zeros(0))
+    left, singular, _ = np.linalg.svd(table / largest, full_matrices=False)
     squares = singular**2
     kept = squares > NEGLIGIBLE * squares.sum()
     coordinates = left[:, kept] * singular[kept] * largest

@@ -118,7 +118,8 @@ def _test(systems: int, table: FloatArray, between: float, *, highest: float) ->
     blocks = table.shape[1]
     untied = blocks * places_taken * (places_taken**2 - 1) / 12
     statistic = (systems - 1) * between / within
-    return RankTest(statistic, float(chdtrc(systems - 1, statistic)), between / highest * untied / within)
+    concordance = float(between / highest * untied / within)
+    return RankTest(statistic, float(chdtrc(systems - 1, statistic)), concordance)
 
 
 def changing_pairs(table: npt.ArrayLike) -> int:

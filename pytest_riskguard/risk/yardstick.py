@@ -15,8 +15,8 @@ from pytest_riskguard.risk.checks import FloatArray, per_topic
 FEWEST_OTHERS = 3
 #: Correlations above this are those of variants of one system; how much above does not matter here.
 VARIANT = 0.95
-#: A difference of Fisher's z that counts as large: J. Cohen, "Statistical power analysis for the behavioral sciences",
-#: 2nd edition 1988, chapter 4 (his q).
+#: A difference of Fisher's z that counts as large: the q of J. Cohen, "Statistical power analysis for the behavioral
+#: sciences", 2nd edition 1988, chapter 4.
 LARGE = 0.5
 #: Standard errors that the difference must exceed as well.
 ERRORS = 2.0
@@ -68,7 +68,7 @@ def yardstick_fit(candidate: npt.ArrayLike, baseline: npt.ArrayLike, others: npt
     - no more than a tenth of the others correlate as little, for then it is not alone in it.
 
     Correlations above 0.95 count as 0.95: they are those of variants of one system, and a pool of near copies of the
-    baseline shall not make every other system odd. So no candidate at 0.869 or above is ever odd.
+    baseline shall not make every other system odd. So no candidate at 0.87 or above is ever odd.
 
     Parameters
     ----------
@@ -104,9 +104,8 @@ def fit_of(correlation: float, others: FloatArray, *, topics: int) -> YardstickF
     distance = _fisher(median) - _fisher(correlation)
     needed = max(LARGE, ERRORS * math.sqrt(2 / (topics - 3)))
     alone = np.count_nonzero(known <= correlation) <= HARDLY_ANY * known.size
-    return YardstickFit(
-        correlation, known.size, median, lowest, distance, needed, odd=bool(distance >= needed and alone)
-    )
+    odd = bool(distance >= needed and alone)
+    return YardstickFit(correlation, known.size, median, lowest, distance, needed, odd)
 
 
 def _fisher(correlation: float) -> float:
