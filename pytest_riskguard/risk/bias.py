@@ -1,4 +1,4 @@
-"""Is one baseline a fair yardstick? Every system of a pool as the baseline of all the others.
+"""Every system of a pool as the baseline of all the others: whether one baseline is a fair yardstick.
 
 B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
 systems", ECIR 2014: a baseline favours the systems whose scores go up and down over topics as its own do. In every
