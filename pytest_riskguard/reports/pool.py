@@ -194,8 +194,8 @@ def _who_is_first(one: AtAlpha) -> str:
     firsts = sorted((s for s in one.standings if s.firsts), key=lambda s: -s.firsts)
     said = listed(tuple(f"{s.system} under {counted(s.firsts, 'baseline')}" for s in firsts), most=3)
     return (
-        f"alpha {short(one.alpha)}: {by_urisk.pairs_changing} of {counted(by_urisk.pairs, 'pair')} change places with "
-        f"the baseline; least risky is {said}"
+        f"alpha {short(one.alpha)}: {by_urisk.pairs_changing} of {counted(by_urisk.pairs, 'pair')} change places "
+        f"with the baseline; least risky is {said}"
     )
 
 
@@ -207,7 +207,7 @@ def _odd_in_words(pairs: Sequence[Odd]) -> str:
         f"{baseline} is an odd yardstick for {_named(first.candidate)}: over topics the two correlate "
         f"{plain(first.fit.correlation, 2)}, {baseline} and the other systems {plain(first.fit.median, 2)} (median)"
     )
-    return text if not more else f"{text}; so are {counted(more, 'other baseline')}"
+    return f"{text}; so {'is' if more == 1 else 'are'} {counted(more, 'other baseline')}" if more else text
 
 
 def _advice(at: AtMeasure) -> str:
@@ -218,9 +218,7 @@ def _advice(at: AtMeasure) -> str:
             f"{listed(odd, most=_NAMED)} against several, or against their mean"
         )
     if not any(one.rankings for one in at.alphas):
-        return (
-            "two systems rank nobody but each other: it takes more to tell whether one baseline is a fair yardstick"
-        )
+        return "two systems are not enough to tell whether one baseline is a fair yardstick"
     if not any(ranking.pairs_changing for one in at.alphas for ranking in one.rankings):
         return "so every baseline gives the same order: one of them is a fair yardstick here"
     order = "do not order systems by their risk against one baseline, for the order depends on it"
@@ -235,11 +233,11 @@ def _named(system: str) -> str:
 
 def _top_places(places: Table) -> Table:
     """Places as in sports: equals share the first of their places, so that each is a whole number."""
-    columns = list(zip(*places, strict=True))
+    taken = list(zip(*places, strict=True))
     return tuple(
         tuple(
             None if place is None else place - (column.count(place) - 1) / 2
-            for place, column in zip(row, columns, strict=True)
+            for place, column in zip(row, taken, strict=True)
         )
         for row in places
     )
