@@ -74,7 +74,7 @@ def test_the_first_axis_orders_runs_nearly_as_their_means_do(pool: np.ndarray) -
 
 
 def test_the_second_axis_sets_the_two_best_runs_apart(pool: np.ndarray) -> None:
-    # section 2.4: uogTrA44xi, utw2012fc1 and ICTNET12ADR2 on one side, srchvrs12c09, DFalah121A and indriCASP on the other
+    # section 2.4: uogTrA44xi, utw2012fc1, ICTNET12ADR2 on one side, srchvrs12c09, DFalah121A, indriCASP on the other
     second = dict(zip((*RUNS, "indriCASP"), principal_components(pool, centred=False).coordinates[:, 1], strict=True))
     one = {np.sign(second[run]) for run in ("uogTrA44xi", "utw2012fc1", "ICTNET12ADR2")}
     other = {np.sign(second[run]) for run in ("srchvrs12c09", "DFalah121A", "indriCASP")}
