@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ def once(option: str, values: Sequence[str]) -> None:
     """Two verdicts that nothing tells apart are a slip of the hand."""
     for value, times in Counter(values).items():
         if times > 1:
-            hint = "; NAME=RUN names one of them otherwise" if option == "--baseline" else ""
+            hint = "; NAME=RUN names one of them otherwise" if option in ("--baseline", "SYSTEM") else ""
             raise UsageError(f"{option}: {value} is there twice{hint}")
 
 
@@ -34,8 +34,11 @@ def referee_for(
     baselines: Sequence[NamedPath],
     *,
     scores: bool,
+    whole: bool = False,
 ) -> tuple[Referee, Store | None]:
     """Who reads and scores, and the store: from the options given, and from riskguard.yaml where one is not.
+
+    ``whole`` asks for all that is stored, so a store is needed whatever ``baselines`` names.
 
     Raises
     ------
@@ -47,11 +50,12 @@ def referee_for(
 
     settings = None
     perhaps_stored = [given for given in baselines if _may_be_stored(given)] if store is None else []
-    if not scores and (qrels is None or perhaps_stored):
+    whole = whole and store is None
+    if not scores and (qrels is None or perhaps_stored or whole):
         try:
             settings = surroundings()
         except ConfigError:
-            if qrels is None or any(not Path(given.text).exists() for given in perhaps_stored):
+            if qrels is None or whole or any(not Path(given.text).exists() for given in perhaps_stored):
                 raise
             # all that is lost is a warning that a file is called as a stored baseline is
     if settings is not None:
@@ -64,7 +68,9 @@ def referee_for(
     return Referee(qrels=qrels, topics=topics, store=stored, measures=() if scores else known), stored
 
 
-def source_of(given: NamedPath, store: Store | None, *, scores: bool) -> RunFile | ScoreFile | Stored:
+def source_of(
+    given: NamedPath, store: Store | None, *, scores: bool, option: str = "--baseline"
+) -> RunFile | ScoreFile | Stored:
     """What ``[NAME=]RUN`` means: a file where there is one, else a stored baseline.
 
     Raises
@@ -81,7 +87,7 @@ def source_of(given: NamedPath, store: Store | None, *, scores: bool) -> RunFile
     is_stored = store is not None and _may_be_stored(given) and given.text in _names(store)
     if path.exists() and is_stored:
         raise UsageError(
-            f"--baseline {given.text} is both a file and a stored baseline: write ./{given.text} for the file, or "
+            f"{option} {given.text} is both a file and a stored baseline: write ./{given.text} for the file, or "
             "rename it"
         )
     looks_like_a_name = store is not None and "/" not in given.text and "\\" not in given.text
@@ -108,6 +114,24 @@ def computed_baselines(
     if inside and not found:
         raise UsageError("--candidate-inside: there is no --baseline-mean, -median or -max for it to be in")
     return found
+
+
+def whole_store(store: Store | None) -> Iterator[Stored]:
+    """Everything that is stored, by name.
+
+    Raises
+    ------
+    UsageError
+        There is no store.
+    BaselineError
+        It cannot be read.
+    """
+    from pytest_riskguard.sources import Stored
+
+    if store is None:
+        raise UsageError("no systems and no store: name systems, or give --store or a riskguard.yaml")
+    for name in store.names():
+        yield Stored(name)
 
 
 def _may_be_stored(given: NamedPath) -> bool:

@@ -14,6 +14,7 @@ from pytest_riskguard._version import __version__
 from pytest_riskguard.cli.baseline import baseline
 from pytest_riskguard.cli.compare import compare
 from pytest_riskguard.cli.init import init
+from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
@@ -38,6 +39,7 @@ cli.add_command(compare)
 cli.add_command(baseline)
 cli.add_command(init)
 cli.add_command(power)
+cli.add_command(pool)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

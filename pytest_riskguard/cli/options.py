@@ -20,6 +20,16 @@ def system_options(command: Command) -> Command:
     return _with(command, _SYSTEMS)
 
 
+def collection_options(command: Command) -> Command:
+    """The same without ``--baseline``, for commands that take their systems as arguments."""
+    return _with(command, _SYSTEMS[1:])
+
+
+def pool_options(command: Command) -> Command:
+    """``--alpha`` and ``--missing``."""
+    return _with(command, (_QUESTION[0], _QUESTION[-1]))
+
+
 def question_options(command: Command) -> Command:
     """``--alpha``, ``--level``, ``--method``, ``--tolerance`` and ``--missing``."""
     return _with(command, _QUESTION)
@@ -53,7 +63,7 @@ _SYSTEMS: tuple[Any, ...] = (
     file_option("--qrels", help="Judgements (default: riskguard.yaml's)."),
     file_option("--topics", help="Query texts (default: riskguard.yaml's)."),
     file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's)."),
-    click.option("--scores", is_flag=True, help="CANDIDATE and baselines are per-topic scores (CSV, TSV), not runs."),
+    click.option("--scores", is_flag=True, help="The systems are per-topic scores (CSV, TSV), not runs."),
     click.option(
         "--measure",
         "measures",

@@ -33,7 +33,7 @@ def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatAr
     return array
 
 
-def systems_by_topics(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatArray:
+def systems_by_topics(values: npt.ArrayLike, *, name: str = "scores", at_least: int = 2) -> FloatArray:
     """The values as a matrix of finite floats, a row for each system and a column for each topic.
 
     Raises

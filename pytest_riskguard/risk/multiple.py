@@ -180,7 +180,7 @@ def looks_like_percent(scores: npt.ArrayLike) -> bool:
 
 
 def _pool(scores: npt.ArrayLike) -> FloatArray:
-    pool = systems_by_topics(scores, name="scores", at_least=2)
+    pool = systems_by_topics(scores)
     refuse(pool, pool < 0, "scores must be at least 0 for ZRisk and GeoRisk")
     return pool
 

@@ -43,7 +43,7 @@ def reference_scores(scores: npt.ArrayLike, *, kind: str) -> FloatArray:
     """
     if kind not in KINDS:
         raise ValueError(f"kind of reference baseline must be one of {', '.join(KINDS)}, got {kind!r}")
-    pool = systems_by_topics(scores, name="scores")
+    pool = systems_by_topics(scores, at_least=1)
     reference: FloatArray
     if kind == "mean":
         reference = np.array([math.fsum(topic) for topic in pool.T.tolist()]) / pool.shape[0]

@@ -1,0 +1,78 @@
+"""``riskguard pool``: whether a single baseline is a fair yardstick."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.cli.inputs import measures_of, once, referee_for, source_of, whole_store
+from pytest_riskguard.cli.options import collection_options, pool_options
+from pytest_riskguard.cli.parameters import NamedPath, NamedPathType
+from pytest_riskguard.cli.status import ExitStatus
+from pytest_riskguard.errors import UsageError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.spec import Missing
+    from pytest_riskguard.gates.yardsticks import PoolReport
+
+
+@click.command()
+@click.argument("systems", type=NamedPathType(), nargs=-1, metavar="[[NAME=]SYSTEM]...")
+@collection_options
+@pool_options
+@click.option("--json", "json_path", metavar="PATH|-", help="Write the figures here as JSON; - is standard output.")
+def pool(
+    systems: tuple[NamedPath, ...],
+    qrels: Path | None,
+    topics: Path | None,
+    store: Path | None,
+    scores: bool,
+    measures: tuple[str, ...],
+    alphas: tuple[float, ...],
+    missing: Missing,
+    json_path: str | None,
+) -> int:
+    """Ask whether one baseline is a fair yardstick.
+
+    Takes each SYSTEM, a run or the name of a stored baseline, as the baseline of all the others: which correlate over
+    topics, and does their order by risk depend on the baseline? Without SYSTEM: all stored baselines.
+    """
+    from pytest_riskguard.gates.yardsticks import FEWEST_SYSTEMS, MOST_SYSTEMS, pool_report
+
+    if scores and not systems:
+        raise UsageError("--scores needs tables of per-topic scores: name two at least")
+    referee, stored = referee_for(qrels, topics, store, measures, systems, scores=scores, whole=not systems)
+    if systems:
+        sources = [source_of(given, stored, scores=scores, option="SYSTEM") for given in systems]
+    else:
+        sources = list(whole_store(stored))
+    once("SYSTEM", [source.label for source in sources])
+    once("--alpha", [f"{value:g}" for value in alphas])
+    if not FEWEST_SYSTEMS <= len(sources) <= MOST_SYSTEMS:
+        where = "named" if systems else "stored"
+        raise UsageError(f"a pool has {FEWEST_SYSTEMS} to {MOST_SYSTEMS} systems, {len(sources)} {where}")
+    wanted = measures_of(measures, Path(systems[0].text) if systems else Path(), scores=scores)
+    found = pool_report(
+        [[referee.scores(source, measure) for source in sources] for measure in wanted],
+        alphas=alphas,
+        missing=missing,
+    )
+    _show(found, json_path)
+    return ExitStatus.PASSED
+
+
+def _show(report: PoolReport, json_path: str | None) -> None:
+    from pytest_riskguard.reports.json import write_text
+    from pytest_riskguard.reports.pool import dumps, explain
+
+    click.echo(explain(report, width=max(shutil.get_terminal_size().columns, 40)), err=json_path == "-")
+    if json_path == "-":
+        click.echo(dumps(report), nl=False)
+    elif json_path is not None:
+        try:
+            write_text(Path(json_path), dumps(report))
+        except OSError as error:
+            raise UsageError(f"--json {json_path}: cannot write ({error.strerror})") from None

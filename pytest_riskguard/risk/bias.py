@@ -1,0 +1,158 @@
+"""Every system of a pool as the baseline of all the others: whether one baseline is a fair yardstick.
+
+B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
+systems", ECIR 2014: a baseline favours the systems whose scores go up and down over topics as its own do. In every
+matrix of this module a row is a system that is judged, and a column the baseline that it is judged against.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.risk.checks import FloatArray, loss_weight, mean, systems_by_topics
+from pytest_riskguard.risk.paired import CHANGED, varies
+
+
+def correlations(scores: npt.ArrayLike) -> FloatArray:
+    """Pearson's correlation over topics of every system with every other.
+
+    Parameters
+    ----------
+    scores : array, shape (n_systems, n_topics)
+        In units of the measure; at least two systems.
+
+    Returns
+    -------
+    array, shape (n_systems, n_systems)
+        Symmetric, from -1 to 1. A system that scores the same on every topic has no correlation: its row and its
+        column are NaN, the diagonal included.
+
+    Raises
+    ------
+    ValueError
+        Not two axes, fewer than two systems, no topic, a value that is not finite.
+    """
+    scores = systems_by_topics(scores)
+    directions = np.full(scores.shape, np.nan)
+    for row, system in enumerate(scores):
+        if varies(system):
+            centred = system - mean(system)
+            # first to a size near 1: squares of very small or very large scores leave the range of floats
+            centred = centred / np.max(np.abs(centred))
+            directions[row] = centred / math.sqrt(math.fsum(centred**2))
+    found: FloatArray = np.clip(directions @ directions.T, -1.0, 1.0)
+    found = (found + found.T) / 2
+    # a system agrees with itself, and with its equal, exactly
+    found[np.abs(found - 1) <= CHANGED] = 1.0
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class EveryBaseline:
+    """Risk of each system of a pool against each, shape (n_systems, n_systems): rows are judged, columns baselines.
+
+    Attributes
+    ----------
+    urisk : array
+        In units of the measure; 0 on the diagonal.
+    trisk : array
+        URisk over its standard error; NaN where the trade-off scores do not vary, so on the diagonal too.
+    """
+
+    urisk: FloatArray
+    trisk: FloatArray
+
+
+def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> EveryBaseline:
+    """URisk and TRisk of each system with each system as its baseline (ECIR 2014, Table 2).
+
+    Parameters
+    ----------
+    scores : array, shape (n_systems, n_topics)
+        In units of the measure, of either sign; at least two systems.
+    alpha : float
+        Extra weight of a loss, at least 0; the trade-off is linear.
+
+    Raises
+    ------
+    ValueError
+        Not two axes, fewer than two systems, no topic, a value that is not finite, or ``alpha < 0``.
+    """
+    scores = systems_by_topics(scores)
+    weight = 1 + loss_weight(alpha)
+    n, topics = scores.shape
+    urisk, trisk = np.zeros((n, n)), np.full((n, n), np.nan)
+    for column, baseline in enumerate(scores):
+        x = scores - baseline
+        x = np.where(x < 0, weight * x, x)
+        means = np.array([math.fsum(row) for row in x.tolist()]) / topics
+        urisk[:, column] = means + 0.0
+        if topics < 2:
+            continue
+        squares = ((x - means[:, None]) ** 2).tolist()
+        errors = np.sqrt(np.array([math.fsum(row) for row in squares]) / (topics - 1) / topics)
+        moves = np.ptp(x, axis=1) > CHANGED * np.maximum(1.0, np.max(np.abs(x), axis=1))  # as ``paired.varies``
+        trisk[moves, column] = means[moves] / errors[moves]
+    return EveryBaseline(urisk, trisk)
+
+
+def statistics(found: EveryBaseline) -> FloatArray:
+    """TRisk with a place for everyone: without variation it is 0 for equal systems and infinite for others.
+
+    ``statistic / 0`` has no value, but it has a side: a system that is worse than its baseline by the same amount on
+    every topic comes after all those whose scores vary.
+    """
+    sides: FloatArray = np.where(np.abs(found.urisk) <= CHANGED, 0.0, np.copysign(np.inf, found.urisk))
+    return np.where(np.isnan(found.trisk), sides, found.trisk)
+
+
+def ranks(values: npt.ArrayLike) -> FloatArray:
+    """Places of the systems against each baseline: 1 is the least risky; equals share the mean of their places.
+
+    Parameters
+    ----------
+    values : array, shape (n_systems, n_systems)
+        Higher is better, as ``every_baseline`` gives them. The diagonal is not looked at: a baseline is no competitor
+        in its own ranking, as in ECIR 2014's Table 2.
+
+    Returns
+    -------
+    array, shape (n_systems, n_systems)
+        Each column holds the places 1 to n_systems - 1, and NaN on the diagonal. Values that differ by no more than
+        1e-12 are equal.
+
+    Raises
+    ------
+    ValueError
+        Not square, or a NaN off the diagonal.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim != 2 or values.shape[0] != values.shape[1]:
+        raise ValueError(f"values must be systems by the same systems as baselines, got shape {values.shape}")
+    others = ~np.eye(len(values), dtype=bool)
+    if np.any(np.isnan(values[others])):
+        raise ValueError("values must be numbers but for the diagonal, got nan")
+    found = np.full(values.shape, np.nan)
+    for column in range(len(values)):
+        rows = others[:, column]
+        found[rows, column] = places(values[rows, column])
+    return found
+
+
+def places(values: npt.ArrayLike) -> FloatArray:
+    """Places from the highest value (1) to the lowest; those within 1e-12 of a neighbour share their mean place."""
+    values = np.asarray(values, dtype=np.float64)
+    order = np.argsort(-values, kind="stable")
+    falling = values[order]
+    with np.errstate(invalid="ignore"):  # two infinities are equal, and their difference is no number
+        gaps = (falling[:-1] - falling[1:] > CHANGED) & (falling[:-1] != falling[1:])
+    groups = np.concatenate([[0], np.cumsum(gaps)]) if values.size else np.zeros(0, dtype=np.intp)
+    sizes = np.bincount(groups)
+    shared = np.cumsum(sizes) - (sizes - 1) / 2
+    found = np.empty(values.size)
+    found[order] = shared[groups]
+    return found

@@ -1,0 +1,133 @@
+"""Rank-biased overlap against its paper, and Kendall's tau against scipy.
+
+W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", TOIS 28(4), 2010.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.stats import kendalltau
+
+from pytest_riskguard.risk.agreement import agreement_by_depth, kendall_tau, rank_biased_overlap
+
+orders = st.integers(1, 8).flatmap(
+    lambda n: st.tuples(*(arrays(np.float64, n, elements=st.integers(0, 4).map(float)),) * 2)
+)
+
+
+def values(order: str, systems: str) -> list[float]:
+    """Values that put systems, one letter each, in an order; those that it leaves out come last, in turn."""
+    order += "".join(system for system in systems if system not in order)
+    return [-float(order.index(system)) for system in systems]
+
+
+def test_agreements_are_those_of_the_papers_example() -> None:
+    # Section 3 (its table of average overlap): <a b c d e f g> and <z c a v w x y>, agreement at depths 1 to 7.
+    # What comes after the seventh place does not touch them.
+    systems = "abcdefgvwxyz"
+    found = agreement_by_depth(values("abcdefg", systems), values("zcavwxy", systems))
+    assert found[:7].round(3).tolist() == [0.0, 0.0, 0.667, 0.5, 0.4, 0.333, 0.286]
+    assert found[-1] == 1
+
+
+def test_extrapolated_overlap_as_another_implementation_has_it() -> None:
+    # README of b4ny4n/rankmeasures: RBO.eval(List(1,2,3,4,5), List(2,3,4,1,5), 0.9) = 0.828
+    assert rank_biased_overlap(values("12345", "12345"), values("23415", "12345")).extrapolated == pytest.approx(
+        0.828
+    )
+
+
+def test_two_systems_by_hand() -> None:
+    # agreement 0, 1, then 2/d: 0.1 (0.9 + 2 sum_{d > 2} 0.9^(d-1)/d), the series -ln(0.1)/0.9 less its first terms
+    beyond = 0.1 * 2 * (math.log(10) / 0.9 - 1 - 0.9 / 2)
+    turned = rank_biased_overlap([2, 1], [1, 2])
+    assert turned.lower == pytest.approx(0.09 + beyond)
+    assert turned.residual == pytest.approx(0.81 - beyond)
+    same = rank_biased_overlap([2, 1], [7, 3])
+    assert same.lower == pytest.approx(0.19 + beyond)
+    assert same.residual == turned.residual
+
+
+def test_tied_systems_stand_at_the_first_of_their_places() -> None:
+    # (a b) c against a b c: at depth 1 the tops are {a, b} and {a}, which is 2 * 1 / 3
+    assert agreement_by_depth([2, 2, 1], [3, 2, 1]).tolist() == pytest.approx([2 / 3, 1, 1])
+    # (a b c) against (b c) a: at depths 1 and 2 the tops are all three and {b, c}, which is 4 / 5
+    assert agreement_by_depth([1, 1, 1], [1, 2, 2]).tolist() == pytest.approx([0.8, 0.8, 1])
+    assert agreement_by_depth([1, 1, 1], [4, 4, 4]).tolist() == [1, 1, 1]
+    assert agreement_by_depth([0.3, 0.1 + 0.2], [1, 1]).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("phi", [0.5, 0.9, 0.98])
+@given(orders)
+def test_bounds_are_equations_11_and_30(phi: float, pair: tuple[np.ndarray, np.ndarray]) -> None:
+    # no ties: equals go by their number
+    first, second = (np.lexsort((np.arange(v.size), v)).argsort().astype(float) for v in pair)
+    n = first.size
+    common = [len({*np.argsort(-first)[:d]} & {*np.argsort(-second)[:d]}) for d in range(1, n + 1)]
+    # Eq. 11 at depth k = n, where X_n = n
+    lower = (1 - phi) / phi
+    lower *= sum((x - n) * phi**d / d for d, x in enumerate(common, 1)) - n * math.log(1 - phi)
+    # Eq. 30 with s = l = n, so that f = 2 n - X_n = n and the first two sums are empty
+    residual = 2 * phi**n - phi**n
+    residual -= (1 - phi) / phi * n * (-math.log(1 - phi) - sum(phi**d / d for d in range(1, n + 1)))
+    found = rank_biased_overlap(first, second, phi=phi)
+    assert found.lower == pytest.approx(lower, abs=1e-12)
+    assert found.residual == pytest.approx(residual, abs=1e-12)
+
+
+@given(orders)
+def test_the_sum_goes_on_for_ever(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    agreements = agreement_by_depth(*pair)
+    n = agreements.size
+    depths = np.arange(1, 2001)
+    padded = np.concatenate([agreements, n / depths[n:]])  # further systems, none in common
+    found = rank_biased_overlap(*pair)
+    assert found.lower == pytest.approx(0.1 * np.sum(0.9 ** (depths - 1.0) * padded), abs=1e-12)
+    padded[n:] = 1  # further systems, all in common
+    assert found.extrapolated == pytest.approx(0.1 * np.sum(0.9 ** (depths - 1.0) * padded), abs=1e-12)
+
+
+@given(orders)
+def test_overlap_is_symmetric_and_largest_with_itself(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    found, turned = rank_biased_overlap(*pair), rank_biased_overlap(*reversed(pair))
+    assert found == turned
+    assert 0 <= found.lower <= found.extrapolated <= 1 + 1e-12
+    assert rank_biased_overlap(pair[0], pair[0]).extrapolated == pytest.approx(1)
+
+
+def test_the_top_counts_more_than_the_bottom() -> None:
+    above = rank_biased_overlap(values("bacdef", "abcdef"), values("abcdef", "abcdef"))
+    below = rank_biased_overlap(values("abcdfe", "abcdef"), values("abcdef", "abcdef"))
+    assert above.lower < below.lower
+
+
+@given(orders)
+def test_tau_is_scipys(pair: tuple[np.ndarray, np.ndarray]) -> None:
+    theirs = kendalltau(*pair).statistic if pair[0].size > 1 else math.nan
+    ours = kendall_tau(*pair)
+    if math.isnan(theirs):
+        assert ours is None
+    else:
+        assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+@pytest.mark.parametrize("phi", [0, 1, -0.5, math.nan])
+def test_phi_is_a_chance(phi: float) -> None:
+    with pytest.raises(ValueError, match="phi must be above 0 and below 1"):
+        rank_biased_overlap([1, 2], [1, 2], phi=phi)
+
+
+def test_orders_are_of_the_same_systems() -> None:
+    for function in (rank_biased_overlap, kendall_tau):
+        with pytest.raises(ValueError, match="first and second differ"):
+            function([1, 2], [1, 2, 3])
+        with pytest.raises(ValueError, match="second must be finite"):
+            function([1, 2], [1, math.nan])
+        with pytest.raises(ValueError, match="at least 1"):
+            function([], [])
