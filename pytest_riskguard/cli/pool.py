@@ -15,8 +15,8 @@ from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
+    from pytest_riskguard.gates.pool_figures import PoolReport
     from pytest_riskguard.gates.spec import Missing
-    from pytest_riskguard.gates.yardsticks import PoolReport
 
 
 @click.command()

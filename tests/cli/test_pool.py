@@ -10,7 +10,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates import yardsticks
+from pytest_riskguard.gates import pool_figures
 from pytest_riskguard.risk import trisk
 from pytest_riskguard.risk.concordance import RankTest
 from pytest_riskguard.risk.yardstick import YardstickFit
@@ -286,19 +286,19 @@ def test_each_field_is_in_the_reference(command):
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     said = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     parts = (
-        yardsticks.PoolReport,
-        yardsticks.AtMeasure,
-        yardsticks.Member,
-        yardsticks.Axes,
-        yardsticks.Odd,
-        yardsticks.AtAlpha,
-        yardsticks.Standing,
-        yardsticks.Ranking,
-        yardsticks.Agreement,
-        yardsticks.Order,
+        pool_figures.PoolReport,
+        pool_figures.AtMeasure,
+        pool_figures.Member,
+        pool_figures.Axes,
+        pool_figures.Odd,
+        pool_figures.AtAlpha,
+        pool_figures.Standing,
+        pool_figures.Ranking,
+        pool_figures.Agreement,
+        pool_figures.Order,
         YardstickFit,
         RankTest,
     )
     assert [field.name for part in parts for field in fields(part) if field.name not in said] == []
     found = report(command("pool good.run loss.run prod --measure AP --json -"))
-    assert list(found)[2:] == [field.name for field in fields(yardsticks.PoolReport)]
+    assert list(found)[2:] == [field.name for field in fields(pool_figures.PoolReport)]
