@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.inputs import computed_baselines, measures_of, once, referee_for, source_of
-from pytest_riskguard.cli.options import baseline_option, computed_options, question_options, system_options
+from pytest_riskguard.cli.options import baseline_option, collection_options, computed_options, question_options
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NumberOrNone
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.spec import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("candidate", type=FILE)
 @baseline_option(required=False)
-@system_options
+@collection_options
 @question_options
 @click.option(
     "--tradeoff",

@@ -15,14 +15,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
 
 
-def system_options(command: Command) -> Command:
-    """``--qrels``, ``--topics``, ``--store``, ``--scores`` and ``--measure``."""
-    return _with(command, _SYSTEMS)
-
-
 def collection_options(command: Command) -> Command:
-    """The same without ``--baseline``, for commands that take their systems as arguments."""
-    return _with(command, _SYSTEMS[1:])
+    """``--qrels``, ``--topics``, ``--store``, ``--scores`` and ``--measure``."""
+    return _with(command, _COLLECTION)
 
 
 def pool_options(command: Command) -> Command:
@@ -59,7 +54,7 @@ def _with(command: Command, options: Sequence[Option[Command]]) -> Command:
     return command
 
 
-_SYSTEMS: tuple[Any, ...] = (
+_COLLECTION: tuple[Any, ...] = (
     file_option("--qrels", help="Judgements (default: riskguard.yaml's)."),
     file_option("--topics", help="Query texts (default: riskguard.yaml's)."),
     file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's)."),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.inputs import measures_of, once, referee_for, source_of
-from pytest_riskguard.cli.options import baseline_option, question_options, system_options
+from pytest_riskguard.cli.options import baseline_option, collection_options, question_options
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
@@ -30,7 +30,7 @@ def _ladder(values: tuple[float, ...]) -> str:
 @click.command()
 @click.argument("candidate", type=FILE, required=False)
 @baseline_option(required=True)
-@system_options
+@collection_options
 @question_options
 @click.option(
     "--power",

@@ -194,6 +194,10 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
             yield Problem(line, f"a gate named {name!r} begins on line {first[name]} already; names are unique", name)
         elif name is not None:
             first[name] = document.line(path)
+        if gate.get("baseline") is None and gate.get("baselines") is None:
+            key = "baselines: [NAME, NAME]" if gate.get("kind") == "georisk_not_worse" else "baseline: NAME"
+            text = f"{where} has no baseline; add `{key}`, stored before with `riskguard baseline add NAME RUN`"
+            yield Problem(document.line(path), text, name, lacks=(*path, key.partition(":")[0]))
         for key, shared, remedy in _NEEDED:
             if gate.get(key) is None and data.get(shared) is None:
                 text = f"{where} has no {key}; write {remedy} for the whole file, or `{key}:` in the gate"
@@ -225,11 +229,7 @@ def _baselines(document: Document, gate: GateModel, place: Path) -> Iterator[Pro
     """One baseline or several, and a reference that is one of them."""
     where = f"gate {gate.name!r}"
     pool = gate.kind == "georisk_not_worse"
-    if gate.baseline is None and gate.baselines is None:
-        key = "baselines: [NAME, NAME]" if pool else "baseline: NAME"
-        text = f"{where} has no baseline; add `{key}`, stored before with `riskguard baseline add NAME RUN`"
-        yield Problem(document.line(place), text, gate.name, lacks=(*place, "baseline"))
-    elif gate.baseline is not None and gate.baselines is not None:
+    if gate.baseline is not None and gate.baselines is not None:
         text = f"baselines of {where}: there is a baseline too; write one of the two"
         yield Problem(document.key_line((*place, "baselines")), text, gate.name)
     elif pool and isinstance(gate.baseline, ComputedModel):

@@ -91,7 +91,7 @@ gates:
     first, second = config.gates
     assert first.candidate == CandidateRetrieve("shop.search:engine.query", 50)
     (item,) = first.items()
-    assert (item.id, item.measure, item.baseline, item.line) == ("no-risk", "nDCG@10", "release-7", 9)
+    assert (item.id, item.measure, item.baselines, item.line) == ("no-risk", "nDCG@10", ("release-7",), 9)
     gate = item.gate
     assert (gate.name, gate.alpha, gate.level, gate.method, gate.tolerance) == (
         "no-risk",
@@ -191,7 +191,7 @@ def test_all_errors_of_a_file_are_told_at_once_by_line(write):
     first, *rest = str(error).splitlines()
     assert first == f"{path}:4: unknown key 'stroe' in the file; did you mean 'store'? (and 2 more errors)"
     assert rest[0] == f"{path}:6: level of gate 'a': {LEVEL}, found the number 95"
-    assert rest[1].startswith(f"{path}:7: gate 'b' has no 'baseline'; add `baseline: NAME`")
+    assert rest[1].startswith(f"{path}:7: gate 'b' has no baseline; add `baseline: NAME`")
     assert (error.line, error.problem) == (4, "unknown key 'stroe' in the file; did you mean 'store'?")
 
 
@@ -210,26 +210,53 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ("name: g, baseline: p", "gate 'g' has no 'kind'; add `kind: not_significantly_risky`"),
         (
             "name: g, kind: not_significantly_risky",
-            "gate 'g' has no 'baseline'; add `baseline: NAME`, stored before with `riskguard baseline add NAME RUN`",
+            "gate 'g' has no baseline; add `baseline: NAME`, stored before with `riskguard baseline add NAME RUN`",
+        ),
+        (
+            "name: g, kind: georisk_not_worse",
+            "gate 'g' has no baseline; add `baselines: [NAME, NAME]`, stored before with `riskguard baseline add "
+            "NAME RUN`",
         ),
         (
             "name: g, kind: not_significantly_riski, baseline: p",
-            "kind of gate 'g': expected not_significantly_risky, not_inferior or no_topic_collapse, found "
-            "'not_significantly_riski'; "
-            "did you mean 'not_significantly_risky'?",
+            "kind of gate 'g': expected not_significantly_risky, georisk_not_worse, not_inferior or "
+            "no_topic_collapse, found 'not_significantly_riski'; did you mean 'not_significantly_risky'?",
         ),
         (
-            "name: g, kind: georisk_not_worse, baseline: p",
-            "kind of gate 'g': expected not_significantly_risky, not_inferior or no_topic_collapse, found "
-            "'georisk_not_worse'",
+            "name: g, kind: not_significantly_risky, baseline: a, baselines: [a, b]",
+            "baselines of gate 'g': there is a baseline too; write one of the two",
         ),
         (
-            "name: g, kind: not_significantly_risky, baselines: [a, b]",
-            "unknown key 'baselines' in gate 'g'; a gate compares with one stored baseline, `baseline: NAME`",
+            "name: g, kind: not_significantly_risky, baselines: [a, a]",
+            "baselines of gate 'g': a appears twice",
         ),
         (
-            "name: g, kind: not_significantly_risky, baseline: {mean: [a, b]}",
-            "baseline of gate 'g': expected the name of one stored baseline, found a mapping",
+            "name: g, kind: not_significantly_risky, baseline: {maen: [a, b]}",
+            "unknown key 'maen' in 'baseline' of gate 'g'; did you mean 'mean'?",
+        ),
+        (
+            "name: g, kind: not_significantly_risky, baseline: {candidate_inside: true}",
+            "baseline of gate 'g': expected one of mean, median, max, such as {mean: [prod, bm25]}",
+        ),
+        (
+            "name: g, kind: not_significantly_risky, baseline: {mean: [a], max: [b]}",
+            "baseline of gate 'g': expected one of mean, median, max, such as {mean: [prod, bm25]}",
+        ),
+        (
+            "name: g, kind: georisk_not_worse, baseline: {mean: [a, b]}",
+            "baseline of gate 'g': a pool is of stored baselines, `baselines: [NAME, NAME]`",
+        ),
+        (
+            "name: g, kind: georisk_not_worse, baselines: [a, b], reference: c",
+            "reference of gate 'g': 'c' is none of its baselines; expected a, b, any, median",
+        ),
+        (
+            "name: g, kind: not_significantly_risky, baseline: a, reference: a",
+            "reference of gate 'g' has no meaning for not_significantly_risky; leave it out",
+        ),
+        (
+            "name: g, kind: georisk_not_worse, baselines: [a, b], method: basic",
+            "gate 'g': method of georisk_not_worse must be one of auto, student_t, percentile, bca, got 'basic'",
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: 7.10",
@@ -348,7 +375,7 @@ def test_a_value_must_be_what_its_key_takes(errors, value, problem):
     ((line, said),) = errors(f"{HEAD}gates:\n  - {{{GATE},\n     {value}}}\n")
     assert line == 6
     if problem is None:
-        assert said.startswith("unknown key 'zzz' in gate 'no-risk'; known keys: name, kind, baseline, candidate,")
+        assert said.startswith("unknown key 'zzz' in gate 'no-risk'; known keys: name, kind, baseline, baselines,")
     else:
         assert said == problem
 
@@ -602,7 +629,44 @@ def test_a_family_is_all_risk_gates_or_those_that_are_named(write, family, membe
     items = [item for gate in config.gates for item in gate.items()]
     for item in items:
         expected = members if item.id in members else []
-        assert [other.id for other in config.family_of(item)] == expected
+        correction, family = config.family_of(item)
+        assert [other.id for other in family] == expected
+        assert (correction == "none") == (not expected)
+
+
+def test_a_risk_gate_on_several_baselines_is_a_family_for_each_measure_and_alpha(write):
+    gates = (
+        "  - {name: g, kind: not_significantly_risky, baselines: [a, b], measure: [AP, RR], alpha: [0.1, 5]}\n"
+        "  - {name: c, kind: no_topic_collapse, baselines: [a, b], measure: AP}\n"
+        "  - {name: p, kind: georisk_not_worse, baselines: [a, b], measure: AP, alpha: [1, 5]}\n"
+    )
+    config = load_config(write(f"{HEAD}gates:\n{gates}"))
+    items = {item.id: item for gate in config.gates for item in gate.items()}
+    assert list(items)[:3] == ["g[AP-0.1-a]", "g[AP-0.1-b]", "g[AP-5-a]"]
+    assert list(items)[-4:] == ["c[a]", "c[b]", "p[AP-1]", "p[AP-5]"]
+    assert items["p[AP-5]"].baselines == ("a", "b")
+    correction, family = config.family_of(items["g[RR-5-b]"])
+    assert (correction, [item.id for item in family]) == ("holm", ["g[RR-5-a]", "g[RR-5-b]"])
+    for alone in ("c[a]", "p[AP-1]"):
+        assert config.family_of(items[alone]) == ("none", ())
+
+
+def test_a_computed_baseline_is_read(write):
+    config = load_config(
+        write(
+            f"{HEAD}gates:\n  - {{name: t, measure: AP, kind: not_inferior, baseline: {{max: [a, b], "
+            "candidate_inside: true}, tolerance: 0.1}\n"
+        )
+    )
+    ((computed,),) = [item.baselines for item in config.gates[0].items()]
+    assert (computed.kind, computed.systems, computed.candidate_inside) == ("max", ("a", "b"), True)
+
+
+def test_the_kinds_of_computed_baselines_are_those_of_the_kernel():
+    from pytest_riskguard.gates.spec import COMPUTED
+    from pytest_riskguard.risk.reference import KINDS
+
+    assert COMPUTED == KINDS
 
 
 @pytest.mark.parametrize(
@@ -619,7 +683,8 @@ def test_a_family_is_all_risk_gates_or_those_that_are_named(write, family, membe
         (
             "{correction: holm, gates: [c]}",
             COLLAPSE,
-            "family.gates: gate 'c' is no_topic_collapse, a correction is for not_significantly_risky only",
+            "family.gates: gate 'c' is no_topic_collapse, a correction is for not_significantly_risky and "
+            "georisk_not_worse only",
         ),
         ("holm", f"{OTHER}, level: 0.9", "family: its gates must have one level, found no-risk 0.95, other 0.9"),
         ("{correction: holm, gate: [other]}", OTHER, "unknown key 'gate' in 'family'; did you mean 'gates'?"),
