@@ -55,8 +55,6 @@ class Odd:
 class Standing:
     """One system at one alpha, against all the others as baselines.
 
-    What a pool says of a system at an alpha as a whole belongs here, so its GeoRisk would.
-
     Attributes
     ----------
     system : str
@@ -66,6 +64,8 @@ class Standing:
         By URisk, 1 is the least risky; None in a pool of two.
     firsts : int
         Baselines under which no other system has a better place.
+    zrisk, georisk : float or None
+        In the whole pool; None where a score is below 0.
     """
 
     system: str
@@ -76,6 +76,8 @@ class Standing:
     place_best: float | None
     place_worst: float | None
     firsts: int
+    zrisk: float | None
+    georisk: float | None
 
 
 @dataclass(frozen=True)

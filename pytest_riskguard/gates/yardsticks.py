@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.align import align
+from pytest_riskguard.gates.align import on_one_list
 from pytest_riskguard.gates.evidence import FloatArray
 from pytest_riskguard.gates.pool_figures import (
     Agreement,
@@ -29,6 +29,7 @@ from pytest_riskguard.risk.bias import correlations, every_baseline, ranks, stat
 from pytest_riskguard.risk.checks import mean
 from pytest_riskguard.risk.components import principal_components
 from pytest_riskguard.risk.concordance import changing_pairs, durbin_test, friedman_test
+from pytest_riskguard.risk.multiple import georisk, zrisk
 from pytest_riskguard.risk.yardstick import fit_of
 
 #: A pool for which the tables still make sense.
@@ -66,7 +67,8 @@ def pool_report(
     count = len(pools[0])
     if not FEWEST_SYSTEMS <= count <= MOST_SYSTEMS:
         raise ValueError(f"a pool has {FEWEST_SYSTEMS} to {MOST_SYSTEMS} systems, got {count}")
-    found = [_at_measure(*_on_one_list(pool, missing), alphas=alphas) for pool in pools]
+    gate = Gate(name="pool", missing=missing)
+    found = [_at_measure(*on_one_list(gate, pool), alphas=alphas) for pool in pools]
     return PoolReport(
         systems=tuple(system.name for system in pools[0]),
         qrels=next((system.qrels_digest for system in pools[0] if system.qrels_digest), None),
@@ -74,18 +76,6 @@ def pool_report(
         measures=tuple(found),
         agreements=tuple(_agreements(found)) if count >= FEWEST_RANKED else (),
     )
-
-
-def _on_one_list(
-    pool: Sequence[TopicScores], missing: Missing
-) -> tuple[Sequence[TopicScores], tuple[tuple[str, ...], ...]]:
-    """All systems on the same topics, and the topics that each was given a 0 for."""
-    gate = Gate(name="pool", missing=missing)
-    every, *others = pool
-    for other in others:  # with missing topics as 0, the first system grows to all topics of all systems
-        every = align(gate, other, every).baseline
-    pairs = [align(gate, system, every) for system in pool]
-    return [pair.candidate for pair in pairs], tuple(pair.missing_in_candidate for pair in pairs)
 
 
 def _at_measure(
@@ -130,6 +120,8 @@ def _at_alpha(names: Sequence[str], scores: FloatArray, alpha: float) -> AtAlpha
     risks = every_baseline(scores, alpha=alpha)
     ranked = len(names) >= FEWEST_RANKED
     places = ranks(risks.urisk)
+    defined = not np.any(scores < 0)
+    z, geo = (of(scores, alpha=alpha).tolist() if defined else [None] * len(names) for of in (zrisk, georisk))
     standings = []
     for i, name in enumerate(names):
         lowest, median, highest = _spread(np.delete(risks.urisk[i], i))
@@ -145,6 +137,8 @@ def _at_alpha(names: Sequence[str], scores: FloatArray, alpha: float) -> AtAlpha
                 float(np.min(taken)) if ranked else None,
                 float(np.max(taken)) if ranked else None,
                 int(firsts),
+                z[i],
+                geo[i],
             )
         )
     return AtAlpha(

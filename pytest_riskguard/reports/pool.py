@@ -102,7 +102,10 @@ def _standings(one: AtAlpha, names: Sequence[str], width: int) -> str:
         header += ["place", "best", "worst", "first"]
         for row, s in zip(rows, one.standings, strict=True):
             row += [plain(s.place_mean, 1), _place(s.place_best), _place(s.place_worst), str(s.firsts)]
-    return grid(header, rows, names, [9, 9, 9, 7, 6, 6, 6], width=width)
+    header.append("GeoRisk")
+    for row, s in zip(rows, one.standings, strict=True):
+        row.append("-" if s.georisk is None else plain(s.georisk))
+    return grid(header, rows, names, [9, 9, 9, *([7, 6, 6, 6] if one.rankings else []), 8], width=width)
 
 
 def _tests(ranking: Ranking, width: int) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from pytest_riskguard.gates.decision import FEW_TOPICS, fewest_changes, margin, own_method
-from pytest_riskguard.gates.pools.comparison import PoolComparison
+from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison
 from pytest_riskguard.gates.verdict import NAMES, Notice
-from pytest_riskguard.risk import looks_like_percent
+from pytest_riskguard.risk import looks_like_percent, yardstick_fit
 
 #: Below this many topics a gate at an alpha above 1 fails too many harmless changes (docs/explanation/georisk.md).
 ENOUGH_TOPICS, MODEST_ALPHA = 50, 1.0
@@ -79,9 +81,27 @@ def _about_the_answer(comparison: PoolComparison) -> Iterator[Notice]:
             f"by Student-t it {word[says['student_t']]} (upper limit {limits['student_t']:+.3g}), by {NAMES[own]} it "
             f"{word[says[own]]} ({limits[own]:+.3g}); {NAMES[answer.decision.decisive]} decided",
         )
+    yield from _about_the_reference(comparison)
     if gate.alpha == 0:
         yield Notice(
             "georisk_at_alpha_0", "at alpha 0 GeoRisk says little more than the mean: ask at an alpha above 0"
+        )
+
+
+def _about_the_reference(comparison: PoolComparison) -> Iterator[Notice]:
+    """Whether the reference is an odd yardstick for this candidate (ECIR 2014)."""
+    row = comparison.reference.row
+    if isinstance(row, str):
+        return
+    others = np.delete(comparison.scores, [CANDIDATE, row], axis=0)
+    fit = yardstick_fit(comparison.scores[CANDIDATE], comparison.scores[row], others)
+    if fit.odd:
+        name = comparison.reference.name
+        yield Notice(
+            "odd_yardstick",
+            f"{name} is an odd yardstick for this candidate: over topics their scores correlate by "
+            f"{fit.correlation:.2f}, those of the other systems with {name} by {fit.median:.2f} (median); compare "
+            "with the median of the pool as well (reference: median)",
         )
 
 

@@ -287,3 +287,17 @@ def test_the_report_holds_to_its_schema_and_reads_back():
         whole = json.loads(report.dumps([verdict]))
         jsonschema.validate(whole, json.loads(report.SCHEMA_FILE.read_text("utf-8")))
         assert Verdict.from_dict(whole["verdicts"][0]).to_dict() == whole["verdicts"][0]
+
+
+def test_a_reference_that_all_but_the_candidate_follow_is_an_odd_yardstick():
+    rng = np.random.default_rng(5)
+    difficulty = rng.beta(2, 3, 80)
+    followers = [np.clip(difficulty + rng.normal(0, 0.05, 80), 0, 1) for _ in range(5)]
+    stranger = rng.permutation(followers[0])
+    pool = [topic_scores(f"s{i}", values) for i, values in enumerate([stranger, *followers])]
+    (notice,) = [notice for notice in judged(pool).warnings if notice.code == "odd_yardstick"]
+    assert notice.message.startswith(
+        "s1 is an odd yardstick for this candidate: over topics their scores correlate by"
+    )
+    assert not [n for n in judged([pool[1], *pool[2:], pool[0]]).warnings if n.code == "odd_yardstick"]
+    assert not [n for n in judged(pool, reference="median").warnings if n.code == "odd_yardstick"]
