@@ -161,7 +161,9 @@ class Riskguard:
         given = arguments.baselines(baseline, pool=gate.kind == "georisk_not_worse")
         try:
             ours = arguments.source(candidate, "candidate")
-            theirs = [Stored(one) if isinstance(one, str) else arguments.source(one, "baseline") for one in given]
+            theirs: list[Source] = []
+            for one in given:  # a comprehension would be a frame of its own in a traceback
+                theirs.append(Stored(one) if isinstance(one, str) else arguments.source(one, "baseline"))
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
         question = Question(gate, ours, theirs[0], self._measure(measure, ours, *theirs), pool=tuple(theirs[1:]))
