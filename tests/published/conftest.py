@@ -23,6 +23,12 @@ def submitted(shared: Path) -> dict[str, np.ndarray]:
 
 
 @pytest.fixture(scope="package")
+def pool_of_49(submitted: dict[str, np.ndarray], indri_casp: np.ndarray) -> dict[str, np.ndarray]:
+    """The pool of the papers: the submitted runs, then indriCASP."""
+    return {**submitted, "indriCASP": indri_casp}
+
+
+@pytest.fixture(scope="package")
 def differences(submitted: dict[str, np.ndarray], indri_casp: np.ndarray) -> dict[str, np.ndarray]:
     """Candidate less indriCASP, by run."""
     return {run: scores - indri_casp for run, scores in submitted.items()}

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy.special import ndtr
 
-from pytest_riskguard.risk import alpha_hat, linear, minus, smooth, trisk
+from pytest_riskguard.risk import alpha_hat, georisk, minus, trisk, z_scores, zrisk
 from tests.published.web2012 import TOPICS
 
 #: run: URisk- linear, smooth; TRisk- linear, smooth; ZRisk- linear, smooth; GeoRisk- linear, smooth, as printed
@@ -45,28 +45,46 @@ def test_the_public_dfalah121a_is_the_one_of_this_paper_and_not_of_sigir_2014(
     assert abs(statistic - 0.7401) > 0.1  # SIGIR 2014, Table 2, at the same alpha
 
 
+def of_run(pool: dict[str, np.ndarray], values: np.ndarray, run: str) -> float:
+    return float(values[list(pool).index(run)])
+
+
 @pytest.mark.parametrize("run", PUBLISHED)
-def test_georisk_minus_as_printed_counts_more_risk_as_safer(
-    submitted: dict[str, np.ndarray], indri_casp: np.ndarray, run: str
-) -> None:
-    expected, z_of = _standardised(submitted, indri_casp)
-    d = submitted[run] - expected[run]
-    for kind, zrisk, georisk in (("linear", *PUBLISHED[run][4::2]), ("smooth", *PUBLISHED[run][5::2])):
-        x = linear(d, alpha=ALPHA) if kind == "linear" else smooth(d)
-        zrisk_minus = minus(math.fsum(x * z_of[run]))
-        assert round(zrisk_minus, 2) == zrisk
-        mean, topics = submitted[run].mean(), TOPICS.size
-        as_printed = -math.sqrt(mean * ndtr(zrisk_minus / topics))  # Eq. 8: high ZRisk- is risky, and raises Phi
-        right = minus(math.sqrt(mean * ndtr(minus(zrisk_minus) / topics)))  # GeoRisk with its sign reversed
-        assert round(as_printed, 2) == georisk
+def test_zrisk_minus_of_table_2_comes_out_to_the_printed_digit(pool_of_49: dict[str, np.ndarray], run: str) -> None:
+    scores = list(pool_of_49.values())
+    by_line, by_cubic = (minus(zrisk(scores, alpha=ALPHA, kind=kind)) for kind in ("linear", "smooth"))
+    ours = (of_run(pool_of_49, by_line, run), of_run(pool_of_49, by_cubic, run))
+    assert tuple(round(value, 2) for value in ours) == PUBLISHED[run][4:6]
+
+
+def test_zrisk_minus_needs_indri_casp_in_the_pool(submitted: dict[str, np.ndarray]) -> None:
+    ours = minus(zrisk(list(submitted.values()), alpha=ALPHA))
+    missed = [run for run in PUBLISHED if round(of_run(submitted, ours, run), 2) != PUBLISHED[run][4]]
+    assert len(missed) >= 4
+
+
+@pytest.mark.parametrize("run", PUBLISHED)
+def test_smooth_after_standardising_is_another_figure(pool_of_49: dict[str, np.ndarray], run: str) -> None:
+    z = z_scores(list(pool_of_49.values()))[list(pool_of_49).index(run)]
+    s_of_z = 1.38426 * z**3 - 0.51659 * z**2 + 0.11578 * z
+    assert abs(-s_of_z.sum() - PUBLISHED[run][5]) > 0.5
+
+
+@pytest.mark.parametrize("run", PUBLISHED)
+def test_georisk_minus_as_printed_counts_more_risk_as_safer(pool_of_49: dict[str, np.ndarray], run: str) -> None:
+    scores = list(pool_of_49.values())
+    for kind, printed in zip(("linear", "smooth"), PUBLISHED[run][6:], strict=True):
+        zrisk_minus = of_run(pool_of_49, minus(zrisk(scores, alpha=ALPHA, kind=kind)), run)
+        mean = pool_of_49[run].mean()
+        as_printed = -math.sqrt(mean * ndtr(zrisk_minus / TOPICS.size))  # Eq. 8: high ZRisk- is risky, and raises Phi
+        assert round(as_printed, 2) == printed
+        right = of_run(pool_of_49, minus(georisk(scores, alpha=ALPHA, kind=kind)), run)
         assert as_printed < right  # further from 0, that is safer
 
 
-def test_georisk_minus_of_dfalah121a(submitted: dict[str, np.ndarray], indri_casp: np.ndarray) -> None:
-    expected, z_of = _standardised(submitted, indri_casp)
-    d = submitted["DFalah121A"] - expected["DFalah121A"]
-    zrisk = math.fsum(linear(d, alpha=ALPHA) * z_of["DFalah121A"])
-    assert round(-math.sqrt(submitted["DFalah121A"].mean() * ndtr(zrisk / 50)), 2) == -0.36  # printed: -0.41
+def test_georisk_minus_of_dfalah121a(pool_of_49: dict[str, np.ndarray]) -> None:
+    ours = minus(georisk(list(pool_of_49.values()), alpha=ALPHA))
+    assert round(of_run(pool_of_49, ours, "DFalah121A"), 2) == -0.36  # printed: -0.41
 
 
 def test_the_points_of_the_smooth_function_are_the_fences_of_figure_1(differences: dict[str, np.ndarray]) -> None:
@@ -75,13 +93,3 @@ def test_the_points_of_the_smooth_function_are_the_fences_of_figure_1(difference
     assert third + 1.5 * (third - first) == pytest.approx(0.292, abs=5e-4)
     # the lower fence is -0.24192: cut off after three digits, not rounded
     assert first - 1.5 * (third - first) == pytest.approx(-0.24192, abs=5e-6)
-
-
-def _standardised(
-    submitted: dict[str, np.ndarray], indri_casp: np.ndarray
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Expected scores over the 48 runs and indriCASP, and one over their roots (0 where nothing is expected)."""
-    matrix = np.vstack([*submitted.values(), indri_casp])
-    expected = np.outer(matrix.sum(axis=1), matrix.sum(axis=0)) / matrix.sum()
-    weights = np.divide(1, np.sqrt(expected), out=np.zeros_like(expected), where=expected > 0)
-    return dict(zip(submitted, expected, strict=False)), dict(zip(submitted, weights, strict=False))

@@ -10,20 +10,34 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.risk import urisk
+from pytest_riskguard.risk import reference_scores, urisk
 
 #: Table 2, alpha 10: the runs, and by run its URisk against each of them.
-RUNS = ("uogTrA44xi", "srchvrs12c09", "QUTparaBline", "utw2012fc1", "ICTNET12ADR2", "qutwb")
+TABLE_2 = (
+    "uogTrA44xi",
+    "srchvrs12c09",
+    "DFalah121A",
+    "QUTparaBline",
+    "utw2012fc1",
+    "ICTNET12ADR2",
+    "irra12c",
+    "qutwb",
+)
 AGAINST_EACH = {
-    "uogTrA44xi": (0, -0.928, -1.072, -0.319, -0.255, -0.047),
-    "srchvrs12c09": (-1.027, 0, -0.830, -0.387, -0.497, -0.159),
-    "QUTparaBline": (-1.349, -1.008, 0, -0.540, -0.611, -0.298),
-    "utw2012fc1": (-1.443, -1.412, -1.387, 0, -0.843, -0.224),
-    "ICTNET12ADR2": (-1.434, -1.577, -1.513, -0.897, 0, -0.613),
-    "qutwb": (-1.814, -1.826, -1.788, -0.866, -1.201, 0),
+    "uogTrA44xi": (0, -0.928, -0.882, -1.072, -0.319, -0.255, -0.068, -0.047),
+    "srchvrs12c09": (-1.027, 0, -0.944, -0.830, -0.387, -0.497, -0.351, -0.159),
+    "DFalah121A": (-1.135, -1.098, 0, -0.835, -0.421, -0.617, -0.329, -0.202),
+    "QUTparaBline": (-1.349, -1.008, -0.858, 0, -0.540, -0.611, -0.293, -0.298),
+    "utw2012fc1": (-1.443, -1.412, -1.291, -1.387, 0, -0.843, -0.432, -0.224),
+    "ICTNET12ADR2": (-1.434, -1.577, -1.542, -1.513, -0.897, 0, -0.581, -0.613),
+    "irra12c": (-1.758, -1.941, -1.766, -1.706, -0.997, -1.092, 0, -0.610),
+    "qutwb": (-1.814, -1.826, -1.715, -1.788, -0.866, -1.201, -0.687, 0),
 }
+#: The runs that were scored from other files than the public ones.
+FROM_OTHER_FILES = ("DFalah121A", "irra12c")
+RUNS = tuple(run for run in TABLE_2 if run not in FROM_OTHER_FILES)
 #: Table 3, alpha 5 and 10, as printed: the pool, by column.
-POOL = (*RUNS[:2], "DFalah121A", *RUNS[2:5], "indriCASP", "irra12c", "qutwb")
+POOL = (*TABLE_2[:6], "indriCASP", *TABLE_2[6:])
 MEAN = {
     5: (-0.1061, -0.1668, -0.1760, -0.1976, -0.3574, -0.4204, -0.5343, -0.5555, -0.5908),
     10: (-0.2845, -0.3848, -0.4161, -0.4444, -0.6935, -0.8149, -1.0224, -1.0425, -1.1067),
@@ -45,7 +59,24 @@ def test_table_2_rows_are_candidates_and_columns_baselines(
 ) -> None:
     ours = urisk(submitted[run] - submitted[baseline], alpha=10)
     # half a unit of the third decimal, and eleven times half a unit of the fifth, in which the scores are public
-    assert ours == pytest.approx(AGAINST_EACH[run][RUNS.index(baseline)], abs=5e-4 + 5.5e-5)
+    assert ours == pytest.approx(AGAINST_EACH[run][TABLE_2.index(baseline)], abs=5e-4 + 5.5e-5)
+
+
+@pytest.mark.parametrize(("other", "off"), [("DFalah121A", 0.080), ("irra12c", 0.003)])
+@pytest.mark.parametrize("run", RUNS)
+def test_table_2_cells_of_two_runs_are_of_other_scores(
+    submitted: dict[str, np.ndarray], run: str, other: str, off: float
+) -> None:
+    candidate = urisk(submitted[other] - submitted[run], alpha=10)
+    baseline = urisk(submitted[run] - submitted[other], alpha=10)
+    off_as_candidate = candidate - AGAINST_EACH[other][TABLE_2.index(run)]
+    off_as_baseline = baseline - AGAINST_EACH[run][TABLE_2.index(other)]
+    assert max(abs(off_as_candidate), abs(off_as_baseline)) < off
+    if (
+        other == "DFalah121A"
+    ):  # the public scores are better: less risk as a candidate, more to others as the baseline
+        assert off_as_candidate > 0.007
+        assert off_as_baseline < -0.03
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +107,7 @@ def of_both(pool: np.ndarray, reference: np.ndarray, pair: tuple[str, str], alph
 def test_table_3_mean_cells_of_two_runs_are_exchanged(
     pool: np.ndarray, alpha: int, ours: tuple[float, float]
 ) -> None:
-    reference, pair = pool.mean(axis=0), ("srchvrs12c09", "DFalah121A")
+    reference, pair = reference_scores(pool, kind="mean"), ("srchvrs12c09", "DFalah121A")
     as_printed = apart(pool, reference, MEAN[alpha], alpha)
     right = apart(pool, reference, exchanged(MEAN[alpha], *pair), alpha)
     # DFalah121A itself stays apart: its scores are others, as is its share of MEAN
@@ -90,18 +121,39 @@ def test_table_3_mean_cells_of_two_runs_are_exchanged(
 def test_table_3_median_cells_of_two_runs_are_exchanged(
     pool: np.ndarray, alpha: int, ours: tuple[float, float]
 ) -> None:
-    reference, pair = np.median(pool, axis=0), ("indriCASP", "qutwb")
+    reference, pair = reference_scores(pool, kind="median"), ("indriCASP", "qutwb")
     as_printed = apart(pool, reference, MEDIAN[alpha], alpha)
     right = apart(pool, reference, exchanged(MEDIAN[alpha], *pair), alpha)
     assert max(value for run, value in right.items() if run != "DFalah121A") < 0.0022
+    assert right["DFalah121A"] < 0.012
     assert min(as_printed[run] for run in pair) > 0.03
     assert of_both(pool, reference, pair, alpha) == ours
 
 
 @pytest.mark.parametrize("alpha", [5, 10])
+def test_table_3_has_each_run_inside_its_own_pool(pool: np.ndarray, alpha: int) -> None:
+    right = {
+        "mean": exchanged(MEAN[alpha], "srchvrs12c09", "DFalah121A"),
+        "median": exchanged(MEDIAN[alpha], "indriCASP", "qutwb"),
+        "max": MAX[alpha],
+    }
+    off = {kind: [] for kind in right}
+    for kind, printed in right.items():
+        for i, cell in enumerate(printed):
+            others = reference_scores(np.delete(pool, i, axis=0), kind=kind)
+            off[kind].append(urisk(pool[i] - others, alpha=alpha) - cell)
+    # with the run itself left out it would be these
+    assert max(off["mean"]) < -0.01
+    assert max(off["median"]) < -0.02
+    others = np.delete(off["max"], POOL.index("DFalah121A"))
+    assert max(others) - min(others) > 0.02  # inside, these nearly are the same (see below)
+
+
+@pytest.mark.parametrize("alpha", [5, 10])
 def test_table_3_max_moves_with_the_scores_of_dfalah121a_alone(pool: np.ndarray, alpha: int) -> None:
-    off = apart(pool, pool.max(axis=0), MAX[alpha], alpha)
+    off = apart(pool, reference_scores(pool, kind="max"), MAX[alpha], alpha)
     # the better DFalah121A raises MAX, and lowers the URisk of every other run by about as much
     others = [value for run, value in off.items() if run != "DFalah121A"]
     assert max(others) - min(others) < 0.0025
     assert max(others) < 0.026
+    assert off["DFalah121A"] < 0.054

@@ -10,6 +10,7 @@ import pytest
 
 from pytest_riskguard.inference import Interval
 from tests.benchmarks import study_web2012
+from tests.published import pools
 
 ROOT = Path(__file__).resolve().parents[2]
 ERRATA = (ROOT / "docs/explanation/errata.md").read_text(encoding="utf-8")
@@ -24,6 +25,11 @@ def tables(shared: Path) -> dict[str, str]:
 @pytest.mark.parametrize("name", ["intervals", "disagreements", "normality"])
 def test_the_tables_of_the_study_are_what_it_prints(tables: dict[str, str], name: str) -> None:
     assert f"\n\n{tables[name]}\n\n" in REPRODUCTION
+
+
+@pytest.mark.parametrize("paper", ["ecir2014", "sigir2016", "airs2019"])
+def test_the_tables_of_pools_are_what_is_computed(shared: Path, paper: str) -> None:
+    assert f"\n\n{pools.tables(shared)[paper]}\n\n" in REPRODUCTION
 
 
 def test_what_is_said_below_the_tables_is_in_them(tables: dict[str, str]) -> None:

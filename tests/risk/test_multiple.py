@@ -249,6 +249,13 @@ def test_scores_whose_products_are_below_the_smallest_float_have_their_z() -> No
     assert risk.z_scores(pool)[0, 0] == pytest.approx(1.0)
 
 
+def test_minus_zero_is_zero() -> None:
+    assert not np.signbit(risk.reference_scores([[-0.0], [-0.0]], kind="max")).any()
+    assert risk.georisk([[-0.0, 0.2], [0.3, 0.4]], alpha=1) == pytest.approx(
+        risk.georisk([[0.0, 0.2], [0.3, 0.4]], alpha=1)
+    )
+
+
 def test_one_topic_has_no_shape() -> None:
     assert risk.zrisk([[0.2], [0.5]], alpha=3) == pytest.approx([0, 0], abs=1e-15)
 
