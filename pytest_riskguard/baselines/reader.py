@@ -173,7 +173,7 @@ class StoreReader:
     def lineage(
         self, name: str, measure: str, *, qrels: Qrels | None = None, queries: Mapping[str, str] | None = None
     ) -> tuple[StoredScores, ...]:
-        """Scores of every run that a baseline held and of the one that it holds, oldest first, on the same judgements.
+        """Scores of every run that a baseline held and of the one that it holds, oldest first, on equal judgements.
 
         All are from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
 
@@ -194,7 +194,7 @@ class StoreReader:
         ------
         BaselineError
             As for ``scores``, the run that cannot be used being named. Without ``qrels`` also ``inputs_changed``: the
-            runs were scored with different judgements; ``missing_input``: the measure was not stored with all of them.
+            runs were scored with different judgements; ``missing_input``: not all have the measure.
         DataError, UsageError
             As for ``scores``.
         """

@@ -1,8 +1,8 @@
 """Baselines on disk: ``<store>/<name>/`` with ``manifest.json``, ``scores.tsv`` and mostly ``run.gz``.
 
-More runs of the same system lie in ``<store>/<name>/replicates/<number>/``, with the same files, and what the baseline
-held before another run was accepted in its place in ``<store>/<name>/history/<number>/``. They come, go and are
-replaced together with the whole folder of their baseline, whose manifest lists them.
+More runs of the same system lie in ``<store>/<name>/replicates/<number>/``, with the same files, and what the
+baseline held before another run was accepted in its place in ``<store>/<name>/history/<number>/``. They come, go and
+are replaced together with the whole folder of their baseline, whose manifest lists them.
 
 Reading takes no lock and writes nothing; everything is compared with its digest each time it is read. Writing
 happens under a lock and is all or nothing, a process that dies in the middle included.
@@ -245,8 +245,8 @@ class Store(StoreReader):
         kind = kind or before.kind
         if kind == FIXED:
             raise UsageError(
-                f"{self.root / name}: is fixed, a yardstick that no accepted change moves; say --kind previous, release "
-                f"or best to let it move from now on, or replace it with `riskguard baseline update {name} RUN`"
+                f"{self.root / name}: is fixed, a yardstick that no accepted change moves; say --kind previous, "
+                f"release or best to let it move from now on, or replace it with `riskguard baseline update {name} RUN`"
             )
         scored = ScoredRun.read(
             run,

@@ -174,7 +174,8 @@ class StoredBaseline:
                 check(manifest)
             except DataError as error:
                 found.append(error.problem)
-        for entry in (*manifest.replicates, *manifest.history):
+        entries: tuple[StoredReplicate | EarlierRun, ...] = (*manifest.replicates, *manifest.history)
+        for entry in entries:
             try:
                 found += self.listed(entry).problems()
             except DataError as error:

@@ -129,8 +129,8 @@ def test_anything_else_is_refused(content, problem):
 
 
 def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
-    with pytest.raises(NewerFormatError, match=r"format 3 .* reads formats up to 2; upgrade pytest-riskguard"):
-        Manifest.from_bytes(b'{"format": 3, "something": "new"}')
+    with pytest.raises(NewerFormatError, match=r"format 4 .* reads formats up to 3; upgrade pytest-riskguard"):
+        Manifest.from_bytes(b'{"format": 4, "something": "new"}')
 
 
 NOISY = replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate(2, "sha256:" + "0" * 64)))
