@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pytest_riskguard.baselines import files
 from pytest_riskguard.baselines.manifest import FIXED, EarlierRun, Manifest
+from pytest_riskguard.baselines.names import history_folder
 from pytest_riskguard.baselines.scored_run import ScoredRun
 from pytest_riskguard.baselines.stored import (
     HISTORY,
@@ -20,7 +21,6 @@ from pytest_riskguard.baselines.stored import (
     RUN,
     SCORES,
     StoredBaseline,
-    history_folder,
 )
 from pytest_riskguard.errors import BaselineError, DataError
 

@@ -246,7 +246,7 @@ class Store(StoreReader):
         if kind == FIXED:
             raise UsageError(
                 f"{self.root / name}: is fixed, a yardstick that no accepted change moves; say --kind previous, "
-                f"release or best to let it move from now on, or replace it with `riskguard baseline update {name} RUN`"
+                f"release or best to let it move from now on, or replace it (`riskguard baseline update {name} RUN`)"
             )
         scored = ScoredRun.read(
             run,

@@ -21,6 +21,7 @@ from pytest_riskguard.baselines.manifest import (
     StoredMeasure,
     StoredReplicate,
 )
+from pytest_riskguard.baselines.names import history_folder
 from pytest_riskguard.errors import BaselineError, DataError, ScoresFormatError
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.score_files import read_scores
@@ -363,11 +364,6 @@ class StoredBaseline:
         if not path.is_file():
             raise self.error(f"{file} is missing; {self._remedy}")
         return path
-
-
-def history_folder(number: int) -> str:
-    """The folder of an earlier run, so that they sort by number in a listing."""
-    return f"{number:04d}"
 
 
 def mean_score(scores: TopicScores) -> float:
