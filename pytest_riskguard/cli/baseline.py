@@ -219,9 +219,10 @@ def rescore(
     store: Path | None,
     allow_ci: bool,
 ) -> None:
-    """Score the kept runs of NAME anew, with the judgements and libraries of today.
+    """Score the kept runs of NAME anew.
 
-    Its replicates and the runs that it held earlier too. The default for --measure: the measures of NAME.
+    With the judgements and libraries of today; its replicates and the runs that it held earlier too. The default
+    for --measure: the measures of NAME.
     """
     place = _place(qrels, topics, store)
     left = place.store.rescore(name, qrels=place.qrels, topics=place.topics, measures=measures, allow_ci=allow_ci)
@@ -276,7 +277,10 @@ def _place(qrels: Path | None, topics: Path | None, store: Path | None) -> _Plac
 @click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate of this number.")
 @click.option("--allow-ci", is_flag=True, help="Delete even inside CI, where it is refused.")
 def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bool) -> None:
-    """Delete stored baseline NAME, with its replicates and earlier runs."""
+    """Delete stored baseline NAME.
+
+    With its replicates and the runs that it held earlier.
+    """
     from pytest_riskguard.baselines.surroundings import ci_variable
 
     if (variable := ci_variable()) and not allow_ci:

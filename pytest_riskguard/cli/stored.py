@@ -61,9 +61,7 @@ def _told(damaged: list[str]) -> ExitStatus:
 @click.command()
 @click.argument("name")
 @store_option
-@file_option(
-    "--qrels", help="Judgements to compare its earlier runs with (default: riskguard.yaml's, else as stored)."
-)
+@file_option("--qrels", help="Of the comparison: judgements (default: riskguard.yaml's, else as stored).")
 @click.option("--measure", "measures", multiple=True, help="Of the comparison. Repeatable (default: those of NAME).")
 @click.option(
     "--alpha",
@@ -90,7 +88,7 @@ def show(
     found = opened(store)
     manifest = found.manifest(name)
     git = manifest.git
-    measures = ", ".join(f"{m.name} ({m.provider} {m.version or ''})".replace(" )", ")") for m in manifest.measures)
+    scored_by = ", ".join(f"{m.name} ({m.provider} {m.version or ''})".replace(" )", ")") for m in manifest.measures)
     rows = {
         "stored": manifest.created,
         "kind": f"{manifest.kind}: {_MEANING[manifest.kind]}",
@@ -98,7 +96,7 @@ def show(
         "commit": "unknown" if git is None else git.commit + (" (with uncommitted changes)" if git.dirty else ""),
         "note": clean(manifest.note) or "none",
         "topics": _topics(manifest),
-        "measures": measures,
+        "measures": scored_by,
         "run": manifest.digests.run + ("" if manifest.run_kept else " (not kept)"),
         "qrels": manifest.digests.qrels,
         "topics file": manifest.digests.topics or "none",

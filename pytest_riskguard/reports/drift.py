@@ -32,8 +32,9 @@ def explain(drift: Drift, *, names: Sequence[str] | None = None) -> str:
         f"{short(drift.alpha)}) and its {short(100 * drift.level)} % interval are against {clean(names[0])}"
     ]
     for row in rows:
-        first, *others = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        lines.append(f"  {row[0]:<{widths[0]}}  {'  '.join(others)}".rstrip() if first else "")
+        first = row[0].ljust(widths[0])
+        others = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append(f"  {first}  {'  '.join(others)}".rstrip())
     for note in _notes(drift, names):
         lines += textwrap.wrap(note, width=_WIDTH, initial_indent="  ", subsequent_indent="    ")
     return "\n".join(lines)
