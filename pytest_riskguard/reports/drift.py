@@ -22,10 +22,10 @@ def explain(drift: Drift, *, names: Sequence[str] | None = None) -> str:
         What to call the runs, the oldest and each step; default: their names.
     """
     names = [drift.oldest, *(step.name for step in drift.steps)] if names is None else names
-    rows = [_COLUMNS, (clean(names[0], limit=16), plain(drift.oldest_mean), *[""] * 5)]
+    rows = [_COLUMNS, (clean(names[0], limit=14), plain(drift.oldest_mean), *[""] * 5)]
     for name, step in zip(names[1:], drift.steps, strict=True):
         difference = signed(step.against_previous.mean_difference)
-        rows.append((clean(name, limit=16), plain(step.mean), difference, *_in_all(step.against_oldest)))
+        rows.append((clean(name, limit=14), plain(step.mean), difference, *_in_all(step.against_oldest)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = [
         f"{clean(drift.measure or 'scores')}, {counted(drift.topics, 'topic')}: in all, URisk(alpha="
