@@ -3,34 +3,48 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Literal, get_args
 
-FORMAT = 2
+from pytest_riskguard.baselines.strict_json import ManifestError, decoded, parsed
+
+__all__ = [
+    "FIXED",
+    "FORMAT",
+    "KINDS",
+    "Digests",
+    "EarlierRun",
+    "GitState",
+    "Kind",
+    "Manifest",
+    "ManifestError",
+    "NewerFormatError",
+    "StoredMeasure",
+    "StoredReplicate",
+    "StoredTopics",
+]
+
+FORMAT = 3
 """The newest format that this version reads.
 
-Format 1 has no ``replicates``. It is still what a baseline without replicates is written in, so that an older
-version reads it; one that knows of no replicates refuses a baseline that has some, rather than judge without them.
+Each baseline is written in the oldest format that can say what it is, so that an older version reads it. Format 1 has
+neither ``replicates`` nor ``kind`` and ``history``; format 2 has replicates. A version that knows of no replicates
+would judge without them. One that knows of no history would judge as it should, but it would write the manifest
+without the history as soon as a replicate is added, and the first accepted changes would be forgotten. Both therefore
+refuse what they do not know.
 """
 
+Kind = Literal["fixed", "previous", "release", "best"]
+KINDS: tuple[str, ...] = get_args(Kind)
+"""What a baseline stands for, and so when it moves: never, with every accepted change, with every release, or only to
+a run that is at least as good."""
+FIXED: Kind = "fixed"
+
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-_KINDS = {
-    dict: "an object",
-    list: "a list",
-    str: "text",
-    bool: "true or false",
-    int: "a whole number",
-    NoneType: "null",
-}
-_MOVED = (b"<<<<<<<", b"=======", b">>>>>>>")
-
-
-class ManifestError(ValueError):
-    """The text is not a manifest; says what was expected and what was found."""
 
 
 class NewerFormatError(ManifestError):
@@ -96,8 +110,43 @@ class StoredReplicate:
 
 
 @dataclass(frozen=True)
+class EarlierRun:
+    """A run that a baseline held before another one was accepted in its place.
+
+    Attributes
+    ----------
+    number : int
+        From 1, the oldest; the number of its folder.
+    run : str
+        The digest of the run in there.
+    created, git, note
+        Those of its manifest.
+    means : mapping measure -> mean score
+        Of its scores as they are stored, for each measure that is.
+    """
+
+    number: int
+    run: str
+    created: str
+    git: GitState | None
+    note: str
+    means: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        if self.number < 1:
+            raise ManifestError(f"history: expected numbers from 1, found {self.number}")
+        _check_digest(f"history: run of {self.number}", self.run)
+        _check_time(f"history: created of {self.number}", self.created)
+        for measure, mean in self.means.items():
+            if not math.isfinite(mean):
+                raise ManifestError(
+                    f"history: mean {measure} of {self.number}: expected a finite number, found {mean}"
+                )
+
+
+@dataclass(frozen=True)
 class Manifest:
-    """One stored baseline, or a replicate: where its scores come from. No host, user or absolute path.
+    """One stored baseline, a replicate or an earlier run: where its scores come from. No host, user or absolute path.
 
     Attributes
     ----------
@@ -116,6 +165,11 @@ class Manifest:
     note : str
     replicates : tuple of StoredReplicate
         By number. Listed here, so that one that gets lost is missed: how much noise there is changes verdicts.
+    kind : str
+        What it stands for, one of ``KINDS``.
+    history : tuple of EarlierRun
+        By number: the runs that this one and its predecessors took the place of. Listed here, so that one that gets
+        lost is missed.
     """
 
     created: str
@@ -127,27 +181,34 @@ class Manifest:
     git: GitState | None = None
     note: str = ""
     replicates: tuple[StoredReplicate, ...] = ()
+    kind: str = FIXED
+    history: tuple[EarlierRun, ...] = ()
 
     def __post_init__(self) -> None:
-        try:
-            datetime.fromisoformat(self.created)
-        except ValueError:
-            raise ManifestError(f"created: expected a date and time, found {self.created!r}") from None
+        _check_time("created", self.created)
+        if self.kind not in KINDS:
+            raise ManifestError(f"kind: expected one of {', '.join(KINDS)}, found {self.kind!r}")
         if not self.measures:
             raise ManifestError("measures: expected at least one, found none")
+        _check_rising("history", [earlier.number for earlier in self.history])
         numbers = [replicate.number for replicate in self.replicates]
-        if numbers != sorted(set(numbers)):
-            raise ManifestError(f"replicates: expected numbers that rise, found {numbers}")
+        _check_rising("replicates", numbers)
         if len({self.digests.run, *(replicate.run for replicate in self.replicates)}) <= len(numbers):
             raise ManifestError("replicates: the same run appears twice")
 
     def to_bytes(self) -> bytes:
         """JSON, keys sorted, one value on a line, so that a change shows in a diff."""
-        content = {"format": FORMAT, **asdict(self)}
-        if not self.replicates:
-            del content["replicates"]
-            content["format"] = 1
+        content = {"format": self._format, **asdict(self)}
+        for key in _absent(self._format):
+            del content[key]
         return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+    @property
+    def _format(self) -> int:
+        """The oldest format that can say all this."""
+        if self.kind != FIXED or self.history:
+            return 3
+        return 2 if self.replicates else 1
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Manifest:
@@ -158,9 +219,7 @@ class Manifest:
         ManifestError
             Not JSON, a key twice, missing or unknown, a value of another type, or a newer format.
         """
-        data = _json(content)
-        if not isinstance(data, dict):
-            raise ManifestError(f"expected an object, found {_kind(data)}")
+        data = parsed(content)
         found = data.pop("format", None)
         if type(found) is not int or found < 1:
             raise ManifestError(f"format: expected a number from 1 to {FORMAT}, found {json.dumps(found)}")
@@ -169,90 +228,40 @@ class Manifest:
                 f"written in format {found} by a newer pytest-riskguard, this one reads formats up to {FORMAT}; "
                 "upgrade pytest-riskguard"
             )
-        if found == 1:
-            if "replicates" in data:
-                raise ManifestError("key 'replicates' in format 1, which has none")
-            data["replicates"] = []
-        manifest: Manifest = _decoded(cls, data, "")
-        if found > 1 and not manifest.replicates:
+        for key, value in _absent(found).items():
+            if key in data:
+                raise ManifestError(f"key {key!r} in format {found}, which has none")
+            data[key] = value
+        manifest: Manifest = decoded(cls, data)
+        if found == 2 and not manifest.replicates:
             raise ManifestError("replicates: expected at least one, found none")
+        if found != manifest._format:
+            raise ManifestError(f"format: expected {manifest._format} for what is in it, found {found}")
         return manifest
+
+
+def _absent(format_: int) -> dict[str, object]:
+    """The keys that a format does not have, and what they mean where they are not there."""
+    keys: dict[str, object] = {}
+    if format_ < 3:
+        keys |= {"kind": FIXED, "history": []}
+    if format_ < 2:
+        keys |= {"replicates": []}
+    return keys
+
+
+def _check_time(where: str, text: str) -> None:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        raise ManifestError(f"{where}: expected a date and time, found {text!r}") from None
+
+
+def _check_rising(where: str, numbers: list[int]) -> None:
+    if numbers != sorted(set(numbers)):
+        raise ManifestError(f"{where}: expected numbers that rise, found {numbers}")
 
 
 def _check_digest(where: str, digest: str) -> None:
     if not _DIGEST.fullmatch(digest):
         raise ManifestError(f"{where}: expected sha256: and 64 hexadecimal digits, found {digest!r}")
-
-
-def _json(content: bytes) -> Any:
-    try:
-        return json.loads(content.decode(), object_pairs_hook=_object, parse_constant=_constant)
-    except UnicodeDecodeError as error:
-        raise ManifestError(f"not UTF-8: byte 0x{content[error.start]:02x}") from None
-    except json.JSONDecodeError as error:
-        reason = "not JSON" if content.strip() else "empty"
-        if any(line.startswith(_MOVED) for line in content.splitlines()):
-            reason = "a merge conflict is left in it"
-        if content.startswith(b"version https://git-lfs"):
-            reason = "a Git LFS pointer in place of the file, run `git lfs pull`"
-        raise ManifestError(f"line {error.lineno}: {reason} ({error.msg})") from None
-    except RecursionError:
-        raise ManifestError("nested too deeply") from None
-    except ManifestError:
-        raise
-    except ValueError as error:  # a number with thousands of digits, which Python does not read
-        raise ManifestError(str(error)) from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ManifestError(f"key {next(name for name in names if names.count(name) > 1)!r} appears twice")
-    return found
-
-
-def _constant(name: str) -> Any:
-    raise ManifestError(f"{name} is not a number")
-
-
-def _decoded(kind: Any, value: Any, where: str) -> Any:
-    """``value`` as the annotated type ``kind``, without any conversion that could hide a mistake."""
-    if isinstance(kind, UnionType):
-        options = get_args(kind)
-        if value is None and NoneType in options:
-            return None
-        (kind,) = (option for option in options if option is not NoneType)
-    if is_dataclass(kind):
-        return _decoded_fields(kind, _of(dict, value, where), where)
-    origin = get_origin(kind)
-    if origin is tuple:
-        item = get_args(kind)[0]
-        return tuple(_decoded(item, entry, f"{where}[{i}]") for i, entry in enumerate(_of(list, value, where)))
-    if origin is Mapping:
-        entries = _of(dict, value, where)
-        return {key: _decoded(get_args(kind)[1], entry, f"{where}.{key}") for key, entry in entries.items()}
-    return _of(kind, value, where)
-
-
-def _decoded_fields(kind: Any, value: dict[str, Any], where: str) -> Any:
-    names = [field.name for field in fields(kind)]
-    for problem, keys in (("missing", set(names) - set(value)), ("unknown", set(value) - set(names))):
-        if keys:
-            raise ManifestError(f"{problem} key {_joined(where, min(keys))!r}")
-    hints = get_type_hints(kind)
-    return kind(**{name: _decoded(hints[name], value[name], _joined(where, name)) for name in names})
-
-
-def _of(kind: type, value: Any, where: str) -> Any:
-    if type(value) is not kind:
-        raise ManifestError(f"{where}: expected {_KINDS[kind]}, found {_kind(value)}")
-    return value
-
-
-def _kind(value: object) -> str:
-    return _KINDS.get(type(value), "a number")
-
-
-def _joined(where: str, name: str) -> str:
-    return f"{where}.{name}" if where else name

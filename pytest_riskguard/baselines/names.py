@@ -22,3 +22,8 @@ def name_problem(name: str) -> str | None:
     if len(name) > MAX_LENGTH:
         return f"longer than {MAX_LENGTH} characters"
     return None
+
+
+def history_folder(number: int) -> str:
+    """The folder of an earlier run, so that they sort by number in a listing."""
+    return f"{number:04d}"

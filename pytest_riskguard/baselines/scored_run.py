@@ -8,7 +8,15 @@ from pathlib import Path
 
 from pytest_riskguard._version import __version__
 from pytest_riskguard.baselines import files, surroundings
-from pytest_riskguard.baselines.manifest import Digests, Manifest, StoredMeasure, StoredReplicate, StoredTopics
+from pytest_riskguard.baselines.manifest import (
+    FIXED,
+    Digests,
+    EarlierRun,
+    Manifest,
+    StoredMeasure,
+    StoredReplicate,
+    StoredTopics,
+)
 from pytest_riskguard.baselines.stored import MANIFEST, RUN, SCORES
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, provider_of
@@ -80,8 +88,25 @@ class ScoredRun:
         """``sha256:...`` of the run, decompressed."""
         return str(self.scores[0].digest)
 
-    def write(self, folder: Path, *, store: Path, replicates: tuple[StoredReplicate, ...] = ()) -> Manifest:
-        """Write the files into an empty folder of ``store``.
+    def write(
+        self,
+        folder: Path,
+        *,
+        store: Path,
+        replicates: tuple[StoredReplicate, ...] = (),
+        kind: str = FIXED,
+        history: tuple[EarlierRun, ...] = (),
+        stored: Manifest | None = None,
+    ) -> Manifest:
+        """Write the files into a folder of ``store`` that has none of them.
+
+        Parameters
+        ----------
+        folder, store : Path
+        replicates, kind, history
+            For the manifest.
+        stored : Manifest, optional
+            Of the same run as it was stored before: that is when and where it comes from.
 
         Raises
         ------
@@ -94,7 +119,7 @@ class ScoredRun:
             raise BaselineError(f"{self.run} changed while it was being stored; try again")
         write_scores(folder / SCORES, self.scores)
         manifest = Manifest(
-            created=surroundings.now(),
+            created=surroundings.now() if stored is None else stored.created,
             digests=Digests(
                 run=self.digest,
                 qrels=self.judgements.digest,
@@ -108,9 +133,11 @@ class ScoredRun:
                 "ir-measures": surroundings.distribution_version("ir-measures") or "unknown",
                 "pytest-riskguard": __version__,
             },
-            git=surroundings.git_state(store),
+            git=surroundings.git_state(store) if stored is None else stored.git,
             note=self.note,
             replicates=replicates,
+            kind=kind,
+            history=history,
         )
         (folder / MANIFEST).write_bytes(manifest.to_bytes())
         return manifest

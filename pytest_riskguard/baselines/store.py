@@ -1,6 +1,7 @@
 """Baselines on disk: ``<store>/<name>/`` with ``manifest.json``, ``scores.tsv`` and mostly ``run.gz``.
 
-More runs of the same system lie in ``<store>/<name>/replicates/<number>/``, with the same files. They come, go and
+More runs of the same system lie in ``<store>/<name>/replicates/<number>/``, with the same files, and what the
+baseline held before another run was accepted in its place in ``<store>/<name>/history/<number>/``. They come, go and
 are replaced together with the whole folder of their baseline, whose manifest lists them.
 
 Reading takes no lock and writes nothing; everything is compared with its digest each time it is read. Writing
@@ -9,23 +10,18 @@ happens under a lock and is all or nothing, a process that dies in the middle in
 
 from __future__ import annotations
 
-import difflib
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import MappingProxyType
-from typing import TypeVar
 
 from pytest_riskguard.baselines import files, surroundings
-from pytest_riskguard.baselines.manifest import Manifest, StoredReplicate
-from pytest_riskguard.baselines.names import name_problem
+from pytest_riskguard.baselines.history import MeanChange, Promotion, carried, one_further, rescored
+from pytest_riskguard.baselines.manifest import FIXED, KINDS, EarlierRun, Manifest, StoredReplicate
+from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.replicates import one_less, one_more, scored_again
 from pytest_riskguard.baselines.scored_run import ScoredRun
-from pytest_riskguard.baselines.stored import StoredBaseline, StoredScores
+from pytest_riskguard.baselines.stored import StoredScores, mean_score
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
-from pytest_riskguard.evaluation.measures import measure_name
-from pytest_riskguard.evaluation.qrels import Qrels
 
 __all__ = ["LOCK", "LOCK_TIMEOUT", "Store", "StoredScores"]
 
@@ -34,13 +30,8 @@ LOCK = ".lock"
 LOCK_TIMEOUT = 60.0
 """Seconds that a writer waits for another one."""
 
-_ATTEMPTS = 8
-"""How often a baseline is read that is replaced in the middle of being read."""
 
-_Result = TypeVar("_Result")
-
-
-class Store:
+class Store(StoreReader):
     """A folder of baselines; it need not exist before the first one is added.
 
     Parameters
@@ -51,141 +42,8 @@ class Store:
     """
 
     def __init__(self, root: Path, *, lock_timeout: float = LOCK_TIMEOUT) -> None:
-        self.root = Path(root)
+        super().__init__(root)
         self._lock_timeout = lock_timeout
-
-    def names(self) -> tuple[str, ...]:
-        """Every stored name, sorted; damaged baselines are among them.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: the store is there but cannot be read.
-        """
-        with self._reading():
-            held = files.held_names(self.root)
-        return tuple(sorted(name for name in held if name_problem(name) is None))
-
-    def manifest(self, name: str) -> Manifest:
-        """What is known of a baseline; its scores and its run are not looked at.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no baseline of that name; ``bad_baseline``: its manifest cannot be used.
-        UsageError
-            The name cannot be one.
-        """
-        return self._read(name, StoredBaseline.manifest)
-
-    def scores(
-        self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
-    ) -> StoredScores:
-        """A baseline's scores on the judgements of today, exactly as ``score_run`` gives them for its run.
-
-        They are read where measure, judgements and scoring libraries are those it was stored with. Otherwise
-        the kept run is scored in memory: ``rescored`` is then true when the judgements changed or a library
-        gives another value than it did, and false for a measure that was not stored.
-
-        Parameters
-        ----------
-        name : str
-            A stored name.
-        measure : str
-            In any spelling that ``measure_name`` knows.
-        qrels : Qrels
-            The judgements of today.
-        queries : mapping topic -> query text, optional
-            Carried along in the scores.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no such baseline, or neither the measure nor the run was stored;
-            ``inputs_changed``: the judgements changed and the run was not kept; ``bad_baseline``: damaged.
-        DataError
-            The run answers none of today's judged topics.
-        UsageError
-            The name or the measure cannot be one.
-        """
-        measure = measure_name(measure)
-        texts = MappingProxyType(dict(queries or {}))
-        return self._read(name, lambda baseline: baseline.scores(measure, qrels, texts))
-
-    def replicates(
-        self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
-    ) -> tuple[StoredScores, ...]:
-        """Scores of a baseline's replicates, by number, each as ``scores`` gives those of the baseline itself.
-
-        All are from one state of the store, though not from the state that a call of ``scores`` saw. Their names
-        are ``NAME/replicates/NUMBER``.
-
-        Parameters
-        ----------
-        name, measure, qrels, queries
-            As for ``scores``.
-
-        Returns
-        -------
-        tuple of StoredScores
-            Empty where the baseline has no replicates.
-
-        Raises
-        ------
-        BaselineError, DataError, UsageError
-            As for ``scores``; the replicate that cannot be used is named.
-        """
-        measure = measure_name(measure)
-        texts = MappingProxyType(dict(queries or {}))
-
-        def work(baseline: StoredBaseline) -> tuple[StoredScores, ...]:
-            held = baseline.replicates(baseline.manifest())
-            return tuple(replicate.scores(measure, qrels, texts) for replicate in held)
-
-        return self._read(name, work)
-
-    def replicate_numbers(self, name: str) -> tuple[int, ...]:
-        """Numbers of the replicates of a baseline; where its manifest cannot be used, those that have a folder.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no baseline of that name.
-        UsageError
-            The name cannot be one.
-        """
-        with self._reading():
-            return self._baseline(name).numbers()
-
-    def replicate_manifest(self, name: str, number: int) -> Manifest:
-        """What is known of one replicate; its scores and its run are not looked at.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no such baseline or replicate; ``bad_baseline``: a manifest cannot be used.
-        UsageError
-            The name cannot be one.
-        """
-
-        def work(baseline: StoredBaseline) -> Manifest:
-            return baseline.listed(baseline.find(baseline.manifest(), number)).manifest()
-
-        return self._read(name, work)
-
-    def verify(self, name: str) -> list[str]:
-        """Everything that is wrong with a baseline and its replicates, as text; empty when all is whole.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no baseline of that name.
-        UsageError
-            The name cannot be one.
-        """
-        baseline = self._baseline(name)
-        with self._reading():
-            return baseline.problems()
 
     def add(
         self,
@@ -197,7 +55,9 @@ class Store:
         measures: Sequence[str],
         note: str = "",
         keep_run: bool = True,
+        kind: str | None = None,
         replace: bool = False,
+        forget_history: bool = False,
         allow_ci: bool = False,
     ) -> Manifest:
         """Score a run and keep it under a name.
@@ -218,37 +78,50 @@ class Store:
             Why this run is trusted, for those who read the manifest.
         keep_run : bool
             Without its run a baseline cannot be scored anew when judgements change.
+        kind : str, optional
+            What the baseline stands for, one of ``KINDS``. Default: that of the baseline replaced, else ``fixed``.
         replace : bool
             Whether a baseline of that name may be there already; it is then replaced whole. Its replicates are
             stored anew with it where ``run`` is the run it had, and removed where it is another one: they would be
-            replicates of another system.
+            replicates of another system. The runs that it held earlier are kept; the one replaced is not added to
+            them, for only ``promote`` says that a run was accepted in its place.
+        forget_history : bool
+            Whether the earlier runs are removed instead, damaged or whole.
         allow_ci : bool
             Whether to store even where a CI service runs this.
 
         Raises
         ------
         UsageError
-            A name that cannot be one or is taken, no measure or an unknown one, a note that is not text, or
-            CI without ``allow_ci``.
+            A name that cannot be one or is taken, no measure or an unknown one, an unknown kind, a note that is not
+            text, or CI without ``allow_ci``.
         DataError
             A file that cannot be used, or a run that answers no judged topic.
         BaselineError
-            The store cannot be written, or another writer holds it for too long.
+            The store cannot be written, or another writer holds it for too long; or the baseline that is replaced is
+            damaged, so that its earlier runs would be lost.
         """
         self._check_place(allow_ci=allow_ci)
+        _check_kind(kind)
         self._check_free(name, replace=replace)
         scored = ScoredRun.read(
             run, name=name, qrels=qrels, topics=topics, measures=measures, note=note, keep_run=keep_run
         )
         with self._writing(), files.temporary_folder(self.root) as folder:
             self._check_free(name, replace=replace)
-            try:
+            replicates: tuple[StoredReplicate, ...] = ()
+            history: tuple[EarlierRun, ...] = ()
+            replaced = None
+            with suppress(DataError):  # there is none yet, or a link out of the store
                 replaced = self._baseline(name)
-            except DataError:  # there is none yet, or a link out of the store
-                replicates: tuple[StoredReplicate, ...] = ()
-            else:
+            if replaced is not None:
                 replicates = scored_again(replaced, scored, folder)
-            manifest = scored.write(folder, store=self.root, replicates=replicates)
+                history = () if forget_history else carried(replaced, folder)
+                with suppress(DataError):  # damaged: nobody knows what it stood for
+                    kind = kind or replaced.manifest().kind
+            manifest = scored.write(
+                folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history
+            )
             files.publish(folder, self.root / name)
         return manifest
 
@@ -327,8 +200,135 @@ class Store:
             one_less(self._baseline(name), number, folder)
             files.publish(folder, self.root / name)
 
+    def promote(
+        self,
+        name: str,
+        run: Path,
+        *,
+        qrels: Path,
+        topics: Path | None,
+        measures: Sequence[str] = (),
+        note: str = "",
+        keep_run: bool = True,
+        kind: str | None = None,
+        allow_ci: bool = False,
+    ) -> Promotion:
+        """Score a run that was accepted in place of the one that a baseline holds, and put it there.
+
+        What the baseline held, with its replicates, becomes the newest of its earlier runs. A baseline that is
+        ``best`` stays where the mean of any measure would fall, so that no question about it gets easier.
+
+        Parameters
+        ----------
+        name : str
+            The baseline.
+        measures : sequence of str
+            Beside those of the baseline, which are always kept: a chain is followed by what all of it has.
+        kind : str, optional
+            What the baseline stands for from now on; default: what it did.
+        run, qrels, topics, note, keep_run, allow_ci
+            As for ``add``.
+
+        Raises
+        ------
+        UsageError
+            As for ``add``; the baseline is ``fixed``, or holds this very run.
+        BaselineError
+            There is no such baseline, or something of it is damaged; a ``best`` one cannot be scored with these
+            judgements; or as for ``add``.
+        DataError
+            As for ``add``.
+        """
+        self._check_place(allow_ci=allow_ci)
+        _check_kind(kind)
+        before = self.manifest(name)
+        kind = kind or before.kind
+        if kind == FIXED:
+            raise UsageError(
+                f"{self.root / name}: is fixed, a yardstick that no accepted change moves; say --kind previous, "
+                f"release or best to let it move from now on, or replace it (`riskguard baseline update {name} RUN`)"
+            )
+        scored = ScoredRun.read(
+            run,
+            name=name,
+            qrels=qrels,
+            topics=topics,
+            measures=[*(measure.name for measure in before.measures), *measures],
+            note=note,
+            keep_run=keep_run,
+        )
+        if scored.digest == before.digests.run:
+            raise UsageError(
+                f"{self.root / name}: holds this very run, so that nothing was accepted in its place; to score it "
+                f"again say `riskguard baseline rescore {name}`"
+            )
+        changes = self._mean_changes(name, scored, all_of_them=kind == "best")
+        if kind == "best" and any(change.falls for change in changes):
+            return Promotion(before, moved=False, changes=changes)
+        with self._writing(), files.temporary_folder(self.root) as folder:
+            baseline = self._baseline(name)
+            if baseline.manifest().digests.run != before.digests.run:
+                raise baseline.error("was replaced while the run was being scored; try again")
+            history = one_further(baseline, folder)
+            manifest = scored.write(folder, store=self.root, kind=kind, history=history)
+            files.publish(folder, self.root / name)
+        return Promotion(manifest, moved=True, changes=changes)
+
+    def rescore(
+        self,
+        name: str,
+        *,
+        qrels: Path,
+        topics: Path | None,
+        measures: Sequence[str] = (),
+        allow_ci: bool = False,
+    ) -> tuple[str, ...]:
+        """Score the kept runs of a baseline, its earlier runs and all replicates anew, and store that.
+
+        When and where each run was stored, and its note, stay as they are.
+
+        Parameters
+        ----------
+        name : str
+            The baseline.
+        measures : sequence of str
+            Default: those of the baseline.
+        qrels, topics, allow_ci
+            As for ``add``.
+
+        Returns
+        -------
+        tuple of str
+            The places of replicates and earlier runs that keep the scores they had: their runs were not kept.
+
+        Raises
+        ------
+        UsageError
+            As for ``add``.
+        BaselineError
+            There is no such baseline, its run was not kept, or something of it is damaged; or as for ``add``.
+        DataError
+            As for ``add``.
+        """
+        self._check_place(allow_ci=allow_ci)
+        self.run(name)
+        with self._writing(), files.temporary_folder(self.root) as folder:
+            manifest = self.manifest(name)
+            scored = ScoredRun.read(
+                self.run(name),
+                name=name,
+                qrels=qrels,
+                topics=topics,
+                measures=measures or [measure.name for measure in manifest.measures],
+                note=manifest.note,
+                keep_run=True,
+            )
+            left = rescored(self._baseline(name), scored, folder)
+            files.publish(folder, self.root / name)
+        return tuple(left)
+
     def remove(self, name: str) -> None:
-        """Delete a baseline with its replicates, whole or damaged.
+        """Delete a baseline with its replicates and its earlier runs, whole or damaged.
 
         Raises
         ------
@@ -342,41 +342,19 @@ class Store:
             self._baseline(name)
             files.withdraw(self.root / name)
 
-    def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
-        """``work`` on a baseline; once more when it was replaced meanwhile and so looked damaged."""
-        for attempt in range(_ATTEMPTS - 1):
-            baseline = self._baseline(name)
-            before = baseline.stamp()
+    def _mean_changes(self, name: str, scored: ScoredRun, *, all_of_them: bool) -> tuple[MeanChange, ...]:
+        """Means of what a baseline holds and of a run, on the run's judgements."""
+        changes = []
+        for new in scored.scores:
+            measure = str(new.measure)
             try:
-                with self._reading():
-                    return work(baseline)
-            except DataError:
-                if self._baseline(name).stamp() == before:
+                old = self.scores(name, measure, qrels=scored.judgements).scores
+            except BaselineError:
+                if all_of_them:
                     raise
-                time.sleep(0.005 * 2**attempt)  # whoever replaces it again and again gets out of step
-        with self._reading():
-            return work(self._baseline(name))
-
-    def _baseline(self, name: str) -> StoredBaseline:
-        _check_name(name)
-        with self._reading():
-            folder = files.newest(self.root, name)
-        if folder is None:
-            raise self._unknown(name)
-        baseline = StoredBaseline(self.root, name, folder)
-        if not folder.resolve().is_relative_to(self.root.resolve()):
-            raise baseline.error("is a link to a folder outside the store; store the run itself")
-        return baseline
-
-    def _unknown(self, name: str) -> BaselineError:
-        names = self.names()
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        has = f"it holds {', '.join(names)}" if names else "it holds none"
-        problem = f"no baseline {name!r} ({has}){hint}; store it with `riskguard baseline add {name} RUN`"
-        return BaselineError(
-            f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
-        )
+                continue
+            changes.append(MeanChange(measure, mean_score(old), mean_score(new)))
+        return tuple(changes)
 
     def _check_place(self, *, allow_ci: bool) -> None:
         if (variable := surroundings.ci_variable()) and not allow_ci:
@@ -386,7 +364,7 @@ class Store:
             )
 
     def _check_free(self, name: str, *, replace: bool) -> None:
-        _check_name(name)
+        check_name(name)
         for taken in self.names():
             if taken == name and not replace:
                 raise UsageError(
@@ -398,16 +376,6 @@ class Store:
                     f"{self.root / name}: {taken!r} differs in upper and lower case only, which is the same "
                     "folder on many machines; choose another name"
                 )
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            problem = f"the store cannot be read ({error.strerror or error})"
-            raise BaselineError(
-                f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
-            ) from None
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -430,6 +398,6 @@ class Store:
             raise BaselineError(f"{self.root}: the store cannot be written ({why})") from error
 
 
-def _check_name(name: str) -> None:
-    if problem := name_problem(name):
-        raise UsageError(f"{name!r} cannot name a baseline: {problem}")
+def _check_kind(kind: str | None) -> None:
+    if kind is not None and kind not in KINDS:
+        raise UsageError(f"{kind!r} is no kind of baseline; expected one of {', '.join(KINDS)}")

@@ -1,9 +1,10 @@
-"""One stored baseline, or one of its replicates, read and compared with digests; nothing here writes or locks."""
+"""One stored baseline, an earlier run or a replicate of it, read and compared with digests; nothing here writes."""
 
 from __future__ import annotations
 
+import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,12 +13,15 @@ import numpy as np
 
 from pytest_riskguard.baselines import files, surroundings
 from pytest_riskguard.baselines.manifest import (
+    FIXED,
+    EarlierRun,
     Manifest,
     ManifestError,
     NewerFormatError,
     StoredMeasure,
     StoredReplicate,
 )
+from pytest_riskguard.baselines.names import history_folder
 from pytest_riskguard.errors import BaselineError, DataError, ScoresFormatError
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.score_files import read_scores
@@ -25,7 +29,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 
 MANIFEST, SCORES, RUN = "manifest.json", "scores.tsv", "run.gz"
-REPLICATES = "replicates"
+REPLICATES, HISTORY = "replicates", "history"
 
 _LFS = b"version https://git-lfs"
 _POINTER = "is a Git LFS pointer, not the file itself (run `git lfs pull`)"
@@ -43,18 +47,25 @@ class StoredScores:
 class StoredBaseline:
     """The folder of one baseline; ``root`` is the store it belongs to.
 
-    A replicate is one too, with the name of its baseline, and ``replicate`` as the baseline's manifest lists it.
+    A run that it held earlier is one too, with the name of its baseline, and ``earlier`` as the baseline's manifest
+    lists it. So is a replicate of either, with ``replicate`` as that manifest lists it.
     """
 
     root: Path
     name: str
     folder: Path
     replicate: StoredReplicate | None = None
+    earlier: EarlierRun | None = None
 
     @property
     def place(self) -> str:
-        """Where it is in the store, as errors and scores name it: ``prod``, ``prod/replicates/2``."""
-        return self.name if self.replicate is None else f"{self.name}/{REPLICATES}/{self.replicate.number}"
+        """Where it is in the store, as errors and scores name it: ``prod``, ``prod/history/0001/replicates/2``."""
+        parts = [self.name]
+        if self.earlier is not None:
+            parts += [HISTORY, history_folder(self.earlier.number)]
+        if self.replicate is not None:
+            parts += [REPLICATES, str(self.replicate.number)]
+        return "/".join(parts)
 
     def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
         """The error to raise; it begins with the baseline's place, in reports without the folder above."""
@@ -81,11 +92,15 @@ class StoredBaseline:
             raise self.error(f"{MANIFEST}: {error}") from None
         except ManifestError as error:
             raise self.error(f"{MANIFEST}: {error}; {self._remedy}") from None
-        if self.replicate is not None:
-            if manifest.digests.run != self.replicate.run:
-                raise self.error(f"is not the run that {MANIFEST} of {self.name} lists; {self._remedy}")
-            if manifest.replicates:
+        listed = self.replicate or self.earlier
+        if listed is not None:
+            if manifest.digests.run != listed.run:
+                raise self.error(f"is not the run that {MANIFEST} of {self._owner} lists; {self._remedy}")
+            if self.replicate is not None and manifest.replicates:
                 raise self.error(f"{MANIFEST} lists replicates of a replicate; {self._remedy}")
+            if manifest.history or manifest.kind != FIXED:
+                what = "a replicate" if self.replicate is not None else "an earlier run"
+                raise self.error(f"{MANIFEST} gives {what} a kind or a history; {self._remedy}")
         return manifest
 
     def replicates(self, manifest: Manifest) -> tuple[StoredBaseline, ...]:
@@ -96,21 +111,30 @@ class StoredBaseline:
         BaselineError
             ``bad_baseline``: a folder is a link, or one that is not listed holds a replicate too.
         """
-        if (self.folder / REPLICATES).resolve() != self.folder.resolve() / REPLICATES:
-            raise self.error(f"{REPLICATES} is a link; store the runs themselves")
-        if unlisted := self._folders() - {str(replicate.number) for replicate in manifest.replicates}:
-            raise self.error(
-                f"{REPLICATES}/{min(unlisted)} is there, and {MANIFEST} does not list it; restore {MANIFEST} from "
-                "version control, or delete that folder"
-            )
+        self._check_folders(REPLICATES, (str(replicate.number) for replicate in manifest.replicates))
         return tuple(map(self.listed, manifest.replicates))
+
+    def history(self, manifest: Manifest) -> tuple[StoredBaseline, ...]:
+        """The earlier runs that the manifest lists, oldest first, not read yet.
+
+        Raises
+        ------
+        BaselineError
+            ``bad_baseline``: a folder is a link, or one that is not listed holds a run too.
+        """
+        self._check_folders(HISTORY, (history_folder(earlier.number) for earlier in manifest.history))
+        return tuple(map(self.listed, manifest.history))
+
+    def holds_history(self) -> bool:
+        """Whether there are folders of earlier runs, whatever the manifest says."""
+        return bool(self._folders(HISTORY))
 
     def numbers(self) -> tuple[int, ...]:
         """Numbers of the replicates that the manifest lists, or where it is damaged, that have a folder."""
         try:
             return tuple(replicate.number for replicate in self.manifest().replicates)
         except DataError:
-            return tuple(sorted(int(name) for name in self._folders() if name.isascii() and name.isdigit()))
+            return tuple(sorted(int(name) for name in self._folders(REPLICATES) if name.isascii() and name.isdigit()))
 
     def find(self, manifest: Manifest, number: int) -> StoredReplicate:
         """The entry of one replicate, or the error that says which there are."""
@@ -120,30 +144,41 @@ class StoredBaseline:
         numbers = ", ".join(str(replicate.number) for replicate in manifest.replicates)
         raise self.error(f"no replicate {number} (it has {numbers or 'none'})", reason="missing_input")
 
-    def listed(self, replicate: StoredReplicate) -> StoredBaseline:
-        """One replicate, which must be a folder here, not a link."""
-        way = Path(REPLICATES, str(replicate.number))
-        found = StoredBaseline(self.root, self.name, self.folder / way, replicate)
+    def listed(self, entry: StoredReplicate | EarlierRun) -> StoredBaseline:
+        """One replicate or earlier run, which must be a folder here, not a link."""
+        if isinstance(entry, EarlierRun):
+            way = Path(HISTORY, history_folder(entry.number))
+            found = StoredBaseline(self.root, self.name, self.folder / way, earlier=entry)
+        else:
+            way = Path(REPLICATES, str(entry.number))
+            found = StoredBaseline(self.root, self.name, self.folder / way, entry, self.earlier)
         # Compared after resolving, which also finds what Windows has beside symbolic links.
         if found.folder.resolve() != self.folder.resolve() / way:
             raise found.error("is a link; store the run itself")
         return found
 
+    def as_earlier(self, number: int) -> EarlierRun:
+        """How a manifest lists this baseline once it is an earlier run."""
+        manifest = self.manifest()
+        means = {str(scores.measure): mean_score(scores) for scores in self.table(manifest)}
+        return EarlierRun(number, manifest.digests.run, manifest.created, manifest.git, manifest.note, means)
+
     def problems(self) -> list[str]:
-        """All that is wrong, replicates included, as text."""
+        """All that is wrong, replicates and earlier runs included, as text."""
         try:
             manifest = self.manifest()
         except DataError as error:
             return [error.problem]
         found = []
-        for check in (self.table, self.check_run, self.replicates):
+        for check in (self.table, self.check_run, self.replicates, self.history):
             try:
                 check(manifest)
             except DataError as error:
                 found.append(error.problem)
-        for replicate in manifest.replicates:
+        entries: tuple[StoredReplicate | EarlierRun, ...] = (*manifest.replicates, *manifest.history)
+        for entry in entries:
             try:
-                found += self.listed(replicate).problems()
+                found += self.listed(entry).problems()
             except DataError as error:
                 found.append(error.problem)
         return list(dict.fromkeys(found))  # a link is found twice
@@ -164,13 +199,26 @@ class StoredBaseline:
             and set(manifest.topics.unanswered) <= set(topics)
         ):
             raise self.error(f"{MANIFEST} and {SCORES} do not belong together; {self._remedy}")
+        if self.replicate is None and self.earlier is not None:
+            self._check_listing(self.earlier, manifest, table)
         return table
+
+    def _check_listing(self, earlier: EarlierRun, manifest: Manifest, table: tuple[TopicScores, ...]) -> None:
+        """See that the baseline's manifest says of an earlier run what is there."""
+        means = {str(scores.measure): mean_score(scores) for scores in table}
+        if (manifest.created, manifest.git, manifest.note, means) != (
+            earlier.created,
+            earlier.git,
+            earlier.note,
+            earlier.means,
+        ):
+            raise self.error(f"is not as {MANIFEST} of {self._owner} lists it; {self._remedy}")
 
     def check_run(self, manifest: Manifest) -> None:
         """See that ``run.gz``, where it was kept, holds the run that was stored."""
         if not manifest.run_kept:
             return
-        path = self._file(RUN)
+        path = self.file(RUN)
         try:
             digest = files.gzip_digest(path)
         except (EOFError, zlib.error, OSError) as error:
@@ -199,13 +247,45 @@ class StoredBaseline:
             problem, reason = f"it has scores of {has}, not of {measure}", "missing_input"
         else:
             problem, reason = f"{qrels.path_name} has changed since it was scored", "inputs_changed"
-        raise self.error(
-            f"{problem}, and its run was not kept; store it again with {self._command}",
-            reason=reason,
-        )
+        remedy = f"store it again with {self._command}" if self.earlier is None else self._remedy
+        raise self.error(f"{problem}, and its run was not kept; {remedy}", reason=reason)
+
+    def as_stored(self, measure: str, queries: Mapping[str, str]) -> TopicScores:
+        """The stored scores of a measure, whatever the judgements are today.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: the measure was not stored; ``bad_baseline``: damaged.
+        """
+        manifest = self.manifest()
+        self.check_run(manifest)
+        for scores in self.table(manifest):
+            if scores.measure == measure:
+                return replace(
+                    scores,
+                    digest=manifest.digests.run,
+                    qrels_digest=manifest.digests.qrels,
+                    queries=queries,
+                    unanswered=manifest.topics.unanswered,
+                    unknown=manifest.topics.unknown,
+                    from_run=True,
+                )
+        has = ", ".join(stored.name for stored in manifest.measures)
+        raise self.error(f"it has scores of {has}, not of {measure}", reason="missing_input")
+
+    @property
+    def _owner(self) -> str:
+        """The place of the baseline whose manifest lists this one."""
+        return self.place.rpartition("/")[0].rpartition("/")[0]
 
     @property
     def _remedy(self) -> str:
+        if self.earlier is not None:
+            return (
+                "restore it from version control, or drop what the baseline held earlier with "
+                f"`riskguard baseline update {self.name} RUN --forget-history`"
+            )
         return f"restore it from version control, or store it again with {self._command}"
 
     @property
@@ -252,21 +332,31 @@ class StoredBaseline:
             raise self.error(f"{RUN} changed while it was being read; try again")
         return scores
 
-    def _folders(self) -> set[str]:
-        """Names of the folders that look like replicates."""
+    def _check_folders(self, kind: str, names: Iterable[str]) -> None:
+        """See that a folder of replicates or of earlier runs is no link and holds none but those listed."""
+        if (self.folder / kind).resolve() != self.folder.resolve() / kind:
+            raise self.error(f"{kind} is a link; store the runs themselves")
+        if unlisted := self._folders(kind) - set(names):
+            raise self.error(
+                f"{kind}/{min(unlisted)} is there, and {MANIFEST} does not list it; restore {MANIFEST} from "
+                "version control, or delete that folder"
+            )
+
+    def _folders(self, kind: str) -> set[str]:
+        """Names of the folders that look like replicates, or like earlier runs."""
         try:
-            paths = list((self.folder / REPLICATES).iterdir())
+            paths = list((self.folder / kind).iterdir())
         except (FileNotFoundError, NotADirectoryError):
             return set()
         return {path.name for path in paths if (path / MANIFEST).exists()}
 
     def _bytes(self, file: str) -> bytes:
         try:
-            return self._file(file).read_bytes()
+            return self.file(file).read_bytes()
         except OSError as error:
             raise self.error(f"{file} cannot be read ({error.strerror or error}); {self._remedy}") from None
 
-    def _file(self, file: str) -> Path:
+    def file(self, file: str) -> Path:
         """A file of the baseline, which no symbolic link may put outside the store."""
         path = self.folder / file
         if not path.resolve().is_relative_to(self.root.resolve()):
@@ -274,6 +364,11 @@ class StoredBaseline:
         if not path.is_file():
             raise self.error(f"{file} is missing; {self._remedy}")
         return path
+
+
+def mean_score(scores: TopicScores) -> float:
+    """The mean over topics; their order never moves it."""
+    return math.fsum(scores.values) / len(scores.topics)
 
 
 def _is_pointer(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""``riskguard baseline``: the stored baselines."""
+"""``riskguard baseline``: what changes the stored baselines. What shows them is in ``stored``."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pytest_riskguard.baselines.manifest import KINDS
+from pytest_riskguard.baselines.names import history_folder, name_problem
 from pytest_riskguard.cli.parameters import FILE, file_option, surroundings
-from pytest_riskguard.cli.status import ExitStatus
+from pytest_riskguard.cli.stored import DEFAULT_STORE, LOOKING, in_a_line, opened, store_option
 from pytest_riskguard.errors import BaselineError, UsageError
-from pytest_riskguard.reports.text import clean, counted, listed
+from pytest_riskguard.reports.text import counted, plain, signed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.config.settings import Config
-
-DEFAULT_STORE = Path("baselines")
 
 
 @click.group()
@@ -28,14 +28,13 @@ def baseline() -> None:
     """Keep the runs to judge against."""
 
 
+for command in LOOKING:
+    baseline.add_command(command)
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-def _with_store(command: Command) -> Command:
-    return file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's).")(command)
-
-
-def _storing(command: Command) -> Command:
+def _scoring(command: Command) -> Command:
     for option in (
         file_option("--qrels", help="Judgements (default: riskguard.yaml's)."),
         file_option("--topics", help="Query texts (default: riskguard.yaml's)."),
@@ -45,10 +44,18 @@ def _storing(command: Command) -> Command:
             multiple=True,
             help="Repeatable (default: riskguard.yaml's, else nDCG@10).",
         ),
-        file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's)."),
+        store_option,
+        click.option("--allow-ci", is_flag=True, help="Store even inside CI, where it is refused."),
+    ):
+        command = option(command)
+    return command
+
+
+def _storing(command: Command) -> Command:
+    for option in (
+        _scoring,
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
         click.option("--keep-run/--no-run", default=True, help="Keep the run itself, to score it anew later."),
-        click.option("--allow-ci", is_flag=True, help="Store even inside CI, where it is refused."),
     ):
         command = option(command)
     return command
@@ -58,21 +65,29 @@ def _storing(command: Command) -> Command:
 @click.argument("name")
 @click.argument("run", type=FILE)
 @_storing
+@click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for. [default: fixed]")
 @click.option("--replicate", is_flag=True, help="RUN is another run of the system whose run NAME is.")
-def add(name: str, run: Path, *, replicate: bool, **options: Any) -> None:
+def add(name: str, run: Path, *, kind: str | None, replicate: bool, **options: Any) -> None:
     """Store RUN as baseline NAME, with its scores."""
+    if replicate and kind is not None:
+        raise UsageError("--kind says what a baseline stands for; a replicate is only another run of it")
     if replicate:
         _store_replicate(name, run, **options)
     else:
-        _store_run(name, run, replace=False, **options)
+        _store_run(name, run, kind=kind, replace=False, **options)
 
 
 @baseline.command()
 @click.argument("name")
 @click.argument("run", type=FILE)
 @_storing
+@click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
+@click.option("--forget-history", is_flag=True, help="Remove the runs that NAME held earlier.")
 def update(name: str, run: Path, **options: Any) -> None:
-    """Replace stored baseline NAME by RUN."""
+    """Replace stored baseline NAME by RUN.
+
+    The run replaced is gone: promote keeps it, and the change that was accepted.
+    """
     _store_run(name, run, replace=True, **options)
 
 
@@ -96,12 +111,14 @@ def _store_run(
     if replace and name not in target.names():
         target.manifest(name)  # says that there is nothing to replace, and what there is
     before: tuple[int, ...] = ()
+    known: Manifest | None = None
     with suppress(BaselineError):  # what is replaced may be damaged in any way, or not be there
         before = target.replicate_numbers(name)
+        known = target.manifest(name)
     manifest = target.add(
         name, run, qrels=place.qrels, topics=place.topics, measures=measures, replace=replace, **options
     )
-    click.echo(f"{'replaced' if replace else 'stored'} {name}: {_in_a_line(manifest)}")
+    click.echo(f"{'replaced' if replace else 'stored'} {name}: {in_a_line(manifest)}")
     kept = {replicate.number for replicate in manifest.replicates}
     if gone := [number for number in before if number not in kept]:
         numbers = ", ".join(map(str, gone))
@@ -109,6 +126,109 @@ def _store_run(
             f"removed {'replicate' if len(gone) == 1 else 'replicates'} {numbers} of {name}: "
             "they were stored for the run that was replaced"
         )
+    if manifest.history:
+        click.echo(_carried(name, manifest, replaced=known is None or known.digests.run != manifest.digests.run))
+    elif known is not None and known.history:
+        click.echo(f"removed {counted(len(known.history), 'earlier run')} of {name}")
+
+
+def _carried(name: str, manifest: Manifest, *, replaced: bool) -> str:
+    line = f"kept {counted(len(manifest.history), 'earlier run')} of {name}"
+    if replaced:
+        line += "; the run that was replaced is not among them (`riskguard baseline promote` keeps it)"
+    return line
+
+
+@baseline.command()
+@click.argument("name")
+@click.argument("run")
+@_storing
+@click.option("--kind", type=click.Choice(KINDS[1:]), help="What NAME stands for from now on. [default: as before]")
+def promote(
+    name: str,
+    run: str,
+    *,
+    qrels: Path | None,
+    topics: Path | None,
+    measures: tuple[str, ...],
+    store: Path | None,
+    note: str,
+    **options: Any,
+) -> None:
+    """Accept RUN in place of what NAME holds, and keep that.
+
+    RUN is a run file or the name of a stored baseline. What NAME held becomes the newest of its earlier runs, which
+    show and every gate can compare with. A best baseline stays where the mean of any measure would fall.
+    """
+    place = _place(qrels, topics, store)
+    measures = measures or (place.settings.all_measures if place.settings is not None else ())
+    path, stored_note = _run_or_stored(run, place.store)
+    done = place.store.promote(
+        name,
+        path,
+        qrels=place.qrels,
+        topics=place.topics,
+        measures=measures,
+        note=note or stored_note,
+        **options,
+    )
+    changes = [
+        f"{change.measure} {plain(change.before)} -> {plain(change.after)} ({signed(change.after - change.before)})"
+        for change in done.changes
+    ]
+    if not done.moved:
+        click.echo(f"{name} stays as it is: it is the best, and a mean would fall")
+    else:
+        click.echo(f"promoted {name}: {in_a_line(done.manifest)}")
+    for change in changes:
+        click.echo(f"  {change}")
+    if done.moved:
+        number = history_folder(done.manifest.history[-1].number)
+        click.echo(f"kept what it held as {name}/history/{number}; {_accepted(done.manifest)}")
+
+
+def _accepted(manifest: Manifest) -> str:
+    return f"{counted(len(manifest.history), 'change')} accepted since {manifest.history[0].created}"
+
+
+def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
+    """A run file or the run of a stored baseline, and the note that this has."""
+    path = Path(text)
+    is_stored = name_problem(text) is None and text in store.names()
+    if path.exists() and is_stored:
+        raise UsageError(f"{text} is both a file and a stored baseline: write ./{text} for the file, or rename it")
+    if is_stored:
+        return store.run(text), store.manifest(text).note
+    if not path.exists():
+        held = ", ".join(store.names()) or "none"
+        raise BaselineError(
+            f"{text}: no such file, and no baseline of that name (the store holds {held})", reason="missing_input"
+        )
+    return path, ""
+
+
+@baseline.command()
+@click.argument("name")
+@_scoring
+def rescore(
+    name: str,
+    *,
+    qrels: Path | None,
+    topics: Path | None,
+    measures: tuple[str, ...],
+    store: Path | None,
+    allow_ci: bool,
+) -> None:
+    """Score the kept runs of NAME anew.
+
+    With the judgements and libraries of today; its replicates and the runs that it held earlier too. The default
+    for --measure: the measures of NAME.
+    """
+    place = _place(qrels, topics, store)
+    left = place.store.rescore(name, qrels=place.qrels, topics=place.topics, measures=measures, allow_ci=allow_ci)
+    click.echo(f"rescored {name}: {in_a_line(place.store.manifest(name))}")
+    for other in left:
+        click.echo(f"{other} has the scores it had: its run was not kept")
 
 
 def _store_replicate(
@@ -124,7 +244,7 @@ def _store_replicate(
     place = _place(qrels, topics, store)
     target = place.store
     number = target.add_replicate(name, run, qrels=place.qrels, topics=place.topics, measures=measures, **options)
-    click.echo(f"stored replicate {number} of {name}: {_in_a_line(target.replicate_manifest(name, number))}")
+    click.echo(f"stored replicate {number} of {name}: {in_a_line(target.replicate_manifest(name, number))}")
 
 
 @dataclass(frozen=True)
@@ -151,91 +271,16 @@ def _place(qrels: Path | None, topics: Path | None, store: Path | None) -> _Plac
     return _Place(Store(store or DEFAULT_STORE), qrels, topics, settings)
 
 
-@baseline.command(name="list")
-@_with_store
-def list_(store: Path | None) -> int:
-    """Name the stored baselines, one a line."""
-    found = _store(store)
-    if not found.names():
-        click.echo(f"no baselines in {found.root}; riskguard baseline add NAME RUN stores one", err=True)
-    damaged = []
-    for name in found.names():
-        try:
-            click.echo(f"{name}\t{_in_a_line(found.manifest(name))}")
-        except BaselineError as error:
-            click.echo(f"{name}\tdamaged")
-            damaged.append(str(error))
-    return _told(damaged)
-
-
-def _told(damaged: list[str]) -> ExitStatus:
-    """The status of a command that shows the rest in spite of damage."""
-    for problem in damaged:
-        click.echo(clean(f"Error: {problem}", limit=10_000), err=True)
-    return ExitStatus.INCOMPARABLE if damaged else ExitStatus.PASSED
-
-
 @baseline.command()
 @click.argument("name")
-@_with_store
-def show(name: str, store: Path | None) -> int:
-    """Show what is known of baseline NAME."""
-    found = _store(store)
-    manifest = found.manifest(name)
-    git = manifest.git
-    measures = ", ".join(f"{m.name} ({m.provider} {m.version or ''})".replace(" )", ")") for m in manifest.measures)
-    rows = {
-        "stored": manifest.created,
-        "commit": "unknown" if git is None else git.commit + (" (with uncommitted changes)" if git.dirty else ""),
-        "note": clean(manifest.note) or "none",
-        "topics": _topics(manifest),
-        "measures": measures,
-        "run": manifest.digests.run + ("" if manifest.run_kept else " (not kept)"),
-        "qrels": manifest.digests.qrels,
-        "topics file": manifest.digests.topics or "none",
-        "versions": ", ".join(f"{library} {version}" for library, version in sorted(manifest.versions.items())),
-        "replicates": str(len(manifest.replicates) or "none"),
-    }
-    for key, value in rows.items():
-        click.echo(f"{key:<12} {value}")
-    damaged = []
-    for replicate in manifest.replicates:
-        key = f"replicate {replicate.number}"
-        try:
-            click.echo(f"{key:<12} {_in_a_line(found.replicate_manifest(name, replicate.number))}")
-        except BaselineError as error:
-            click.echo(f"{key:<12} damaged")
-            damaged.append(str(error))
-    return _told(damaged)
-
-
-@baseline.command()
-@click.argument("names", nargs=-1)
-@_with_store
-def verify(names: tuple[str, ...], store: Path | None) -> None:
-    """Check that baselines are unchanged.
-
-    All of them, or NAMES: whole, and with the digests of their manifests; with their replicates.
-    """
-    found = _store(store)
-    if not (names or found.names()):
-        raise BaselineError(f"no baselines in {found.root}: nothing to verify")
-    problems = []
-    for name in names or found.names():
-        faults = found.verify(name)
-        problems += faults
-        click.echo(f"{name}: {'; '.join(faults) if faults else 'ok'}")
-    if problems:
-        raise BaselineError(f"{counted(len(problems), 'problem')} found")
-
-
-@baseline.command()
-@click.argument("name")
-@_with_store
+@store_option
 @click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate of this number.")
 @click.option("--allow-ci", is_flag=True, help="Delete even inside CI, where it is refused.")
 def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bool) -> None:
-    """Delete stored baseline NAME, with its replicates."""
+    """Delete stored baseline NAME.
+
+    With its replicates and the runs that it held earlier.
+    """
     from pytest_riskguard.baselines.surroundings import ci_variable
 
     if (variable := ci_variable()) and not allow_ci:
@@ -244,32 +289,8 @@ def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bo
             "machine, or say --allow-ci"
         )
     if replicate is None:
-        _store(store).remove(name)
+        opened(store).remove(name)
         click.echo(f"removed {name}")
     else:
-        _store(store).remove_replicate(name, replicate)
+        opened(store).remove_replicate(name, replicate)
         click.echo(f"removed replicate {replicate} of {name}")
-
-
-def _in_a_line(manifest: Manifest) -> str:
-    measures = ", ".join(measure.name for measure in manifest.measures)
-    note = f"; {clean(manifest.note, limit=60)}" if manifest.note else ""
-    replicates = f"; {counted(len(manifest.replicates), 'replicate')}" if manifest.replicates else ""
-    return f"{_topics(manifest)}; {measures}; {manifest.created}{replicates}{note}"
-
-
-def _topics(manifest: Manifest) -> str:
-    topics = manifest.topics
-    text = counted(topics.scored, "topic")
-    if topics.unanswered:
-        text += f" ({len(topics.unanswered)} unanswered: {listed(topics.unanswered, most=5)})"
-    return text
-
-
-def _store(path: Path | None) -> Store:
-    from pytest_riskguard.baselines.store import Store
-
-    if path is None:
-        settings = surroundings()
-        path = settings.store if settings is not None else DEFAULT_STORE
-    return Store(path)

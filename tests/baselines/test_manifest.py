@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from pytest_riskguard.baselines.manifest import (
     Digests,
+    EarlierRun,
     GitState,
     Manifest,
     ManifestError,
@@ -33,11 +34,18 @@ MANIFEST = Manifest(
     note="release 7, größer",
 )
 
+EARLIER = EarlierRun(1, OTHER, "2024-01-01T00:00:00Z", None, "first", {"nDCG@10": 0.25})
+MOVED = replace(MANIFEST, kind="previous", history=(EARLIER,))
+
 
 @pytest.mark.parametrize(
     "manifest",
     [
         MANIFEST,
+        MOVED,
+        replace(MOVED, kind="fixed", replicates=(StoredReplicate(1, OTHER),)),
+        replace(MANIFEST, kind="best"),
+        replace(MOVED, history=(EARLIER, replace(EARLIER, number=7, git=GitState("b" * 40, dirty=True), means={}))),
         replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate(12, "sha256:" + "0" * 64))),
         replace(MANIFEST, git=None, note="", digests=replace(MANIFEST.digests, topics=None), run_kept=False),
     ],
@@ -53,6 +61,26 @@ def test_its_text_is_fit_for_a_diff():
     assert text.endswith("}\n")
     assert '  "note": "release 7, größer",\n' in text
     assert '  "format": 1,\n' in text
+
+
+def test_only_a_kind_or_a_history_needs_the_third_format():
+    data = json.loads(MOVED.to_bytes())
+    assert data.pop("format") == 3
+    assert data.pop("replicates") == []
+    assert data.pop("kind") == "previous"
+    assert data.pop("history") == [
+        {
+            "number": 1,
+            "run": OTHER,
+            "created": "2024-01-01T00:00:00Z",
+            "git": None,
+            "note": "first",
+            "means": {"nDCG@10": 0.25},
+        }
+    ]
+    assert {"format": 1, **data} == json.loads(MANIFEST.to_bytes())
+    assert json.loads(replace(MANIFEST, kind="best").to_bytes())["format"] == 3
+    assert json.loads(replace(MOVED, kind="fixed").to_bytes())["format"] == 3
 
 
 def test_line_ends_of_windows_do_no_harm():
@@ -96,10 +124,10 @@ def changed(*path, value, manifest=MANIFEST):
         ),
         (b'{"format": 1, "note": "", "note": ""}', "key 'note' appears twice"),
         (b'{"format": NaN}', "NaN is not a number"),
-        (changed("format", value=...), "format: expected a number from 1 to 2, found null"),
-        (changed("format", value="1"), 'format: expected a number from 1 to 2, found "1"'),
-        (changed("format", value=True), "format: expected a number from 1 to 2, found true"),
-        (changed("format", value=0), "format: expected a number from 1 to 2, found 0"),
+        (changed("format", value=...), "format: expected a number from 1 to 3, found null"),
+        (changed("format", value="1"), 'format: expected a number from 1 to 3, found "1"'),
+        (changed("format", value=True), "format: expected a number from 1 to 3, found true"),
+        (changed("format", value=0), "format: expected a number from 1 to 3, found 0"),
         (changed("note", value=...), "missing key 'note'"),
         (changed("host", value="x"), "unknown key 'host'"),
         (changed("digests", "run", value=...), "missing key 'digests.run'"),
@@ -129,8 +157,8 @@ def test_anything_else_is_refused(content, problem):
 
 
 def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
-    with pytest.raises(NewerFormatError, match=r"format 3 .* reads formats up to 2; upgrade pytest-riskguard"):
-        Manifest.from_bytes(b'{"format": 3, "something": "new"}')
+    with pytest.raises(NewerFormatError, match=r"format 4 .* reads formats up to 3; upgrade pytest-riskguard"):
+        Manifest.from_bytes(b'{"format": 4, "something": "new"}')
 
 
 NOISY = replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate(2, "sha256:" + "0" * 64)))
@@ -161,9 +189,46 @@ def test_a_list_of_replicates_is_read_as_strictly(path, value, problem):
         Manifest.from_bytes(changed(*path, value=value, manifest=NOISY))
 
 
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (["format"], 1, "key 'kind' in format 1, which has none"),
+        (["format"], 2, "key 'kind' in format 2, which has none"),
+        (["history"], [], "format: expected 3 for what is in it, found 3"),
+        (["kind"], ..., "missing key 'kind'"),
+        (["history"], ..., "missing key 'history'"),
+        (["replicates"], ..., "missing key 'replicates'"),
+        (["kind"], "newest", "kind: expected one of fixed, previous, release, best, found 'newest'"),
+        (["kind"], 1, "kind: expected text, found a whole number"),
+        (["history", 0, "number"], 0, "history: expected numbers from 1, found 0"),
+        (["history", 0, "number"], 9, r"history: expected numbers that rise, found \[9, 2\]"),
+        (["history", 1, "number"], 1, r"history: expected numbers that rise, found \[1, 1\]"),
+        (["history", 0, "run"], "sha256:0", "history: run of 1: expected sha256:"),
+        (["history", 0, "created"], "today", "history: created of 1: expected a date and time, found 'today'"),
+        (["history", 0, "means", "nDCG@10"], 1, r"means\.nDCG@10: expected a number, found a whole number"),
+        (["history", 0, "means", "nDCG@10"], "x", r"means\.nDCG@10: expected a number, found text"),
+        (["history", 0, "note"], ..., r"missing key 'history\[0\]\.note'"),
+        (["history", 0, "kind"], "best", r"unknown key 'history\[0\]\.kind'"),
+    ],
+)
+def test_a_history_is_read_as_strictly(path, value, problem):
+    chain = replace(MOVED, history=(EARLIER, replace(EARLIER, number=2)))
+    assert Manifest.from_bytes(chain.to_bytes()) == chain
+    if "expected 3 for" in problem:  # neither kind nor history: not what this version writes
+        chain, problem = replace(chain, kind="fixed"), "format: expected 1 for what is in it, found 3"
+    with pytest.raises(ManifestError, match=problem):
+        Manifest.from_bytes(changed(*path, value=value, manifest=chain))
+
+
+def test_a_mean_is_finite():
+    content = MOVED.to_bytes().replace(b"0.25", b"1e999")
+    with pytest.raises(ManifestError, match=r"history: mean nDCG@10 of 1: expected a finite number, found inf"):
+        Manifest.from_bytes(content)
+
+
 @given(st.data())
 def test_a_changed_byte_is_refused_or_gives_a_manifest(data):
-    content = bytearray(data.draw(st.sampled_from([MANIFEST, NOISY])).to_bytes())
+    content = bytearray(data.draw(st.sampled_from([MANIFEST, NOISY, MOVED])).to_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
     content[place] = data.draw(st.integers(0, 255))
     try:

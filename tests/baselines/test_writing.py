@@ -56,6 +56,10 @@ if what == ["replicate"]:
     store.add_replicate(name, Path(run), **options)
 elif what == ["remove"]:
     store.remove_replicate(name, 1)
+elif what == ["promote"]:
+    store.promote(name, Path(run), **options)
+elif what == ["rescore"]:
+    store.rescore(name, **options)
 else:
     store.add(name, Path(run), measures=["AP"], replace=True, **options)
 """
@@ -144,6 +148,74 @@ def test_who_is_killed_while_replicates_change_leaves_all_as_it_was_or_as_it_sha
     assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
 
 
+@pytest.mark.parametrize("what", ["promote", "rescore"])
+@pytest.mark.parametrize("at", ["flush", "before-rename", "between", "after-rename"])
+def test_who_is_killed_while_a_history_changes_leaves_all_as_it_was_or_as_it_shall_be(
+    store, add, collection, tmp_path, at, what
+):
+    add(kind="previous")
+    add("other")
+    runs = [collection.run, collection.noisy_run(1), collection.noisy_run(2)]
+    store.promote("prod", runs[1], qrels=collection.qrels, topics=None)
+    changed = collection.other_qrels()
+    expected = [read_qrels(collection.qrels).digest, read_qrels(changed).digest]
+    judgements = changed if what == "rescore" else collection.qrels
+    process = writer(store.root, f"{at}:{tmp_path / 'reached'}", "prod", runs[2], judgements, what)
+    try:
+        wait_for(tmp_path / "reached", process)
+    finally:
+        process.kill()
+        process.communicate()
+
+    done = at == "after-rename"
+    for names in (("other", "prod"), ("prod",)):
+        assert store.names() == names
+        assert store.verify("prod") == []
+        chain = [stored.scores for stored in store.lineage("prod", "AP")]
+        assert len(chain) == (3 if done and what == "promote" else 2)
+        assert {scores.qrels_digest for scores in chain} == {expected[done and what == "rescore"]}
+        assert len({scores.digest for scores in chain}) == len(chain)
+        if "other" in names:
+            store.remove("other")  # any later writer clears away what was left
+    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
+
+
+@pytest.mark.parametrize("failing", [1, 2])
+def test_a_rename_that_fails_leaves_the_history_there_was(store, add, collection, monkeypatch, failing):
+    add(kind="previous")
+    run = collection.other_run()
+    before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
+    calls = []
+    rename = Path.rename
+
+    def fails(self, target):
+        calls.append(self.name)
+        if len(calls) == failing:
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    with pytest.raises(BaselineError, match=r"the store cannot be written .No space left on device"):
+        store.promote("prod", run, qrels=collection.qrels, topics=None)
+    assert len(calls) >= failing
+    assert {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()} == before
+    assert store.verify("prod") == []
+
+
+def test_runs_that_two_processes_promote_at_once_are_both_in_the_chain_or_one_says_why(store, add, collection):
+    add(kind="previous")
+    runs = [collection.noisy_run(seed) for seed in (1, 2)]
+    writers = [writer(store.root, "", "prod", run, collection.qrels, "promote") for run in runs]
+    accepted = 0
+    for process in writers:
+        output = process.communicate(timeout=120)[0].decode()
+        accepted += process.returncode == 0
+        assert process.returncode == 0 or "was replaced while the run was being scored" in output
+    assert accepted >= 1
+    assert len(store.lineage("prod", "AP")) == 1 + accepted
+    assert store.verify("prod") == []
+
+
 @pytest.mark.parametrize("what", ["replicate", "remove"])
 @pytest.mark.parametrize("failing", [1, 2])
 def test_a_rename_that_fails_leaves_the_replicates_there_were(
@@ -227,6 +299,19 @@ def test_files_of_replicates_are_flushed_too_the_old_ones_included(add, replicat
     # The entries of a folder are complete only when everything in it is there.
     positions = {path: position for position, path in enumerate(flushed)}
     assert all(positions[path] < positions[path.parent] for path in flushed[:-2])
+
+
+def test_files_of_earlier_runs_are_flushed_too(add, store, collection, monkeypatch):
+    add(kind="previous")
+    flushed = []
+    monkeypatch.setattr(files, "_flush", flushed.append)
+    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
+    temporary = flushed[-2]
+    three = ["manifest.json", "run.gz", "scores.tsv"]
+    expected = [f"{place}{name}" for place in ("", "history/0001/") for name in three]
+    assert sorted(path.relative_to(temporary).as_posix() for path in flushed[:-2]) == sorted(
+        [*expected, "history", "history/0001"]
+    )
 
 
 def test_a_baseline_whose_files_cannot_be_changed_takes_replicates(store, add, replicate):

@@ -1,0 +1,314 @@
+"""A store of baselines, read: no lock is taken, nothing is written, everything is compared with its digest."""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from pytest_riskguard.baselines import files, surroundings
+from pytest_riskguard.baselines.manifest import Manifest
+from pytest_riskguard.baselines.names import name_problem
+from pytest_riskguard.baselines.staleness import Staleness, staleness
+from pytest_riskguard.baselines.stored import RUN, StoredBaseline, StoredScores
+from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.evaluation.measures import measure_name
+from pytest_riskguard.evaluation.qrels import Qrels
+
+_ATTEMPTS = 8
+"""How often a baseline is read that is replaced in the middle of being read."""
+
+_Result = TypeVar("_Result")
+
+
+class StoreReader:
+    """What a store holds, for those who only look.
+
+    Parameters
+    ----------
+    root : Path
+        It need not exist.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root)
+
+    def names(self) -> tuple[str, ...]:
+        """Every stored name, sorted; damaged baselines are among them.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: the store is there but cannot be read.
+        """
+        with self._reading():
+            held = files.held_names(self.root)
+        return tuple(sorted(name for name in held if name_problem(name) is None))
+
+    def manifest(self, name: str) -> Manifest:
+        """What is known of a baseline; its scores and its run are not looked at.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: no baseline of that name; ``bad_baseline``: its manifest cannot be used.
+        UsageError
+            The name cannot be one.
+        """
+        return self._read(name, StoredBaseline.manifest)
+
+    def scores(
+        self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
+    ) -> StoredScores:
+        """A baseline's scores on the judgements of today, exactly as ``score_run`` gives them for its run.
+
+        They are read where measure, judgements and scoring libraries are those it was stored with. Otherwise
+        the kept run is scored in memory: ``rescored`` is then true when the judgements changed or a library
+        gives another value than it did, and false for a measure that was not stored.
+
+        Parameters
+        ----------
+        name : str
+            A stored name.
+        measure : str
+            In any spelling that ``measure_name`` knows.
+        qrels : Qrels
+            The judgements of today.
+        queries : mapping topic -> query text, optional
+            Carried along in the scores.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: no such baseline, or neither the measure nor the run was stored;
+            ``inputs_changed``: the judgements changed and the run was not kept; ``bad_baseline``: damaged.
+        DataError
+            The run answers none of today's judged topics.
+        UsageError
+            The name or the measure cannot be one.
+        """
+        measure = measure_name(measure)
+        texts = MappingProxyType(dict(queries or {}))
+        return self._read(name, lambda baseline: baseline.scores(measure, qrels, texts))
+
+    def replicates(
+        self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
+    ) -> tuple[StoredScores, ...]:
+        """Scores of a baseline's replicates, by number, each as ``scores`` gives those of the baseline itself.
+
+        All are from one state of the store, though not from the state that a call of ``scores`` saw. Their names
+        are ``NAME/replicates/NUMBER``.
+
+        Parameters
+        ----------
+        name, measure, qrels, queries
+            As for ``scores``.
+
+        Returns
+        -------
+        tuple of StoredScores
+            Empty where the baseline has no replicates.
+
+        Raises
+        ------
+        BaselineError, DataError, UsageError
+            As for ``scores``; the replicate that cannot be used is named.
+        """
+        measure = measure_name(measure)
+        texts = MappingProxyType(dict(queries or {}))
+
+        def work(baseline: StoredBaseline) -> tuple[StoredScores, ...]:
+            held = baseline.replicates(baseline.manifest())
+            return tuple(replicate.scores(measure, qrels, texts) for replicate in held)
+
+        return self._read(name, work)
+
+    def replicate_numbers(self, name: str) -> tuple[int, ...]:
+        """Numbers of the replicates of a baseline; where its manifest cannot be used, those that have a folder.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: no baseline of that name.
+        UsageError
+            The name cannot be one.
+        """
+        with self._reading():
+            return self._baseline(name).numbers()
+
+    def replicate_manifest(self, name: str, number: int) -> Manifest:
+        """What is known of one replicate; its scores and its run are not looked at.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: no such baseline or replicate; ``bad_baseline``: a manifest cannot be used.
+        UsageError
+            The name cannot be one.
+        """
+
+        def work(baseline: StoredBaseline) -> Manifest:
+            return baseline.listed(baseline.find(baseline.manifest(), number)).manifest()
+
+        return self._read(name, work)
+
+    def verify(self, name: str) -> list[str]:
+        """Everything that is wrong with a baseline and its replicates, as text; empty when all is whole.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: no baseline of that name.
+        UsageError
+            The name cannot be one.
+        """
+        baseline = self._baseline(name)
+        with self._reading():
+            return baseline.problems()
+
+    def lineage(
+        self, name: str, measure: str, *, qrels: Qrels | None = None, queries: Mapping[str, str] | None = None
+    ) -> tuple[StoredScores, ...]:
+        """Scores of every run that a baseline held and of the one that it holds, oldest first, on equal judgements.
+
+        All are from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
+
+        Parameters
+        ----------
+        name, measure, queries
+            As for ``scores``.
+        qrels : Qrels, optional
+            The judgements of today; each run is scored with them as ``scores`` does. Without them the scores are
+            those stored.
+
+        Returns
+        -------
+        tuple of StoredScores
+            The baseline's own alone where nothing was accepted in place of another run.
+
+        Raises
+        ------
+        BaselineError
+            As for ``scores``, the run that cannot be used being named. Without ``qrels`` also ``inputs_changed``: the
+            runs were scored with different judgements; ``missing_input``: not all have the measure.
+        DataError, UsageError
+            As for ``scores``.
+        """
+        measure = measure_name(measure)
+        texts = MappingProxyType(dict(queries or {}))
+
+        def work(baseline: StoredBaseline) -> tuple[StoredScores, ...]:
+            chain = (*baseline.history(baseline.manifest()), baseline)
+            if qrels is not None:
+                return tuple(held.scores(measure, qrels, texts) for held in chain)
+            digests = {held.manifest().digests.qrels for held in chain}
+            if len(digests) > 1:
+                raise baseline.error(
+                    "the runs that it held were scored with different judgements; name those of today, or score all "
+                    f"runs again with `riskguard baseline rescore {name}`",
+                    reason="inputs_changed",
+                )
+            return tuple(StoredScores(held.as_stored(measure, texts)) for held in chain)
+
+        return self._read(name, work)
+
+    def staleness(self, name: str, *, now: str | None = None) -> Staleness:
+        """How old a baseline is, and how many changes the store has accepted since it was stored.
+
+        Parameters
+        ----------
+        name : str
+        now : str, optional
+            A time, ISO 8601; default: what the clock says.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: no baseline of that name; ``bad_baseline``: its manifest cannot be used. Other
+            baselines that are damaged are passed over.
+        UsageError
+            The name cannot be one.
+        """
+        manifests = {}
+        for other in self.names():
+            if other != name:
+                with suppress(BaselineError):
+                    manifests[other] = self.manifest(other)
+        manifests[name] = self.manifest(name)
+        return staleness(name, manifests, now=now or surroundings.now())
+
+    def run(self, name: str) -> Path:
+        """Where the run of a baseline lies, once it is known to be the one that was stored.
+
+        Raises
+        ------
+        BaselineError
+            ``missing_input``: no baseline of that name, or its run was not kept; ``bad_baseline``: damaged.
+        UsageError
+            The name cannot be one.
+        """
+
+        def work(baseline: StoredBaseline) -> Path:
+            manifest = baseline.manifest()
+            if not manifest.run_kept:
+                raise baseline.error("its run was not kept", reason="missing_input")
+            baseline.check_run(manifest)
+            return baseline.file(RUN)
+
+        return self._read(name, work)
+
+    def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
+        """``work`` on a baseline; once more when it was replaced meanwhile and so looked damaged."""
+        for attempt in range(_ATTEMPTS - 1):
+            baseline = self._baseline(name)
+            before = baseline.stamp()
+            try:
+                with self._reading():
+                    return work(baseline)
+            except DataError:
+                if self._baseline(name).stamp() == before:
+                    raise
+                time.sleep(0.005 * 2**attempt)  # whoever replaces it again and again gets out of step
+        with self._reading():
+            return work(self._baseline(name))
+
+    def _baseline(self, name: str) -> StoredBaseline:
+        check_name(name)
+        with self._reading():
+            folder = files.newest(self.root, name)
+        if folder is None:
+            raise self._unknown(name)
+        baseline = StoredBaseline(self.root, name, folder)
+        if not folder.resolve().is_relative_to(self.root.resolve()):
+            raise baseline.error("is a link to a folder outside the store; store the run itself")
+        return baseline
+
+    def _unknown(self, name: str) -> BaselineError:
+        names = self.names()
+        close = difflib.get_close_matches(name, names, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        has = f"it holds {', '.join(names)}" if names else "it holds none"
+        problem = f"no baseline {name!r} ({has}){hint}; store it with `riskguard baseline add {name} RUN`"
+        return BaselineError(
+            f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
+        )
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            problem = f"the store cannot be read ({error.strerror or error})"
+            raise BaselineError(
+                f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
+            ) from None
+
+
+def check_name(name: str) -> None:
+    """Raise ``UsageError`` for a text that cannot name a baseline."""
+    if problem := name_problem(name):
+        raise UsageError(f"{name!r} cannot name a baseline: {problem}")

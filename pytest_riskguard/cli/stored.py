@@ -1,0 +1,230 @@
+"""``riskguard baseline list``, ``show`` and ``verify``: the stored baselines shown and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.baselines.names import history_folder
+from pytest_riskguard.cli.parameters import FiniteFloat, file_option, surroundings
+from pytest_riskguard.cli.status import ExitStatus
+from pytest_riskguard.errors import BaselineError, DataError
+from pytest_riskguard.gates.spec import LARGEST_ALPHA, LEVELS
+from pytest_riskguard.reports.text import clean, counted, listed
+
+if TYPE_CHECKING:
+    from pytest_riskguard.baselines.manifest import GitState, Manifest
+    from pytest_riskguard.baselines.staleness import Staleness
+    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.evaluation.qrels import Qrels
+
+DEFAULT_STORE = Path("baselines")
+#: What each kind of baseline stands for.
+_MEANING = {
+    "fixed": "no accepted change moves it",
+    "previous": "moves with every accepted change",
+    "release": "moves with every release",
+    "best": "moves only to a run whose means are as high",
+}
+
+store_option = file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's).")
+
+
+@click.command(name="list")
+@store_option
+def list_(store: Path | None) -> int:
+    """Name the stored baselines, one a line."""
+    found = opened(store)
+    if not found.names():
+        click.echo(f"no baselines in {found.root}; riskguard baseline add NAME RUN stores one", err=True)
+    damaged = []
+    for name in found.names():
+        try:
+            manifest, stale = found.manifest(name), found.staleness(name)
+            click.echo(f"{name}\t{in_a_line(manifest, stale)}")
+        except BaselineError as error:
+            click.echo(f"{name}\tdamaged")
+            damaged.append(str(error))
+    return _told(damaged)
+
+
+def _told(damaged: list[str]) -> ExitStatus:
+    """The status of a command that shows the rest in spite of damage."""
+    for problem in damaged:
+        click.echo(clean(f"Error: {problem}", limit=10_000), err=True)
+    return ExitStatus.INCOMPARABLE if damaged else ExitStatus.PASSED
+
+
+@click.command()
+@click.argument("name")
+@store_option
+@file_option("--qrels", help="Of the comparison: judgements (default: riskguard.yaml's, else as stored).")
+@click.option("--measure", "measures", multiple=True, help="Of the comparison. Repeatable (default: those of NAME).")
+@click.option(
+    "--alpha",
+    type=FiniteFloat(0, LARGEST_ALPHA),
+    default=1.0,
+    show_default=True,
+    help="Of the comparison: a loss counts 1 + ALPHA times.",
+)
+@click.option(
+    "--level",
+    type=FiniteFloat(*LEVELS),
+    default=0.95,
+    show_default=True,
+    help="Of the comparison: confidence of the two-sided interval.",
+)
+def show(
+    name: str, *, store: Path | None, qrels: Path | None, measures: tuple[str, ...], alpha: float, level: float
+) -> int:
+    """Show what is known of baseline NAME.
+
+    Where changes were accepted in its place, also what each of them changed, and what all of them together did
+    since the oldest run.
+    """
+    found = opened(store)
+    manifest = found.manifest(name)
+    git = manifest.git
+    scored_by = ", ".join(f"{m.name} ({m.provider} {m.version or ''})".replace(" )", ")") for m in manifest.measures)
+    rows = {
+        "stored": manifest.created,
+        "kind": f"{manifest.kind}: {_MEANING[manifest.kind]}",
+        "age": stale_in_words(found.staleness(name)),
+        "commit": "unknown" if git is None else git.commit + (" (with uncommitted changes)" if git.dirty else ""),
+        "note": clean(manifest.note) or "none",
+        "topics": _topics(manifest),
+        "measures": scored_by,
+        "run": manifest.digests.run + ("" if manifest.run_kept else " (not kept)"),
+        "qrels": manifest.digests.qrels,
+        "topics file": manifest.digests.topics or "none",
+        "versions": ", ".join(f"{library} {version}" for library, version in sorted(manifest.versions.items())),
+        "replicates": str(len(manifest.replicates) or "none"),
+    }
+    for key, value in rows.items():
+        click.echo(f"{key:<12} {value}")
+    damaged = []
+    for replicate in manifest.replicates:
+        key = f"replicate {replicate.number}"
+        try:
+            click.echo(f"{key:<12} {in_a_line(found.replicate_manifest(name, replicate.number))}")
+        except BaselineError as error:
+            click.echo(f"{key:<12} damaged")
+            damaged.append(str(error))
+    if manifest.history:
+        for line in _chain(manifest):
+            click.echo(line)
+        damaged += _drift(found, name, _qrels(qrels), measures or _names(manifest), alpha=alpha, level=level)
+    return _told(damaged)
+
+
+def _names(manifest: Manifest) -> tuple[str, ...]:
+    return tuple(measure.name for measure in manifest.measures)
+
+
+def _chain(manifest: Manifest) -> list[str]:
+    """The runs of a chain, oldest first."""
+    runs = [(history_folder(run.number), run.created, run.git, run.note) for run in manifest.history]
+    runs.append(("now", manifest.created, manifest.git, manifest.note))
+    lines = [f"{'history':<12} {counted(len(manifest.history), 'change')} accepted since {runs[0][1][:10]}"]
+    return lines + [
+        f"  {number:<10} {created[:10]}  {_commit(git):<8}  {clean(note, limit=50)}".rstrip()
+        for number, created, git, note in runs
+    ]
+
+
+def _commit(git: GitState | None) -> str:
+    return "-" if git is None else git.commit[:7] + "+" * git.dirty
+
+
+def _qrels(path: Path | None) -> Qrels | None:
+    from pytest_riskguard.evaluation.qrels import read_qrels
+
+    if path is None:
+        settings = surroundings()
+        path = None if settings is None else settings.collection.qrels
+    return None if path is None else read_qrels(path)
+
+
+def _drift(
+    store: Store, name: str, qrels: Qrels | None, measures: Sequence[str], *, alpha: float, level: float
+) -> list[str]:
+    """Print what the accepted changes did, measure by measure; return what stands in the way."""
+    from pytest_riskguard.gates.drift import drift
+    from pytest_riskguard.reports.drift import explain
+
+    problems = []
+    for measure in measures:
+        try:
+            chain = [held.scores for held in store.lineage(name, measure, qrels=qrels)]
+            found = drift(chain, alpha=alpha, level=level)
+        except DataError as error:
+            problems.append(str(error))
+            continue
+        names = [scores.name.rpartition("/")[2] for scores in chain[:-1]]
+        click.echo("")
+        click.echo(explain(found, names=[*names, "now"]))
+    return list(dict.fromkeys(problems))
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@store_option
+def verify(names: tuple[str, ...], store: Path | None) -> None:
+    """Check that baselines are unchanged.
+
+    All of them, or NAMES: whole, and with the digests of their manifests; with their
+    replicates and earlier runs.
+    """
+    found = opened(store)
+    if not (names or found.names()):
+        raise BaselineError(f"no baselines in {found.root}: nothing to verify")
+    problems = []
+    for name in names or found.names():
+        faults = found.verify(name)
+        problems += faults
+        click.echo(f"{name}: {'; '.join(faults) if faults else 'ok'}")
+    if problems:
+        raise BaselineError(f"{counted(len(problems), 'problem')} found")
+
+
+LOOKING: tuple[click.Command, ...] = (list_, show, verify)
+"""The commands of this module."""
+
+
+def in_a_line(manifest: Manifest, stale: Staleness | None = None) -> str:
+    """What a person wants to know of a baseline first."""
+    measures = ", ".join(measure.name for measure in manifest.measures)
+    note = f"; {clean(manifest.note, limit=60)}" if manifest.note else ""
+    replicates = f"; {counted(len(manifest.replicates), 'replicate')}" if manifest.replicates else ""
+    history = f"; {counted(len(manifest.history), 'earlier run')}" if manifest.history else ""
+    kind = f"; {manifest.kind}" if stale is not None or manifest.kind != "fixed" else ""
+    age = "" if stale is None else f", {stale_in_words(stale)}"
+    return f"{_topics(manifest)}; {measures}; {manifest.created}{kind}{age}{history}{replicates}{note}"
+
+
+def stale_in_words(stale: Staleness) -> str:
+    """``stored 412 days ago; 7 changes accepted since``."""
+    when = f"{counted(stale.days, 'day')} ago" if stale.days else "today"
+    since = f", {counted(stale.accepted_since, 'change')} accepted since" if stale.accepted_since else ""
+    return f"stored {when}{since}"
+
+
+def _topics(manifest: Manifest) -> str:
+    topics = manifest.topics
+    text = counted(topics.scored, "topic")
+    if topics.unanswered:
+        text += f" ({len(topics.unanswered)} unanswered: {listed(topics.unanswered, most=5)})"
+    return text
+
+
+def opened(path: Path | None) -> Store:
+    """The store at a path, or the one of riskguard.yaml."""
+    from pytest_riskguard.baselines.store import Store
+
+    if path is None:
+        settings = surroundings()
+        path = settings.store if settings is not None else DEFAULT_STORE
+    return Store(path)

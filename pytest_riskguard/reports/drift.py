@@ -1,0 +1,65 @@
+"""What a chain of accepted changes did, as a table."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+
+from pytest_riskguard.gates.drift import Change, Drift
+from pytest_riskguard.reports.text import clean, counted, plain, short, signed
+
+_WIDTH = 80
+_COLUMNS = ("run", "mean", "change", "in all", "URisk", "interval", "losses")
+
+
+def explain(drift: Drift, *, names: Sequence[str] | None = None) -> str:
+    """One line for each run, oldest first, at most 80 columns wide; then what it means.
+
+    Parameters
+    ----------
+    drift : Drift
+    names : sequence of str, optional
+        What to call the runs, the oldest and each step; default: their names.
+    """
+    names = [drift.oldest, *(step.name for step in drift.steps)] if names is None else names
+    rows = [_COLUMNS, (clean(names[0], limit=14), plain(drift.oldest_mean), *[""] * 5)]
+    for name, step in zip(names[1:], drift.steps, strict=True):
+        difference = signed(step.against_previous.mean_difference)
+        rows.append((clean(name, limit=14), plain(step.mean), difference, *_in_all(step.against_oldest)))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    lines = [
+        f"{clean(drift.measure or 'scores')}, {counted(drift.topics, 'topic')}: in all, URisk(alpha="
+        f"{short(drift.alpha)}) and its {short(100 * drift.level)} % interval are against {clean(names[0])}"
+    ]
+    for row in rows:
+        first = row[0].ljust(widths[0])
+        others = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append(f"  {first}  {'  '.join(others)}".rstrip())
+    for note in _notes(drift, names):
+        lines += textwrap.wrap(note, width=_WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return "\n".join(lines)
+
+
+def _in_all(change: Change) -> tuple[str, ...]:
+    limits = "-"
+    if change.interval is not None:
+        limits = f"[{signed(change.interval.lower)}, {signed(change.interval.upper)}]"
+    return signed(change.mean_difference), signed(change.urisk), limits, str(change.losses)
+
+
+def _notes(drift: Drift, names: Sequence[str]) -> list[str]:
+    if not drift.steps:
+        return []
+    newest, oldest = drift.steps[-1].against_oldest, clean(names[0])
+    if newest.interval is None:
+        return ["too few topics: no interval can be trusted below 10"]
+    if newest.risky:
+        why = "the mean itself is significantly down" if newest.worse else "only because losses weigh more (churn)"
+        text = f"significantly risky against {oldest}: {why}"
+        if drift.slow_slide:
+            text += "; no single change was, against the run before it: the slow slide"
+        return [text]
+    if (since := drift.better_since) is not None:
+        number = [step.name for step in drift.steps].index(since.name) + 1
+        return [f"{oldest} is no yardstick any more: every run since {clean(names[number])} is significantly better"]
+    return []

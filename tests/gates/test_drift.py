@@ -1,0 +1,196 @@
+"""A chain of accepted changes: each against the one before, all against the oldest."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.gates.drift import Drift, drift
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.inference import interval
+from pytest_riskguard.risk import urisk
+from pytest_riskguard.risk.tradeoff import linear
+
+
+def scores(values, name="x", measure="AP", **options):
+    topics = tuple(f"t{number:03d}" for number in range(len(values)))
+    return TopicScores(name, measure, topics, np.asarray(values, dtype=float), **options)
+
+
+@pytest.fixture
+def slide():
+    """Each of five changes costs 0.004 on average, of a noise too large to see that once."""
+    rng = np.random.default_rng(20240611)
+    values = [rng.uniform(0.4, 0.6, 100)]
+    for _ in range(5):
+        noise = rng.normal(0, 0.02, 100)
+        values.append(values[-1] - 0.003 + noise - noise.mean())
+    return [scores(value, name=f"prod/{number}") for number, value in enumerate(values, start=1)]
+
+
+def test_every_figure_is_that_of_the_kernels(slide):
+    found = drift(slide, alpha=2, level=0.9)
+    assert (found.measure, found.alpha, found.level, found.topics, found.oldest) == ("AP", 2, 0.9, 100, "prod/1")
+    assert found.oldest_mean == pytest.approx(slide[0].values.mean(), rel=1e-14)
+    for number, step in enumerate(found.steps, start=1):
+        assert step.name == f"prod/{number + 1}"
+        assert step.mean == pytest.approx(slide[number].values.mean(), rel=1e-14)
+        for change, other in ((step.against_previous, slide[number - 1]), (step.against_oldest, slide[0])):
+            d = slide[number].values - other.values
+            assert change.mean_difference == pytest.approx(d.mean(), rel=1e-10)
+            assert change.urisk == pytest.approx(urisk(d, alpha=2), rel=1e-12)
+            assert change.interval == interval(linear(d, alpha=2), method="bca", level=0.9)
+            assert (change.wins, change.losses, change.changed) == ((d > 0).sum(), (d < 0).sum(), 100)
+
+
+def test_cumulative_means_are_sums_of_steps(slide):
+    found = drift(slide)
+    steps = np.cumsum([step.against_previous.mean_difference for step in found.steps])
+    assert_allclose(steps, [step.against_oldest.mean_difference for step in found.steps], rtol=1e-12)
+
+
+def test_the_first_change_is_against_the_oldest_in_both_ways(slide):
+    first = drift(slide).steps[0]
+    assert first.against_previous == first.against_oldest
+
+
+def test_the_slow_slide_is_seen_against_the_oldest_only(slide):
+    found = drift(slide, alpha=0)
+    assert [step.against_previous.risky for step in found.steps] == [False] * 5
+    assert found.steps[-1].against_oldest.risky
+    assert found.steps[-1].against_oldest.worse
+    assert found.slow_slide
+    assert not drift(slide[:2], alpha=0).slow_slide  # one change is no slide
+
+
+def test_a_fall_that_a_gate_would_have_seen_is_no_slow_slide(slide):
+    fallen = [*slide, scores(slide[-1].values - 0.1, name="fallen")]
+    found = drift(fallen, alpha=0)
+    assert found.steps[-1].against_previous.risky
+    assert not found.slow_slide
+
+
+def test_a_slide_that_was_made_good_is_none(slide):
+    found = drift([*slide, scores(slide[0].values, name="back")], alpha=0)
+    assert found.steps[-1].against_oldest.risky is False
+    assert not found.slow_slide
+    last = found.steps[-1].against_oldest
+    assert (last.mean_difference, last.urisk, last.changed) == (0, 0, 0)
+
+
+def test_churn_adds_up_too_and_is_not_called_a_fall_of_the_mean():
+    rng = np.random.default_rng(5)
+    first = rng.uniform(0.3, 0.7, 50)
+    d = rng.normal(0, 0.05, 50)
+    found = drift([scores(first), scores(first + d - d.mean() + 0.001)], alpha=5)
+    change = found.steps[0].against_oldest
+    assert (change.risky, change.worse) == (True, False)
+
+
+def test_verdicts_of_gates_are_the_same(slide):
+    found = drift(slide, alpha=1)
+    for number, step in enumerate(found.steps, start=1):
+        for change, other in ((step.against_previous, slide[number - 1]), (step.against_oldest, slide[0])):
+            verdict = judge(Gate(name="x", alpha=1), slide[number], other)
+            assert change.risky == (verdict.outcome == "fail")
+            assert change.interval.upper == pytest.approx(verdict.decisive_interval.upper, rel=1e-11)
+            assert change.urisk == pytest.approx(verdict.estimates.urisk, rel=1e-11)
+
+
+def test_better_since_is_the_first_of_an_unbroken_row():
+    rng = np.random.default_rng(1)
+    first = rng.uniform(0.2, 0.4, 60)
+    shifts = [0.05, 0.0, 0.03, 0.06]
+    chain = [
+        scores(first, "old"),
+        *(scores(first + s + rng.normal(0, 0.01, 60), f"v{n}") for n, s in enumerate(shifts, start=2)),
+    ]
+    chain[2] = scores(first + rng.permutation(np.repeat([-0.01, 0.01], 30)), "v3")  # not better
+    found = drift(chain)
+    assert [step.against_oldest.better for step in found.steps] == [True, False, True, True]
+    assert found.better_since.name == "v4"
+    assert drift(chain[:3]).better_since is None
+    assert drift(chain[:1]).better_since is None
+
+
+def test_few_changes_need_both_intervals():
+    # Five losses of 0.1 to 0.5 of 50 topics: BCa alone would call them significant, Student-t does not.
+    first = np.full(50, 0.6)
+    later = first.copy()
+    later[:5] -= [0.01, 0.02, 0.03, 0.1, 0.5]
+    change = drift([scores(first), scores(later)], alpha=0).steps[0].against_oldest
+    assert interval(later - first, method="bca").upper < 0
+    assert change.interval.method == "student_t"
+    assert (change.changed, change.risky) == (5, False)
+
+
+@pytest.mark.parametrize("n", [1, 2, 9])
+def test_with_too_few_topics_there_is_no_interval_and_nothing_is_claimed(n):
+    change = drift([scores(np.full(n, 0.5)), scores(np.full(n, 0.1))]).steps[0].against_oldest
+    assert (change.interval, change.risky, change.worse, change.better) == (None, None, None, None)
+    assert change.mean_difference == pytest.approx(-0.4)
+    assert change.urisk == pytest.approx(-0.8)
+    assert not drift([scores(np.full(n, 0.5)), scores(np.full(n, 0.1))]).slow_slide
+
+
+def test_the_candidate_is_the_last_step(slide):
+    assert drift(slide[:-1], candidate=slide[-1]) == drift(slide)
+
+
+def test_a_chain_of_one_has_no_steps(slide):
+    found = drift(slide[:1])
+    assert found.steps == ()
+    assert found == Drift("AP", 1.0, 0.95, 100, "prod/1", found.oldest_mean, ())
+    assert not found.slow_slide
+
+
+def test_it_is_frozen(slide):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        drift(slide).alpha = 2
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda s: s[:0], ValueError, "expected at least one run"),
+        (lambda s: [s[0], dataclasses.replace(s[1], measure="RR")], ValueError, "one measure .* found AP, RR"),
+        (lambda s: [s[0], scores(np.zeros(99))], DataError, "the topics differ"),
+        (
+            lambda s: [dataclasses.replace(s[0], qrels_digest="a"), dataclasses.replace(s[1], qrels_digest="b")],
+            DataError,
+            "scored with different qrels",
+        ),
+    ],
+)
+def test_what_is_no_chain_is_refused(slide, change, error, message):
+    with pytest.raises(error, match=message):
+        drift(change(slide))
+
+
+@pytest.mark.parametrize(("option", "value"), [("alpha", -1), ("alpha", np.nan), ("level", 0), ("level", 1)])
+def test_parameters_are_those_of_a_gate(slide, option, value):
+    with pytest.raises(ValueError, match=option):
+        drift(slide, **{option: value})
+
+
+def test_a_change_of_real_runs_has_the_figures_of_its_gate(shared):
+    # bm25s_atire passes against bm25s_lucene (5 of 225 topics change), as shared/STATISTICS.md says.
+    data = shared / "data" / "cranfield_runs"
+    qrels = read_qrels(data / "qrels.txt")
+    chain = [
+        score_run(data / "runs" / f"{name}.run.gz", qrels, ["nDCG@10"], name=name)[0]
+        for name in ("bm25s_lucene", "bm25s_atire")
+    ]
+    (step,) = drift(chain, alpha=1).steps
+    assert step.against_oldest.changed == 5
+    assert step.against_oldest.mean_difference == pytest.approx(-0.0007, abs=5e-5)
+    assert step.against_oldest.interval.upper == pytest.approx(4e-4, abs=5e-5)
+    assert step.against_oldest.risky is False
