@@ -22,11 +22,12 @@ from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.align import on_one_list
 from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.lineage import with_lineage
 from pytest_riskguard.gates.pools.judge import judge_pool, pool_p_value
 from pytest_riskguard.gates.question import digests, incomparable
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick
+from pytest_riskguard.gates.verdict import Family, Inputs, Notice, Verdict, Yardstick
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
 
@@ -99,9 +100,10 @@ class Referee:
             return judge_pool(gate, ours, theirs, alphas=question.alphas, rescored=rescored, family=family)
         baseline = question.baseline
         if not isinstance(baseline, Computed):
-            return judge(
+            verdict = judge(
                 gate, ours, theirs[0], replicates=theirs[1:], topics=topics, rescored=rescored, family=family
             )
+            return self._chained(verdict, baseline, ours) if isinstance(baseline, Stored) else verdict
         try:
             computed = computed_baseline(gate, baseline, ours, theirs)
         except DataError as error:
@@ -112,6 +114,22 @@ class Referee:
             inputs=digests(ours, theirs),
             yardstick=Yardstick(baseline.kind, baseline.names, baseline.candidate_inside),
         )
+
+    def _chained(self, verdict: Verdict, baseline: Stored, candidate: TopicScores) -> Verdict:
+        """With the changes that the baseline went through, where it has any; they decide nothing."""
+        if verdict.kind != "not_significantly_risky" or verdict.outcome not in ("pass", "fail"):
+            return verdict
+        store = self._required_store(baseline)
+        if candidate.measure is None or not store.manifest(baseline.name).history:
+            return verdict
+        try:
+            chain = store.lineage(baseline.name, candidate.measure, qrels=self.qrels, queries=self.queries)
+            return with_lineage(verdict, [stored.scores for stored in chain], candidate)
+        except DataError as error:
+            notice = Notice(
+                "history_unusable", f"what {baseline.name} held before cannot be looked at: {error.problem}"
+            )
+            return replace(verdict, warnings=(*verdict.warnings, notice))
 
     def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
         """The verdicts of gates that are judged together, their levels corrected for being several.

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Yardstick
 from pytest_riskguard.referee import Referee
-from pytest_riskguard.sources import Question, RunFile, ScoreFile, Stored
+from pytest_riskguard.sources import Computed, Question, RunFile, ScoreFile, Stored
 
 TOPICS = [f"q{i:02d}" for i in range(30)]
 
@@ -96,3 +98,69 @@ def test_scores_need_no_qrels(tmp_path: Path):
     question = Question(Gate("g"), ScoreFile(tmp_path / "a.csv"), ScoreFile(tmp_path / "b.csv"), "AP")
     verdict = Referee(qrels=None).verdict(question)
     assert (verdict.outcome, verdict.candidate) == ("pass", "a")
+
+
+def promoted(folder):
+    """A store whose baseline ``prod`` had another run accepted in its place."""
+    store = Store(folder / "store")
+    options = {"qrels": folder / "qrels.txt", "topics": None, "measures": ["RR"]}
+    store.add("prod", folder / "good.run", kind="previous", **options)
+    store.promote("prod", folder / "poor.run", **options)
+    return store
+
+
+def test_a_verdict_tells_of_the_changes_that_its_baseline_went_through(folder):
+    referee = Referee(qrels=folder / "qrels.txt", store=promoted(folder))
+    verdict = referee.verdict(Question(Gate("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
+    assert verdict.outcome == "pass"
+    assert verdict.lineage is not None
+    assert [run.run for run in verdict.lineage.runs] == ["prod/history/0001", "prod", "poor"]
+    assert verdict.lineage.risky
+    assert "slow_slide" in [notice.code for notice in verdict.warnings]
+    collapse = Gate("g", kind="no_topic_collapse")
+    assert referee.verdict(Question(collapse, RunFile(folder / "poor.run"), Stored("prod"), "RR")).lineage is None
+
+
+def test_a_damaged_history_is_said_and_does_not_decide(folder):
+    store = promoted(folder)
+    (folder / "store" / "prod" / "history" / "0001" / "scores.tsv").write_text("topic\tRR\n")
+    referee = Referee(qrels=folder / "qrels.txt", store=store)
+    verdict = referee.verdict(Question(Gate("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
+    assert (verdict.outcome, verdict.lineage) == ("pass", None)
+    (notice,) = [notice for notice in verdict.warnings if notice.code == "history_unusable"]
+    assert notice.message.startswith("what prod held before cannot be looked at: store/prod/history/0001")
+
+
+@pytest.mark.parametrize(("kind", "value"), [("mean", 0.75), ("median", 0.75), ("max", 1.0)])
+def test_a_computed_baseline_is_that_of_its_systems_topic_by_topic(folder, kind, value):
+    referee = Referee(qrels=folder / "qrels.txt")
+    good, poor = RunFile(folder / "good.run"), RunFile(folder / "poor.run")
+    verdict = referee.verdict(Question(Gate("g"), poor, Computed(kind, (good, poor)), "RR"))
+    assert verdict.estimates.baseline_mean == pytest.approx(value)
+    assert verdict.baselines == (f"{kind}(good, poor)",)
+    assert verdict.yardstick == Yardstick(kind, ("good", "poor"), candidate_inside=False)
+    assert verdict.inputs is not None
+    assert sorted(verdict.inputs.baselines) == ["good", "poor"]
+    inside = referee.verdict(Question(Gate("g"), poor, Computed(kind, (good,), candidate_inside=True), "RR"))
+    assert inside.estimates.baseline_mean == pytest.approx(value)
+    assert inside.yardstick == Yardstick(kind, ("good",), candidate_inside=True)
+
+
+def test_a_pool_is_judged_whole_and_in_families(folder):
+    referee = Referee(qrels=folder / "qrels.txt")
+    good, poor = RunFile(folder / "good.run"), RunFile(folder / "poor.run")
+    again = RunFile(folder / "good.run", "again")
+    question = Question(
+        Gate("g", kind="georisk_not_worse", alpha=5), poor, good, "RR", pool=(again,), alphas=(1.0, 5.0)
+    )
+    verdict = referee.verdict(question)
+    assert (verdict.outcome, verdict.baselines) == ("fail", ("good", "again"))
+    assert verdict.pool is not None
+    assert [point.alpha for point in verdict.pool.curve] == [1.0, 5.0]
+    other = Question(Gate("h"), poor, good, "RR")
+    family = referee.verdicts([question, other], correction="holm")
+    assert [one.family is not None and one.family.size for one in family] == [2, 2]
+    assert [one.outcome for one in family] == ["fail", "fail"]
+    missing = Question(Gate("g", kind="georisk_not_worse"), poor, good, "RR", pool=(RunFile(folder / "no.run"),))
+    lost = referee.verdict(missing)
+    assert (lost.outcome, lost.reason, lost.baselines) == ("incomparable", "missing_input", ("good", "no"))

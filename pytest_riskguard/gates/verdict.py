@@ -204,6 +204,32 @@ class CurvePoint:
 
 
 @dataclass(frozen=True)
+class ChainedRun:
+    """A run of a baseline's chain: against the one before, and against the oldest (``cumulative``, ``urisk``)."""
+
+    run: str
+    mean: float
+    mean_difference: float | None
+    cumulative_mean_difference: float
+    urisk: float
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """The changes that a baseline went through, oldest first, and last the candidate.
+
+    ``lower`` and ``upper`` are the limits of the candidate's URisk against the oldest run, and ``risky`` says whether
+    it is significantly below 0; None below 10 topics.
+    """
+
+    accepted: int
+    runs: tuple[ChainedRun, ...]
+    lower: float | None
+    upper: float | None
+    risky: bool | None
+
+
+@dataclass(frozen=True)
 class Yardstick:
     """A baseline that is computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``.
 
@@ -288,6 +314,7 @@ class Verdict:
     power: Power = field(default_factory=Power)
     diagnostics: Diagnostics | None = None
     yardstick: Yardstick | None = None
+    lineage: Lineage | None = None
     pool: PoolFigures | None = None
     problem: str | None = None
 
@@ -325,6 +352,7 @@ class Verdict:
                 "power": Power(**_known(Power, data["power"])),
                 "diagnostics": _diagnostics(data.get("diagnostics")),
                 "yardstick": _yardstick(data.get("yardstick")),
+                "lineage": _lineage(data.get("lineage")),
                 "pool": _pool(data.get("pool")),
             }
         )
@@ -335,6 +363,13 @@ def _diagnostics(data: Mapping[str, Any] | None) -> Diagnostics | None:
         return None
     pairs = tuple(QuantilePair(**_known(QuantilePair, pair)) for pair in data["quantiles"])
     return Diagnostics(**{**_known(Diagnostics, data), "quantiles": pairs})
+
+
+def _lineage(data: Mapping[str, Any] | None) -> Lineage | None:
+    if data is None:
+        return None
+    runs = tuple(ChainedRun(**_known(ChainedRun, run)) for run in data["runs"])
+    return Lineage(**{**_known(Lineage, data), "runs": runs})
 
 
 def _yardstick(data: Mapping[str, Any] | None) -> Yardstick | None:

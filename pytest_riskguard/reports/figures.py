@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.verdict import NAMES, Family, ReportedInterval, Verdict, Yardstick
+from pytest_riskguard.gates.verdict import NAMES, Family, Lineage, ReportedInterval, Verdict, Yardstick
 from pytest_riskguard.reports import georisk
 from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
 
@@ -40,7 +40,10 @@ def shown(verdict: Verdict, value: float, digits: int = 4) -> str:
 
 def limits(verdict: Verdict, interval: ReportedInterval) -> str:
     """``[lower, upper]`` in the convention."""
-    lower, upper = interval.lower, interval.upper
+    return _between(verdict, interval.lower, interval.upper)
+
+
+def _between(verdict: Verdict, lower: float, upper: float) -> str:
     if verdict.convention == "minus":
         from pytest_riskguard.risk import minus_limits
 
@@ -67,6 +70,8 @@ def figures(verdict: Verdict) -> list[str]:
         )
     if verdict.yardstick is not None:
         lines.append(_yardstick(verdict.yardstick))
+    if verdict.lineage is not None:
+        lines.append(_lineage(verdict, verdict.lineage))
     if verdict.pool is not None:
         lines += [*georisk.systems(verdict, verdict.pool), _intervals(verdict)]
     if e.noise_urisk is not None and e.urisk is not None:
@@ -104,6 +109,18 @@ def _passing_alphas(verdict: Verdict) -> str | None:
     if star == "any":
         return "it passes at any alpha, however much a loss counts"
     return f"it passes up to alpha {_floored(star)}: losses may count {_floored(1 + star)} times before it fails"
+
+
+def _lineage(verdict: Verdict, lineage: Lineage) -> str:
+    means = listed(tuple(plain(run.mean) for run in lineage.runs), most=8)
+    newest = lineage.runs[-1]
+    text = (
+        f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; means so far, candidate "
+        f"last: {means}; in all {signed(newest.cumulative_mean_difference)}, URisk {shown(verdict, newest.urisk)}"
+    )
+    if lineage.lower is None or lineage.upper is None:
+        return text
+    return text + f" {_between(verdict, lineage.lower, lineage.upper)}"
 
 
 def _yardstick(yardstick: Yardstick) -> str:
