@@ -69,8 +69,8 @@ def with_lineage(verdict: Verdict, chain: Sequence[TopicScores], candidate: Topi
         changes = f"{lineage.accepted} accepted {'change' if lineage.accepted == 1 else 'changes'}"
         text = (
             f"passes against {verdict.baselines[0]}, but is significantly risky against {oldest.run}, {changes} "
-            f"before: URisk {newest.urisk:+.4f}, mean {newest.cumulative_mean_difference:+.4f} in all; store that run "
-            "as a baseline of its own and ask against both (baselines: [...])"
+            f"before: URisk {newest.urisk:+.4f}, mean {newest.cumulative_mean_difference:+.4f} in all; store that "
+            "run as a baseline of its own and ask against both (baselines: [...])"
         )
         warnings = (*warnings, Notice("slow_slide", text))
     return replace(verdict, lineage=lineage, warnings=warnings)
