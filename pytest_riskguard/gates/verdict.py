@@ -180,7 +180,6 @@ class AgainstReference:
 
     ``level`` is what Holm's method left of the gate's for this one of several references, ``p_value`` the smallest
     ``1 - level`` at which the rule fails against it alone, ``adjusted_p_value`` the same among all references.
-    ``probability_below`` is the share of replicates in which the candidate's GeoRisk is the lower one.
     """
 
     reference: str
@@ -191,7 +190,6 @@ class AgainstReference:
     p_value: float
     adjusted_p_value: float
     passes: bool
-    probability_below: float | None
 
 
 @dataclass(frozen=True)
@@ -257,6 +255,8 @@ class PoolFigures:
         Of the candidate by GeoRisk; 1 is the highest, equal ones share the better rank.
     rank_probabilities : tuple of float
         Share of replicates in which it has rank 1, 2, ...: the first is the probability of being best.
+    probability_below : mapping system -> float
+        Share of replicates in which its GeoRisk is lower than that of each baseline.
     replicates : int
         How many were drawn.
     references : tuple of AgainstReference
@@ -269,6 +269,7 @@ class PoolFigures:
     decided_by: str
     rank: int
     rank_probabilities: tuple[float, ...]
+    probability_below: Mapping[str, float]
     replicates: int
     references: tuple[AgainstReference, ...]
     curve: tuple[CurvePoint, ...]

@@ -75,8 +75,7 @@ def _reference(each: AgainstReference) -> str:
 
 def _rank(pool: PoolFigures) -> str:
     text = f"rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {_share(pool.rank_probabilities[0])}"
-    below = next((r.probability_below for r in pool.references if r.reference == pool.decided_by), None)
-    if below is not None:
+    if (below := pool.probability_below.get(pool.decided_by)) is not None:
         text += f", below {clean(pool.decided_by, limit=60)} in {_share(below)}"
     return f"{text} of {pool.replicates} replicates"
 

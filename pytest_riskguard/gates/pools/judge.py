@@ -223,17 +223,19 @@ def _figures(comparison: PoolComparison, alphas: Sequence[float]) -> PoolFigures
         decided_by=comparison.reference.name,
         rank=int(inference.ranks[at, CANDIDATE]),
         rank_probabilities=tuple(float(p) for p in inference.rank_probabilities[at, CANDIDATE]),
+        probability_below={
+            name: float(inference.probability_below[at, row])
+            for row, name in enumerate(comparison.names)
+            if row != CANDIDATE
+        },
         replicates=inference.replicates,
-        references=tuple(
-            _against(comparison, place, inference.probability_below[at])
-            for place in range(len(comparison.references))
-        ),
+        references=tuple(_against(comparison, place) for place in range(len(comparison.references))),
         curve=_curve(comparison, alphas),
     )
 
 
-def _against(comparison: PoolComparison, place: int, below: FloatArray) -> AgainstReference:
-    answer, row = comparison.answers[place], comparison.references[place].row
+def _against(comparison: PoolComparison, place: int) -> AgainstReference:
+    answer = comparison.answers[place]
     decisive = answer.decision.interval(answer.decision.decisive)
     return AgainstReference(
         reference=comparison.references[place].name,
@@ -244,7 +246,6 @@ def _against(comparison: PoolComparison, place: int, below: FloatArray) -> Again
         p_value=answer.p_value,
         adjusted_p_value=answer.adjusted_p_value,
         passes=answer.passes,
-        probability_below=None if isinstance(row, str) else float(below[row]),
     )
 
 
