@@ -1,0 +1,158 @@
+"""Several baselines in a riskguard.yaml and in the fixture: pools, one gate on each, computed ones."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plugin import world
+from tests.plugin.world import read_report
+
+HEAD = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+measures: [AP]
+candidate: candidate.run
+"""
+
+
+@pytest.fixture
+def judged(pytester, project):
+    """The verdicts of gates on the baselines ``prod`` and ``better``, by gate."""
+
+    def judged(name, *gates, head="", arguments=()):
+        project(name)
+        if not (pytester.path / "baselines" / "better").exists():
+            world.store(pytester.path, "better", dict.fromkeys(world.TOPICS[:10], 1))
+        text = HEAD + head + "gates:\n" + "".join(f"  - {{{gate}}}\n" for gate in gates)
+        pytester.path.joinpath("riskguard.yaml").write_text(text)
+        result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json", *arguments)
+        verdicts = read_report(pytester.path / "report.json")["verdicts"]
+        return result, {verdict["gate"]: verdict for verdict in verdicts}
+
+    return judged
+
+
+def test_a_pool_is_one_gate_and_names_its_systems_and_topics(judged):
+    result, verdicts = judged(
+        "loss",
+        "name: pool, kind: georisk_not_worse, baselines: [prod, better], reference: prod, alpha: [1, 5]",
+        "name: any, kind: georisk_not_worse, baselines: [prod, better], reference: any",
+    )
+    result.assert_outcomes(failed=3)
+    assert list(verdicts) == ["any", "pool[AP-1]", "pool[AP-5]"]
+    verdict = verdicts["pool[AP-5]"]
+    assert (verdict["outcome"], verdict["reason"], verdict["baselines"]) == ("fail", "loss", ["prod", "better"])
+    assert verdict["pool"]["systems"] == ["candidate", "prod", "better"]
+    assert [point["alpha"] for point in verdict["pool"]["curve"]] == [1.0, 5.0]
+    assert sorted(verdict["estimates"]["georisk"]) == ["better", "candidate", "prod"]
+    assert sorted(verdict["inputs"]["baselines"]) == ["better", "prod"]
+    assert verdict["responsible_topics"][0]["topic"] == "t07"
+    result.stdout.fnmatch_lines(
+        [
+            "GeoRisk significantly worse: GeoRisk(alpha=1) against prod = *(AP, 30 topics, pool of 3; worst: t07)",
+            "*pool of 3: candidate, prod, better",
+            "*reproduce: pytest --riskguard 'riskguard.yaml::pool[[]AP-1[]]'",
+            "*significantly below 2 of 2 references (Holm): *",
+        ]
+    )
+
+
+def test_a_gate_on_several_baselines_is_an_item_for_each_and_a_family(judged):
+    result, verdicts = judged(
+        "good",
+        "name: each, kind: not_significantly_risky, baselines: [prod, better]",
+        "name: quiet, kind: no_topic_collapse, baselines: [prod, better]",
+        "name: alone, kind: not_significantly_risky, baseline: prod",
+    )
+    result.assert_outcomes(passed=5)
+    assert list(verdicts) == ["alone", "each[better]", "each[prod]", "quiet[better]", "quiet[prod]"]
+    assert [verdicts[name]["family"] and verdicts[name]["family"]["size"] for name in verdicts] == [
+        None,
+        2,
+        2,
+        None,
+        None,
+    ]
+    assert verdicts["each[better]"]["baselines"] == ["better"]
+
+
+def test_one_item_of_several_can_be_asked_for_and_says_the_same(judged):
+    _, whole = judged("loss", "name: each, kind: not_significantly_risky, baselines: [prod, better]")
+    result, one = judged(
+        "loss",
+        "name: each, kind: not_significantly_risky, baselines: [prod, better]",
+        arguments=["riskguard.yaml::each[better]"],
+    )
+    result.assert_outcomes(failed=1)
+    assert one == {"each[better]": whole["each[better]"]}
+
+
+def test_a_computed_baseline_says_what_it_is_made_of(judged):
+    result, verdicts = judged(
+        "loss",
+        "name: typical, kind: not_significantly_risky, baseline: {mean: [prod, better]}",
+        "name: best, kind: not_significantly_risky, baseline: {max: [prod, better], candidate_inside: true}",
+    )
+    result.assert_outcomes(failed=2)
+    assert verdicts["typical"]["yardstick"] == {
+        "kind": "mean",
+        "systems": ["prod", "better"],
+        "candidate_inside": False,
+    }
+    assert verdicts["typical"]["estimates"]["baseline_mean"] == pytest.approx((0.5 + 2 / 3) / 2)
+    assert verdicts["best"]["baselines"] == ["max(prod, better)"]
+    result.stdout.fnmatch_lines(["*topic by topic: the best of prod, better, with the candidate"])
+
+
+def test_a_family_may_hold_pools(judged):
+    _, verdicts = judged(
+        "good",
+        "name: pool, kind: georisk_not_worse, baselines: [prod, better], reference: median",
+        "name: risk, kind: not_significantly_risky, baselines: [prod, better]",
+        head="family: holm\n",
+    )
+    assert list(verdicts) == ["pool", "risk[better]", "risk[prod]"]
+    assert {verdict["family"]["size"] for verdict in verdicts.values()} == {3}
+
+
+def test_a_baseline_that_is_not_there_is_incomparable(judged):
+    result, verdicts = judged("good", "name: pool, kind: georisk_not_worse, baselines: [prod, nowhere]")
+    result.assert_outcomes(failed=1)
+    assert (verdicts["pool"]["outcome"], verdicts["pool"]["reason"]) == ("incomparable", "missing_input")
+    result.stdout.fnmatch_lines(["*nowhere*"])
+
+
+def test_the_fixture_takes_a_list_of_baselines(pytester, project):
+    project("loss")
+    world.store(pytester.path, "better", dict.fromkeys(world.TOPICS[:10], 1))
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def test_pool(riskguard):
+            candidate = riskguard.run("candidate.run")
+            riskguard.assert_georisk_not_worse(candidate, ["prod", "better"], reference="better", alpha=5)
+
+        def test_check(riskguard):
+            candidate = riskguard.run("candidate.run")
+            verdict = riskguard.check("georisk_not_worse", candidate, ["prod", riskguard.run("better.run")])
+            assert verdict.pool.systems == ("candidate", "prod", "better")
+
+        @pytest.mark.parametrize("baselines", [[], ["prod", None], "nowhere"])
+        def test_wrong(riskguard, baselines):
+            with pytest.raises((TypeError, AssertionError)) as caught:
+                riskguard.assert_georisk_not_worse(riskguard.run("candidate.run"), baselines)
+            print(caught.value)
+
+        def test_a_list_for_another_kind(riskguard):
+            with pytest.raises(TypeError, match="expected one baseline, found a list; a pool is for"):
+                riskguard.check("not_inferior", riskguard.run("candidate.run"), ["prod"])
+        """
+    )
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml", "-rA")
+    result.assert_outcomes(passed=5, failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*GeoRisk significantly worse: GeoRisk(alpha=5) against better*",
+            "*baselines: expected one at least, found an empty list*",
+        ]
+    )
