@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -35,12 +36,39 @@ def responsible_topics(
     A topic is flagged when its TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14
     Eq. 21). ``flips`` says of each of the topics given whether the gate would pass without it.
     """
-    gate, aligned, exceeded = comparison.gate, comparison.aligned, collapsed(comparison)
-    candidate, baseline = aligned.candidate, aligned.baseline
+    alpha, weights, exceeded = comparison.gate.alpha, comparison.aligned.weights, collapsed(comparison)
+    losers, winners = topic_rows(
+        comparison,
+        parts=comparison.evidence.parts(alpha),
+        standard=_standardised(comparison.evidence, alpha),
+        flips=flips,
+    )
+
+    def whole(place: int, row: ResponsibleTopic) -> ResponsibleTopic:
+        weight = None if weights is None else float(weights[place])
+        return replace(row, weight=weight, exceeds=exceeded.get(place, ()))
+
+    return tuple(whole(*row) for row in losers), tuple(whole(*row) for row in winners)
+
+
+#: Topics with their places among all topics.
+Rows = tuple[tuple[int, ResponsibleTopic], ...]
+
+
+def topic_rows(
+    comparison: Comparison,
+    *,
+    parts: FloatArray,
+    standard: FloatArray,
+    flips: Callable[[npt.NDArray[np.intp]], BoolArray],
+) -> tuple[Rows, Rows]:
+    """Losses, most harmful first, and flagged wins, from each topic's part in the estimate.
+
+    ``parts`` have the estimate as their mean, ``standard`` are the same in standard deviations.
+    """
+    candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
     differences, n = comparison.differences, comparison.n
-    parts = comparison.evidence.parts(gate.alpha)
-    standard = _standardised(comparison.evidence, gate.alpha)
-    critical = critical_value(n, level=gate.level) if n > 1 else math.inf
+    critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
     lost = differences < -CHANGED
     total_loss = math.fsum(np.minimum(parts[lost], 0.0))
     losses = np.flatnonzero(lost)
@@ -61,13 +89,11 @@ def responsible_topics(
             standardised=float(standard[i]),
             flagged=bool(abs(standard[i]) > critical),
             flips_verdict=flips_verdict,
-            weight=None if aligned.weights is None else float(aligned.weights[i]),
-            exceeds=exceeded.get(i, ()),
         )
 
     return (
-        tuple(row(int(i), flips_verdict=bool(flip)) for i, flip in zip(losses, flips(losses), strict=True)),
-        tuple(row(int(i), flips_verdict=False) for i in flagged_wins),
+        tuple((int(i), row(int(i), flips_verdict=bool(f))) for i, f in zip(losses, flips(losses), strict=True)),
+        tuple((int(i), row(int(i), flips_verdict=False)) for i in flagged_wins),
     )
 
 

@@ -16,6 +16,7 @@ from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import passes_without_each
 from pytest_riskguard.gates.diagnostics import diagnostics
+from pytest_riskguard.gates.estimates import paired_estimates, topic_counts
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.explain import alpha_star, flip_set, responsible_topics
 from pytest_riskguard.gates.foresight import foresight
@@ -29,11 +30,8 @@ from pytest_riskguard.gates.verdict import (
     Outcome,
     Power,
     ReportedInterval,
-    TopicCounts,
     Verdict,
 )
-from pytest_riskguard.inference import sign_flip
-from pytest_riskguard.risk import counts, mean_test
 
 
 def judge(
@@ -117,7 +115,7 @@ def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Ve
         outcome=outcome,
         reason=reason,
         warnings=notices(comparison, outcome, rescored=rescored),
-        topics=_topics(comparison),
+        topics=topic_counts(comparison),
         estimates=_estimates(comparison, judged=outcome != "inconclusive"),
         intervals=_intervals(comparison),
         responsible_topics=losers,
@@ -155,42 +153,13 @@ def _flips(comparison: Comparison, outcome: Outcome) -> Callable[[npt.NDArray[np
     return lambda indices: passes_without_each(comparison.gate, comparison.evidence, indices)
 
 
-def _topics(comparison: Comparison) -> TopicCounts:
-    aligned = comparison.aligned
-    tally = counts(aligned.candidate.values, aligned.baseline.values)
-    return TopicCounts(
-        count=comparison.n,
-        changed=comparison.changed,
-        wins=tally.wins,
-        losses=tally.losses,
-        ties=tally.ties,
-        losses_over_20_percent=tally.losses_over_20_percent,
-        missing_in_candidate=aligned.missing_in_candidate,
-        missing_in_baseline=aligned.missing_in_baseline,
-        unknown_in_candidate=aligned.candidate.unknown,
-        without_relevant=tuple(sorted({*aligned.candidate.without_relevant, *aligned.baseline.without_relevant})),
-    )
-
-
 def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
-    gate, evidence, aligned = comparison.gate, comparison.evidence, comparison.aligned
-    differences, test = comparison.differences, mean_test(evidence.scores(gate.alpha))
+    gate = comparison.gate
     by_interval = judged and gate.kind != "no_topic_collapse"
-    return Estimates(
-        candidate_mean=evidence.mean(aligned.candidate.values),
-        baseline_mean=evidence.mean(aligned.baseline.values),
-        mean_difference=comparison.mean_difference,
-        urisk=evidence.estimate(gate.alpha),
-        frisk=evidence.mean(np.maximum(0.0, -differences)) + 0.0,
-        freward=evidence.mean(np.maximum(0.0, differences)),
-        standard_error=test.standard_error,
-        trisk=test.statistic,
-        p_value=test.p_value,
-        sign_flip_p_value=sign_flip(evidence.parts(0.0)).p_value,
-        mean_absolute_difference=evidence.mean(np.abs(differences)),
-        noise_urisk=evidence.noise_estimate(gate.alpha),
+    return replace(
+        paired_estimates(comparison),
         decision_p_value=decision_p_value(comparison),
-        alpha_star=alpha_star(gate, evidence) if by_interval else None,
+        alpha_star=alpha_star(gate, comparison.evidence) if by_interval else None,
         flip_set=_flip_set(comparison) if judged else None,
     )
 

@@ -133,7 +133,7 @@ class PoolComparison:
 
     def pair(self, reference: Reference) -> Comparison:
         """Candidate and reference as two systems: what changed between them, wins and losses."""
-        gate = Gate(self.gate.name, alpha=self.gate.alpha, level=self.level)
+        gate = Gate(self.gate.name, alpha=self.gate.alpha, level=self.gate.level)
         return Comparison(gate, Aligned(self.candidate, reference.scores, self.missing[CANDIDATE]))
 
     @cached_property

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.gates.explain import topic_rows
 from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison, Reference
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.gates.verdict import ResponsibleTopic
-from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import georisk, standardised, topic_contributions, z_scores
 from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.risk.paired import CHANGED
 
 #: How many times further than the jackknife says the limit may move when a topic is left out.
 NEAR = 3.0
@@ -61,39 +61,20 @@ def responsible_topics(
 
     A topic is flagged when its part, in standard deviations of all parts, lies outside the Student-t critical values.
     """
-    gate, n = comparison.gate, comparison.n
-    ours, theirs = comparison.candidate, reference.scores
-    differences = comparison.pair(reference).differences
     parts = contributions(comparison, reference)
-    standard = standardised(parts)
-    critical = critical_value(n, level=gate.level) if n > 1 else math.inf
+    losers, winners = topic_rows(
+        comparison.pair(reference),
+        parts=parts * comparison.n,
+        standard=standardised(parts),
+        flips=lambda places: flips[places],
+    )
     z = z_scores(comparison.scores)
     against = np.mean(z[comparison.rows_of(reference)], axis=0)
-    lost = differences < -CHANGED
-    total_loss = math.fsum(np.minimum(parts[lost], 0.0))
-    losses = np.flatnonzero(lost)
-    losses = losses[np.argsort(np.round(parts[losses], 12), kind="stable")]
-    wins = np.flatnonzero((differences > CHANGED) & (standard > critical))
-    wins = wins[np.argsort(-parts[wins], kind="stable")]
 
-    def row(i: int) -> ResponsibleTopic:
-        topic = ours.topics[i]
-        return ResponsibleTopic(
-            topic=topic,
-            query=ours.queries.get(topic, theirs.queries.get(topic)),
-            candidate=float(ours.values[i]),
-            baseline=float(theirs.values[i]),
-            difference=float(differences[i]),
-            contribution=float(parts[i]),
-            share=float(min(parts[i], 0.0) / total_loss) + 0.0 if lost[i] and total_loss < 0 else None,
-            standardised=float(standard[i]),
-            flagged=bool(abs(standard[i]) > critical),
-            flips_verdict=bool(flips[i]),
-            candidate_z=float(z[CANDIDATE, i]),
-            baseline_z=float(against[i]),
-        )
+    def whole(place: int, row: ResponsibleTopic) -> ResponsibleTopic:
+        return replace(row, candidate_z=float(z[CANDIDATE, place]), baseline_z=float(against[place]))
 
-    return tuple(row(int(i)) for i in losses), tuple(row(int(i)) for i in wins)
+    return tuple(whole(*row) for row in losers), tuple(whole(*row) for row in winners)
 
 
 def flips(comparison: PoolComparison) -> npt.NDArray[np.bool_]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.estimates import paired_estimates, topic_counts
 from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison, Reference
 from pytest_riskguard.gates.pools.explain import flip_set, flips, responsible_topics
 from pytest_riskguard.gates.pools.notices import notices
@@ -27,8 +28,8 @@ from pytest_riskguard.gates.verdict import (
     TopicCounts,
     Verdict,
 )
-from pytest_riskguard.inference import minimum_detectable_effect, sign_flip
-from pytest_riskguard.risk import counts, georisk, mean_test, tradeoff, zrisk
+from pytest_riskguard.inference import minimum_detectable_effect
+from pytest_riskguard.risk import georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray
 
 
@@ -157,40 +158,19 @@ def _power(comparison: PoolComparison) -> Power:
 
 
 def _topics(comparison: PoolComparison, reference: Reference) -> TopicCounts:
-    tally = counts(comparison.candidate.values, reference.scores.values)
     systems = (comparison.candidate, *comparison.baselines)
-    return TopicCounts(
-        count=comparison.n,
-        changed=comparison.pair(reference).changed,
-        wins=tally.wins,
-        losses=tally.losses,
-        ties=tally.ties,
-        losses_over_20_percent=tally.losses_over_20_percent,
-        missing_in_candidate=comparison.missing[CANDIDATE],
+    return replace(
+        topic_counts(comparison.pair(reference)),
         missing_in_baseline=tuple(sorted({topic for missing in comparison.missing[1:] for topic in missing})),
-        unknown_in_candidate=comparison.candidate.unknown,
         without_relevant=tuple(sorted({topic for system in systems for topic in system.without_relevant})),
     )
 
 
 def _estimates(comparison: PoolComparison, reference: Reference, *, failed: bool) -> Estimates:
-    gate, pair = comparison.gate, comparison.pair(reference)
-    evidence, d = pair.evidence, pair.differences
-    x = tradeoff(d, kind="linear", alpha=gate.alpha)
-    test = mean_test(x)
+    gate = comparison.gate
     difference = comparison.answers[comparison.deciding].difference if comparison.enough_topics else None
-    return Estimates(
-        candidate_mean=evidence.mean(comparison.candidate.values),
-        baseline_mean=evidence.mean(reference.scores.values),
-        mean_difference=pair.mean_difference,
-        urisk=evidence.estimate(gate.alpha),
-        frisk=evidence.mean(np.maximum(0.0, -d)) + 0.0,
-        freward=evidence.mean(np.maximum(0.0, d)),
-        standard_error=test.standard_error,
-        trisk=test.statistic,
-        p_value=test.p_value,
-        sign_flip_p_value=sign_flip(d).p_value,
-        mean_absolute_difference=evidence.mean(np.abs(d)),
+    return replace(
+        paired_estimates(comparison.pair(reference)),
         decision_p_value=_p_value(comparison),
         flip_set=(flip_set(comparison, reference) if failed else ()) if comparison.enough_topics else None,
         zrisk=_by_name(comparison, zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
