@@ -157,7 +157,7 @@ def assert_georisk_not_worse(
     RiskyError
         As there.
     ValueError
-        An option outside its range, a reference that is no baseline, no baseline at all.
+        An option outside its range, a reference that is no baseline, no baseline at all, two of one name.
 
     References
     ----------

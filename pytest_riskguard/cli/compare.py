@@ -119,8 +119,8 @@ def compare(
     from pytest_riskguard.gates.spec import Gate
     from pytest_riskguard.sources import Question, RunFile, ScoreFile
 
-    asked: dict[str, tuple[NamedPath, ...]] = {kind: options.pop(f"baseline_{kind}") for kind in COMPUTED}
-    named = [*baselines, *(given for group in asked.values() for given in group)]
+    asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {kind: options.pop(f"baseline_{kind}") for kind in COMPUTED}
+    named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
     if not named:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
     referee, stored = referee_for(qrels, topics, store, measures, named, scores=scores)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_riskguard.cli.parameters import NamedPath, surroundings
 from pytest_riskguard.errors import BaselineError, ConfigError, UsageError
+from pytest_riskguard.gates.spec import COMPUTED
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
     from pytest_riskguard.sources import Computed, RunFile, ScoreFile, Stored
 
 DEFAULT_MEASURE = "nDCG@10"
+#: Options whose values can be given names.
+_NAMING = ("--baseline", "SYSTEM", *(f"--baseline-{kind}" for kind in COMPUTED))
 
 
 def once(option: str, values: Sequence[str]) -> None:
     """Two verdicts that nothing tells apart are a slip of the hand."""
     for value, times in Counter(values).items():
         if times > 1:
-            hint = "; NAME=RUN names one of them otherwise" if option in ("--baseline", "SYSTEM") else ""
+            hint = "; NAME=RUN names one of them otherwise" if option in _NAMING else ""
             raise UsageError(f"{option}: {value} is there twice{hint}")
 
 
@@ -95,22 +98,26 @@ def source_of(
 
 
 def computed_baselines(
-    asked: Mapping[str, Sequence[NamedPath]], store: Store | None, *, scores: bool, inside: bool
+    asked: Mapping[str, Sequence[Sequence[NamedPath]]], store: Store | None, *, scores: bool, inside: bool
 ) -> list[Computed]:
     """Baselines that are computed from several, by kind.
 
     Raises
     ------
     UsageError
-        Nothing is computed that the candidate could be inside of; a name is both a file and a stored baseline.
+        Nothing is computed that the candidate could be inside of; a name is both a file and a stored baseline; two
+        systems of one baseline, or two baselines, have one name.
     """
     from pytest_riskguard.sources import Computed
 
     found = [
         Computed(kind, tuple(source_of(given, store, scores=scores) for given in group), inside)
-        for kind, group in asked.items()
-        if group
+        for kind, groups in asked.items()
+        for group in groups
     ]
+    for one in found:
+        once(f"--baseline-{one.kind}", one.names)
+    once("--baseline-mean, -median or -max", [one.name for one in found])
     if inside and not found:
         raise UsageError("--candidate-inside: there is no --baseline-mean, -median or -max for it to be in")
     return found

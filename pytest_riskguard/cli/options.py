@@ -72,9 +72,9 @@ _COMPUTED: tuple[Any, ...] = (
         click.option(
             f"--baseline-{kind}",
             type=NamedPathsType(),
-            default=(),
+            multiple=True,
             metavar="A,B,...",
-            help=f"A baseline computed topic by topic: the {word} of these runs or stored baselines.",
+            help=f"A baseline computed topic by topic: the {word} of these runs or stored baselines. Repeatable.",
         )
         for kind, word in zip(COMPUTED, ("mean", "median", "best"), strict=True)
     ),

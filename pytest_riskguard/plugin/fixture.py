@@ -162,8 +162,9 @@ class Riskguard:
         try:
             ours = arguments.source(candidate, "candidate")
             theirs: list[Source] = []
-            for one in given:  # a comprehension would be a frame of its own in a traceback
-                theirs.append(Stored(one) if isinstance(one, str) else arguments.source(one, "baseline"))
+            for place, one in enumerate(given, 1):  # a comprehension would be a frame of its own in a traceback
+                what = "baseline" if len(given) == 1 else f"baseline {place}"
+                theirs.append(Stored(one) if isinstance(one, str) else arguments.source(one, what))
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
         question = Question(gate, ours, theirs[0], self._measure(measure, ours, *theirs), pool=tuple(theirs[1:]))

@@ -145,7 +145,7 @@ def _order(order: Order) -> str:
 def _legend(report: PoolReport) -> str:
     text = (
         "r: correlation over topics with the other systems, lowest and median. lowest, median, highest: URisk over "
-        "the others as baselines."
+        "the others as baselines. GeoRisk: in the whole pool, high is good."
     )
     if report.agreements:
         text += (

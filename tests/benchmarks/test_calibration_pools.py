@@ -1,14 +1,59 @@
-"""The simulation of pools can be stopped, gone on with and put together."""
+"""The simulation of pools: it can be stopped and gone on with, and the page says what it finds."""
 
 from __future__ import annotations
 
 import json
+import math
+import re
+from itertools import product
 
 import numpy as np
 import pytest
 
+from pytest_riskguard import check
 from tests.benchmarks import calibration_pools
-from tests.benchmarks.calibration_pools import ALPHAS, METHODS, POPULATIONS, Batch, batches, read, simulate, table
+from tests.benchmarks.calibration_pools import (
+    ALPHAS,
+    BATCH,
+    METHODS,
+    NOMINAL,
+    POPULATIONS,
+    REPLICATES,
+    SYSTEMS,
+    TOO_FAR,
+    TOPICS,
+    Batch,
+    batches,
+    read,
+    simulate,
+    table,
+)
+from tests.docs.pages import DOCS
+
+TEXT = (DOCS / "explanation/georisk.md").read_text(encoding="utf-8")
+#: Of the table on the page.
+COLUMNS = ("percentile", "bca", "student_t")
+#: So many standard errors may a batch be off the page.
+ERRORS = 4.5
+
+Cell = tuple[str, int, int, float]
+
+
+def page() -> dict[Cell, dict[str, str]]:
+    """The table on the page: cells as it shows them, by population, topics, systems and alpha."""
+    found: dict[Cell, dict[str, str]] = {}
+    for line in TEXT.splitlines():
+        parts = [part.strip() for part in line.strip("|").split("|")]
+        if line.startswith("| ") and parts[0] in POPULATIONS:
+            population, topics, systems, alpha, *shown, simulations = parts
+            cell = population, int(topics), int(systems), float(alpha)
+            assert cell not in found
+            found[cell] = {**dict(zip(COLUMNS, shown, strict=True)), "simulations": simulations}
+    return found
+
+
+def share(shown: str) -> float:
+    return float(shown.strip("*"))
 
 
 @pytest.mark.parametrize("population", POPULATIONS)
@@ -47,3 +92,45 @@ def test_results_are_read_joined_and_shown_where_they_are_off(tmp_path):
     assert sum(batch in done for batch in batches(750, 2000)) == 2
     assert f"| {population} | 25 | 3 | 5 | 4.0 | **8.0** | 4.0 | 500 |" in table(done).splitlines()
     assert len(table(done).splitlines()) == 2 + len(ALPHAS)
+
+
+def test_the_page_has_every_cell_and_marks_what_is_off():
+    assert list(page()) == list(product(POPULATIONS, TOPICS, SYSTEMS, ALPHAS))
+    for cell, shown in page().items():
+        assert int(shown["simulations"]) == 6000, cell
+        for method in COLUMNS:
+            # a share is rounded on the page: right at the edge either mark would do
+            off = abs(share(shown[method]) - NOMINAL) - TOO_FAR
+            assert abs(off) < 0.051 or shown[method].startswith("**") == (off > 0), (cell, method)
+
+
+def test_what_the_page_says_of_its_table_is_so():
+    marked = {(cell, method) for cell, shown in page().items() for method in COLUMNS if "*" in shown[method]}
+    off = {("normal around the topic, clipped", 25, systems, alpha) for systems in SYSTEMS for alpha in (5.0, 10.0)}
+    assert marked == {(cell, "bca") for cell in off}
+    said = re.search(r"BCa is within 1\.5 points .* it is\s+up to (\d\.\d) %", TEXT, re.DOTALL)
+    assert share(said[1]) == max(share(shown["bca"]) for shown in page().values())
+    low, high = re.search(r"Student-t stays between (\S+) % and (\S+) %", " ".join(TEXT.split())).groups()
+    students = [share(shown["student_t"]) for shown in page().values()]
+    assert (share(low), share(high)) == (min(students), max(students))
+
+
+@pytest.mark.parametrize(("topics", "alpha"), sorted({(cell[1], cell[3]) for cell in page()}))
+def test_a_verdict_warns_where_the_page_has_a_share_that_is_off(topics, alpha):
+    rng = np.random.default_rng(topics)
+    systems = [{str(n): float(x) for n, x in enumerate(rng.beta(2, 3, topics))} for _ in range(3)]
+    verdict = check("georisk_not_worse", systems[0], dict(zip("ab", systems[1:], strict=True)), alpha=alpha)
+    warned = "few_topics" in {warning.code for warning in verdict.warnings}
+    shown = [row["bca"] for cell, row in page().items() if (cell[1], cell[3]) == (topics, alpha)]
+    assert warned or not any("*" in share for share in shown)
+    assert warned == (topics < 50 and alpha > 1)
+
+
+@pytest.mark.parametrize("population", POPULATIONS)
+def test_a_batch_finds_what_the_page_says(population):
+    failed = simulate(Batch(population, 3, 25, 0, REPLICATES))["failed"]
+    for method, alpha in product(METHODS, ALPHAS):
+        shown = page()[population, 25, 3, alpha]
+        said = share(shown[method]) / 100
+        error = math.sqrt(said * (1 - said) / BATCH)
+        assert abs(failed[method][f"{alpha:g}"] / BATCH - said) < ERRORS * error, (method, alpha)

@@ -137,6 +137,11 @@ def test_the_fixture_takes_a_list_of_baselines(pytester, project):
             verdict = riskguard.check("georisk_not_worse", candidate, ["prod", riskguard.run("better.run")])
             assert verdict.pool.systems == ("candidate", "prod", "better")
 
+        def test_mappings_are_told_apart(riskguard):
+            candidate, *baselines = [{str(topic): score for topic in range(12)} for score in (0.3, 0.4, 0.5)]
+            verdict = riskguard.check("georisk_not_worse", candidate, baselines)
+            assert verdict.pool.systems == ("candidate", "baseline 1", "baseline 2")
+
         @pytest.mark.parametrize("baselines", [[], ["prod", None], "nowhere"])
         def test_wrong(riskguard, baselines):
             with pytest.raises((TypeError, AssertionError)) as caught:
@@ -149,7 +154,7 @@ def test_the_fixture_takes_a_list_of_baselines(pytester, project):
         """
     )
     result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml", "-rA")
-    result.assert_outcomes(passed=5, failed=1)
+    result.assert_outcomes(passed=6, failed=1)
     result.stdout.fnmatch_lines(
         [
             "*GeoRisk significantly worse: GeoRisk(alpha=5) against better*",

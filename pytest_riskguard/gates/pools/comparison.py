@@ -60,7 +60,7 @@ class PoolComparison:
     DataError
         The systems cannot be compared, or have scores that GeoRisk is not defined for.
     ValueError
-        A reference that is no baseline.
+        A reference that is no baseline; two baselines of one name.
     """
 
     def __init__(
@@ -222,4 +222,7 @@ def _without(scores: TopicScores, columns: npt.NDArray[np.intp]) -> TopicScores:
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
     """Names of the pool's systems; a candidate that is called like a baseline is told apart."""
     ours, *theirs = names
+    for place, name in enumerate(theirs):
+        if name in theirs[:place]:
+            raise ValueError(f"two baselines of a pool are called {name!r}; give each its own name")
     return (f"{ours} (candidate)" if ours in theirs else ours, *theirs)

@@ -63,7 +63,7 @@ def judge_pool(
     Raises
     ------
     ValueError
-        The question itself is wrong: no baseline, a reference that is none, different measures.
+        The question itself is wrong: no baseline, two of one name, a reference that is none, different measures.
     """
     systems = (candidate, *baselines)
     if not baselines:

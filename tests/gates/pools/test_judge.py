@@ -244,6 +244,8 @@ def test_wrong_questions_are_errors():
     other = TopicScores("x", "AP", pool[1].topics, pool[1].values)
     with pytest.raises(ValueError, match="were scored with AP and nDCG@10"):
         judge_pool(gate(), pool[0], [other])
+    with pytest.raises(ValueError, match="two baselines of a pool are called 's1'"):
+        judge_pool(gate(), pool[0], [pool[1], pool[2], pool[1]])
 
 
 def test_a_candidate_called_like_a_baseline_is_told_apart():

@@ -1,0 +1,82 @@
+"""``riskguard compare`` with several baselines: pools, and baselines computed from several."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+AP = "--measure AP"
+
+
+def verdicts(ended):
+    return json.loads(ended.out)["verdicts"]
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        ("loss.run --baseline prod --baseline good.run --alpha 5", 1, "FAIL GeoRisk significantly worse"),
+        ("loss.run --baseline prod --baseline good.run --reference any", 1, "significantly below 2 of 2 references"),
+        ("loss.run --baseline prod --baseline good.run --reference median", 1, "against median = -"),
+        ("good.run --baseline prod --baseline loss.run", 0, "PASS GeoRisk not worse: GeoRisk(alpha=1) against prod"),
+        ("good.run --baseline prod --baseline nowhere.run", 3, "INCOMPARABLE (missing_input)"),
+        ("good.run --baseline prod --reference bm25", 2, "'bm25' is no baseline of this gate; expected prod, any or"),
+        ("good.run --baseline-mean prod,loss.run", 2, "a pool is of systems, give them with --baseline"),
+        ("good.run --baseline prod --weighted", 2, "weighted has no meaning for georisk_not_worse"),
+    ],
+)
+def test_a_gate_over_a_pool_has_its_status(command, line, status, said):
+    ended = command(f"compare {line} {AP} --gate georisk_not_worse")
+    assert ended.status == status
+    assert said in " ".join((ended.out + ended.err).split())
+
+
+def test_a_pool_gives_one_verdict_for_each_alpha_and_the_curve_over_all(command):
+    pool = "--baseline prod --baseline loss.run"
+    ended = command(f"compare good.run {pool} {AP} --gate georisk_not_worse --alpha 1 --alpha 5 --json -")
+    found = verdicts(ended)
+    assert [verdict["alpha"] for verdict in found] == [1, 5]
+    assert all(verdict["pool"]["systems"] == ["good", "prod", "loss"] for verdict in found)
+    assert [point["alpha"] for point in found[0]["pool"]["curve"]] == [1, 5]
+
+
+def test_every_computed_baseline_is_asked_about_after_the_others(command):
+    computed = "--baseline-mean prod,loss.run --baseline-mean prod,churn.run --baseline-max prod,loss.run"
+    ended = command(f"compare good.run {computed} --baseline prod {AP} --json -")
+    assert [verdict["baselines"] for verdict in verdicts(ended)] == [
+        ["prod"],
+        ["mean(prod, loss)"],
+        ["mean(prod, churn)"],
+        ["max(prod, loss)"],
+    ]
+    assert verdicts(ended)[3]["yardstick"] == {
+        "kind": "max",
+        "systems": ["prod", "loss"],
+        "candidate_inside": False,
+    }
+
+
+def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
+    ended = command(f"compare good.run --baseline-max prod,loss.run --candidate-inside {AP} --json -")
+    (found,) = verdicts(ended)
+    assert found["yardstick"]["candidate_inside"]
+    assert found["topics"]["wins"] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("", "no baseline: give --baseline, or --baseline-mean with several"),
+        ("--baseline prod --candidate-inside", "there is no --baseline-mean, -median or -max for it to be in"),
+        ("--baseline-mean prod,", "expected names or paths with commas between them"),
+        ("--baseline-mean prod,prod", "names a system twice"),
+        ("--baseline-mean loss.run,old/loss.run", "--baseline-mean: loss is there twice; NAME=RUN names one"),
+        ("--baseline-mean prod,loss.run --baseline-mean prod,loss.run", "mean(prod, loss) is there twice"),
+    ],
+)
+def test_what_no_baseline_can_be_computed_from_is_a_usage_error(command, options, said):
+    ended = command(f"compare good.run {options} {AP}")
+    assert ended.status == 2
+    assert said in " ".join(ended.err.split())
+    assert ended.out == ""
