@@ -72,8 +72,10 @@ class Referee:
         self._noise: dict[Key, list[_Scored]] = {}
         self._messages: list[tuple[Verdict, str]] = []
 
-    def verdict(self, question: Question, *, family: Family | None = None) -> Verdict:
+    def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
         """The gate's verdict; ``family`` says what the gates that it is judged together with leave of its level.
+
+        ``together`` is how many gates are judged together, those without a p-value among them.
 
         Raises
         ------
@@ -87,23 +89,30 @@ class Referee:
         except DataError as error:
             return self._incomparable(question, error)
         try:
-            return self._judged(question, systems, topics, family)
+            return self._judged(question, systems, topics, family, together)
         except ValueError as error:
             raise UsageError(str(error)) from None
 
     def _judged(
-        self, question: Question, systems: Sequence[_Scored], topics: Topics | None, family: Family | None
+        self,
+        question: Question,
+        systems: Sequence[_Scored],
+        topics: Topics | None,
+        family: Family | None,
+        together: int,
     ) -> Verdict:
         gate, (ours, *theirs) = question.gate, [scored.scores for scored in systems]
         rescored = any(scored.rescored for scored in systems[1:])
         if gate.kind == "georisk_not_worse":
-            return judge_pool(gate, ours, theirs, alphas=question.alphas, rescored=rescored, family=family)
+            return judge_pool(
+                gate, ours, theirs, alphas=question.alphas, rescored=rescored, family=family, together=together
+            )
         baseline = question.baseline
         if not isinstance(baseline, Computed):
             verdict = judge(
                 gate, ours, theirs[0], replicates=theirs[1:], topics=topics, rescored=rescored, family=family
             )
-            return self._chained(verdict, baseline, ours) if isinstance(baseline, Stored) else verdict
+            return self._chained(verdict, gate, baseline, ours, topics) if isinstance(baseline, Stored) else verdict
         try:
             computed = computed_baseline(gate, baseline, ours, theirs)
         except DataError as error:
@@ -115,7 +124,9 @@ class Referee:
             yardstick=Yardstick(baseline.kind, baseline.names, baseline.candidate_inside),
         )
 
-    def _chained(self, verdict: Verdict, baseline: Stored, candidate: TopicScores) -> Verdict:
+    def _chained(
+        self, verdict: Verdict, gate: Gate, baseline: Stored, candidate: TopicScores, topics: Topics | None
+    ) -> Verdict:
         """With the changes that the baseline went through, where it has any; they decide nothing."""
         if verdict.kind != "not_significantly_risky" or verdict.outcome not in ("pass", "fail"):
             return verdict
@@ -124,7 +135,7 @@ class Referee:
             return verdict
         try:
             chain = store.lineage(baseline.name, candidate.measure, qrels=self.qrels, queries=self.queries)
-            return with_lineage(verdict, [stored.scores for stored in chain], candidate)
+            return with_lineage(verdict, gate, [stored.scores for stored in chain], candidate, topics=topics)
         except DataError as error:
             notice = Notice(
                 "history_unusable", f"what {baseline.name} held before cannot be looked at: {error.problem}"
@@ -143,19 +154,23 @@ class Referee:
         """
         if correction == "none":
             return [self.verdict(question) for question in questions]
-        p_values = [self._p_value(question) for question in questions]
+        together = len(questions)
+        p_values = [self._p_value(question, together) for question in questions]
         try:
             families = in_families([question.gate for question in questions], p_values, correction=correction)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        return [self.verdict(question, family=family) for question, family in zip(questions, families, strict=True)]
+        return [
+            self.verdict(question, family=family, together=together)
+            for question, family in zip(questions, families, strict=True)
+        ]
 
-    def _p_value(self, question: Question) -> float | None:
+    def _p_value(self, question: Question, together: int) -> float | None:
         gate = question.gate
         try:
             ours, *theirs = (scored.scores for scored in self._systems(question))
             if gate.kind == "georisk_not_worse":
-                return pool_p_value(gate, ours, theirs)
+                return pool_p_value(gate, ours, theirs, together=together)
             if isinstance(question.baseline, Computed):
                 theirs = [computed_baseline(gate, question.baseline, ours, theirs)]
             return decision_p_value(compare(gate, ours, theirs[0], replicates=theirs[1:], topics=self.topics))

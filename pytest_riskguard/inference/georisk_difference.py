@@ -160,7 +160,8 @@ class GeoRiskDifference:
             raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, got {level!r}")
-        if method != "student_t" and not self.constant and 1 - level < 2 / self.law.size:
+        # 1 - (1 - 2/size) may be a last digit below 2/size
+        if method != "student_t" and not self.constant and (1 - level) * self.law.size < 2 - 1e-6:
             raise ValueError(
                 f"level {level!r} needs at least {math.ceil(2 / (1 - level))} replicates, there are {self.law.size}"
             )

@@ -32,6 +32,8 @@ MOST_CELLS = 2**32
 FEWEST_IN_TAIL = 4
 #: Differences kept, of all references and alphas: bounds the memory.
 MOST_KEPT = 2**24
+#: More than that no interval is worth: half a gigabyte.
+FAR_TOO_MANY = 2**26
 
 
 def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences: int = 1, n_tests: int = 1) -> int:
@@ -47,13 +49,24 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
         References times alphas: all their replicates are kept.
     n_tests : int
         Tests that share the error, as by Holm's method: the strictest has ``(1 - level)/n_tests``.
+
+    Raises
+    ------
+    ValueError
+        A level outside (0, 1); more replicates than memory holds.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
     tail = (1 - level) / 2 / max(1, n_tests)
     wanted = min(max(math.ceil(IN_TAIL / tail), FEWEST_REPLICATES), MOST_REPLICATES)
     affordable = min(MOST_CELLS // (n_systems * n_topics), MOST_KEPT // max(1, n_differences))
-    return max(min(wanted, affordable), math.ceil(FEWEST_IN_TAIL / tail))
+    found = max(min(wanted, affordable), math.ceil(FEWEST_IN_TAIL / tail))
+    if found * n_differences > FAR_TOO_MANY:
+        raise ValueError(
+            f"level {level:g} with {n_tests} tests needs {found} replicates of {n_differences} differences each, "
+            "more than memory holds: ask at a lower level, or of fewer references"
+        )
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.align import Aligned, on_one_list
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.pools.decision import Answer, answers
+from pytest_riskguard.gates.pools.decision import Test, tests_of
 from pytest_riskguard.gates.spec import ANY, FEWEST_TOPICS, MEDIAN, Gate
 from pytest_riskguard.inference import PoolInference, pool_inference, replicates_for
 from pytest_riskguard.risk import expected_scores, georisk
@@ -21,6 +21,8 @@ from pytest_riskguard.risk.checks import FloatArray
 
 #: Row of the candidate in every matrix.
 CANDIDATE = 0
+#: GeoRisks below this differ by nothing that replicates could show.
+VANISHED = 1e-100
 
 
 @dataclass(frozen=True)
@@ -54,24 +56,33 @@ class PoolComparison:
         At least one, in the order given.
     level : float, optional
         What is left of the gate's level in a family of gates.
+    together : int
+        How many gates are judged together: all must be able to fail.
 
     Raises
     ------
     DataError
         The systems cannot be compared, or have scores that GeoRisk is not defined for.
     ValueError
-        A reference that is no baseline; two baselines of one name.
+        A reference that is no baseline; two baselines of one name; an alpha at which every GeoRisk vanishes.
     """
 
     def __init__(
-        self, gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores], *, level: float | None = None
+        self,
+        gate: Gate,
+        candidate: TopicScores,
+        baselines: Sequence[TopicScores],
+        *,
+        level: float | None = None,
+        together: int = 1,
     ) -> None:
-        self.gate, self.level = gate, gate.level if level is None else level
+        self.gate, self.level, self.together = gate, gate.level if level is None else level, together
         (ours, *theirs), self.missing = on_one_list(gate, (candidate, *baselines))
         self.candidate, self.baselines = ours, tuple(theirs)
         self.scores: FloatArray = np.array([system.values for system in (ours, *theirs)])
         self.names = _distinct([ours.name, *(system.name for system in theirs)])
         self._refuse_scores()
+        self._refuse_alpha()
         self.references = self._references()
 
     def _refuse_scores(self) -> None:
@@ -92,6 +103,19 @@ class PoolComparison:
             f"{self.scores[row, column]:g}, expected scores {expected} for GeoRisk",
             reason="bad_scores",
         )
+
+    def _refuse_alpha(self) -> None:
+        """Where every GeoRisk is all but 0, none is lower than another, and any candidate would pass."""
+        if np.any(self.scores > 0) and self.largest(self.gate.alpha) < VANISHED:
+            raise ValueError(
+                f"alpha {self.gate.alpha:g} is too large for this pool: GeoRisk of every system vanishes; expected "
+                "an alpha at which a good system keeps some of it (5, say)"
+            )
+
+    def largest(self, alpha: float) -> float:
+        """The largest GeoRisk of the pool."""
+        kind = self.gate.tradeoff if alpha == self.gate.alpha else "linear"
+        return float(np.max(georisk(self.scores, alpha=alpha, kind=kind)))
 
     def _references(self) -> tuple[Reference, ...]:
         """Those that the gate asks about; a baseline's own name comes before the words ``any`` and ``median``."""
@@ -143,13 +167,13 @@ class PoolComparison:
 
     @cached_property
     def replicates(self) -> int:
-        """How many are drawn: by the gate's own level, so that a family of gates changes none."""
+        """How many are drawn: by the gate's own level and the number of tests, so that all of a family draw alike."""
         return replicates_for(
             level=self.gate.level,
             n_systems=self.scores.shape[0],
             n_topics=self.n,
             n_differences=2 * len(self.references),
-            n_tests=len(self.references),
+            n_tests=self.together * len(self.references),
         )
 
     def inferred(self, *alphas: float) -> PoolInference:
@@ -177,32 +201,60 @@ class PoolComparison:
         return self._inferences[0]
 
     @cached_property
-    def answers(self) -> tuple[Answer, ...]:
-        """Against each reference, its error shared between all by Holm's method."""
-        at, plain = self._inferences
-        return answers(
+    def tests(self) -> tuple[Test, ...]:
+        """Against each reference, at the gate's alpha."""
+        return self._tests(self._inferences[0], self.gate.alpha)
+
+    @cached_property
+    def plain(self) -> tuple[Test, ...]:
+        """The same at alpha 0."""
+        return self._tests(self._inferences[1], 0.0)
+
+    def _tests(self, inference: PoolInference, alpha: float) -> tuple[Test, ...]:
+        return tests_of(
             self.gate,
-            [at.difference(reference=reference.row, alpha=self.gate.alpha) for reference in self.references],
-            [plain.difference(reference=reference.row, alpha=0.0) for reference in self.references],
+            [inference.difference(reference=reference.row, alpha=alpha) for reference in self.references],
             changed=self.changed,
             level=self.level,
+            scale=float(np.max(inference.georisk[inference.alphas.index(alpha)])),
         )
+
+    @property
+    def passes(self) -> bool:
+        """Whether the candidate is let through: at its alpha, or at alpha 0 where churn only warns."""
+        if not self.enough_topics:
+            return False
+        return all(test.passes for test in self.tests) or (self.gate.on_churn == "warn" and not self.loses)
+
+    @property
+    def loses(self) -> bool:
+        """Whether the same gate fails at alpha 0."""
+        return not all(test.passes for test in self.plain)
+
+    @property
+    def p_value(self) -> float | None:
+        """The smallest ``1 - level`` at which the gate fails; None for too few topics."""
+        if not self.enough_topics:
+            return None
+        p = min(test.adjusted_p_value for test in self.tests)
+        if self.gate.on_churn == "fail":
+            return p
+        return max(p, min(test.adjusted_p_value for test in self.plain))
 
     @cached_property
     def deciding(self) -> int:
-        """Which reference the verdict is about: the one that is failed most clearly."""
-        order = range(len(self.references))
-        return min(order, key=lambda i: (self.answers[i].p_value, self.answers[i].decision.margin))
+        """Which reference the verdict is about: one that is failed, at alpha 0 too if there is one; most clearly."""
+
+        def key(i: int) -> tuple[bool, bool, float, float]:
+            test, plain = self.tests[i], self.plain[i]
+            return test.passes, plain.passes and not test.passes, test.p_value, test.decision.margin
+
+        return min(range(len(self.references)), key=key)
 
     @property
     def reference(self) -> Reference:
         """The reference that the verdict is about; the first where there are too few topics to decide."""
         return self.references[self.deciding if self.enough_topics else 0]
-
-    @property
-    def passes(self) -> bool:
-        """Whether the candidate is let through against every reference, churn included where it only warns."""
-        return self.enough_topics and all(answer.passes for answer in self.answers)
 
     def rows_of(self, reference: Reference) -> list[int]:
         """The row of a reference's scores; the median's are those of the one or two baselines in the middle."""
@@ -211,7 +263,7 @@ class PoolComparison:
     def without(self, columns: npt.NDArray[np.intp]) -> PoolComparison:
         """The same question with topics left out."""
         systems = [_without(system, columns) for system in (self.candidate, *self.baselines)]
-        return PoolComparison(self.gate, systems[0], systems[1:], level=self.level)
+        return PoolComparison(self.gate, systems[0], systems[1:], level=self.level, together=self.together)
 
 
 def _without(scores: TopicScores, columns: npt.NDArray[np.intp]) -> TopicScores:

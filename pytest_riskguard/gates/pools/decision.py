@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_riskguard.gates.decision import REACHED, margin, rule_for
+from pytest_riskguard.gates.decision import REACHED, rule_for
 from pytest_riskguard.gates.significance import p_by_rule
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import Interval, effective_levels, holm
@@ -21,12 +21,17 @@ REPORTED = ("student_t", "percentile", "bca")
 class Decision:
     """What the rule said of the difference from one reference at one alpha.
 
-    ``margin`` is how far the decisive limit is from the bound: at least 0 exactly where the rule passes.
+    ``margins`` say by method how far the upper limit is from the bound: at least 0 where it reaches it.
     """
 
     decisive: str
-    margin: float
+    margins: Mapping[str, float]
     intervals: tuple[Interval, ...]
+
+    @property
+    def margin(self) -> float:
+        """That of the interval that decided."""
+        return self.margins[self.decisive]
 
     @property
     def passes(self) -> bool:
@@ -39,93 +44,83 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What the gate says against one reference.
+class Test:
+    """The rule against one reference among several, at one alpha.
 
     Attributes
     ----------
-    difference, plain_difference : GeoRiskDifference
-        At the gate's alpha, and at alpha 0.
-    level : float
-        What Holm's method left for this reference.
+    difference : GeoRiskDifference
     p_value, adjusted_p_value : float
         The smallest ``1 - level`` at which the rule fails, alone and among all references.
-    decision, plain : Decision
-        At the gate's alpha, and at alpha 0.
-    passes : bool
-        Whether the candidate is let through, churn included where it only warns.
+    level : float
+        What Holm's method left for this reference.
+    decision : Decision
+        At that level.
     """
 
     difference: GeoRiskDifference
-    plain_difference: GeoRiskDifference
-    level: float
     p_value: float
     adjusted_p_value: float
+    level: float
     decision: Decision
-    plain: Decision
-    passes: bool
+
+    @property
+    def passes(self) -> bool:
+        """Whether the candidate is not significantly below this reference."""
+        return self.decision.passes
 
 
-def decide(gate: Gate, difference: GeoRiskDifference, changed: int, level: float) -> Decision:
-    """Apply the rule to one difference: that of ``gates.decision``, with GeoRisk for URisk."""
+def decide(gate: Gate, difference: GeoRiskDifference, *, changed: int, level: float, scale: float = 1.0) -> Decision:
+    """Apply the rule to one difference: that of ``gates.decision``, with GeoRisk for URisk.
+
+    ``scale`` is the largest GeoRisk of the pool: a limit counts as having reached the bound by a share of it.
+    """
     rule = rule_for(gate, n_topics=difference.left_out.size, n_changed=changed, level=level)
     intervals = tuple(difference.interval(method=method, level=level) for method in REPORTED)
     limits = {interval.method: interval.upper for interval in intervals}
-    decisive = rule.decisive(limits)
-    return Decision(decisive, margin(gate, limits[decisive]), intervals)
+    margins = {method: limit - _bound(gate, scale) for method, limit in limits.items()}
+    return Decision(rule.decisive(limits), margins, intervals)
 
 
-def answers(
-    gate: Gate,
-    differences: Sequence[GeoRiskDifference],
-    plain: Sequence[GeoRiskDifference],
-    *,
-    changed: Sequence[int],
-    level: float,
-) -> tuple[Answer, ...]:
-    """The gate against each reference, whose errors are kept together by Holm's method.
+def tests_of(
+    gate: Gate, differences: Sequence[GeoRiskDifference], *, changed: Sequence[int], level: float, scale: float
+) -> tuple[Test, ...]:
+    """The rule against each reference at one alpha, the errors kept together by Holm's method.
 
     Parameters
     ----------
     gate : Gate
-    differences, plain : sequence of GeoRiskDifference
-        From each reference: at the gate's alpha, and at alpha 0.
+    differences : sequence of GeoRiskDifference
+        From each reference.
     changed : sequence of int
         Topics that differ between candidate and reference.
     level : float
         Of all references together.
+    scale : float
+        The largest GeoRisk of the pool.
     """
     p_values = [
-        _p_value(gate, difference, zero, moved)
-        for difference, zero, moved in zip(differences, plain, changed, strict=True)
+        p_by_rule(
+            gate,
+            lambda method, found=found: found.p_value(method=method, bound=_bound(gate, scale)),  # type: ignore[misc]
+            n_topics=found.left_out.size,
+            n_changed=moved,
+        )
+        for found, moved in zip(differences, changed, strict=True)
     ]
-    adjusted = holm(p_values)
-    if len(p_values) == 1:
-        levels = np.array([level])
-    else:
+    levels = np.array([level])
+    if len(p_values) > 1:
         levels = 1 - effective_levels(p_values, level=level, correction="holm")
     found = []
-    for i, moved in enumerate(changed):
+    for difference, moved, p, adjusted, left in zip(
+        differences, changed, p_values, holm(p_values), levels, strict=True
+    ):
         # draws end somewhere, and no interval reaches further: two replicates at least lie beyond it
-        left = min(float(levels[i]), 1 - 2 / differences[i].law.size)
-        decision = decide(gate, differences[i], moved, left)
-        at_zero = decide(gate, plain[i], moved, left)
-        passes = decision.passes or (gate.on_churn == "warn" and at_zero.passes)
-        adjusted_p = float(adjusted[i])
-        found.append(Answer(differences[i], plain[i], left, p_values[i], adjusted_p, decision, at_zero, passes))
+        reach = min(float(left), 1 - 2 / difference.law.size)
+        decision = decide(gate, difference, changed=moved, level=reach, scale=scale)
+        found.append(Test(difference, p, float(adjusted), reach, decision))
     return tuple(found)
 
 
-def _p_value(gate: Gate, difference: GeoRiskDifference, plain: GeoRiskDifference, changed: int) -> float:
-    bound = -gate.tolerance - REACHED
-
-    def at(found: GeoRiskDifference) -> float:
-        return p_by_rule(
-            gate,
-            lambda method: found.p_value(method=method, bound=bound),
-            n_topics=found.left_out.size,
-            n_changed=changed,
-        )
-
-    p = at(difference)
-    return p if gate.on_churn == "fail" or gate.alpha == 0 else max(p, at(plain))
+def _bound(gate: Gate, scale: float) -> float:
+    return -gate.tolerance - REACHED * min(scale, 1.0)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
 from pytest_riskguard.gates.explain import topic_rows
 from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison, Reference
+from pytest_riskguard.gates.pools.decision import Test
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.gates.verdict import ResponsibleTopic
-from pytest_riskguard.risk import georisk, standardised, topic_contributions, z_scores
+from pytest_riskguard.risk import standardised, topic_contributions, z_scores
 from pytest_riskguard.risk.checks import FloatArray
 
 #: How many times further than the jackknife says the limit may move when a topic is left out.
 NEAR = 3.0
+#: ZRisks per topic this close: the slope of Phi between them is that of its middle.
+CLOSE = 1e-4
 
 
 def contributions(comparison: PoolComparison, reference: Reference) -> FloatArray:
@@ -24,34 +29,42 @@ def contributions(comparison: PoolComparison, reference: Reference) -> FloatArra
 
     GeoRisk is sqrt(m) sqrt(P), m the mean score and P = Phi(ZRisk/c). A difference of two products is split between
     the factors exactly: (sqrt(m1) - sqrt(m2)) times the mean of the sqrt(P), plus (sqrt(P1) - sqrt(P2)) times the
-    mean of the sqrt(m). Topics share the first in proportion to their difference of scores, the second to that of
-    their parts in ZRisk. For the median of an even number of baselines it is the mean over the two in the middle.
+    mean of the sqrt(m). A difference of roots is that of what is under them over the sum of the roots, and a
+    difference of Phi its slope between the two times that of ZRisk/c; so both are sums over topics. For the median of
+    an even number of baselines it is the mean over the two in the middle.
     """
     gate, x = comparison.gate, comparison.scores
     parts = topic_contributions(x, alpha=gate.alpha, kind=gate.tradeoff)
-    means = np.array([math.fsum(row) / comparison.n for row in x])
-    values = georisk(x, alpha=gate.alpha, kind=gate.tradeoff)
-    rows = comparison.rows_of(reference)
-    split = [_split(x, parts, means, values, row) for row in rows]
-    return np.asarray(np.sum(split, axis=0) / len(rows))
+    split = [_split(x[[CANDIDATE, row]], parts[[CANDIDATE, row]]) for row in comparison.rows_of(reference)]
+    return np.asarray(np.sum(split, axis=0) / len(split))
 
 
-def _split(x: FloatArray, parts: FloatArray, means: FloatArray, values: FloatArray, row: int) -> FloatArray:
-    pair = [CANDIDATE, row]
-    roots = np.sqrt(means[pair])
-    # sqrt(P) as GeoRisk has it; a system without any score has GeoRisk 0 whatever its P
-    safe = np.divide(values[pair], roots, out=np.zeros(2), where=roots > 0)
-    by_score = _shared(x[CANDIDATE] - x[row], float(roots[0] - roots[1]) * float(np.mean(safe)))
-    by_z = _shared(parts[CANDIDATE] - parts[row], float(safe[0] - safe[1]) * float(np.mean(roots)))
-    return by_score + by_z
+def _split(x: FloatArray, parts: FloatArray) -> FloatArray:
+    """The same for one pair of systems: rows are candidate and reference."""
+    n = x.shape[1]
+    roots = np.sqrt([math.fsum(row) / n for row in x])
+    z = np.array([math.fsum(row) / n for row in parts])
+    shapes = np.sqrt(ndtr(z))
+    by_score = (x[0] - x[1]) / n * _over(float(np.mean(shapes)), float(np.sum(roots)))
+    by_z = (
+        (parts[0] - parts[1])
+        / n
+        * _slope(float(z[0]), float(z[1]))
+        * _over(float(np.mean(roots)), float(np.sum(shapes)))
+    )
+    return np.asarray(by_score + by_z)
 
 
-def _shared(differences: FloatArray, total: float) -> FloatArray:
-    """A total divided between topics in proportion to their differences, which add up to the like of it."""
-    whole = math.fsum(differences)
-    if total == 0 or whole == 0:
-        return np.zeros(differences.size)
-    return differences * (total / whole)
+def _over(value: float, divisor: float) -> float:
+    return value / divisor if divisor > 0 else 0.0
+
+
+def _slope(a: float, b: float) -> float:
+    """(Phi(a) - Phi(b))/(a - b), and its limit where a and b are so close that rounding would show."""
+    if abs(a - b) > CLOSE:
+        return float((ndtr(a) - ndtr(b)) / (a - b))
+    middle = (a + b) / 2
+    return math.exp(-middle * middle / 2) / math.sqrt(2 * math.pi)
 
 
 def responsible_topics(
@@ -85,15 +98,23 @@ def flips(comparison: PoolComparison) -> npt.NDArray[np.bool_]:
     result = np.zeros(comparison.n, dtype=np.bool_)
     if comparison.n - 1 < FEWEST_TOPICS:
         return result
-    near = np.ones(comparison.n, dtype=np.bool_)
-    for answer in comparison.answers:
-        if not answer.passes:
-            shifts = np.abs(answer.difference.left_out - answer.difference.estimate)
-            width = abs(answer.decision.margin - answer.difference.estimate) / (comparison.n - 1)
-            near &= answer.decision.margin + NEAR * (shifts + width) >= 0
+    near = _near(comparison.tests, comparison.n)
+    if comparison.gate.on_churn == "warn":
+        near |= _near(comparison.plain, comparison.n)
     for i in np.flatnonzero(near):
         result[i] = comparison.without(np.array([i])).passes
     return result
+
+
+def _near(tests: Sequence[Test], n: int) -> npt.NDArray[np.bool_]:
+    """Topics without which all of the tests that fail might pass."""
+    near = np.ones(n, dtype=np.bool_)
+    for test in tests:
+        if not test.passes:
+            shifts = np.abs(test.difference.left_out - test.difference.estimate)
+            width = abs(test.decision.margin - test.difference.estimate) / (n - 1)
+            near &= test.decision.margin + NEAR * (shifts + width) >= 0
+    return near
 
 
 def flip_set(comparison: PoolComparison, reference: Reference) -> tuple[str, ...] | None:

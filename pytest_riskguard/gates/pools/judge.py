@@ -41,6 +41,7 @@ def judge_pool(
     alphas: Sequence[float] = (),
     rescored: bool = False,
     family: Family | None = None,
+    together: int = 1,
 ) -> Verdict:
     """Ask whether the candidate's GeoRisk is significantly below that of a reference in its pool.
 
@@ -59,6 +60,8 @@ def judge_pool(
         Whether a stored baseline was scored anew because judgements changed.
     family : Family, optional
         The gates that this one is judged together with, and the level that they leave to it.
+    together : int
+        How many these are, itself among them: it says how far into the tail must be drawn.
 
     Raises
     ------
@@ -80,13 +83,17 @@ def judge_pool(
     )
     question = replace(question, family=family)
     try:
-        comparison = PoolComparison(gate, candidate, baselines, level=None if family is None else family.level)
+        comparison = PoolComparison(
+            gate, candidate, baselines, level=None if family is None else family.level, together=together
+        )
     except DataError as error:
         return refused(question, error)
     return _verdict(comparison, question, alphas=alphas, rescored=rescored)
 
 
-def pool_p_value(gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores]) -> float | None:
+def pool_p_value(
+    gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores], *, together: int = 1
+) -> float | None:
     """The smallest ``1 - level`` at which the gate fails; None for too few topics.
 
     Raises
@@ -96,14 +103,7 @@ def pool_p_value(gate: Gate, candidate: TopicScores, baselines: Sequence[TopicSc
     ValueError
         As ``judge_pool``.
     """
-    comparison = PoolComparison(gate, candidate, baselines)
-    return _p_value(comparison)
-
-
-def _p_value(comparison: PoolComparison) -> float | None:
-    if not comparison.enough_topics:
-        return None
-    return min(answer.adjusted_p_value for answer in comparison.answers)
+    return PoolComparison(gate, candidate, baselines, together=together).p_value
 
 
 def _verdict(comparison: PoolComparison, question: Verdict, *, alphas: Sequence[float], rescored: bool) -> Verdict:
@@ -133,8 +133,7 @@ def _outcome(comparison: PoolComparison, power: Power) -> tuple[Outcome, str | N
     if not comparison.enough_topics:
         return "inconclusive", "too_few_topics"
     if not comparison.passes:
-        failed = [answer for answer in comparison.answers if not answer.passes]
-        return "fail", "loss" if any(not answer.plain.passes for answer in failed) else "churn"
+        return "fail", "loss" if comparison.loses else "churn"
     wanted, seen = comparison.gate.max_mde, power.minimum_detectable_effect
     if wanted is not None and not (seen is not None and seen <= wanted):
         return "inconclusive", "too_weak"
@@ -148,15 +147,14 @@ def _power(comparison: PoolComparison) -> Power:
     """
     if not comparison.enough_topics:
         return Power()
-    answer, gate = comparison.answers[comparison.deciding], comparison.gate
-    warn = gate.on_churn == "warn"
-    difference, decision = (answer.plain_difference, answer.plain) if warn else (answer.difference, answer.decision)
-    error = difference.standard_error
+    gate = comparison.gate
+    test = (comparison.plain if gate.on_churn == "warn" else comparison.tests)[comparison.deciding]
+    decision, error = test.decision, test.difference.standard_error
     if error == 0:
         return Power(minimum_detectable_effect=gate.tolerance)
-    critical = (decision.interval(decision.decisive).upper - difference.estimate) / error
+    critical = (decision.interval(decision.decisive).upper - test.difference.estimate) / error
     seen = minimum_detectable_effect(
-        error * math.sqrt(comparison.n), comparison.n, level=answer.level, critical=max(critical, 0.0)
+        error * math.sqrt(comparison.n), comparison.n, level=test.level, critical=max(critical, 0.0)
     )
     return Power(minimum_detectable_effect=gate.tolerance + seen)
 
@@ -172,10 +170,10 @@ def _topics(comparison: PoolComparison, reference: Reference) -> TopicCounts:
 
 def _estimates(comparison: PoolComparison, reference: Reference, *, failed: bool) -> Estimates:
     gate = comparison.gate
-    difference = comparison.answers[comparison.deciding].difference if comparison.enough_topics else None
+    difference = comparison.tests[comparison.deciding].difference if comparison.enough_topics else None
     return replace(
         paired_estimates(comparison.pair(reference)),
-        decision_p_value=_p_value(comparison),
+        decision_p_value=comparison.p_value,
         flip_set=(flip_set(comparison, reference) if failed else ()) if comparison.enough_topics else None,
         zrisk=_by_name(comparison, zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
         georisk=_by_name(comparison, georisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
@@ -191,7 +189,7 @@ def _by_name(comparison: PoolComparison, values: FloatArray) -> Mapping[str, flo
 def _intervals(comparison: PoolComparison) -> tuple[ReportedInterval, ...]:
     if not comparison.enough_topics:
         return ()
-    decision = comparison.answers[comparison.deciding].decision
+    decision = comparison.tests[comparison.deciding].decision
     return tuple(
         ReportedInterval(i.method, i.level, i.lower, i.upper, decisive=i.method == decision.decisive)
         for i in decision.intervals
@@ -219,17 +217,17 @@ def _figures(comparison: PoolComparison, alphas: Sequence[float]) -> PoolFigures
 
 
 def _against(comparison: PoolComparison, place: int) -> AgainstReference:
-    answer = comparison.answers[place]
-    decisive = answer.decision.interval(answer.decision.decisive)
+    test = comparison.tests[place]
+    decisive = test.decision.interval(test.decision.decisive)
     return AgainstReference(
         reference=comparison.references[place].name,
-        georisk_difference=answer.difference.estimate,
+        georisk_difference=test.difference.estimate,
         lower=decisive.lower,
         upper=decisive.upper,
-        level=answer.level,
-        p_value=answer.p_value,
-        adjusted_p_value=answer.adjusted_p_value,
-        passes=answer.passes,
+        level=test.level,
+        p_value=test.p_value,
+        adjusted_p_value=test.adjusted_p_value,
+        passes=test.passes,
     )
 
 

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pytest_riskguard.gates.decision import FEW_TOPICS, fewest_changes, margin, own_method
+from pytest_riskguard.gates.decision import FEW_TOPICS, fewest_changes, own_method
 from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison
 from pytest_riskguard.gates.verdict import NAMES, Notice
 from pytest_riskguard.risk import looks_like_percent, yardstick_fit
 
 #: Below this many topics a gate at an alpha above 1 fails too many harmless changes (docs/explanation/georisk.md).
 ENOUGH_TOPICS, MODEST_ALPHA = 50, 1.0
+#: So little of GeoRisk at alpha 0 that a warning is due.
+LITTLE = 0.01
 
 
 def notices(comparison: PoolComparison, *, rescored: bool) -> tuple[Notice, ...]:
@@ -49,11 +51,11 @@ def _about_the_data(comparison: PoolComparison, *, rescored: bool) -> Iterator[N
 def _about_the_evidence(comparison: PoolComparison) -> Iterator[Notice]:
     gate, n = comparison.gate, comparison.n
     place = comparison.deciding
-    answer, changed = comparison.answers[place], comparison.changed[place]
+    test, changed = comparison.tests[place], comparison.changed[place]
     name = comparison.references[place].name
     if changed == 0:
         yield Notice("no_variation", f"no topic differs from {name}")
-    elif changed < fewest_changes(answer.level):
+    elif changed < fewest_changes(test.level):
         topics = comparison.candidate.topics
         moved = [topics[i] for i in (comparison.pair(comparison.reference).differences != 0).nonzero()[0]]
         text = f"only {changed} of {n} topics differ from {name} ({', '.join(moved)})"
@@ -68,20 +70,27 @@ def _about_the_evidence(comparison: PoolComparison) -> Iterator[Notice]:
 
 
 def _about_the_answer(comparison: PoolComparison) -> Iterator[Notice]:
-    gate, answer = comparison.gate, comparison.answers[comparison.deciding]
-    if any(each.passes and not each.decision.passes for each in comparison.answers) and comparison.passes:
+    gate, decision = comparison.gate, comparison.tests[comparison.deciding].decision
+    if comparison.passes and not all(test.passes for test in comparison.tests):
         yield Notice("churn", "fails at this alpha only because losses weigh more; on_churn: warn lets it through")
     own = own_method(gate)
-    limits = {method: answer.decision.interval(method).upper for method in dict.fromkeys((own, "student_t"))}
-    says = {method: margin(gate, limit) >= 0 for method, limit in limits.items()}
+    limits = {method: decision.interval(method).upper for method in dict.fromkeys((own, "student_t"))}
+    says = {method: decision.margins[method] >= 0 for method in limits}
     if says[own] != says["student_t"]:
         word = {True: "passes", False: "fails"}
         yield Notice(
             "methods_disagree",
             f"by Student-t it {word[says['student_t']]} (upper limit {limits['student_t']:+.3g}), by {NAMES[own]} it "
-            f"{word[says[own]]} ({limits[own]:+.3g}); {NAMES[answer.decision.decisive]} decided",
+            f"{word[says[own]]} ({limits[own]:+.3g}); {NAMES[decision.decisive]} decided",
         )
     yield from _about_the_reference(comparison)
+    largest, at_zero = comparison.largest(gate.alpha), comparison.largest(0.0)
+    if largest < LITTLE * at_zero:
+        yield Notice(
+            "georisk_vanishes",
+            f"at alpha {gate.alpha:g} the largest GeoRisk of the pool is {largest:.2g}, at alpha 0 it is "
+            f"{at_zero:.2g}: losses weigh so much that hardly anything is left to compare; choose a smaller alpha",
+        )
     if gate.alpha == 0:
         yield Notice(
             "georisk_at_alpha_0", "at alpha 0 GeoRisk says little more than the mean: ask at an alpha above 0"

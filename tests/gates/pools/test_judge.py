@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.pools.comparison import PoolComparison
+from pytest_riskguard.gates.pools.explain import contributions
 from pytest_riskguard.gates.pools.judge import judge_pool, pool_p_value
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.inference import replicates_for
 from pytest_riskguard.reports import json as report
 from pytest_riskguard.risk import georisk, zrisk
 from tests.gates.conftest import topic_scores
@@ -99,8 +102,6 @@ def test_topics_add_up_to_the_difference(reference, options):
     pool = systems(4, count=5)
     verdict = judged(pool, reference=reference, **options)
     comparison = PoolComparison(gate(reference=reference, **options), pool[0], pool[1:])
-    from pytest_riskguard.gates.pools.explain import contributions
-
     parts = contributions(comparison, comparison.reference)
     assert parts.sum() == pytest.approx(verdict.estimates.georisk_difference, abs=1e-14)
     by_topic = {topic.topic: topic for topic in verdict.responsible_topics}
@@ -316,3 +317,73 @@ def test_a_reference_that_all_but_the_candidate_follow_is_an_odd_yardstick():
     )
     assert not [n for n in judged([pool[1], *pool[2:], pool[0]]).warnings if n.code == "odd_yardstick"]
     assert not [n for n in judged(pool, reference="median").warnings if n.code == "odd_yardstick"]
+
+
+def test_every_gate_of_a_family_can_still_fail():
+    """A candidate that is below in every replicate has the smallest p there is, and that must do in a family too."""
+    pool = systems(17, count=8)
+    pool[0] = topic_scores("s0", pool[0].values * 0.01)
+    for reference, together in (("any", 6), (None, 40)):
+        asked = gate(reference=reference, level=0.99)
+        p = pool_p_value(asked, pool[0], pool[1:], together=together)
+        assert p is not None
+        family = in_families([asked] * together, [p] * together, correction="holm")[0]
+        assert family is not None
+        assert family.adjusted_p_value <= 0.01
+        verdict = judge_pool(asked, pool[0], pool[1:], family=family, together=together)
+        assert verdict.outcome == "fail"
+
+
+def test_an_alpha_that_leaves_hardly_any_georisk_warns_and_still_tells_systems_apart():
+    pool = systems(18, n=60)
+    pool[0] = topic_scores("s0", pool[0].values * 0.0)
+    outcomes = {alpha: judged(pool, alpha=alpha) for alpha in (5.0, 50.0, 100.0)}
+    assert {verdict.outcome for verdict in outcomes.values()} == {"fail"}
+    assert "georisk_vanishes" in [notice.code for notice in outcomes[100.0].warnings]
+    assert "georisk_vanishes" not in [notice.code for notice in outcomes[5.0].warnings]
+    with pytest.raises(
+        ValueError, match="alpha 1e\\+06 is too large for this pool: GeoRisk of every system vanishes"
+    ):
+        judged(pool, alpha=1e6)
+
+
+def test_a_pool_of_tiny_scores_is_judged_like_any_other():
+    pool = systems(19, shift=-0.15)
+    tiny = [topic_scores(s.name, s.values * 1e-14) for s in pool]
+    assert judged(pool).outcome == judged(tiny).outcome == "fail"
+
+
+def test_topics_keep_their_part_where_means_are_equal():
+    """The parts of two systems with the same mean are those of means that differ by next to nothing."""
+    values = systems(20)[1].values
+    rng = np.random.default_rng(0)
+    x = np.round(16 * values) / 16
+    parts, moved = [], rng.permutation(x)
+    for shift in (0.0, 3e-15, 1e-12, 1e-9):
+        candidate = moved.copy()
+        candidate[0] += shift
+        pool = [topic_scores("c", candidate), topic_scores("r", x), *systems(21)[2:]]
+        comparison = PoolComparison(gate(alpha=5.0), pool[0], pool[1:])
+        parts.append(contributions(comparison, comparison.reference))
+    for other in parts[1:]:
+        assert other == pytest.approx(parts[0], abs=1e-7)
+    assert np.ptp(parts[0]) > 1e-3
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_loss_and_churn_are_what_the_gate_says_at_alpha_0(seed):
+    rng = np.random.default_rng(seed)
+    pool = systems(seed, n=30, shift=-0.04 * rng.random())
+    options = {"reference": "any", "level": 0.7}
+    verdict, plain = judged(pool, alpha=2.0, **options), judged(pool, alpha=0.0, **options)
+    warned = judged(pool, alpha=2.0, on_churn="warn", **options)
+    if verdict.outcome == "fail":
+        assert (verdict.reason == "loss") == (plain.outcome == "fail")
+        assert (warned.outcome == "pass") == (verdict.reason == "churn")
+    else:
+        assert warned.outcome == "pass"
+
+
+def test_more_references_than_memory_holds_are_refused():
+    with pytest.raises(ValueError, match="more than memory holds: ask at a lower level, or of fewer references"):
+        replicates_for(level=0.9999, n_systems=200, n_topics=50, n_differences=398, n_tests=199)
