@@ -40,6 +40,7 @@ gates:
     max_loss: 0.5
 
 # Several risk gates are each judged at their own level; `family: holm` corrects for asking several questions.
+# `baselines: [prod, release]` in place of `baseline` asks of each, and is corrected without being told.
 """
 
 

@@ -94,7 +94,8 @@ def figures(verdict: Verdict) -> list[str]:
     )
     if verdict.outcome == "pass" and (seen := verdict.power.minimum_detectable_effect):
         what = "mean loss" if verdict.on_churn == "warn" else "URisk"
-        what = "difference of GeoRisk" if verdict.pool else what
+        if verdict.pool:
+            what = "difference of GeoRisk" + (" at alpha 0" if verdict.on_churn == "warn" else "")
         lines.append(f"this gate sees a {what} of {shown(verdict, -seen)} or worse with 80 % power")
     if verdict.outcome == "pass" and (range_ := _passing_alphas(verdict)):
         lines.append(range_)

@@ -16,6 +16,7 @@ from pytest_riskguard.cli.main import cli
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.config.schema import (
     CollectionModel,
+    ComputedModel,
     ConfigModel,
     FamilyModel,
     GateModel,
@@ -143,6 +144,7 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
         ("Keys of `collection`", CollectionModel),
         ("Keys of a `candidate` that is asked live", RetrieveModel),
         ("Keys of `family`", FamilyModel),
+        ("Keys of a `baseline` that is computed", ComputedModel),
         ("Keys of a gate", GateModel),
     ],
 )
@@ -229,6 +231,13 @@ def test_each_value_that_a_gate_can_take_is_in_the_reference(values):
     assert [
         value for value in values if f"`{value}`" not in section(page("configuration.md"), "Keys of a gate")
     ] == []
+
+
+def test_each_reference_that_is_no_single_baseline_is_in_the_reference():
+    row = next(
+        line for line in section(page("configuration.md"), "Keys of a gate").splitlines() if "| `reference` " in line
+    )
+    assert all(f"`{word}`" in row for word in (spec.ANY, spec.MEDIAN))
 
 
 def test_each_correction_is_in_the_reference():

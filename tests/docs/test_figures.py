@@ -7,8 +7,9 @@ import pytest
 from pytest_riskguard.baselines import names, store
 from pytest_riskguard.config import yaml_nodes
 from pytest_riskguard.evaluation import err, reading
-from pytest_riskguard.gates import decision, explain, notices
-from pytest_riskguard.inference import cannot_fail, signflip
+from pytest_riskguard.gates import decision, explain, notices, spec
+from pytest_riskguard.gates.pools import notices as pool_notices
+from pytest_riskguard.inference import cannot_fail, pools, replicates_for, signflip
 from pytest_riskguard.inference.bootstrap import grid, laws, sparse
 from pytest_riskguard.risk import paired
 from tests.docs.pages import DOCS
@@ -37,6 +38,18 @@ STATED = [
     ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", grid.POINTS == 65_536),
     ("explanation/intervals.md", "of total probability below 1e-14", sparse.LEFT_OUT == 1e-14),
     ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", laws.SAME_ATOM == 1e-12),
+    (
+        "explanation/georisk.md",
+        "40,000 of them for an interval at\nlevel 0.95",
+        replicates_for(level=0.95, n_systems=20, n_topics=225) == 40_000,
+    ),
+    ("explanation/georisk.md", "up to 200,000", pools.MOST_REPLICATES == 200_000),
+    ("explanation/georisk.md", "The highest level\nis 0.9999", spec.GEORISK_LEVEL == 0.9999),
+    (
+        "explanation/georisk.md",
+        "Gates with fewer than 50 topics at an alpha above 1",
+        (pool_notices.ENOUGH_TOPICS, pool_notices.MODEST_ALPHA) == (50, 1),
+    ),
     ("how-to/read-a-failure.md", "With fewer than 6 changed", decision.fewest_changes(0.95) == 6),
     ("reference/files.md", "from -1000 to 1000", reading.MAX_GRADE == 1000),
     (

@@ -44,8 +44,8 @@ class Answer:
 
     Attributes
     ----------
-    difference : GeoRiskDifference
-        At the gate's alpha.
+    difference, plain_difference : GeoRiskDifference
+        At the gate's alpha, and at alpha 0.
     level : float
         What Holm's method left for this reference.
     p_value, adjusted_p_value : float
@@ -57,6 +57,7 @@ class Answer:
     """
 
     difference: GeoRiskDifference
+    plain_difference: GeoRiskDifference
     level: float
     p_value: float
     adjusted_p_value: float
@@ -110,7 +111,8 @@ def answers(
         decision = decide(gate, differences[i], moved, left)
         at_zero = decide(gate, plain[i], moved, left)
         passes = decision.passes or (gate.on_churn == "warn" and at_zero.passes)
-        found.append(Answer(differences[i], left, p_values[i], float(adjusted[i]), decision, at_zero, passes))
+        adjusted_p = float(adjusted[i])
+        found.append(Answer(differences[i], plain[i], left, p_values[i], adjusted_p, decision, at_zero, passes))
     return tuple(found)
 
 

@@ -142,19 +142,23 @@ def _outcome(comparison: PoolComparison, power: Power) -> tuple[Outcome, str | N
 
 
 def _power(comparison: PoolComparison) -> Power:
-    """The fall of GeoRisk below its tolerance that the gate would have failed for, 4 times of 5, by the jackknife."""
+    """The fall of GeoRisk below its tolerance that the gate would have failed for, 4 times of 5, by the jackknife.
+
+    Where churn is let through only a fall at alpha 0 fails the gate, so that is planned.
+    """
     if not comparison.enough_topics:
         return Power()
-    answer = comparison.answers[comparison.deciding]
-    error, warn = answer.difference.standard_error, comparison.gate.on_churn == "warn"
-    decision = answer.plain if warn else answer.decision
-    if error == 0 or warn:
-        return Power()
-    critical = (decision.interval(decision.decisive).upper - answer.difference.estimate) / error
+    answer, gate = comparison.answers[comparison.deciding], comparison.gate
+    warn = gate.on_churn == "warn"
+    difference, decision = (answer.plain_difference, answer.plain) if warn else (answer.difference, answer.decision)
+    error = difference.standard_error
+    if error == 0:
+        return Power(minimum_detectable_effect=gate.tolerance)
+    critical = (decision.interval(decision.decisive).upper - difference.estimate) / error
     seen = minimum_detectable_effect(
         error * math.sqrt(comparison.n), comparison.n, level=answer.level, critical=max(critical, 0.0)
     )
-    return Power(minimum_detectable_effect=comparison.gate.tolerance + seen)
+    return Power(minimum_detectable_effect=gate.tolerance + seen)
 
 
 def _topics(comparison: PoolComparison, reference: Reference) -> TopicCounts:

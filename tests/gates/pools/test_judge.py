@@ -267,12 +267,25 @@ def test_a_family_leaves_it_less_and_its_draws_as_they_are():
     assert verdict.estimates.decision_p_value == plain.estimates.decision_p_value
 
 
-def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive():
+@pytest.mark.parametrize("on_churn", ["fail", "warn"])
+def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive(on_churn):
     pool = systems(14)
-    seen = judged(pool).power.minimum_detectable_effect
+    seen = judged(pool, on_churn=on_churn).power.minimum_detectable_effect
     assert seen is not None
-    assert judged(pool, max_mde=seen * 1.01).outcome == "pass"
-    assert judged(pool, max_mde=seen * 0.99).reason == "too_weak"
+    assert judged(pool, on_churn=on_churn, max_mde=seen * 1.01).outcome == "pass"
+    assert judged(pool, on_churn=on_churn, max_mde=seen * 0.99).reason == "too_weak"
+
+
+def test_where_churn_is_let_through_a_loss_at_alpha_0_is_what_could_be_seen():
+    pool = systems(14)
+    assert judged(pool, alpha=5.0, on_churn="warn").power == judged(pool, alpha=0.0).power
+    assert judged(pool, alpha=5.0, on_churn="warn").power != judged(pool, alpha=5.0).power
+
+
+def test_a_candidate_that_is_its_reference_could_have_been_seen_to_fall():
+    pool = systems(14)
+    verdict = judged([pool[1], *pool[1:]], max_mde=0.001)
+    assert (verdict.outcome, verdict.power.minimum_detectable_effect) == ("pass", 0)
 
 
 def test_the_order_of_baselines_moves_no_figure():
