@@ -171,6 +171,8 @@ def _family(verdict: Verdict, family: Family) -> str:
 
 
 def _too_weak(verdict: Verdict) -> str:
+    if has(verdict, "georisk_vanishes"):
+        return "too weak: at this alpha hardly any GeoRisk is left to compare"
     seen = verdict.power.minimum_detectable_effect
     return _TOO_WEAK if seen is None else f"{_TOO_WEAK} (the smallest it sees with 80 % power: {plain(seen)})"
 

@@ -21,8 +21,8 @@ from pytest_riskguard.risk.checks import FloatArray
 
 #: Row of the candidate in every matrix.
 CANDIDATE = 0
-#: GeoRisks below this differ by nothing that replicates could show.
-VANISHED = 1e-100
+#: Where the largest GeoRisk is less than this share of that at alpha 0, a pass says nothing.
+LITTLE = 0.01
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class PoolComparison:
     DataError
         The systems cannot be compared, or have scores that GeoRisk is not defined for.
     ValueError
-        A reference that is no baseline; two baselines of one name; an alpha at which every GeoRisk vanishes.
+        A reference that is no baseline; two baselines of one name.
     """
 
     def __init__(
@@ -82,7 +82,6 @@ class PoolComparison:
         self.scores: FloatArray = np.array([system.values for system in (ours, *theirs)])
         self.names = _distinct([ours.name, *(system.name for system in theirs)])
         self._refuse_scores()
-        self._refuse_alpha()
         self.references = self._references()
 
     def _refuse_scores(self) -> None:
@@ -104,13 +103,10 @@ class PoolComparison:
             reason="bad_scores",
         )
 
-    def _refuse_alpha(self) -> None:
-        """Where every GeoRisk is all but 0, none is lower than another, and any candidate would pass."""
-        if np.any(self.scores > 0) and self.largest(self.gate.alpha) < VANISHED:
-            raise ValueError(
-                f"alpha {self.gate.alpha:g} is too large for this pool: GeoRisk of every system vanishes; expected "
-                "an alpha at which a good system keeps some of it (5, say)"
-            )
+    @cached_property
+    def vanished(self) -> bool:
+        """Whether losses weigh so much that hardly any GeoRisk is left to compare."""
+        return self.largest(self.gate.alpha) < LITTLE * self.largest(0.0)
 
     def largest(self, alpha: float) -> float:
         """The largest GeoRisk of the pool."""

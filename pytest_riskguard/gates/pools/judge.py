@@ -134,6 +134,8 @@ def _outcome(comparison: PoolComparison, power: Power) -> tuple[Outcome, str | N
         return "inconclusive", "too_few_topics"
     if not comparison.passes:
         return "fail", "loss" if comparison.loses else "churn"
+    if comparison.vanished:
+        return "inconclusive", "too_weak"
     wanted, seen = comparison.gate.max_mde, power.minimum_detectable_effect
     if wanted is not None and not (seen is not None and seen <= wanted):
         return "inconclusive", "too_weak"

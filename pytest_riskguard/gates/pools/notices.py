@@ -13,8 +13,6 @@ from pytest_riskguard.risk import looks_like_percent, yardstick_fit
 
 #: Below this many topics a gate at an alpha above 1 fails too many harmless changes (docs/explanation/georisk.md).
 ENOUGH_TOPICS, MODEST_ALPHA = 50, 1.0
-#: So little of GeoRisk at alpha 0 that a warning is due.
-LITTLE = 0.01
 
 
 def notices(comparison: PoolComparison, *, rescored: bool) -> tuple[Notice, ...]:
@@ -63,7 +61,7 @@ def _about_the_evidence(comparison: PoolComparison) -> Iterator[Notice]:
             text += ": the gate fails only if Student-t (jackknife) agrees"
         yield Notice("few_changed_topics", text)
     if n < FEW_TOPICS or (n < ENOUGH_TOPICS and gate.alpha > MODEST_ALPHA):
-        text = f"only {n} topics: with so few a gate on GeoRisk fails up to 5 harmless changes of 100, not 2.5"
+        text = f"only {n} topics: with so few, gates on GeoRisk fail more harmless changes than their level says"
         if n < FEW_TOPICS and gate.method == "auto":
             text += ", and BCa and Student-t must both pass"
         yield Notice("few_topics", text)
@@ -84,12 +82,12 @@ def _about_the_answer(comparison: PoolComparison) -> Iterator[Notice]:
             f"{word[says[own]]} ({limits[own]:+.3g}); {NAMES[decision.decisive]} decided",
         )
     yield from _about_the_reference(comparison)
-    largest, at_zero = comparison.largest(gate.alpha), comparison.largest(0.0)
-    if largest < LITTLE * at_zero:
+    if comparison.vanished:
         yield Notice(
             "georisk_vanishes",
-            f"at alpha {gate.alpha:g} the largest GeoRisk of the pool is {largest:.2g}, at alpha 0 it is "
-            f"{at_zero:.2g}: losses weigh so much that hardly anything is left to compare; choose a smaller alpha",
+            f"at alpha {gate.alpha:g} the largest GeoRisk of the pool is {comparison.largest(gate.alpha):.2g}, at "
+            f"alpha 0 it is {comparison.largest(0.0):.2g}: losses weigh so much that hardly anything is left to "
+            "compare, so the gate does not pass; choose a smaller alpha",
         )
     if gate.alpha == 0:
         yield Notice(
