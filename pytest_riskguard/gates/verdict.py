@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from pytest_riskguard.gates.explanation import Exhibits, Explanation, Judgements, TopicDocuments
+from pytest_riskguard.gates.plain import from_plain, to_plain
 
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
@@ -17,9 +19,6 @@ NAMES = {
     "percentile": "percentile",
     "bca": "BCa",
 }
-
-#: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
-SIGNIFICANT_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,8 @@ class ReportedInterval:
 class ResponsibleTopic:
     """A topic's part in the verdict; ``contribution`` = x_i/n, so losses and wins add up to URisk.
 
-    ``weight`` is None where all topics count the same; ``exceeds`` names the limits of ``no_topic_collapse``. In a
+    ``weight`` is None where all topics count the same; ``exceeds`` names the limits of ``no_topic_collapse``;
+    ``limit_without`` is the limit that decides, with this topic alone left out. In a
     pool ``contribution`` is the topic's part in the difference of GeoRisk, and the two z are those of candidate and
     reference: how far each lies above what the pool leads to expect.
     """
@@ -123,6 +123,7 @@ class ResponsibleTopic:
     exceeds: tuple[str, ...] = ()
     candidate_z: float | None = None
     baseline_z: float | None = None
+    limit_without: float | None = None
 
 
 @dataclass(frozen=True)
@@ -280,7 +281,9 @@ class Verdict:
     """Pass or fail with the evidence; field by field the JSON object of the report.
 
     ``measure`` and ``inputs`` are None for plain mappings, which have neither. ``replicates`` is how many runs of the
-    baseline's system its own noise was taken from.
+    baseline's system its own noise was taken from. ``documents`` and ``judgements`` need the runs: they
+    are there where the verdict is no pass or a report is written, and both runs are at hand; ``exhibits`` are there
+    where a report is written.
     """
 
     gate: str
@@ -317,6 +320,10 @@ class Verdict:
     yardstick: Yardstick | None = None
     lineage: Lineage | None = None
     pool: PoolFigures | None = None
+    explanation: Explanation | None = None
+    documents: tuple[TopicDocuments, ...] | None = None
+    judgements: Judgements | None = None
+    exhibits: Exhibits | None = None
     problem: str | None = None
 
     @property
@@ -331,87 +338,16 @@ class Verdict:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the report: plain types, 12 significant digits, non-finite numbers as None."""
-        plain: dict[str, Any] = _plain(self)
+        plain: dict[str, Any] = to_plain(self)
         return plain
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
-        """The verdict that ``to_dict`` wrote; fields it does not know are left out."""
-        return cls(
-            **{
-                **_known(cls, data),
-                "warnings": tuple(Notice(**_known(Notice, w)) for w in data["warnings"]),
-                "baselines": tuple(data["baselines"]),
-                "protected": tuple(data.get("protected", ())),
-                "family": None if data.get("family") is None else Family(**_known(Family, data["family"])),
-                "inputs": None if data["inputs"] is None else Inputs(**_tupled(_known(Inputs, data["inputs"]))),
-                "topics": TopicCounts(**_tupled(_known(TopicCounts, data["topics"]))),
-                "estimates": Estimates(**_tupled(_known(Estimates, data["estimates"]))),
-                "intervals": tuple(ReportedInterval(**_known(ReportedInterval, i)) for i in data["intervals"]),
-                "responsible_topics": _topics(data["responsible_topics"]),
-                "flagged_wins": _topics(data["flagged_wins"]),
-                "power": Power(**_known(Power, data["power"])),
-                "diagnostics": _diagnostics(data.get("diagnostics")),
-                "yardstick": _yardstick(data.get("yardstick")),
-                "lineage": _lineage(data.get("lineage")),
-                "pool": _pool(data.get("pool")),
-            }
-        )
+        """The verdict that ``to_dict`` wrote; fields it does not know are left out.
 
-
-def _diagnostics(data: Mapping[str, Any] | None) -> Diagnostics | None:
-    if data is None:
-        return None
-    pairs = tuple(QuantilePair(**_known(QuantilePair, pair)) for pair in data["quantiles"])
-    return Diagnostics(**{**_known(Diagnostics, data), "quantiles": pairs})
-
-
-def _lineage(data: Mapping[str, Any] | None) -> Lineage | None:
-    if data is None:
-        return None
-    runs = tuple(ChainedRun(**_known(ChainedRun, run)) for run in data["runs"])
-    return Lineage(**{**_known(Lineage, data), "runs": runs})
-
-
-def _yardstick(data: Mapping[str, Any] | None) -> Yardstick | None:
-    return None if data is None else Yardstick(**_tupled(_known(Yardstick, data)))
-
-
-def _pool(data: Mapping[str, Any] | None) -> PoolFigures | None:
-    if data is None:
-        return None
-    references = tuple(AgainstReference(**_known(AgainstReference, each)) for each in data["references"])
-    curve = tuple(CurvePoint(**_known(CurvePoint, point)) for point in data["curve"])
-    return PoolFigures(**{**_tupled(_known(PoolFigures, data)), "references": references, "curve": curve})
-
-
-def _topics(rows: list[Mapping[str, Any]]) -> tuple[ResponsibleTopic, ...]:
-    return tuple(ResponsibleTopic(**_tupled(_known(ResponsibleTopic, row))) for row in rows)
-
-
-def _known(cls: type, data: Mapping[str, Any]) -> dict[str, Any]:
-    names = {f.name for f in fields(cls)}
-    return {key: value for key, value in data.items() if key in names}
-
-
-def _tupled(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in data.items()}
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): _plain(value[key]) for key in sorted(value)}
-    if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
-    if isinstance(value, bool) or value is None or isinstance(value, str | int):
-        return value
-    return rounded(float(value))
-
-
-def rounded(value: float) -> float | None:
-    """A number as a report holds it; zero never carries a sign."""
-    if not math.isfinite(value):
-        return None
-    return float(f"{value:.{SIGNIFICANT_DIGITS}g}") + 0.0
+        Raises
+        ------
+        ValueError
+            Something in it is not as a verdict has it.
+        """
+        return from_plain(cls, data, where="verdict")

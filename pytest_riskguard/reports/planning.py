@@ -11,9 +11,9 @@ from itertools import groupby
 from typing import Any
 
 from pytest_riskguard._version import __version__
+from pytest_riskguard.gates.plain import rounded
 from pytest_riskguard.gates.planning import Plan
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
-from pytest_riskguard.gates.verdict import rounded
 from pytest_riskguard.reports.text import clean, counted, plain, short, signed
 
 SCHEMA = "riskguard-power/1"

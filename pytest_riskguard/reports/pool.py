@@ -9,8 +9,8 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from pytest_riskguard._version import __version__
+from pytest_riskguard.gates.plain import rounded
 from pytest_riskguard.gates.pool_figures import AtAlpha, AtMeasure, Order, PoolReport, Ranking, Table
-from pytest_riskguard.gates.verdict import rounded
 from pytest_riskguard.reports.grid import SHORTEST_NAME, grid, label_width, note
 from pytest_riskguard.reports.pool_words import conclusions
 from pytest_riskguard.reports.text import clean, counted, plain, short, signed
