@@ -40,7 +40,7 @@ def responsible_topics(
     losers, winners = topic_rows(
         comparison,
         parts=comparison.evidence.parts(alpha),
-        standard=_standardised(comparison.evidence, alpha),
+        standard=standardised_parts(comparison.evidence, alpha),
         flips=flips,
     )
 
@@ -97,7 +97,7 @@ def topic_rows(
     )
 
 
-def _standardised(evidence: Evidence, alpha: float) -> FloatArray:
+def standardised_parts(evidence: Evidence, alpha: float) -> FloatArray:
     """TR_i: each topic's part in standard deviations of the trade-off scores (SIGIR'14 Eq. 21)."""
     scores = evidence.scores(alpha)
     if evidence.n < 2 or not varies(scores):

@@ -10,8 +10,10 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.estimates import paired_estimates, topic_counts
 from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison, Reference
+from pytest_riskguard.gates.pools.exhibits import pool_exhibits
 from pytest_riskguard.gates.pools.explain import flip_set, flips, responsible_topics
 from pytest_riskguard.gates.pools.notices import notices
 from pytest_riskguard.gates.question import digests, refused, unanswered
@@ -42,6 +44,8 @@ def judge_pool(
     rescored: bool = False,
     family: Family | None = None,
     together: int = 1,
+    topics: Topics | None = None,
+    report: bool = False,
 ) -> Verdict:
     """Ask whether the candidate's GeoRisk is significantly below that of a reference in its pool.
 
@@ -62,6 +66,10 @@ def judge_pool(
         The gates that this one is judged together with, and the level that they leave to it.
     together : int
         How many these are, itself among them: it says how far into the tail must be drawn.
+    topics : Topics, optional
+        Tags of topics.
+    report : bool
+        Whether the verdict is to hold what charts draw.
 
     Raises
     ------
@@ -88,7 +96,11 @@ def judge_pool(
         )
     except DataError as error:
         return refused(question, error)
-    return _verdict(comparison, question, alphas=alphas, rescored=rescored)
+    verdict = _verdict(comparison, question, alphas=alphas, rescored=rescored)
+    if not report:
+        return verdict
+    tags = {} if topics is None else topics.tags
+    return replace(verdict, exhibits=pool_exhibits(comparison, comparison.reference, tags=tags))
 
 
 def pool_p_value(
