@@ -32,8 +32,12 @@ class Annotation:
     line: int | None = None
 
     def __str__(self) -> str:
-        properties = {"file": self.file, "line": self.line, "title": clean(self.title)}
-        said = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items() if value is not None)
+        properties = {"file": self.file, "line": self.line, "title": self.title}
+        said = ",".join(
+            f"{name}={_property(clean(str(value), limit=_LONGEST))}"
+            for name, value in properties.items()
+            if value is not None
+        )
         return f"::error {said}::{_data(chr(10).join(clean(line, limit=_LONGEST) for line in self.lines))}"
 
 

@@ -1,7 +1,7 @@
 """Other people's text inside Markdown: never a table, a tag, a link, a mention or a reference.
 
 Two ways. Names and ids stand in ``<code>``, where GitHub and GitLab look for neither mentions nor references, with
-all punctuation as character references, which no parser takes for markup; what a reader copies is the text itself.
+what could be markup as character references, which no parser takes for markup; what a reader copies is the text itself.
 Prose is escaped likewise, and what begins a mention, a reference or a link is broken by a space of no width.
 """
 
@@ -11,7 +11,10 @@ import re
 
 from pytest_riskguard.reports.text import clean
 
-_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+#: What names keep. A full stop behind ``www`` would make a link, for links are looked for before the box is.
+_KEPT_IN_CODE = re.compile(
+    r"(?<=[a-z])_(?=[a-z])|(?<!www)\.|[-,;=/+%?()']|(?P<escaped>[!-/:-@\[-`{-~])", re.IGNORECASE
+)
 #: What prose keeps, so that its source stays readable: means nothing inside a line. The interval of a figure, which
 #: would be a link only with an address behind it; the underscore inside a word; the colon before a space.
 _KEPT = re.compile(
@@ -35,15 +38,19 @@ def code(text: str, *, limit: int = 120) -> str:
     if not shown:
         return ""
     # The empty comment keeps apart what a mail address is made of: they are looked for in the text as it is shown.
-    escaped = _PUNCTUATION.sub(_reference, shown).replace("&#64;", "&#64;<!-- -->")
+    escaped = _escaped(_KEPT_IN_CODE, shown).replace("&#64;", "&#64;<!-- -->")
     return f"<code>{escaped}</code>"
 
 
 def prose(text: str, *, limit: int = 4000) -> str:
     """A sentence of ours that other people's text is part of."""
     broken = _LINKING.sub(lambda found: found.group() + _GAP, clean(text, limit=limit))
-    escaped = _KEPT.sub(lambda found: _reference(found) if found["escaped"] else found.group(), broken)
+    escaped = _escaped(_KEPT, broken)
     return _NUMBERED.sub(_reference, escaped).replace(_GAP, "&#8203;")
+
+
+def _escaped(kept: re.Pattern[str], text: str) -> str:
+    return kept.sub(lambda found: _reference(found) if found["escaped"] else found.group(), text)
 
 
 def _reference(found: re.Match[str]) -> str:

@@ -133,7 +133,7 @@ def _slice(verdict: Verdict, each: Slice) -> list[str]:
         str(each.wins),
         str(each.losses),
         signed(each.mean_difference),
-        prose(risk),
+        risk,
         "too few topics" if each.adjusted_p_value is None else plain(each.adjusted_p_value),
         "risky" if each.risky else "",
     ]
