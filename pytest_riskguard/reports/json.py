@@ -25,5 +25,10 @@ def report(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 
 
 def dumps(verdicts: Sequence[Verdict]) -> str:
-    """The report as text: keys in the order of the schema, no NaN, ASCII so that any console can print it."""
-    return json.dumps(report(verdicts), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    """The report as text: keys in the order of the schema, no NaN, ASCII so that any console can print it.
+
+    Two ``#`` in a row, which only text of others holds, begin a command of some CI systems wherever they stand in a
+    line: the first is written as an escape.
+    """
+    text = json.dumps(report(verdicts), indent=2, ensure_ascii=True, allow_nan=False)
+    return text.replace("##", "\\u0023#") + "\n"

@@ -12,6 +12,8 @@ from pytest_riskguard.gates.spec import COMPUTED, CONVENTIONS, CORRECTIONS, KIND
 from pytest_riskguard.gates.verdict import NAMES, Verdict
 from pytest_riskguard.reports.json import SCHEMA
 
+#: Limits of ``no_topic_collapse`` that a topic may exceed.
+LIMITS = ("max_loss", "max_share", "protected")
 #: Most bytes of a report: one of 10,000 topics with all that charts draw has some 10 million.
 MAX_BYTES = 2**28
 
@@ -59,7 +61,7 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
             verdict = Verdict.from_dict(data)
             _check(verdict)
         except ValueError as error:
-            raise ValueError(f"verdicts[{place}]: {str(error).removeprefix('verdict').removeprefix('.')}") from None
+            raise ValueError(f"verdicts[{place}]: {re.sub(r'^verdict(: |[.])', '', str(error))}") from None
         found.append(verdict)
     return found
 
@@ -82,6 +84,8 @@ def _check(verdict: Verdict) -> None:
         ("convention", verdict.convention, CONVENTIONS),
         *((f"intervals[{n}].method", each.method, tuple(NAMES)) for n, each in enumerate(verdict.intervals)),
     ]
+    for place, topic in enumerate(verdict.responsible_topics):
+        named += [(f"responsible_topics[{place}].exceeds", limit, LIMITS) for limit in topic.exceeds]
     if verdict.family is not None:
         named.append(("family.correction", verdict.family.correction, CORRECTIONS[1:]))
     if verdict.yardstick is not None:

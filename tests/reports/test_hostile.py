@@ -45,8 +45,8 @@ def assert_plain(said: str) -> None:
     """Nothing but printable characters and our own line breaks, and no line that CI reads as a command."""
     assert {unicodedata.category(c) for c in said} & {"Cc", "Cf", "Cs", "Zl", "Zp"} <= {"Cc"}
     assert {c for c in said if unicodedata.category(c) == "Cc"} <= {"\n"}
-    assert not re.search(r"^\s*(::|##\[|##vso\[)", said, re.MULTILINE)
-    assert not re.search(r"##\[|##vso\[", said)
+    assert not re.search(r"^\s*::", said, re.MULTILINE)
+    assert not re.search(r"##\w*\[", said)
     said.encode()
 
 
@@ -134,7 +134,7 @@ def test_json_says_what_was_there_and_reads_back(text: str):
     said = report_json.dumps([verdict])
     assert said.isascii()
     assert "\x1b" not in said
-    assert not re.search(r"^(::|##)", said, re.MULTILINE)
+    assert not re.search(r"^\s*::|##", said, re.MULTILINE)
     assert json.loads(said)["verdicts"][0]["responsible_topics"][0]["query"] == text
     assert verdicts_of(json.loads(said))[0].to_dict() == verdict.to_dict()
 

@@ -71,10 +71,11 @@ def test_the_title_counts_the_gates():
 
 
 def test_each_gate_is_a_row_with_its_figures():
+    limits = f"[{EXPLAINED.intervals[-1].lower:+.4f}, {EXPLAINED.intervals[-1].upper:+.4f}]"
     (row,) = re.findall(r"^\| \*\*FAIL.*", render([EXPLAINED]), re.MULTILINE)
     assert row == (
         "| **FAIL** (loss) | <code>no-risk</code> | <code>nDCG&#64;<!-- -->10</code> | URisk(alpha=1) = "
-        f"-0.3233 [{EXPLAINED.intervals[-1].lower:+.4f}, {EXPLAINED.intervals[-1].upper:+.4f}] | upper limit at least +0.0000 "
+        f"-0.3233 {limits} | upper limit at least +0.0000 "
         "| -0.1617 (0.5000 → 0.3383) |"
     )
 

@@ -1,8 +1,8 @@
 """Other people's text inside Markdown: never a table, a tag, a link, a mention or a reference.
 
-Two ways. Names and ids stand in ``<code>``, where GitHub and GitLab look for neither mentions nor references, with
-what could be markup as character references, which no parser takes for markup; what a reader copies is the text itself.
-Prose is escaped likewise, and what begins a mention, a reference or a link is broken by a space of no width.
+Two ways. Names and ids stand in ``<code>``, where GitHub and GitLab look for neither mentions nor references; what
+could be markup is written as character references, which no parser takes for it, so that a reader copies the text
+itself. Prose is escaped likewise, and what begins a mention, a reference or a link is broken by a space of no width.
 """
 
 from __future__ import annotations
