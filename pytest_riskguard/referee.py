@@ -105,7 +105,14 @@ class Referee:
         rescored = any(scored.rescored for scored in systems[1:])
         if gate.kind == "georisk_not_worse":
             return judge_pool(
-                gate, ours, theirs, alphas=question.alphas, rescored=rescored, family=family, together=together
+                gate,
+                ours,
+                theirs,
+                alphas=question.alphas,
+                rescored=rescored,
+                family=family,
+                together=together,
+                topics=topics,
             )
         baseline = question.baseline
         if not isinstance(baseline, Computed):
