@@ -85,6 +85,8 @@ def explain(
     """The whole answer: headline, figures, loss or churn, topics responsible, warnings, how to see it again."""
     detail = detail or CURRENT
     lines = [headline(verdict, problem=problem)]
+    if verdict.explanation is not None:
+        lines += _indented([clean(verdict.explanation.summary, limit=1_000_000)], detail)
     if verdict.outcome != "incomparable":
         lines += _indented(figures(verdict), detail)
         if verdict.outcome == "fail" or has(verdict, "churn"):
