@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import Any
@@ -93,5 +94,10 @@ def _check(verdict: Verdict) -> None:
     for where, value, known in named:
         if value not in known:
             raise ValueError(f"{where}: expected one of {', '.join(known)}, found {value!r:.60}")
+    for where, number in (("alpha", verdict.alpha), ("level", verdict.level), ("tolerance", verdict.tolerance)):
+        if math.isnan(number):
+            raise ValueError(f"{where}: expected a number, found null")
+    if verdict.pool is not None and all(point.alpha != verdict.alpha for point in verdict.pool.curve):
+        raise ValueError(f"pool.curve: expected a point at alpha {verdict.alpha:g}, found none")
     if not verdict.baselines:
         raise ValueError("baselines: expected at least one, found none")

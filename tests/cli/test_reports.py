@@ -204,18 +204,20 @@ def pool() -> Verdict:
     systems = [
         {topic: after for topic, (_, after) in differences(ranks).items()} for ranks in (LOSS, {}, GOOD, CHURN)
     ]
-    return check("georisk_not_worse", systems[0], systems[1:], reference="any")
+    baselines = dict(zip(("prod", "good", "churn"), systems[1:], strict=True))
+    return check("georisk_not_worse", systems[0], baselines, reference="any")
 
 
 REPORTS = {name: report_json.report([make()]) for name, make in {**VERDICTS, "pool": pool}.items()}
 ODD = st.sampled_from([None, True, -1, 0, 1e308, "", "x", "\ud800", [], {}, [None], {"x": 1}, [[]], "pass", 10**400])
 
 
-@settings(max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_damage_to_a_report_is_a_fault_of_ours(data, tmp_path, capsys):
     report = copy.deepcopy(REPORTS[data.draw(st.sampled_from(sorted(REPORTS)))])
-    way = data.draw(st.sampled_from([way for way in places(report) if way]))
+    field = data.draw(st.sampled_from(sorted(report["verdicts"][0])))  # else the long lists would take all the damage
+    way = data.draw(st.sampled_from(places(report["verdicts"][0][field], ("verdicts", 0, field))))
     node = report
     for key in way[:-1]:
         node = node[key]
