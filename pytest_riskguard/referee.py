@@ -55,6 +55,8 @@ class Referee:
         Where stored baselines are.
     measures : sequence of str
         Measures known to be asked for, so that one pass over a run scores them all.
+    report : bool
+        Whether a report is to be written: verdicts then hold what its charts draw.
     """
 
     def __init__(
@@ -64,7 +66,9 @@ class Referee:
         topics: Path | None = None,
         store: Store | None = None,
         measures: Sequence[str] = (),
+        report: bool = False,
     ) -> None:
+        self._report = report
         self._qrels_path, self._topics_path, self._store = qrels, topics, store
         self._measures = list(measures)
         self._read: dict[Path, tuple[Stamp, Qrels | Topics]] = {}
@@ -113,18 +117,26 @@ class Referee:
                 family=family,
                 together=together,
                 topics=topics,
+                report=self._report,
             )
         baseline = question.baseline
         if not isinstance(baseline, Computed):
             verdict = judge(
-                gate, ours, theirs[0], replicates=theirs[1:], topics=topics, rescored=rescored, family=family
+                gate,
+                ours,
+                theirs[0],
+                replicates=theirs[1:],
+                topics=topics,
+                rescored=rescored,
+                family=family,
+                report=self._report,
             )
             return self._chained(verdict, gate, baseline, ours, topics) if isinstance(baseline, Stored) else verdict
         try:
             computed = computed_baseline(gate, baseline, ours, theirs)
         except DataError as error:
             return self._incomparable(question, error)
-        verdict = judge(gate, ours, computed, topics=topics, rescored=rescored, family=family)
+        verdict = judge(gate, ours, computed, topics=topics, rescored=rescored, family=family, report=self._report)
         return replace(
             verdict,
             inputs=digests(ours, theirs),

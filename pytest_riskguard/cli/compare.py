@@ -123,7 +123,8 @@ def compare(
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
     if not named:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
-    referee, stored = referee_for(qrels, topics, store, measures, named, scores=scores)
+    wanted = json_path is not None
+    referee, stored = referee_for(qrels, topics, store, measures, named, scores=scores, report=wanted)
     ours: Source = ScoreFile(candidate) if scores else RunFile(candidate)
     theirs = [source_of(given, stored, scores=scores) for given in baselines]
     once("--baseline", [source.label for source in theirs])

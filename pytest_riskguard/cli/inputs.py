@@ -38,10 +38,12 @@ def referee_for(
     *,
     scores: bool,
     whole: bool = False,
+    report: bool = False,
 ) -> tuple[Referee, Store | None]:
     """Who reads and scores, and the store: from the options given, and from riskguard.yaml where one is not.
 
-    ``whole`` asks for all that is stored, so a store is needed whatever ``baselines`` names.
+    ``whole`` asks for all that is stored, so a store is needed whatever ``baselines`` names. ``report`` says that the
+    verdicts are to be written to a file.
 
     Raises
     ------
@@ -68,7 +70,8 @@ def referee_for(
         store = store or settings.store
     stored = None if store is None else Store(store)
     known = measures or (DEFAULT_MEASURE,)
-    return Referee(qrels=qrels, topics=topics, store=stored, measures=() if scores else known), stored
+    asked = () if scores else known
+    return Referee(qrels=qrels, topics=topics, store=stored, measures=asked, report=report), stored
 
 
 def source_of(

@@ -13,6 +13,7 @@ from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.diagnostics import diagnostics
 from pytest_riskguard.gates.estimates import paired_estimates, topic_counts
+from pytest_riskguard.gates.exhibits import exhibits
 from pytest_riskguard.gates.explain import (
     alpha_star,
     explained,
@@ -45,6 +46,7 @@ def judge(
     topics: Topics | None = None,
     rescored: bool = False,
     family: Family | None = None,
+    report: bool = False,
 ) -> Verdict:
     """Ask the gate's question of two systems' scores on the same topics.
 
@@ -63,6 +65,8 @@ def judge(
         Whether a stored baseline was scored anew because judgements changed.
     family : Family, optional
         The gates that this one is judged together with, and the level that they leave to it.
+    report : bool
+        Whether the verdict is to hold what charts draw, which costs more than the verdict.
 
     Raises
     ------
@@ -85,7 +89,8 @@ def judge(
         comparison = compare(tested, candidate, baseline, replicates=replicates, topics=topics)
     except DataError as error:
         return refused(question, error)
-    return _verdict(comparison, question, rescored=rescored)
+    verdict = _verdict(comparison, question, rescored=rescored)
+    return replace(verdict, exhibits=exhibits(comparison)) if report else verdict
 
 
 def compare(

@@ -40,6 +40,7 @@ def referee_for(config: pytest.Config, settings: Config) -> Referee:
             topics=settings.collection.topics,
             store=Store(settings.store),
             measures=settings.all_measures,
+            report=bool(config.getoption("riskguard_report", default=())),
         )
     return referees[settings.path]
 

@@ -13,6 +13,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.estimates import paired_estimates, topic_counts
 from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison, Reference
+from pytest_riskguard.gates.pools.exhibits import pool_exhibits
 from pytest_riskguard.gates.pools.explain import (
     contributions,
     flip_set,
@@ -50,6 +51,7 @@ def judge_pool(
     family: Family | None = None,
     together: int = 1,
     topics: Topics | None = None,
+    report: bool = False,
 ) -> Verdict:
     """Ask whether the candidate's GeoRisk is significantly below that of a reference in its pool.
 
@@ -71,7 +73,9 @@ def judge_pool(
     together : int
         How many these are, itself among them: it says how far into the tail must be drawn.
     topics : Topics, optional
-        Tags of topics: they decide nothing here.
+        Tags of topics.
+    report : bool
+        Whether the verdict is to hold what charts draw.
 
     Raises
     ------
@@ -103,7 +107,11 @@ def judge_pool(
         )
     except DataError as error:
         return refused(question, error)
-    return _verdict(comparison, question, alphas=alphas, rescored=rescored)
+    verdict = _verdict(comparison, question, alphas=alphas, rescored=rescored)
+    if not report:
+        return verdict
+    tags = {} if topics is None else topics.tags
+    return replace(verdict, exhibits=pool_exhibits(comparison, comparison.reference, tags=tags))
 
 
 def pool_p_value(

@@ -1,0 +1,117 @@
+"""The data that a report's charts draw: nothing of it decides, and it costs more than the verdict itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.decision import decide, limit_of, rule_of
+from pytest_riskguard.gates.evidence import Evidence, FloatArray
+from pytest_riskguard.gates.explain import standardised_parts
+from pytest_riskguard.gates.explanation import AlphaCurve, Density, Exhibits, TopicColumns
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.inference import critical_value, interval, mean_law
+from pytest_riskguard.risk import mean_test
+
+#: Where curves over alpha have their points, beside the gate's own alpha: those of the literature among them.
+ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
+#: How many bins a density has, and the share of the law that lies outside of them on either side.
+BINS = 120
+TAIL = 5e-4
+
+
+def exhibits(comparison: Comparison) -> Exhibits:
+    """What the charts of a gate on two systems show."""
+    gate, evidence, aligned = comparison.gate, comparison.evidence, comparison.aligned
+    topics = topic_columns(
+        comparison,
+        contributions=evidence.parts(gate.alpha) / comparison.n,
+        standard=standardised_parts(evidence, gate.alpha),
+        tags=aligned.tags,
+    )
+    if gate.kind == "no_topic_collapse" or comparison.n < 2:
+        return Exhibits(topics)
+    return Exhibits(topics, _curve(comparison), density(evidence.scores(gate.alpha)))
+
+
+def topic_columns(
+    comparison: Comparison,
+    *,
+    contributions: FloatArray,
+    standard: FloatArray,
+    tags: Mapping[str, Mapping[str, str]],
+) -> TopicColumns:
+    """All topics; ``contributions`` add up to the estimate, ``standard`` are the same in standard deviations."""
+    candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
+    topics = candidate.topics
+    names = sorted({name for topic in topics for name in tags.get(topic, ())})
+    return TopicColumns(
+        topics=topics,
+        queries=tuple(candidate.queries.get(topic, baseline.queries.get(topic)) for topic in topics),
+        candidate=tuple(candidate.values.tolist()),
+        baseline=tuple(baseline.values.tolist()),
+        contributions=tuple(contributions.tolist()),
+        standardised=tuple(standard.tolist()),
+        critical_value=critical_value(comparison.n, level=comparison.gate.level) if comparison.n > 1 else None,
+        tags={name: tuple(tags.get(topic, {}).get(name, "") for topic in topics) for name in names},
+    )
+
+
+def alphas_for(gate: Gate) -> tuple[float, ...]:
+    """Where curves have their points: from 0 to 20, or as far as the gate's own alpha."""
+    beyond: list[float] = []
+    while (last := max((*ALPHAS, *beyond))) < gate.alpha:
+        beyond.append(min(last * 1.5, gate.alpha))
+    return tuple(sorted({*ALPHAS, *beyond, gate.alpha}))
+
+
+def _curve(comparison: Comparison) -> AlphaCurve | None:
+    """URisk over alpha; the smooth trade-off has no alpha to vary."""
+    gate, evidence = comparison.gate, comparison.evidence
+    if gate.tradeoff != "linear":
+        return None
+    alphas = alphas_for(gate)
+    limits = [_limits(gate, evidence, alpha) if comparison.enough_topics else (None, None) for alpha in alphas]
+    return AlphaCurve(
+        alphas=alphas,
+        urisk=tuple(evidence.estimate(alpha) for alpha in alphas),
+        trisk=tuple(mean_test(evidence.scores(alpha)).statistic for alpha in alphas),
+        lower=tuple(lower for lower, _ in limits),
+        upper=tuple(upper for _, upper in limits),
+    )
+
+
+def _limits(gate: Gate, evidence: Evidence, alpha: float) -> tuple[float | None, float | None]:
+    """Of the interval that decides at this alpha."""
+    if alpha == gate.alpha:
+        decision = decide(gate, evidence, alpha=alpha)
+        found = decision.interval(decision.decisive)
+    else:
+        rule, x = rule_of(gate, evidence, alpha=alpha), evidence.scores(alpha)
+        computed = {method: interval(x, method=method, level=gate.level) for method in rule.witnesses}
+        found = computed[rule.decisive({method: limit_of(gate, each) for method, each in computed.items()})]
+    return _finite(found.lower), _finite(found.upper)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def density(scores: FloatArray) -> Density | None:
+    """The bootstrap law of the mean in bins: the middle of each, and its mass over its width.
+
+    None where every replicate has the same mean.
+    """
+    law = mean_law(scores)
+    low, high = law.quantile(TAIL), law.quantile(1 - TAIL)
+    if not high > low:
+        return None
+    edges = np.linspace(low, high, BINS + 1)
+    cumulated = np.array([law.cdf(float(edge)) for edge in edges])
+    return Density(
+        values=tuple(((edges[1:] + edges[:-1]) / 2).tolist()),
+        density=tuple(np.maximum(np.diff(cumulated) / np.diff(edges), 0.0).tolist()),
+    )
