@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -130,7 +131,13 @@ def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Ve
     )
 
 
-def _outcome(comparison: Comparison, power: Power) -> tuple[Outcome, str | None]:
+def outcome_of(comparison: Comparison) -> Literal["pass", "fail", "inconclusive"]:
+    """The answer alone, by the rule that a verdict follows."""
+    power = Power() if comparison.gate.max_mde is None else foresight(comparison)
+    return _outcome(comparison, power)[0]
+
+
+def _outcome(comparison: Comparison, power: Power) -> tuple[Literal["pass", "fail", "inconclusive"], str | None]:
     if comparison.gate.kind == "no_topic_collapse":
         return ("fail", "collapse") if collapsed(comparison) else ("pass", None)
     if not comparison.enough_topics or comparison.decision is None or comparison.plain is None:
