@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """One of the two systems that a verdict is about: where it comes from, its scores, and a key that differs once
-    the source was written anew."""
+    """One of the two systems that a verdict is about.
+
+    ``key`` stands for the source as it is, and differs once it was written anew.
+    """
 
     source: Baseline
     scores: TopicScores
@@ -54,7 +56,7 @@ class Rereader:
 
         ``gate`` is at the level that decided.
         """
-        if not (candidate.scores.from_run and baseline.scores.from_run) or candidate.scores.measure is None:
+        if candidate.scores.measure is None:
             return verdict
         measure = parse_measure(candidate.scores.measure)
         try:
@@ -101,8 +103,11 @@ class Rereader:
         packed = self._packed[key]
         if isinstance(packed, RiskguardError):
             raise packed
-        if packed.digest != side.scores.digest:
-            raise DataError(f"{side.scores.name} changed since it was scored; try again", reason="inputs_changed")
+        if (packed.digest, qrels.digest) != (side.scores.digest, side.scores.qrels_digest):
+            raise DataError(
+                f"{side.scores.name} or its judgements changed while they were read; try again",
+                reason="inputs_changed",
+            )
         return RankedRun(packed, measure)
 
     def _read(self, source: Baseline, qrels: Qrels) -> PackedRun:

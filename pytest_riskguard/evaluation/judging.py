@@ -49,7 +49,7 @@ class Unjudged:
         return min(ranks[document] for ranks in (self.candidate, self.baseline) if document in ranks)
 
     def favours(self, document: str) -> int:
-        """1 where the candidate has it higher up, or alone; -1 where the baseline has; 0 where both have it at one rank."""
+        """1 where the candidate has it higher up, or alone; -1 where the baseline has; 0 at equal ranks."""
         ours, theirs = (ranks.get(document, math.inf) for ranks in (self.candidate, self.baseline))
         return (ours < theirs) - (ours > theirs)
 

@@ -22,7 +22,7 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     """The documents to judge, most useful first; none where no judgement of them could change the verdict.
 
     A document is the more useful the more it would move its topic's difference, were it relevant. Losses are not
-    weighed more than wins here: the first answers would then lean to one verdict, and later ones would take them back.
+    weighed more than wins here: the first answers would then lean to one verdict, and later ones take them back.
     The list ends where the rest, relevant or not, would leave the verdict as it is. Those before are taken for
     irrelevant, as they are scored, so whoever finds relevant ones among them asks again.
     """

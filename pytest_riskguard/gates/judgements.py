@@ -25,7 +25,7 @@ Answer = Literal["pass", "fail", "inconclusive"]
 Relevant = Mapping[str, Collection[str]]
 """Topic to documents that are taken for relevant, with the highest grade that their topic has."""
 
-#: Every case but that of the verdict itself: which unjudged documents are then relevant, by the side that they favour.
+#: The other cases than that of the verdict itself: unjudged documents that are then relevant, by whom they favour.
 _CASES: Mapping[Case, Collection[int]] = {
     "relevant": (-1, 0, 1),
     "candidate_relevant": (1,),
