@@ -18,10 +18,12 @@ from pytest_riskguard.reports.terminal import collapse, headline, inconclusive, 
 from pytest_riskguard.reports.text import clean, plain, signed
 
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "incomparable": "bold red"}
-#: Columns whose figures are below each other; the last two are for wide screens.
+#: Columns whose figures are below each other.
 _FIGURES = ("estimate", "limit", "margin")
 _HEADINGS = ("outcome", "gate", "measure", *_FIGURES, "risk", "mean")
-_WIDE = 2
+_GATE, _RISK, _MEAN = (_HEADINGS.index(name) for name in ("gate", "risk", "mean"))
+#: Columns for wide screens.
+_WIDE = (_RISK, _MEAN)
 #: Node ids are broken behind these where they are too long, and are given at least so many columns.
 _PIECES = re.compile(r".+?(?:::|[/\[]|$)")
 _NARROWEST = 20
@@ -37,6 +39,9 @@ class _Row:
     style: str
 
 
+_HEADING = _Row(_HEADINGS, (), (), "")
+
+
 def lines(judged: Sequence[tuple[str, Verdict]], *, width: int, colour: bool = False) -> list[str]:
     """The table, one or more lines for each gate in the order given.
 
@@ -50,19 +55,26 @@ def lines(judged: Sequence[tuple[str, Verdict]], *, width: int, colour: bool = F
         Whether outcomes are coloured, with ANSI codes.
     """
     rows = [_row(test, verdict) for test, verdict in judged]
-    widths = [max(map(len, column)) for column in zip(_HEADINGS, *(row.cells for row in rows), strict=True)]
-    wide = sum(widths) + 2 * (len(widths) - 1) <= width
-    shown = len(_HEADINGS) if wide else len(_HEADINGS) - _WIDE
-    others = sum(widths[:shown]) - widths[1] + 2 * (shown - 1)
-    room = max(min(widths[1], width - others), _NARROWEST)
-    gates = [_broken(row.cells[1], room) for row in rows]
-    table = _table(rows, gates, shown, width=max(width, others + room), colour=colour)
-    told, table = table[:1], table[1:]
+    filled = [place for place in range(len(_HEADINGS)) if any(row.cells[place] for row in rows)]
+    widths = {place: max(_columns(row.cells[place]) for row in (_HEADING, *rows)) for place in filled}
+    wide = sum(widths.values()) + 2 * (len(widths) - 1) <= width
+    shown = [place for place in filled if wide or place not in _WIDE]
+    others = sum(widths[place] + 2 for place in shown) - 2 - widths[_GATE]
+    room = max(min(widths[_GATE], width - others), _NARROWEST)
+    gates = [_broken(row.cells[_GATE], room) for row in rows]
+    heading, *table = _table(rows, gates, shown, width=max(width, others + room), colour=colour)
+    told = [heading]
     for row, gate in zip(rows, gates, strict=True):
         told += table[: len(gate)]
         table = table[len(gate) :]
         told += _under(row, wide=wide, indent=widths[0] + 2, width=width)
     return told
+
+
+def _columns(text: str) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def _row(test: str, verdict: Verdict) -> _Row:
@@ -113,7 +125,7 @@ def _broken(text: str, room: int) -> list[str]:
     pieces = _PIECES.findall(text) or [""]
     found = [""]
     for piece in pieces:
-        if found[-1] and len(found[-1]) + len(piece) > room:
+        if found[-1] and _columns(found[-1] + piece) > room:
             found.append("")
         found[-1] += piece
         while len(found[-1]) > room:
@@ -122,15 +134,16 @@ def _broken(text: str, room: int) -> list[str]:
 
 
 def _table(
-    rows: Sequence[_Row], gates: Sequence[Sequence[str]], shown: int, *, width: int, colour: bool
+    rows: Sequence[_Row], gates: Sequence[Sequence[str]], shown: Sequence[int], *, width: int, colour: bool
 ) -> list[str]:
     from rich.text import Text
 
     table = rendered.bare_table()
-    for heading in _HEADINGS[:shown]:
+    for heading in (_HEADINGS[place] for place in shown):
         table.add_column(heading, no_wrap=True, justify="right" if heading in _FIGURES else "left")
     for row, gate in zip(rows, gates, strict=True):
-        cells = [Text(row.cells[0], style=row.style), Text("\n".join(gate)), *map(Text, row.cells[2:shown])]
+        cells = [Text("\n".join(gate)) if place == _GATE else Text(row.cells[place]) for place in shown]
+        cells[0].stylize(row.style)
         table.add_row(*cells)
     return rendered.lines(table, width=width, colour=colour)
 
@@ -138,7 +151,7 @@ def _table(
 def _under(row: _Row, *, wide: bool, indent: int, width: int) -> list[str]:
     remarks = list(row.remarks)
     if not wide:
-        risk, means = row.cells[-_WIDE:]
+        risk, means = row.cells[_RISK], row.cells[_MEAN]
         remarks = [part for part in (risk, f"mean {means}" if means else "") if part] + remarks
     paragraphs = [*(["; ".join(remarks)] if remarks else []), *row.warnings]
     found: list[str] = []
