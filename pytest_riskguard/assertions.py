@@ -10,6 +10,7 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, cast
 
+from pytest_riskguard import recorder
 from pytest_riskguard.errors import DataError, RiskyError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
@@ -315,7 +316,7 @@ def ask(
     try:
         ours, theirs = _scores(candidate, "candidate"), _scores(baseline, "baseline")
         others = [_scores(scores, f"replicate {i}") for i, scores in enumerate(replicates, start=1)]
-        return record(judge(gate, ours, theirs, replicates=others, topics=topics))
+        return record(judge(gate, ours, theirs, replicates=others, topics=topics, report=recorder.report_wanted))
     except DataError as error:
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=("baseline",)))
 
@@ -325,7 +326,8 @@ def ask_pool(gate: Gate, candidate: Scores, baselines: Pool) -> Verdict:
     named = _named(baselines)
     try:
         ours = _scores(candidate, "candidate")
-        return record(judge_pool(gate, ours, [_scores(scores, name) for name, scores in named]))
+        theirs = [_scores(scores, name) for name, scores in named]
+        return record(judge_pool(gate, ours, theirs, report=recorder.report_wanted))
     except DataError as error:
         names = tuple(name for name, _ in named)
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=names))

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 #: Called with every verdict that an assertion or the fixture gives in this process.
 listeners: list[Callable[[Verdict], None]] = []
+#: Whether a report is to be written of what they hear: verdicts then hold what its charts draw.
+report_wanted = False
 
 
 def record(verdict: Verdict) -> Verdict:

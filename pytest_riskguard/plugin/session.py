@@ -79,10 +79,12 @@ class RiskguardSession:
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
         """Listen for verdicts while a test runs."""
         recorder.listeners.append(self.relay.heard)
+        before, recorder.report_wanted = recorder.report_wanted, bool(self.config.getoption("riskguard_report"))
         try:
             return (yield)
         finally:
             recorder.listeners.remove(self.relay.heard)
+            recorder.report_wanted = before
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:

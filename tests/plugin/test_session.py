@@ -193,3 +193,17 @@ def test_nothing_is_written_that_was_not_asked_for(pytester, project):
     after = {path.relative_to(pytester.path) for path in pytester.path.rglob("*")}
     ours = {path for path in after if not path.parts[0].startswith(("runpytest-", "stdout", "stderr"))}
     assert sorted(ours) == before
+
+
+@pytest.mark.parametrize("options", [(), ("--riskguard-report=report.json",)])
+def test_a_plain_assertion_tells_what_charts_draw_only_where_a_report_is_written(pytester, options):
+    pytester.makepyfile(
+        f"""
+        from pytest_riskguard import check
+        def test_it():
+            scores = {{str(i): i / 30 for i in range(30)}}
+            verdict = check("not_significantly_risky", scores, {{**scores, "3": 0.9}})
+            assert (verdict.exhibits is not None) == {bool(options)}
+        """
+    )
+    pytester.runpytest_subprocess("--riskguard", *options).assert_outcomes(passed=1)
