@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -155,11 +156,12 @@ def compare(
 
 def _show(verdicts: list[Verdict], referee: Referee, json_path: str | None, *, verbose: bool, quiet: bool) -> None:
     from pytest_riskguard.reports import json
-    from pytest_riskguard.reports.detail import Detail
+    from pytest_riskguard.reports.detail import Detail, draws_blocks
     from pytest_riskguard.reports.terminal import explain, headline, uncorrected
 
     to_stderr = json_path == "-"
-    detail = Detail(None if verbose else 10, max(shutil.get_terminal_size().columns, 40))
+    width = max(shutil.get_terminal_size().columns, 40)
+    detail = Detail(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
     for verdict in verdicts:
         problem = referee.message_of(verdict)
         text = headline(verdict, problem=problem) if quiet else explain(verdict, detail=detail, problem=problem)
