@@ -31,7 +31,6 @@ from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import (
     Estimates,
     Family,
-    Outcome,
     Power,
     ReportedInterval,
     Verdict,
