@@ -93,7 +93,7 @@ def _cell(text: str) -> str:
 
 
 def _write(text: str, out: Path | None) -> None:
-    from pytest_riskguard.reports.json import write_text
+    from pytest_riskguard.reports.writing import write_text
 
     if out is None:
         click.echo(text, nl=False)

@@ -84,7 +84,7 @@ def _row(test: str, verdict: Verdict) -> _Row:
         remark = headline(verdict).removeprefix("incomparable ")
         return _Row((outcome, clean(test), measure, "", "", "", "", ""), (remark,), (), _STYLES["incomparable"])
     if verdict.outcome == "fail" and verdict.reason:
-        outcome += f" {verdict.reason}"
+        outcome += f" {clean(verdict.reason)}"
     if verdict.kind == "no_topic_collapse":
         worst = worst_loss(verdict)
         figures = ("" if worst is None else signed(worst), "", "", "worst loss")
@@ -116,7 +116,7 @@ def _remarks(verdict: Verdict) -> list[str]:
     if verdict.family is not None:
         remarks.append(f"at {percent(verdict.family.level)} % (family of {verdict.family.size})")
     if verdict.warnings and not verdict.passed:
-        remarks.append("warnings: " + ", ".join(dict.fromkeys(warning.code for warning in verdict.warnings)))
+        remarks.append("warnings: " + ", ".join(dict.fromkeys(clean(warning.code) for warning in verdict.warnings)))
     return remarks
 
 

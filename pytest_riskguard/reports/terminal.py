@@ -30,8 +30,8 @@ def headline(verdict: Verdict, *, problem: str | None = None) -> str:
     ``problem`` says what is wrong with the data, where the caller knows more than the verdict (whole paths).
     """
     if verdict.outcome == "incomparable":
-        return f"incomparable ({verdict.reason}): {clean(problem or verdict.problem or '', limit=2000)}"
-    measure = f"{verdict.measure}, " if verdict.measure else ""
+        return f"incomparable ({clean(verdict.reason or '')}): {clean(problem or verdict.problem or '', limit=2000)}"
+    measure = f"{clean(verdict.measure)}, " if verdict.measure else ""
     about = f"{measure}{counted(verdict.topics.count, 'topic')}"
     if verdict.pool is not None:
         about += f", pool of {len(verdict.pool.systems)}"
@@ -108,7 +108,7 @@ def explain(
         if verdict.outcome == "fail" or has(verdict, "churn"):
             lines += _responsible(verdict, detail)
         lines += _indented([*slices.paragraphs(verdict, detail), *judgements.paragraphs(verdict, detail)], detail)
-    lines += _indented([f"warning ({w.code}): {_cut(w.message, detail)}" for w in verdict.warnings], detail)
+    lines += _indented([f"warning ({clean(w.code)}): {_cut(w.message, detail)}" for w in verdict.warnings], detail)
     if reproduce:
         lines.append(f"  reproduce: {reproduce}")
     return "\n".join(lines)
@@ -177,7 +177,7 @@ def warning_lines(verdict: Verdict) -> list[str]:
     """The warnings of a verdict that no failure message has shown, one a line."""
     if not verdict.passed:
         return []
-    return [f"{warning.code}: {_cut(warning.message, CURRENT)}" for warning in verdict.warnings]
+    return [f"{clean(warning.code)}: {_cut(warning.message, CURRENT)}" for warning in verdict.warnings]
 
 
 def uncorrected(verdicts: Sequence[Verdict]) -> str | None:
