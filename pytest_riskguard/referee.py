@@ -22,12 +22,14 @@ from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.align import on_one_list
 from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.judgements import Rejudged
 from pytest_riskguard.gates.lineage import with_lineage
 from pytest_riskguard.gates.pools.judge import judge_pool, pool_p_value
 from pytest_riskguard.gates.question import digests, incomparable
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Family, Inputs, Notice, Verdict, Yardstick
+from pytest_riskguard.rereading import Rereader, Side
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
 
@@ -75,6 +77,7 @@ class Referee:
         self._scored: dict[Key, _Scored | DataError] = {}
         self._noise: dict[Key, list[_Scored]] = {}
         self._messages: list[tuple[Verdict, str]] = []
+        self._reread = Rereader(store)
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
         """The gate's verdict; ``family`` says what the gates that it is judged together with leave of its level.
@@ -93,9 +96,54 @@ class Referee:
         except DataError as error:
             return self._incomparable(question, error)
         try:
-            return self._judged(question, systems, topics, family, together)
+            verdict = self._judged(question, systems, topics, family, together)
         except ValueError as error:
             raise UsageError(str(error)) from None
+        return self._told(verdict, question, systems, topics)
+
+    def _told(
+        self, verdict: Verdict, question: Question, systems: Sequence[_Scored], topics: Topics | None
+    ) -> Verdict:
+        """With its documents and judgements, where it is no pass or is to be written to a file."""
+        if verdict.outcome == "incomparable" or (verdict.outcome == "pass" and not self._report):
+            return verdict
+        names = [label(source) for source in question.sources[1:]]
+        if isinstance(question.baseline, Computed) or not all(scored.scores.from_run for scored in systems):
+            return verdict
+        if question.gate.kind != "georisk_not_worse":
+            other = 0
+        elif verdict.pool is not None and verdict.pool.decided_by in names:
+            other = names.index(verdict.pool.decided_by)
+        else:
+            return verdict
+        gate = question.gate if verdict.family is None else replace(question.gate, level=verdict.family.level)
+        candidate, baseline = self._side(question, systems, 0), self._side(question, systems, other + 1)
+        try:
+            qrels = self.qrels
+        except DataError:  # gone since the scoring
+            return verdict
+        return self._reread.told(verdict, gate, candidate, baseline, qrels=qrels, topics=topics)
+
+    def _side(self, question: Question, systems: Sequence[_Scored], place: int) -> Side:
+        source = question.sources[place]
+        key = None if isinstance(source, TopicScores) else (source, self._stamps(source))
+        return Side(source, systems[place].scores, key)
+
+    def rejudged(self, question: Question) -> Rejudged:
+        """The comparison that a gate on one baseline is about, to be asked again under other judgements.
+
+        Raises
+        ------
+        UsageError
+            As for ``verdict``.
+        DataError
+            A source is bad or missing, or is no run.
+        """
+        systems = self._systems(question)
+        if len(systems) > len(question.sources):
+            raise UsageError(f"{label(question.baseline)} has replicates, whose noise depends on judgements too")
+        sides = (self._side(question, systems, place) for place in range(2))
+        return self._reread.rejudged(question.gate, *sides, qrels=self.qrels, topics=self.topics)
 
     def _judged(
         self,

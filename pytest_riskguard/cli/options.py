@@ -20,6 +20,11 @@ def collection_options(command: Command) -> Command:
     return _with(command, _COLLECTION)
 
 
+def run_options(command: Command) -> Command:
+    """The same without ``--scores``, for what needs the runs themselves."""
+    return _with(command, (*_COLLECTION[:3], _COLLECTION[4]))
+
+
 def pool_options(command: Command) -> Command:
     """``--alpha`` and ``--missing``."""
     return _with(command, (_QUESTION[0], _QUESTION[-1]))

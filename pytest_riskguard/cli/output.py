@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import shutil
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,10 +107,11 @@ def show(
     problem_of: Callable[[Verdict], str | None] = lambda verdict: verdict.problem,
 ) -> None:
     """Print the verdicts; ``problem_of`` says what is wrong with the data of an incomparable one."""
-    from pytest_riskguard.reports.detail import Detail
+    from pytest_riskguard.reports.detail import Detail, draws_blocks
     from pytest_riskguard.reports.terminal import explain, headline, uncorrected
 
-    detail = Detail(None if verbose else 10, max(shutil.get_terminal_size().columns, 40))
+    width = max(shutil.get_terminal_size().columns, 40)
+    detail = Detail(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
     for verdict in verdicts:
         problem = problem_of(verdict)
         text = headline(verdict, problem=problem) if quiet else explain(verdict, detail=detail, problem=problem)

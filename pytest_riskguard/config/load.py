@@ -141,7 +141,7 @@ def _candidate(
         return None
     if isinstance(value, str):
         return CandidateFile(_beside(folder, value), line)
-    return CandidateRetrieve(value.retrieve, value.depth)
+    return CandidateRetrieve(value.retrieve, value.depth, value.workers, value.timeout, value.retries)
 
 
 def _beside(folder: Path, text: str) -> Path:

@@ -117,7 +117,10 @@ class RetrieveModel(_Model):
     """``candidate`` as a function."""
 
     retrieve: Annotated[str, PlainValidator(values.target)]
-    depth: Annotated[int, PlainValidator(values.depth)] = 100
+    depth: Annotated[int, PlainValidator(values.ASKING["depth"])] = 100
+    workers: Annotated[int, PlainValidator(values.ASKING["workers"])] = 1
+    timeout: Annotated[float | None, PlainValidator(values.ASKING["timeout"])] = None
+    retries: Annotated[int, PlainValidator(values.ASKING["retries"])] = 0
 
 
 _Candidate = Annotated[

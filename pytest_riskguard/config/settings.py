@@ -35,10 +35,15 @@ class CandidateRetrieve:
         Where the function is imported from; nothing is imported by reading the settings.
     depth : int
         How many documents are kept for each topic.
+    workers, timeout, retries : int, float or None, int
+        How many queries are asked at a time, the seconds that an answer may take, and further tries.
     """
 
     target: str
     depth: int = 100
+    workers: int = 1
+    timeout: float | None = None
+    retries: int = 0
 
 
 Candidate = CandidateFile | CandidateRetrieve

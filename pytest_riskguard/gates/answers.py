@@ -10,6 +10,7 @@ from pytest_riskguard.gates.phrases import (
     has,
     line,
     lost_topics,
+    opponent,
     risk,
     risk_name,
     row,
@@ -55,7 +56,7 @@ def _tally(verdict: Verdict) -> str:
     """Wins and losses, and no more said of them."""
     topics, against = verdict.topics, ""
     if verdict.pool is not None:
-        against = f" against {line(verdict.pool.decided_by)}"
+        against = f" against {opponent(verdict)}"
     if topics.wins == topics.losses == 0:
         return (
             f"No score changed by more than 0.000001{against}." if topics.changed else f"No score changed{against}."
@@ -65,7 +66,7 @@ def _tally(verdict: Verdict) -> str:
 
 def _balance(verdict: Verdict, value: float) -> str:
     """Losses against wins, the heavier side first; ``value`` is above 0 where the wins are."""
-    topics, by_weight = verdict.topics, "by weight " if verdict.weighted else ""
+    topics, by_weight = verdict.topics, "by weight, " if verdict.weighted else ""
     losses = f"losses on {topics.losses}"
     wins = f"wins on {topics.wins}"
     of = f" of {counted(topics.count, 'topic')}"
@@ -76,10 +77,10 @@ def _balance(verdict: Verdict, value: float) -> str:
     if topics.wins == 0:
         return f"{losses}{of}, and no win"
     if abs(value) <= EVEN:
-        return f"{losses}{of}{times(verdict)} and wins on {topics.wins} balance {by_weight}".rstrip()
+        return f"{by_weight}losses on {topics.losses}{of}{times(verdict)} balance {wins}"
     if value < 0:
-        return f"{losses}{of}{times(verdict)} {by_weight}outweigh {wins}"
-    return f"{wins}{of} {by_weight}outweigh {losses}{times(verdict).rstrip(',')}"
+        return f"{by_weight}{losses}{of}{times(verdict)} outweigh {wins}"
+    return f"{by_weight}{wins}{of} outweigh {losses}{times(verdict).rstrip(',')}"
 
 
 def _risky(verdict: Verdict) -> str:
@@ -104,11 +105,12 @@ def _risky(verdict: Verdict) -> str:
 
 def _plain(verdict: Verdict, *, churn: bool) -> str:
     """What the gate says at alpha 0, where that is another question."""
+    alike = "if losses counted once"
     if churn:
         let = ", and churn is let through" if verdict.outcome == "pass" else ""
-        return f"; at alpha 0 it would pass{let}"
+        return f"; {alike} it would pass{let}"
     if verdict.outcome == "fail" and verdict.alpha > 0:
-        return "; at alpha 0 it fails too"
+        return f"; {alike} it would fail too"
     return ""
 
 
@@ -167,12 +169,13 @@ def _fall(topic: ResponsibleTopic) -> str:
 def _georisk(verdict: Verdict) -> str:
     if verdict.pool is None:
         return _tally(verdict)
-    difference, against = verdict.estimates.georisk_difference or 0.0, line(verdict.pool.decided_by)
+    difference, against = verdict.estimates.georisk_difference or 0.0, opponent(verdict)
     churn = verdict.reason == "churn" or has(verdict, "churn")
     if difference == 0:
-        text = f"by GeoRisk it is as risky as {against}"
+        text = f"by GeoRisk the candidate is as risky as {against}"
     else:
-        text = f"by GeoRisk it is {size(difference)} {'riskier' if difference < 0 else 'less risky'} than {against}"
+        side = "riskier" if difference < 0 else "less risky"
+        text = f"by GeoRisk the candidate is {size(difference)} {side} than {against}"
     if difference < 0:
         text += ", significantly" if verdict.outcome == "fail" or churn else ", not significantly"
         if verdict.tolerance > 0:

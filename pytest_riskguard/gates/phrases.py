@@ -75,7 +75,13 @@ def times(verdict: Verdict) -> str:
         return ", larger ones counted more,"
     if verdict.alpha == 0:
         return ""
-    return f", each counted {1 + verdict.alpha:.12g} times,"
+    return ", each counted twice," if verdict.alpha == 1 else f", each counted {1 + verdict.alpha:.12g} times,"
+
+
+def opponent(verdict: Verdict) -> str:
+    """What the candidate of a pool was set beside."""
+    name = verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by
+    return line(name) if name in verdict.baselines else f"the {line(name)} baseline"
 
 
 def risk_name(verdict: Verdict) -> str:

@@ -10,13 +10,23 @@ from dataclasses import replace
 
 from pytest_riskguard.gates.answers import answer
 from pytest_riskguard.gates.explanation import Slice, TopicDocuments, TopicGroup
-from pytest_riskguard.gates.phrases import counted, explanation_of, has, line, lost_topics, percent, row, size
+from pytest_riskguard.gates.phrases import (
+    counted,
+    explanation_of,
+    has,
+    line,
+    lost_topics,
+    opponent,
+    percent,
+    row,
+    size,
+)
 from pytest_riskguard.gates.verdict import Verdict
 
 #: A group is worth a sentence when it has this share of the loss ...
-LARGE = 0.25
-#: ... and so many times the share that its number of topics would lead to expect.
-DENSER = 1.25
+LARGE = 1 / 3
+#: ... and so much more than the share of all topics that carry the tag, which is what chance would give it.
+MORE = 0.2
 #: A topic is worth a sentence when it alone has this share of the loss.
 HEAVY = 0.2
 #: Topics, or slices, that a sentence names; others are counted.
@@ -52,13 +62,13 @@ def summary(verdict: Verdict) -> str:
 
 def _telling_group(verdict: Verdict) -> TopicGroup | None:
     """The group of losses that says most: more of the loss than its number of topics would have by chance."""
-    best, most = None, 0.0
+    best, most = None, MORE
     for group in explanation_of(verdict).groups:
         if group.change != "loss" or len(_members(verdict, group)) < 2:
             continue
         expected = group.tagged / verdict.topics.count
         share = _share(verdict, group)
-        if share is not None and share >= max(LARGE, DENSER * expected) and share - expected > most:
+        if share is not None and share >= LARGE and share - expected > most:
             best, most = group, share - expected
     return best
 
@@ -143,8 +153,8 @@ def _pivots(verdict: Verdict) -> Iterator[str]:
         return
     other = "pass" if verdict.outcome == "fail" else "fail"
     if len(pivots) <= NAMED:
-        either = "" if len(pivots) == 1 else "either of " if len(pivots) == 2 else "any one of "
-        yield f"Without {either}{row(pivots, last='or' if either else 'and')} it would {other}."
+        either = {1: "topic", 2: "either of topics"}.get(len(pivots), "any one of topics")
+        yield f"Without {either} {row(pivots)} it would {other}."
     else:
         yield f"It would {other} without any single one of {len(pivots)} topics, {line(pivots[0])} above all."
 
@@ -164,7 +174,7 @@ def _mean(verdict: Verdict) -> str:
     difference = verdict.estimates.mean_difference or 0.0
     name = "The weighted mean" if verdict.weighted else "The mean"
     if verdict.pool is not None:
-        against = line(verdict.pool.decided_by)
+        against = opponent(verdict)
         if difference == 0:
             return f"{name} is that of {against}."
         return f"{name} is {size(difference)} {'above' if difference > 0 else 'below'} that of {against}."

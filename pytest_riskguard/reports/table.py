@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
-
 from pytest_riskguard.gates.verdict import ResponsibleTopic
+from pytest_riskguard.reports import rendered
 from pytest_riskguard.reports.detail import Detail
 from pytest_riskguard.reports.text import clean, plain, signed
 
@@ -17,11 +16,9 @@ _LIMITS = {"max_loss": "loss", "max_share": "share", "protected": "protected"}
 def table(topics: tuple[ResponsibleTopic, ...], detail: Detail, *, shares: bool = True) -> list[str]:
     """The rows as lines, indented; ``shares`` says whether each topic's share of the loss is one of the columns."""
     from rich.cells import cell_len
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_edge=False)
+    rows = rendered.bare_table()
     with_queries = any(topic.query for topic in topics)
     narrow = detail.width < _WIDE
     widest = 16 if narrow and with_queries else 24
@@ -51,16 +48,7 @@ def table(topics: tuple[ResponsibleTopic, ...], detail: Detail, *, shares: bool 
             cells.append(f"{100 * (topic.share or 0):.1f} %")
         cells.append(marks(topic))
         rows.add_row(*(Text(cell) for cell in cells))
-    console = Console(
-        file=io.StringIO(),
-        width=max(detail.width - 4, 60),
-        color_system=None,
-        force_terminal=False,
-        legacy_windows=False,
-    )
-    with console.capture() as capture:
-        console.print(rows)
-    return ["    " + line.rstrip() for line in capture.get().splitlines()]
+    return ["    " + line for line in rendered.lines(rows, width=max(detail.width - 4, 60))]
 
 
 def _fitting(text: str, width: int) -> str:

@@ -9,7 +9,7 @@ import pytest
 from pytest_riskguard import TopicScores, check
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.detail import Detail
-from pytest_riskguard.reports.terminal import explain, headline, summary_line
+from pytest_riskguard.reports.terminal import explain, headline
 from tests.plugin.world import CHURN, GOOD, LOSS, differences
 
 

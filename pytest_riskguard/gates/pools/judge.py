@@ -73,7 +73,7 @@ def judge_pool(
     together : int
         How many these are, itself among them: it says how far into the tail must be drawn.
     topics : Topics, optional
-        Tags of topics: they decide nothing here.
+        Tags of topics.
     report : bool
         Whether the verdict is to hold what charts draw.
 
