@@ -199,6 +199,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_hostile_texts_are_data_in_all_that_a_run_writes(pytester, hostile, monkeypatch, workers):
     shutil.copytree(hostile, pytester.path, dirs_exist_ok=True)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
     result = pytester.runpytest_subprocess(
         "--riskguard",
