@@ -222,4 +222,3 @@ def most_harmful(verdict: Verdict) -> Chart | None:
         caption="What each topic adds to the risk; the contributions of all topics add up to it.",
         wide=True,
     )
-
