@@ -58,7 +58,7 @@ def lines(judged: Sequence[tuple[str, Verdict]], *, width: int, colour: bool = F
         Whether outcomes are coloured, with ANSI codes.
     """
     rows = [_row(test, verdict) for test, verdict in judged]
-    filled = [place for place in range(len(_HEADINGS)) if any(row.cells[place] for row in rows)]
+    filled = [p for p in range(len(_HEADINGS)) if p == _GATE or any(row.cells[p] for row in rows)]
     widths = {place: max(_columns(row.cells[place]) for row in (_HEADING, *rows)) for place in filled}
     narrowed = sum(widths.values()) - widths[_GATE] + min(widths[_GATE], _SPACIOUS)
     wide = narrowed + 2 * (len(widths) - 1) <= width
