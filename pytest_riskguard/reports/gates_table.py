@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import georisk, rendered
 from pytest_riskguard.reports.figures import deciding_limit, margin, percent, risk, risk_name, shown
-from pytest_riskguard.reports.terminal import collapse, inconclusive, warning_lines, worst_loss
+from pytest_riskguard.reports.terminal import collapse, inconclusive, part_of_topics, warning_lines, worst_loss
 from pytest_riskguard.reports.text import clean, plain, signed
 
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "incomparable": "bold red"}
@@ -111,6 +111,8 @@ def _row(test: str, verdict: Verdict) -> _Row:
 
 def _remarks(verdict: Verdict) -> list[str]:
     remarks = []
+    if verdict.slice is not None:
+        remarks.append(part_of_topics(verdict))
     if verdict.kind == "no_topic_collapse":
         remarks.append(collapse(verdict))
     if verdict.pool is not None:
