@@ -1,4 +1,4 @@
-"""Scores of rankings under other judgements are those of ir-measures; unjudged documents are found where they stand."""
+"""Scores of rankings under other judgements are those of ir-measures; unjudged documents are found."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ OTHERS = [
 
 @pytest.fixture
 def made(write):
-    """A qrels file and a run of 30 topics without ties, some judged documents not in the run and one topic short."""
+    """A qrels file and a run of 30 topics without ties; some judged documents are not in it, one is short."""
     rng = random.Random(5)
     judged, rows = [], []
     for topic in range(30):
-        documents = [f"d{number}" for number in rng.sample(range(200), 60)]
-        judged += [f"t{topic} 0 {name} {rng.choice([-1, 0, 0, 1, 2, 3])}\n" for name in documents[20:]]
+        documents = ["always", *(f"d{number}" for number in rng.sample(range(200), 60))]
+        judged += [f"t{topic} 0 {name} {rng.choice([-1, 0, 0, 1, 2, 3])}\n" for name in documents[21:]]
         judged.append(f"t{topic} 0 always 1\n")
         length = 4 if topic == 3 else 40
-        rows += [f"t{topic} Q0 {name} 0 {100 - rank} x\n" for rank, name in enumerate(["always", *documents][:length])]
+        rows += [f"t{topic} Q0 {name} 0 {100 - rank} x\n" for rank, name in enumerate(documents[:length])]
     return write("qrels.txt", "".join(judged)), write("a.run", "".join(rows))
 
 
