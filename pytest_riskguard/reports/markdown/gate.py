@@ -137,9 +137,13 @@ def _slice(verdict: Verdict, each: Slice) -> list[str]:
         str(each.losses),
         signed(each.mean_difference),
         risk,
-        "too few topics" if each.adjusted_p_value is None else plain(each.adjusted_p_value),
+        "too few topics" if each.adjusted_p_value is None else _p(each.adjusted_p_value),
         "risky" if each.risky else "",
     ]
+
+
+def _p(value: float) -> str:
+    return prose("< 0.0001") if value < 1e-4 else plain(value)
 
 
 def _rests_on(judgements: Judgements) -> str:
