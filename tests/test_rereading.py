@@ -11,6 +11,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.evaluation import rankings_as_run
 from pytest_riskguard.evaluation.runs import fold_run
 from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.referee import Referee
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Source, Stored
@@ -35,7 +36,7 @@ def judged(folder: Path, candidate: Source, baseline, *, report: bool = False) -
 
 def bare(verdict: Verdict) -> Verdict:
     warnings = tuple(notice for notice in verdict.warnings if notice.code != "rests_on_unjudged")
-    return replace(verdict, documents=None, judgements=None, warnings=warnings)
+    return summarised(replace(verdict, documents=None, judgements=None, warnings=warnings))
 
 
 def test_a_failure_tells_of_documents_and_a_pass_only_where_a_report_is_written(folder):

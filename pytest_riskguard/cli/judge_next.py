@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import measures_of, once, referee_for, source_of
-from pytest_riskguard.cli.options import baseline_option, question_options, run_options
+from pytest_riskguard.cli.inputs import measures_of, once, referee_for, slices_asked, source_of
+from pytest_riskguard.cli.options import baseline_option, question_options, run_options, slice_options
 from pytest_riskguard.cli.parameters import FILE, NamedPath
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
@@ -33,6 +34,7 @@ HEADER = ("topic", "document", "query")
 @baseline_option(required=True)
 @run_options
 @question_options
+@slice_options
 @click.option("--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True)
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
 @click.option("--out", type=FILE, metavar="PATH", help="Write the list here, not to standard output.")
@@ -44,14 +46,16 @@ def judge_next(
     store: Path | None,
     measures: tuple[str, ...],
     alphas: tuple[float, ...],
+    slices: tuple[str, ...],
+    smallest_slice: int | None,
     budget: int | None,
     out: Path | None,
     **options: Any,
 ) -> int:
     """List the documents whose judgement would settle a verdict.
 
-    Most useful first, as a table with tabs: topic, document, query. With several measures, alphas or baselines the
-    list is for all of these verdicts together.
+    Most useful first, as a table with tabs: topic, document, query. With several measures, alphas, baselines or
+    slices the list is for all of these verdicts together.
     """
     from pytest_riskguard.gates import judge_next as lists
     from pytest_riskguard.gates.spec import Gate
@@ -65,11 +69,14 @@ def judge_next(
         gates = [Gate(name="judge-next", alpha=alpha, **options) for alpha in alphas]
     except ValueError as error:
         raise UsageError(f"--gate {options['kind']}: {error}") from None
+    known = measures_of(measures, candidate, scores=False)
+    asked = slices_asked(slices, smallest_slice, referee, RunFile(candidate), known[0])
     questions = [
-        Question(gate, RunFile(candidate), other, measure)
-        for measure in measures_of(measures, candidate, scores=False)
+        Question(replace(gate, slice=part), RunFile(candidate), other, measure)
+        for measure in known
         for gate in gates
         for other in theirs
+        for part in asked
     ]
     found = [lists.judge_next(referee.rejudged(question)) for question in questions]
     listed = lists.together(found)
@@ -105,7 +112,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _write(text: str, out: Path | None) -> None:
-    from pytest_riskguard.reports.json import write_text
+    from pytest_riskguard.reports.writing import write_text
 
     if out is None:
         click.echo(text, nl=False)

@@ -17,6 +17,7 @@ from pytest_riskguard.cli.init import init
 from pytest_riskguard.cli.judge_next import judge_next
 from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power
+from pytest_riskguard.cli.reports import report, show
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.reports.text import clean
@@ -42,6 +43,8 @@ cli.add_command(init)
 cli.add_command(judge_next)
 cli.add_command(power)
 cli.add_command(pool)
+cli.add_command(show)
+cli.add_command(report)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
