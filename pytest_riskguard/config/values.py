@@ -10,15 +10,16 @@ import difflib
 import keyword
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pytest_riskguard.baselines.names import name_problem
-from pytest_riskguard.gates.spec import LEVELS
+from pytest_riskguard.gates.spec import FEWEST_TOPICS, LEVELS, parse_slice
 
 # NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.
 _MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")
 _MAX_SHOWN = 60
+_LONGEST_LIMIT = 86400
 
 
 def found(value: object) -> str:
@@ -133,6 +134,21 @@ def entry(value: Any) -> str:
     return text(value, expected="a topic or TAG=VALUE")
 
 
+def slice_entry(value: Any) -> str:
+    """Part of the topics: ``TAG=VALUE``, or ``TAG`` for each of its values."""
+    tag, wanted = parse_slice(text(value, expected="TAG=VALUE or TAG"))
+    return tag if wanted is None else f"{tag}={wanted}"
+
+
+def slice_size(value: Any) -> int:
+    """A whole number of topics that a gate can judge."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= FEWEST_TOPICS:
+        return value
+    raise ValueError(
+        f"expected a whole number, at least {FEWEST_TOPICS}, found {found(value)}; fewer topics are not judged"
+    )
+
+
 def level(value: Any) -> float:
     """A confidence that ``Gate`` takes."""
     low, high = LEVELS
@@ -140,11 +156,30 @@ def level(value: Any) -> float:
     return number(value, expected=expected, holds=lambda x: low <= x <= high)
 
 
-def depth(value: Any) -> int:
-    """A whole number, at least 1."""
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
-        return value
-    raise ValueError(f"expected a whole number, at least 1, found {found(value)}")
+def whole(at_least: int) -> Callable[[Any], int]:
+    """A check that lets only whole numbers of at least so much through."""
+
+    def check(value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and value >= at_least:
+            return value
+        raise ValueError(f"expected a whole number, at least {at_least}, found {found(value)}")
+
+    return check
+
+
+def seconds(value: Any) -> float | None:
+    """A time limit, or None for no limit."""
+    expected = f"a number of seconds above 0, at most {_LONGEST_LIMIT}"
+    return None if value is None else number(value, expected=expected, holds=lambda x: 0 < x <= _LONGEST_LIMIT)
+
+
+#: How a live system is asked, option by option.
+ASKING: Mapping[str, Callable[[Any], Any]] = {
+    "depth": whole(1),
+    "workers": whole(1),
+    "timeout": seconds,
+    "retries": whole(0),
+}
 
 
 def one_of(known: tuple[str, ...]) -> Callable[[Any], str]:

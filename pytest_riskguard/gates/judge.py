@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Literal
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -30,7 +31,6 @@ from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import (
     Estimates,
     Family,
-    Outcome,
     Power,
     ReportedInterval,
     Verdict,
@@ -136,7 +136,13 @@ def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Ve
     return explained(verdict, comparison, alone, parts=parts, standard=standard)
 
 
-def _outcome(comparison: Comparison, power: Power) -> tuple[Outcome, str | None]:
+def outcome_of(comparison: Comparison) -> Literal["pass", "fail", "inconclusive"]:
+    """The answer alone, by the rule that a verdict follows."""
+    power = Power() if comparison.gate.max_mde is None else foresight(comparison)
+    return _outcome(comparison, power)[0]
+
+
+def _outcome(comparison: Comparison, power: Power) -> tuple[Literal["pass", "fail", "inconclusive"], str | None]:
     if comparison.gate.kind == "no_topic_collapse":
         return ("fail", "collapse") if collapsed(comparison) else ("pass", None)
     if not comparison.enough_topics or comparison.decision is None or comparison.plain is None:

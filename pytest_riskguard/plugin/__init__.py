@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard.plugin.options import CONFIG_NAME, Mode, add_options, left_out, mode_of
+from pytest_riskguard.plugin.options import CONFIG_NAME, Mode, add_options, left_out, mode_of, tells_github
 
 if TYPE_CHECKING:
     from pytest_riskguard.plugin.fixture import Riskguard
 
 MODE = pytest.StashKey[Mode]()
-WIDTH = "riskguard_width"
+WIDTH, BLOCKS = "riskguard_width", "riskguard_blocks"
 OFF = "riskguard is off: pass --riskguard to judge gates"
 
 
@@ -34,7 +35,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if mode.on:
         from pytest_riskguard.plugin.session import RiskguardSession
 
-        config.pluginmanager.register(RiskguardSession(config, mode), "riskguard-session")
+        session = RiskguardSession(config, mode)
+        config.pluginmanager.register(session, "riskguard-session")
+        if not session.is_worker and tells_github(config):
+            from pytest_riskguard.plugin.github import Github
+
+            config.pluginmanager.register(Github(session), "riskguard-github")
 
 
 def _set_detail(config: pytest.Config) -> None:
@@ -45,6 +51,7 @@ def _set_detail(config: pytest.Config) -> None:
     verbosity = config.get_verbosity()
     detail.CURRENT.topics = None if verbosity >= 2 else 3 if verbosity < 0 else 10
     detail.CURRENT.width = shutil.get_terminal_size().columns if worker is None else worker[WIDTH]
+    detail.CURRENT.blocks = detail.draws_blocks(sys.stdout.encoding) if worker is None else worker[BLOCKS]
     detail.CURRENT.locate = lambda test: _from_here(test, config)
 
 
@@ -57,8 +64,11 @@ def _from_here(test: str, config: pytest.Config) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker how wide the screen is that it cannot see."""
+    """Tell an xdist worker about the screen that it cannot see: its width, and whether it shows block characters."""
+    from pytest_riskguard.reports import detail
+
     node.workerinput[WIDTH] = shutil.get_terminal_size().columns
+    node.workerinput[BLOCKS] = detail.CURRENT.blocks
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

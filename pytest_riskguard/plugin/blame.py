@@ -15,7 +15,13 @@ _LIBRARIES = tuple(
 )
 
 
-def blamed(said: str, error: BaseException, advice: str = "", *, reason: str, ours: str) -> DataError:
+#: How much is shown of what an error says; some hold the page that a server answered with.
+_LONGEST = 300
+#: Whose frames called the code under test: nobody's mistake.
+_OURS = Path(__file__).parents[1]
+
+
+def blamed(said: str, error: BaseException, advice: str = "", *, reason: str) -> DataError:
     """What other people's code did, with the place, as a reason why nothing can be compared.
 
     Parameters
@@ -28,20 +34,21 @@ def blamed(said: str, error: BaseException, advice: str = "", *, reason: str, ou
         Put behind it.
     reason : str
         As the report names it.
-    ours : str
-        The file that called the code: its frames are nobody's mistake.
     """
+    long, short = ending(error)
+    return DataError(f"{said}{long}{advice}", reason=reason, problem=f"{said}{short}{advice}")
+
+
+def ending(error: BaseException) -> tuple[str, str]:
+    """How code ended and at which line, once with the whole path of its file and once with the file's name."""
     how = _how(error)
-    path, line = place(error, ours=ours)
-    if path is None:
-        return DataError(f"{said}{how}{advice}", reason=reason)
-    return DataError(
-        f"{said}{how} ({path}:{line}){advice}", reason=reason, problem=f"{said}{how} ({path.name}:{line}){advice}"
-    )
+    path, line = place(error)
+    return (how, how) if path is None else (f"{how} ({path}:{line})", f"{how} ({path.name}:{line})")
 
 
 def _how(error: BaseException) -> str:
     text = error.msg if isinstance(error, SyntaxError) else str(error)
+    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
     for call in ("skip", "xfail", "fail"):
         if isinstance(error, getattr(pytest, call).Exception):
             return f"it called pytest.{call} ({text})"
@@ -49,7 +56,7 @@ def _how(error: BaseException) -> str:
     return f"{kind}: {text}" if text else kind
 
 
-def place(error: BaseException, *, ours: str) -> tuple[Path | None, int | None]:
+def place(error: BaseException) -> tuple[Path | None, int | None]:
     """File and line that an error is to be mended in.
 
     Of a syntax error, the line that is wrong; else the innermost frame that belongs to no installed library.
@@ -60,7 +67,7 @@ def place(error: BaseException, *, ours: str) -> tuple[Path | None, int | None]:
     theirs = [
         (Path(file), line)
         for file, line in frames
-        if file != ours
+        if not Path(file).is_relative_to(_OURS)
         and not file.startswith("<")
         and not any(Path(file).is_relative_to(root) for root in _LIBRARIES)
     ]

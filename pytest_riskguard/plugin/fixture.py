@@ -12,12 +12,14 @@ import pytest
 from pytest_riskguard.assertions import demand
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
+from pytest_riskguard.evaluation.retrieval import Search
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.question import incomparable
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugin import arguments
-from pytest_riskguard.plugin.bench import Search, live_run, referee_for
+from pytest_riskguard.plugin.bench import referee_for
+from pytest_riskguard.plugin.live import live_run
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
 from pytest_riskguard.plugin.wording import from_here
 from pytest_riskguard.recorder import record
@@ -60,11 +62,25 @@ class Riskguard:
         __tracebackhide__ = True
         return ScoreFile(self.folder / arguments.path(path), name)
 
-    def retrieve(self, search: Search, *, depth: int = 100, name: str = "candidate") -> LiveRun:
-        """A candidate that is asked now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic."""
+    def retrieve(
+        self,
+        search: Search,
+        *,
+        depth: int = 100,
+        workers: int = 1,
+        timeout: float | None = None,
+        retries: int = 0,
+        name: str = "candidate",
+    ) -> LiveRun:
+        """A candidate that is asked now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic.
+
+        ``workers`` threads ask at a time; a query that has no answer after ``timeout`` seconds, or raises, is tried
+        ``retries`` times more. How it is asked does not change the verdict.
+        """
         __tracebackhide__ = True
+        asking = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}
         try:
-            return live_run(self._referee, search, depth=depth, name=name)
+            return live_run(self._config, self._referee, search, name=name, **asking)
         except (TypeError, ValueError) as error:
             raise error.with_traceback(None) from None
 

@@ -1,4 +1,4 @@
-"""The section at the end of a pytest run: every gate in a line."""
+"""The section at the end of a pytest run: a table of all gates."""
 
 from __future__ import annotations
 
@@ -7,16 +7,10 @@ import textwrap
 import pytest
 
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import gates_table
 from pytest_riskguard.reports.detail import CURRENT
-from pytest_riskguard.reports.terminal import summary_line, uncorrected, warning_lines
+from pytest_riskguard.reports.terminal import uncorrected
 from pytest_riskguard.reports.text import clean
-
-_MARKUP = {
-    "pass": {"green": True},
-    "fail": {"red": True, "bold": True},
-    "inconclusive": {"yellow": True},
-    "incomparable": {"red": True, "bold": True},
-}
 
 
 def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Verdict]], problems: list[str]) -> None:
@@ -28,28 +22,13 @@ def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Ver
     if not (shown or problems):
         return
     reporter.section("riskguard", "=")
-    for test, verdict in shown:
-        reporter.write(f"{verdict.outcome.upper():<12}", **_MARKUP[verdict.outcome])
-        reporter.line(_beside_outcome(summary_line(test, verdict)))
-        for warning in warning_lines(verdict):
-            reporter.line(" " * 12 + _beside_outcome(warning))
+    if shown:
+        # pytest knows what --color and NO_COLOR want.
+        colour = reporter.config.get_terminal_writer().hasmarkup
+        for line in gates_table.lines(shown, width=CURRENT.width, colour=colour):
+            reporter.line(line)
     if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
-        reporter.line(_wrapped(remark, indent=""))
+        for line in textwrap.wrap(remark, width=max(CURRENT.width, 40)):
+            reporter.line(line)
     for problem in problems:
         reporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
-
-
-def _beside_outcome(text: str) -> str:
-    """The text as a paragraph to the right of the column of outcomes."""
-    return _wrapped(text, indent=" " * 13)[12:]
-
-
-def _wrapped(text: str, *, indent: str) -> str:
-    return textwrap.fill(
-        text,
-        width=max(CURRENT.width, 40),
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )

@@ -14,15 +14,22 @@ _TOO_WEAK = "too weak: it could not have seen a loss of the size that max_mde as
 
 def estimate(verdict: Verdict) -> str:
     """The risk and the interval that decided: ``URisk(alpha=1) = -0.1 [-0.2, -0.01]``."""
-    pool = verdict.kind == "georisk_not_worse"
-    value = verdict.estimates.georisk_difference if pool else verdict.estimates.urisk
-    name = georisk.against(verdict) if pool else _name(verdict)
-    line = f"{name} = {'undefined' if value is None else shown(verdict, value)}"
+    value = risk(verdict)
+    line = f"{risk_name(verdict)} = {'undefined' if value is None else shown(verdict, value)}"
     interval = verdict.decisive_interval
     return line if interval is None else f"{line} {limits(verdict, interval)}"
 
 
-def _name(verdict: Verdict) -> str:
+def risk(verdict: Verdict) -> float | None:
+    """What the verdict is about: URisk, or the difference of two GeoRisks; plus convention."""
+    e = verdict.estimates
+    return e.georisk_difference if verdict.kind == "georisk_not_worse" else e.urisk
+
+
+def risk_name(verdict: Verdict) -> str:
+    """What that is called, with its parameter, in the convention asked for."""
+    if verdict.kind == "georisk_not_worse":
+        return georisk.against(verdict)
     sign, parameter = "-" if verdict.convention == "minus" else "", georisk.parameter(verdict)
     weighted = "weighted " if verdict.weighted else ""
     excess = "excess " if verdict.estimates.noise_urisk is not None else ""
@@ -40,10 +47,11 @@ def shown(verdict: Verdict, value: float, digits: int = 4) -> str:
 
 def limits(verdict: Verdict, interval: ReportedInterval) -> str:
     """``[lower, upper]`` in the convention."""
-    return _between(verdict, interval.lower, interval.upper)
+    return between(verdict, interval.lower, interval.upper)
 
 
-def _between(verdict: Verdict, lower: float, upper: float) -> str:
+def between(verdict: Verdict, lower: float, upper: float) -> str:
+    """Two limits in the convention."""
     if verdict.convention == "minus":
         from pytest_riskguard.risk import minus_limits
 
@@ -53,10 +61,16 @@ def _between(verdict: Verdict, lower: float, upper: float) -> str:
 
 def margin(verdict: Verdict) -> float | None:
     """How far the limit that decided lies from the bound; positive for a pass, None without an interval."""
+    limit = deciding_limit(verdict)
+    return None if limit is None else limit + verdict.tolerance
+
+
+def deciding_limit(verdict: Verdict) -> float | None:
+    """The limit of the decisive interval that is compared with the bound; plus convention."""
     interval = verdict.decisive_interval
     if interval is None:
         return None
-    return (interval.lower if verdict.kind == "not_inferior" else interval.upper) + verdict.tolerance
+    return interval.lower if verdict.kind == "not_inferior" else interval.upper
 
 
 def figures(verdict: Verdict) -> list[str]:
@@ -79,8 +93,8 @@ def figures(verdict: Verdict) -> list[str]:
     if e.trisk is not None and e.p_value is not None and verdict.intervals and verdict.pool is None:
         sign = "-" if verdict.convention == "minus" else ""
         lines.append(
-            f"TRisk{sign} {shown(verdict, e.trisk, 3)} (p {_p(e.p_value)}); sign-flip p of the mean "
-            f"{_p(e.sign_flip_p_value)}; {_intervals(verdict)}"
+            f"TRisk{sign} {shown(verdict, e.trisk, 3)} (p {probability(e.p_value)}); sign-flip p of the mean "
+            f"{probability(e.sign_flip_p_value)}; {_intervals(verdict)}"
         )
     if verdict.family is not None:
         lines.append(_family(verdict, verdict.family))
@@ -121,7 +135,7 @@ def _lineage(verdict: Verdict, lineage: Lineage) -> str:
     )
     if lineage.lower is None or lineage.upper is None:
         return text
-    return text + f" {_between(verdict, lineage.lower, lineage.upper)}"
+    return text + f" {between(verdict, lineage.lower, lineage.upper)}"
 
 
 def _yardstick(yardstick: Yardstick) -> str:
@@ -139,7 +153,8 @@ def _noise(verdict: Verdict, excess: float, noise: float) -> str:
     )
 
 
-def _p(value: float | None) -> str:
+def probability(value: float | None) -> str:
+    """A p-value, never as 0."""
     if value is None:
         return "undefined"
     return "< 0.0001" if value < 1e-4 else plain(value)
@@ -165,8 +180,8 @@ def _family(verdict: Verdict, family: Family) -> str:
     names = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
     return (
         f"one of a family of {counted(family.size, 'gate')} ({names[family.correction]}): p "
-        f"{_p(verdict.estimates.decision_p_value)}, adjusted {_p(family.adjusted_p_value)}; judged at "
-        f"{percent(family.level)} % in place of {percent(verdict.level)} %"
+        f"{probability(verdict.estimates.decision_p_value)}, adjusted {probability(family.adjusted_p_value)}; judged "
+        f"at {percent(family.level)} % in place of {percent(verdict.level)} %"
     )
 
 

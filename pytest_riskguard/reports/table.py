@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
-
 from pytest_riskguard.gates.verdict import ResponsibleTopic
+from pytest_riskguard.reports import rendered
 from pytest_riskguard.reports.detail import Detail
 from pytest_riskguard.reports.text import clean, plain, signed
 
@@ -17,11 +16,9 @@ _LIMITS = {"max_loss": "loss", "max_share": "share", "protected": "protected"}
 def table(topics: tuple[ResponsibleTopic, ...], detail: Detail, *, shares: bool = True) -> list[str]:
     """The rows as lines, indented; ``shares`` says whether each topic's share of the loss is one of the columns."""
     from rich.cells import cell_len
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    rows = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_edge=False)
+    rows = rendered.bare_table()
     with_queries = any(topic.query for topic in topics)
     narrow = detail.width < _WIDE
     widest = 16 if narrow and with_queries else 24
@@ -32,7 +29,7 @@ def table(topics: tuple[ResponsibleTopic, ...], detail: Detail, *, shares: bool 
         ("scores" if narrow else "baseline -> candidate", max(map(len, scores))),
         ("change" if narrow else "difference", max(len(signed(topic.difference)) for topic in topics)),
         *([("of loss", 7)] if shares else []),
-        ("", max(map(len, map(_marks, topics)))),
+        ("", max(map(len, map(marks, topics)))),
     )
     widths = [max(width, len(name)) for name, width in figures]
     if with_queries:
@@ -49,18 +46,9 @@ def table(topics: tuple[ResponsibleTopic, ...], detail: Detail, *, shares: bool 
         cells += [score, signed(topic.difference)]
         if shares:
             cells.append(f"{100 * (topic.share or 0):.1f} %")
-        cells.append(_marks(topic))
+        cells.append(marks(topic))
         rows.add_row(*(Text(cell) for cell in cells))
-    console = Console(
-        file=io.StringIO(),
-        width=max(detail.width - 4, 60),
-        color_system=None,
-        force_terminal=False,
-        legacy_windows=False,
-    )
-    with console.capture() as capture:
-        console.print(rows)
-    return ["    " + line.rstrip() for line in capture.get().splitlines()]
+    return ["    " + line for line in rendered.lines(rows, width=max(detail.width - 4, 60))]
 
 
 def _fitting(text: str, width: int) -> str:
@@ -70,7 +58,8 @@ def _fitting(text: str, width: int) -> str:
     return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
 
 
-def _marks(topic: ResponsibleTopic) -> str:
+def marks(topic: ResponsibleTopic) -> str:
+    """What is remarkable in a topic: the limits that it exceeds, or whether it is flagged and flips the verdict."""
     if topic.exceeds:
         return ", ".join(_LIMITS[name] for name in topic.exceeds)
     return ", ".join(mark for mark, on in (("flagged", topic.flagged), ("flips it", topic.flips_verdict)) if on)

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+from pytest_riskguard.reports import documents, judgements, slices
 from pytest_riskguard.reports.detail import CURRENT, Detail
-from pytest_riskguard.reports.figures import estimate, figures, has, margin, percent, shown
+from pytest_riskguard.reports.figures import estimate, figures, has, shown
+from pytest_riskguard.reports.strip import strip
 from pytest_riskguard.reports.table import table
-from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
+from pytest_riskguard.reports.text import clean, counted, listed, short, signed
 
 _VERDICTS = {
     ("not_significantly_risky", "pass"): "not significantly risky",
@@ -28,13 +30,13 @@ def headline(verdict: Verdict, *, problem: str | None = None) -> str:
     ``problem`` says what is wrong with the data, where the caller knows more than the verdict (whole paths).
     """
     if verdict.outcome == "incomparable":
-        return f"incomparable ({verdict.reason}): {clean(problem or verdict.problem or '', limit=2000)}"
-    measure = f"{verdict.measure}, " if verdict.measure else ""
-    about = f"{measure}{counted(verdict.topics.count, 'topic')}"
+        return f"incomparable ({clean(verdict.reason or '')}): {clean(problem or verdict.problem or '', limit=2000)}"
+    about = f"{clean(verdict.measure)}, " if verdict.measure else ""
+    about += part_of_topics(verdict)
     if verdict.pool is not None:
         about += f", pool of {len(verdict.pool.systems)}"
     if verdict.kind == "no_topic_collapse":
-        line = f"{_collapse(verdict)} ({about}"
+        line = f"{collapse(verdict)} ({about}"
     else:
         asked = verdict.kind == "not_inferior" or verdict.tolerance > 0
         bound = f"; bound {shown(verdict, -verdict.tolerance)}" if asked else ""
@@ -46,10 +48,25 @@ def headline(verdict: Verdict, *, problem: str | None = None) -> str:
     return line + ")"
 
 
-def _collapse(verdict: Verdict) -> str:
+def part_of_topics(verdict: Verdict) -> str:
+    """``intent=code, 30 topics``; without a slice the number of topics alone."""
+    part = "" if verdict.slice is None else f"{clean(verdict.slice, limit=60)}, "
+    return f"{part}{counted(verdict.topics.count, 'topic')}"
+
+
+def worst_loss(verdict: Verdict) -> float | None:
+    """The largest loss of a topic that collapsed, else of any topic; None where none lost."""
+    worst = next(iter(_collapsed(verdict) or _worst_first(verdict.responsible_topics)), None)
+    return None if worst is None else worst.difference
+
+
+def _collapsed(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
+    return _worst_first(tuple(topic for topic in verdict.responsible_topics if topic.exceeds))
+
+
+def collapse(verdict: Verdict) -> str:
     """What became of the topic that fell furthest, beside what topics may lose."""
-    guilty = _worst_first(tuple(topic for topic in verdict.responsible_topics if topic.exceeds))
-    others = _worst_first(verdict.responsible_topics)
+    guilty, others = _collapsed(verdict), _worst_first(verdict.responsible_topics)
     limits = []
     if verdict.max_loss is not None:
         limits.append(f"loss {short(verdict.max_loss)}")
@@ -73,10 +90,15 @@ def _worst_first(topics: tuple[ResponsibleTopic, ...]) -> tuple[ResponsibleTopic
 
 def _said(verdict: Verdict) -> str:
     if verdict.outcome == "inconclusive":
-        return "inconclusive, " + ("too few topics" if verdict.reason == "too_few_topics" else "too weak")
+        return f"inconclusive, {inconclusive(verdict)}"
     if verdict.outcome == "pass" and has(verdict, "churn"):
         return "churn let through"
     return _VERDICTS.get((verdict.kind, verdict.outcome), verdict.outcome)
+
+
+def inconclusive(verdict: Verdict) -> str:
+    """Why there is no answer, in words."""
+    return "too few topics" if verdict.reason == "too_few_topics" else "too weak"
 
 
 def explain(
@@ -88,10 +110,11 @@ def explain(
     if verdict.explanation is not None:
         lines += _indented([clean(verdict.explanation.summary, limit=1_000_000)], detail)
     if verdict.outcome != "incomparable":
-        lines += _indented(figures(verdict), detail)
+        lines += [*_indented(figures(verdict), detail), *strip(verdict, detail)]
         if verdict.outcome == "fail" or has(verdict, "churn"):
             lines += _responsible(verdict, detail)
-    lines += _indented([f"warning ({w.code}): {_cut(w.message, detail)}" for w in verdict.warnings], detail)
+        lines += _indented([*slices.paragraphs(verdict, detail), *judgements.paragraphs(verdict, detail)], detail)
+    lines += _indented([f"warning ({clean(w.code)}): {_cut(w.message, detail)}" for w in verdict.warnings], detail)
     if reproduce:
         lines.append(f"  reproduce: {reproduce}")
     return "\n".join(lines)
@@ -104,12 +127,13 @@ def _cut(message: str, detail: Detail) -> str:
     return clean(message, limit=12 * detail.width)
 
 
-def _indented(paragraphs: list[str], detail: Detail) -> list[str]:
+def _indented(paragraphs: list[str], detail: Detail, *, room: int = 0) -> list[str]:
+    """Each paragraph wrapped, ``room`` columns narrower than the screen."""
     wrapped: list[str] = []
     for paragraph in paragraphs:
         wrapped += textwrap.wrap(
             paragraph,
-            width=max(detail.width, 40),
+            width=max(detail.width - room, 40),
             initial_indent="  ",
             subsequent_indent="    ",
             break_long_words=False,
@@ -132,6 +156,9 @@ def _responsible(verdict: Verdict, detail: Detail) -> list[str]:
     title += f"; the {most} most harmful, -vv shows all):" if most < len(losers) else "):"
     by_share = verdict.kind != "no_topic_collapse"  # there nothing adds up: each topic has its own limit
     lines = [*_indented([title], detail), *table(losers[:most], detail, shares=by_share)]
+    if told := documents.paragraphs(verdict, losers, detail):
+        lines += _indented(["documents that moved:"], detail)
+        lines += ["  " + line for line in _indented(told, detail, room=2)]
     if verdict.flagged_wins and verdict.kind != "no_topic_collapse":
         wins = tuple(f"{t.topic} ({signed(t.difference)})" for t in verdict.flagged_wins)
         lines += _indented([f"flagged wins: {listed(wins, most=most)}"], detail)
@@ -152,33 +179,11 @@ def _flips(verdict: Verdict, most: int) -> str | None:
     return f"would pass without {counted(len(flips), 'topic')}: {listed(flips, most=max(most, 10))}{bound}"
 
 
-def summary_line(test: str, verdict: Verdict) -> str:
-    """One gate in one line, with how far it was from the other verdict."""
-    if verdict.outcome == "incomparable":
-        return f"{clean(test)}: " + headline(verdict).removeprefix("incomparable ")
-    parts = [_collapse(verdict) if verdict.kind == "no_topic_collapse" else estimate(verdict)]
-    if verdict.family is not None:
-        parts[0] += f" at {percent(verdict.family.level)} % (family of {verdict.family.size})"
-    if verdict.estimates.baseline_mean is not None:
-        parts.append(
-            f"{'weighted ' * verdict.weighted}mean {plain(verdict.estimates.baseline_mean)} -> "
-            f"{plain(verdict.estimates.candidate_mean)}"
-        )
-    if verdict.reason:
-        parts.append(verdict.reason)
-    if (distance := margin(verdict)) is not None:
-        parts.append(f"margin {signed(distance)}")
-    if verdict.warnings and not verdict.passed:
-        parts.append("warnings: " + ", ".join(dict.fromkeys(w.code for w in verdict.warnings)))
-    measure = f" {verdict.measure}" if verdict.measure else ""
-    return f"{clean(test)}{measure}: {'; '.join(parts)}"
-
-
 def warning_lines(verdict: Verdict) -> list[str]:
     """The warnings of a verdict that no failure message has shown, one a line."""
     if not verdict.passed:
         return []
-    return [f"{warning.code}: {_cut(warning.message, CURRENT)}" for warning in verdict.warnings]
+    return [f"{clean(warning.code)}: {_cut(warning.message, CURRENT)}" for warning in verdict.warnings]
 
 
 def uncorrected(verdicts: Sequence[Verdict]) -> str | None:

@@ -1,0 +1,270 @@
+"""Asks a live system for every query: several at a time, each with its limit of time and its tries.
+
+Answers stand in the order of the queries whatever comes first, so that how a system is asked never changes a verdict.
+A thread cannot be stopped: one that overruns its time is left alone, its query counts as failed, and another thread
+takes its place. All of them are daemons, which no process waits for at its end.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import heapq
+import math
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+import numpy as np
+
+Pairs = list[tuple[str, float]]
+Search = Callable[[str], Iterable[tuple[str, float]]]
+Progress = Callable[[int, int], None]
+
+#: Seconds before the second try; each further one waits twice as long as the one before, up to the longest.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
+#: Seconds for which the thread that waits cannot hear Ctrl-C where a wait cannot be interrupted (Windows).
+_HEARS_EVERY = 0.2
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a system is asked.
+
+    Attributes
+    ----------
+    depth : int
+        Results kept of each answer.
+    workers : int
+        Queries asked at a time. One worker without a time limit is the calling thread itself.
+    timeout : float or None
+        Seconds that an answer may take.
+    retries : int
+        Further tries for a query that failed.
+    """
+
+    depth: int = 100
+    workers: int = 1
+    timeout: float | None = None
+    retries: int = 0
+
+
+@dataclass(frozen=True)
+class FailedQuery:
+    """A query without an answer, after all tries; ``error`` is how the last one ended."""
+
+    topic: str
+    query: str
+    error: BaseException
+    attempts: int
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """Answers by topic, and what failed, both in the order of the queries."""
+
+    answers: dict[str, Pairs]
+    failed: tuple[FailedQuery, ...]
+
+
+class NoPairError(ValueError):
+    """A result that is no (docid, score) pair; asking again would give the same."""
+
+
+def backoff(attempt: int) -> float:
+    """Seconds between a failed attempt (the first is 1) and the next: the same each time, no random part."""
+    return min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 60), _LONGEST_PAUSE)
+
+
+def retrieve(
+    search: Search,
+    queries: Mapping[str, str],
+    asking: Asking,
+    *,
+    failures: tuple[type[BaseException], ...] = (Exception,),
+    stops: tuple[type[BaseException], ...] = (),
+    progress: Progress | None = None,
+    pause: Callable[[int], float] = backoff,
+) -> Retrieved:
+    """Ask every query.
+
+    Parameters
+    ----------
+    search : callable
+        Takes a query and gives (docid, score) pairs; a generator is read where it was called.
+    queries : mapping topic -> query
+    asking : Asking
+    failures, stops : tuple of exception types
+        Ends of a call that are a failure of this query, and those among them that end everything and are raised
+        here. So is whatever is in neither, such as a KeyboardInterrupt.
+    progress : callable, optional
+        Told how many of how many topics are done, in the calling thread.
+    pause : callable
+        Seconds before the try that follows attempt number ``n``.
+    """
+    book = _Book(queries, asking, failures, stops, progress, pause)
+    if asking.workers == 1 and asking.timeout is None:
+        _ask_here(search, book)
+    else:
+        _ask_in_threads(search, book)
+    return book.result()
+
+
+@dataclass
+class _Book:
+    """Who has answered, who has failed, and what is to be tried again."""
+
+    queries: Mapping[str, str]
+    asking: Asking
+    failures: tuple[type[BaseException], ...]
+    stops: tuple[type[BaseException], ...]
+    progress: Progress | None
+    pause: Callable[[int], float]
+    answers: dict[str, Pairs] = field(default_factory=dict)
+    failed: dict[str, FailedQuery] = field(default_factory=dict)
+
+    def note(self, topic: str, attempt: int, outcome: Pairs | BaseException) -> float | None:
+        """Write down how an attempt ended; seconds until the next one, where there is to be one."""
+        if not isinstance(outcome, BaseException):
+            self.answers[topic] = outcome
+        elif isinstance(outcome, self.stops) or not isinstance(outcome, self.failures):
+            raise outcome
+        elif attempt <= self.asking.retries and not isinstance(outcome, NoPairError):
+            return self.pause(attempt)
+        else:
+            self.failed[topic] = FailedQuery(topic, self.queries[topic], outcome, attempt)
+        if self.progress is not None:
+            self.progress(len(self.answers) + len(self.failed), len(self.queries))
+        return None
+
+    def result(self) -> Retrieved:
+        """In the order of the queries."""
+        return Retrieved(
+            {topic: self.answers[topic] for topic in self.queries if topic in self.answers},
+            tuple(self.failed[topic] for topic in self.queries if topic in self.failed),
+        )
+
+
+def _ask_here(search: Search, book: _Book) -> None:
+    """One query after the other, in the calling thread."""
+    for topic, query in book.queries.items():
+        attempt = 1
+        while (wait := book.note(topic, attempt, _outcome(search, query, book.asking.depth))) is not None:
+            time.sleep(wait)
+            attempt += 1
+
+
+def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
+    """The answer, or how the call ended."""
+    try:
+        results = search(query)
+        pairs = list(results[:depth] if isinstance(results, list | tuple) else islice(results, depth))
+        for pair in pairs:
+            if not _is_pair(pair):
+                raise NoPairError(f"returned {pair!r}, expected (docid, score) pairs")
+    except BaseException as error:
+        return error
+    return pairs
+
+
+def _is_pair(result: object) -> bool:
+    """Whether a result can be told apart from a mistake.
+
+    A string of two characters, the text of a number, a flag or a missing id would slip through unpacking, str() and
+    float().
+    """
+    if not (isinstance(result, list | tuple) and len(result) == 2):
+        return False
+    document, score = result
+    return not (
+        isinstance(document, bool | np.bool_ | bytes | None) or isinstance(score, str | bytes | bool | np.bool_)
+    )
+
+
+@dataclass(order=True)
+class _Task:
+    """An attempt: not before ``ready``, then in the order of the queries."""
+
+    ready: float
+    place: int
+    topic: str = field(compare=False)
+    attempt: int = field(compare=False, default=1)
+
+
+def _ask_in_threads(search: Search, book: _Book) -> None:
+    asking = book.asking
+    todo = [_Task(-math.inf, place, topic) for place, topic in enumerate(book.queries)]  # in order: a heap
+    done: _Done = queue.SimpleQueue()
+    idle: list[_Worker] = []
+    busy: dict[_Worker, tuple[_Task, float]] = {}
+
+    def ended(worker: _Worker, outcome: Pairs | BaseException) -> None:
+        task, _ = busy.pop(worker)
+        if (wait := book.note(task.topic, task.attempt, outcome)) is not None:
+            heapq.heappush(todo, _Task(time.monotonic() + wait, task.place, task.topic, task.attempt + 1))
+
+    try:
+        while todo or busy:
+            now = time.monotonic()
+            while todo and len(busy) < asking.workers and todo[0].ready <= now:
+                task = heapq.heappop(todo)
+                worker = idle.pop() if idle else _Worker(search, asking.depth, done)
+                busy[worker] = (task, math.inf if asking.timeout is None else now + asking.timeout)
+                worker.ask(book.queries[task.topic])
+            next_try = todo[0].ready if todo and len(busy) < asking.workers else math.inf
+            until = min([next_try, *(deadline for _, deadline in busy.values())])
+            for worker, outcome in _arrived(done, timeout=min(max(until - now, 0.0), _HEARS_EVERY)):
+                if worker in busy:  # else it comes too late: its query counts as failed already
+                    idle.append(worker)
+                    ended(worker, outcome)
+            now = time.monotonic()
+            for worker in [worker for worker, (_, deadline) in busy.items() if deadline <= now]:
+                worker.dismiss()
+                limit = f"no answer within {asking.timeout:g} s; its thread cannot be stopped and may go on"
+                ended(worker, TimeoutError(limit))
+    finally:
+        for worker in (*idle, *busy):
+            worker.dismiss()
+        for worker in idle:
+            worker.thread.join()
+
+
+def _arrived(done: _Done, *, timeout: float) -> list[tuple[_Worker, Pairs | BaseException]]:
+    """Everything that has come back, after a wait for the first of it."""
+    arrived = []
+    try:
+        arrived.append(done.get(timeout=timeout))
+        while True:
+            arrived.append(done.get_nowait())
+    except queue.Empty:
+        return arrived
+
+
+class _Worker:
+    """A thread that asks one query after the other until it is dismissed."""
+
+    def __init__(self, search: Search, depth: int, done: _Done) -> None:
+        self._search, self._depth, self._done = search, depth, done
+        self._inbox: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        # A context of its own: what the caller set in context variables holds for the search, too.
+        context = contextvars.copy_context()
+        self.thread = threading.Thread(target=context.run, args=(self._work,), name="riskguard-search", daemon=True)
+        self.thread.start()
+
+    def ask(self, query: str) -> None:
+        """Give it the next query."""
+        self._inbox.put(query)
+
+    def dismiss(self) -> None:
+        """Let it end once it has come back from what it does."""
+        self._inbox.put(None)
+
+    def _work(self) -> None:
+        while (query := self._inbox.get()) is not None:
+            self._done.put((self, _outcome(self._search, query, self._depth)))
+
+
+#: What workers bring back.
+_Done = queue.SimpleQueue[tuple[_Worker, Pairs | BaseException]]

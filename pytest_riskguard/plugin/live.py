@@ -1,0 +1,136 @@
+"""Live systems as candidates: imported, asked for every judged topic, and named where they fail."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pytest_riskguard.config import values
+from pytest_riskguard.config.settings import CandidateRetrieve
+from pytest_riskguard.errors import DataError, ScoringError, UsageError
+from pytest_riskguard.evaluation.retrieval import Asking, FailedQuery, NoPairError, Search, retrieve
+from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
+from pytest_riskguard.plugin.blame import blamed, ending
+from pytest_riskguard.plugin.progress import shown_progress
+from pytest_riskguard.referee import Referee
+from pytest_riskguard.sources import LiveRun
+
+#: How code under test may end, but not the gate: pytest.skip() in a search would leave it unjudged and green.
+_ENDINGS = (Exception, SystemExit, pytest.skip.Exception, pytest.fail.Exception)
+#: Failed queries that a message names; others are counted.
+_MOST = 5
+_LONGEST_QUERY = 80
+
+
+def live_run(
+    config: pytest.Config, referee: Referee, search: Search, *, name: str = "candidate", **asking: Any
+) -> LiveRun:
+    """A run made by asking ``search`` every query of the collection's judged topics; ``asking`` as ``Asking`` has it.
+
+    Raises
+    ------
+    TypeError
+        ``search`` cannot be called.
+    ValueError
+        An option of ``asking`` is not what it must be.
+    """
+    if not callable(search):
+        raise TypeError(f"search: expected a function that takes a query, found {values.found(search)}")
+    checked = {}
+    for option, check in values.ASKING.items():
+        try:
+            checked[option] = check(asking[option])
+        except ValueError as error:
+            raise ValueError(f"{option}: {error}") from None
+    return _live_run(config, referee, lambda: search, Asking(**checked), name)
+
+
+def live_candidate(config: pytest.Config, referee: Referee, candidate: CandidateRetrieve) -> LiveRun:
+    """The candidate that a riskguard.yaml names; its function is imported when it is first asked."""
+    asking = Asking(candidate.depth, candidate.workers, candidate.timeout, candidate.retries)
+    return _live_run(config, referee, lambda: _imported(candidate.target), asking, "candidate")
+
+
+def _live_run(
+    config: pytest.Config, referee: Referee, load: Callable[[], Search], asking: Asking, name: str
+) -> LiveRun:
+    refused: list[DataError] = []
+
+    def rankings() -> Rankings:
+        if refused:  # a system that failed is not asked again for the next measure
+            raise refused[0]
+        try:
+            return _retrieved(config, referee, load(), asking)
+        except DataError as error:
+            refused.append(error)
+            raise
+
+    return LiveRun(rankings, name)
+
+
+def _retrieved(config: pytest.Config, referee: Referee, search: Search, asking: Asking) -> Rankings:
+    queries, judged = referee.queries, referee.qrels.topics
+    missing = [topic for topic in judged if topic not in queries]
+    if missing:
+        raise ScoringError(
+            f"no query text for {len(missing)} judged topics ({', '.join(missing[:5])}): name a topics file "
+            "that has them in riskguard.yaml (collection: topics)",
+            reason="missing_input",
+        )
+    with shown_progress(config) as progress:
+        retrieved = retrieve(
+            search,
+            {topic: queries[topic] for topic in judged},
+            asking,
+            failures=_ENDINGS,
+            stops=(pytest.exit.Exception,),
+            progress=progress,
+        )
+    if retrieved.failed:
+        raise _failure(retrieved.failed, len(judged))
+    return rankings_as_run(retrieved.answers)
+
+
+def _failure(failed: tuple[FailedQuery, ...], asked: int) -> DataError:
+    """All failed queries in one message, the first ones with how they failed."""
+    if len(failed) == 1:
+        said, problem = (f"the search for topic {text}" for text in _named(failed[0]))
+    else:
+        first = [_named(each) for each in failed[:_MOST]]
+        rest = f"; and {len(failed) - _MOST} more" if len(failed) > _MOST else ""
+        start = f"the search failed for {len(failed)} of {asked} topics: "
+        said, problem = (start + "; ".join(texts) + rest for texts in zip(*first, strict=True))
+    return DataError(said, reason="bad_run", problem=problem)
+
+
+def _named(failed: FailedQuery) -> tuple[str, str]:
+    """A topic, its query and how it failed, with the whole path of the line to blame, and with the file's name."""
+    query = failed.query if len(failed.query) <= _LONGEST_QUERY else f"{failed.query[:_LONGEST_QUERY]}..."
+    start = f"{failed.topic!r} ({query!r}) "
+    if isinstance(failed.error, NoPairError):
+        return (f"{start}{failed.error}",) * 2
+    start += "failed: " if failed.attempts == 1 else f"failed {failed.attempts} times: "
+    long, short = ending(failed.error)
+    return start + long, start + short
+
+
+def _imported(target: str) -> Search:
+    module, _, function = target.partition(":")
+    try:
+        found: Any = getattr(importlib.import_module(module), function)
+    except pytest.exit.Exception:
+        raise
+    except _ENDINGS as error:
+        advice = ""
+        if isinstance(error, ImportError | AttributeError):
+            advice = (
+                "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
+            )
+        raise blamed(f"cannot import {target!r}: ", error, advice, reason="missing_input") from None
+    if not callable(found):
+        raise UsageError(f"{target!r} is not a function")
+    search: Search = found
+    return search

@@ -1,0 +1,100 @@
+"""How far a retrieval is, in the line in which pytest is writing, where a person sits before a terminal.
+
+rich can draw such a line too, but takes over the streams for it, which pytest has taken already.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TextIO
+
+import pytest
+
+#: What says that nobody is watching; pytest looks at the same two.
+_CI = ("CI", "BUILD_NUMBER")
+#: Ways of capturing that keep what the search prints off the terminal.
+_CAPTURES = ("fd", "sys")
+#: Seconds between two changes of the line.
+_EVERY = 0.1
+
+
+@contextmanager
+def shown_progress(config: pytest.Config) -> Iterator[Callable[[int, int], None] | None]:
+    """Something to tell how many of how many topics are done, or None where it would be of no use.
+
+    That is off a terminal, in CI, with ``-q``, in the workers of xdist, and with ``-s``, where the search may print
+    into the same line.
+    """
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    writer = config.get_terminal_writer()
+    # Not its write(): that adds up what it wrote to know the column, and what is erased again would count.
+    file: TextIO | None = getattr(writer, "_file", None)
+    if capture is None or file is None or not _watched(config):
+        yield None
+        return
+    room = writer.fullwidth - writer.width_of_current_line - 1
+    line = Line(file, room=room, outside=capture.global_and_fixture_disabled)
+    try:
+        yield line.show
+    finally:
+        line.erase()
+
+
+def _watched(config: pytest.Config) -> bool:
+    """Whether a person looks at what the terminal reporter of this process writes."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    # The reporter's word for it: while pytest captures, the stream itself is a file.
+    if not getattr(reporter, "isatty", False) or hasattr(config, "workerinput") or config.get_verbosity() < 0:
+        return False
+    return config.getoption("capture", "no") in _CAPTURES and not any(os.environ.get(name) for name in _CI)
+
+
+class Line:
+    """Text behind the cursor that is written over and in the end erased, so that what stood before it stays.
+
+    Parameters
+    ----------
+    file : text stream
+    room : int
+        Columns that are left in the line.
+    outside : callable
+        Gives a context in which what is written reaches the terminal.
+    clock : callable
+        Seconds from any start.
+    """
+
+    def __init__(
+        self,
+        file: TextIO,
+        *,
+        room: int,
+        outside: Callable[[], AbstractContextManager[object]] = nullcontext,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._file, self._room, self._outside, self._clock = file, room, outside, clock
+        self._shown, self._next = "", float("-inf")
+
+    def show(self, done: int, total: int) -> None:
+        """Say how far it is; not more often than a person can read."""
+        if (now := self._clock()) < self._next:
+            return
+        self._next = now + _EVERY
+        texts = (f"retrieving {done}/{total} topics", f"{done}/{total}", "")
+        self._write(next(text for text in texts if len(text) <= self._room or not text))
+
+    def erase(self) -> None:
+        """Leave the line as it was."""
+        self._write("")
+
+    def _write(self, text: str) -> None:
+        if text == self._shown:
+            return
+        back = "\b" * len(self._shown)
+        left = max(len(self._shown) - len(text), 0)
+        with self._outside():
+            self._file.write(back + text + " " * left + "\b" * left)
+            self._file.flush()
+        self._shown = text

@@ -1,0 +1,175 @@
+"""All gates of a run as a table: outcome, gate, measure, estimate, the limit that decided, and the margin.
+
+A wide screen has columns for the risk and the two means as well; a narrow one shows them under the row, beside the
+gate, where reasons and warnings stand on any screen.
+"""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import georisk, rendered
+from pytest_riskguard.reports.figures import deciding_limit, margin, percent, risk, risk_name, shown
+from pytest_riskguard.reports.terminal import collapse, inconclusive, part_of_topics, warning_lines, worst_loss
+from pytest_riskguard.reports.text import clean, plain, signed
+
+_STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "incomparable": "bold red"}
+#: Columns whose figures are below each other.
+_FIGURES = ("estimate", "limit", "margin")
+_HEADINGS = ("outcome", "gate", "measure", *_FIGURES, "risk", "mean")
+_GATE, _RISK, _MEAN = (_HEADINGS.index(name) for name in ("gate", "risk", "mean"))
+#: Columns for wide screens.
+_WIDE = (_RISK, _MEAN)
+#: Node ids are broken behind these where they are too long, and are given at least so many columns, on a wide
+#: screen more.
+_PIECES = re.compile(r".+?(?:::|[/\[]|$)")
+_NARROWEST, _SPACIOUS = 20, 30
+#: What is wrong with data is shown to this length; the failure has shown all of it.
+_LONGEST_PROBLEM = 300
+
+
+@dataclass(frozen=True)
+class _Row:
+    """One gate: the cells of ``_HEADINGS``, what else is to be said of it, and its warnings."""
+
+    cells: tuple[str, ...]
+    remarks: tuple[str, ...]
+    warnings: tuple[str, ...]
+    style: str
+
+
+_HEADING = _Row(_HEADINGS, (), (), "")
+
+
+def lines(judged: Sequence[tuple[str, Verdict]], *, width: int, colour: bool = False) -> list[str]:
+    """The table, one or more lines for each gate in the order given.
+
+    Parameters
+    ----------
+    judged : sequence of (str, Verdict)
+        Each verdict with the test that asked for it.
+    width : int
+        Columns of the screen; below 60 lines may be longer.
+    colour : bool
+        Whether outcomes are coloured, with ANSI codes.
+    """
+    rows = [_row(test, verdict) for test, verdict in judged]
+    filled = [p for p in range(len(_HEADINGS)) if p == _GATE or any(row.cells[p] for row in rows)]
+    widths = {place: max(_columns(row.cells[place]) for row in (_HEADING, *rows)) for place in filled}
+    narrowed = sum(widths.values()) - widths[_GATE] + min(widths[_GATE], _SPACIOUS)
+    wide = narrowed + 2 * (len(widths) - 1) <= width
+    shown = [place for place in filled if wide or place not in _WIDE]
+    others = sum(widths[place] + 2 for place in shown) - 2 - widths[_GATE]
+    room = max(min(widths[_GATE], width - others), _NARROWEST)
+    gates = [_broken(row.cells[_GATE], room) for row in rows]
+    heading, *table = _table(rows, gates, shown, width=max(width, others + room), colour=colour)
+    told = [heading]
+    for row, gate in zip(rows, gates, strict=True):
+        told += table[: len(gate)]
+        table = table[len(gate) :]
+        told += _under(row, wide=wide, indent=widths[0] + 2, width=width)
+    return told
+
+
+def _columns(text: str) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _row(test: str, verdict: Verdict) -> _Row:
+    measure, e = clean(verdict.measure or "", limit=24), verdict.estimates
+    outcome = verdict.outcome.upper()
+    if verdict.outcome == "incomparable":
+        remark = f"{verdict.reason}: {clean(verdict.problem or '', limit=_LONGEST_PROBLEM)}"
+        return _Row((outcome, clean(test), measure, "", "", "", "", ""), (remark,), (), _STYLES["incomparable"])
+    if verdict.outcome == "fail" and verdict.reason:
+        outcome += f" {clean(verdict.reason)}"
+    if verdict.kind == "no_topic_collapse":
+        worst = worst_loss(verdict)
+        figures = ("" if worst is None else signed(worst), "", "", "worst loss")
+    else:
+        estimate, limit, distance = risk(verdict), deciding_limit(verdict), margin(verdict)
+        figures = (
+            "undefined" if estimate is None else shown(verdict, estimate),
+            "" if limit is None else shown(verdict, limit),
+            "" if distance is None else signed(distance),
+            georisk.name(verdict) if verdict.pool else risk_name(verdict),
+        )
+    means = f"{plain(e.baseline_mean)} -> {plain(e.candidate_mean)}" if e.baseline_mean is not None else ""
+    return _Row(
+        (outcome, clean(test), measure, *figures, means),
+        tuple(_remarks(verdict)),
+        tuple(warning_lines(verdict)),
+        _STYLES[verdict.outcome],
+    )
+
+
+def _remarks(verdict: Verdict) -> list[str]:
+    remarks = []
+    if verdict.slice is not None:
+        remarks.append(part_of_topics(verdict))
+    if verdict.kind == "no_topic_collapse":
+        remarks.append(collapse(verdict))
+    if verdict.pool is not None:
+        remarks.append(f"against {clean(verdict.pool.decided_by, limit=60)} in a pool of {len(verdict.pool.systems)}")
+    if verdict.outcome == "inconclusive":
+        remarks.append(inconclusive(verdict))
+    if verdict.tolerance > 0:
+        remarks.append(f"bound {shown(verdict, -verdict.tolerance)}")
+    if verdict.family is not None:
+        remarks.append(f"at {percent(verdict.family.level)} % (family of {verdict.family.size})")
+    if verdict.warnings and not verdict.passed:
+        remarks.append("warnings: " + ", ".join(dict.fromkeys(clean(warning.code) for warning in verdict.warnings)))
+    return remarks
+
+
+def _broken(text: str, room: int) -> list[str]:
+    """A node id on as many lines as it needs, broken between its parts where that is possible."""
+    pieces = _PIECES.findall(text) or [""]
+    found = [""]
+    for piece in pieces:
+        if found[-1] and _columns(found[-1] + piece) > room:
+            found.append("")
+        found[-1] += piece
+        while len(found[-1]) > room:
+            found[-1:] = [found[-1][:room], found[-1][room:]]
+    return found
+
+
+def _table(
+    rows: Sequence[_Row], gates: Sequence[Sequence[str]], shown: Sequence[int], *, width: int, colour: bool
+) -> list[str]:
+    from rich.text import Text
+
+    table = rendered.bare_table()
+    for heading in (_HEADINGS[place] for place in shown):
+        table.add_column(heading, no_wrap=True, justify="right" if heading in _FIGURES else "left")
+    for row, gate in zip(rows, gates, strict=True):
+        cells = [Text("\n".join(gate)) if place == _GATE else Text(row.cells[place]) for place in shown]
+        cells[0].stylize(row.style)
+        table.add_row(*cells)
+    return rendered.lines(table, width=width, colour=colour)
+
+
+def _under(row: _Row, *, wide: bool, indent: int, width: int) -> list[str]:
+    remarks = list(row.remarks)
+    if not wide:
+        risk, means = row.cells[_RISK], row.cells[_MEAN]
+        remarks = [part for part in (risk, f"mean {means}" if means else "") if part] + remarks
+    paragraphs = [*(["; ".join(remarks)] if remarks else []), *row.warnings]
+    found: list[str] = []
+    for paragraph in paragraphs:
+        found += textwrap.wrap(
+            paragraph,
+            width=max(width, 40),
+            initial_indent=" " * indent,
+            subsequent_indent=" " * indent,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return found

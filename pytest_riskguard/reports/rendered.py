@@ -1,0 +1,39 @@
+"""What rich lays out, as lines of text: who prints them, and where, is not rich's business."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+
+
+def lines(renderable: RenderableType, *, width: int, colour: bool = False) -> list[str]:
+    """The lines, without blanks at their ends; with ANSI colours where ``colour`` says so and nobody else.
+
+    rich would look at the environment and the stream by itself; pytest has done that already.
+    """
+    from rich.console import Console
+
+    console = Console(
+        file=io.StringIO(),
+        width=width,
+        color_system="standard" if colour else None,
+        force_terminal=colour,
+        no_color=not colour,
+        legacy_windows=False,
+        highlight=False,
+        _environ={},
+    )
+    with console.capture() as capture:
+        console.print(renderable)
+    return [line.rstrip() for line in capture.get().splitlines()]
+
+
+def bare_table() -> Table:
+    """A table without lines or edges: columns with two blanks between them."""
+    from rich.table import Table
+
+    return Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_edge=False)
