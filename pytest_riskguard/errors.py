@@ -111,6 +111,10 @@ class ScoresFormatError(FileError):
     reason = "bad_scores"
 
 
+class ReportFormatError(FileError):
+    """A file is not a JSON report that this version reads."""
+
+
 class BaselineError(DataError):
     """A stored baseline is missing, damaged or was made from other inputs."""
 

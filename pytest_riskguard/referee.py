@@ -22,12 +22,15 @@ from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.align import on_one_list
 from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.judgements import Rejudged
 from pytest_riskguard.gates.lineage import with_lineage
 from pytest_riskguard.gates.pools.judge import judge_pool, pool_p_value
 from pytest_riskguard.gates.question import digests, incomparable
+from pytest_riskguard.gates.restriction import slices_of, within
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Family, Inputs, Notice, Verdict, Yardstick
+from pytest_riskguard.rereading import Rereader, Side
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
 
@@ -75,6 +78,7 @@ class Referee:
         self._scored: dict[Key, _Scored | DataError] = {}
         self._noise: dict[Key, list[_Scored]] = {}
         self._messages: list[tuple[Verdict, str]] = []
+        self._reread = Rereader(store)
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
         """The gate's verdict; ``family`` says what the gates that it is judged together with leave of its level.
@@ -93,9 +97,54 @@ class Referee:
         except DataError as error:
             return self._incomparable(question, error)
         try:
-            return self._judged(question, systems, topics, family, together)
+            verdict = self._judged(question, systems, topics, family, together)
         except ValueError as error:
             raise UsageError(str(error)) from None
+        return self._told(verdict, question, systems, topics)
+
+    def _told(
+        self, verdict: Verdict, question: Question, systems: Sequence[_Scored], topics: Topics | None
+    ) -> Verdict:
+        """With its documents and judgements, where it is no pass or is to be written to a file."""
+        if verdict.outcome == "incomparable" or (verdict.outcome == "pass" and not self._report):
+            return verdict
+        names = [label(source) for source in question.sources[1:]]
+        if isinstance(question.baseline, Computed) or not all(scored.scores.from_run for scored in systems):
+            return verdict
+        if question.gate.kind != "georisk_not_worse":
+            other = 0
+        elif verdict.pool is not None and verdict.pool.decided_by in names:
+            other = names.index(verdict.pool.decided_by)
+        else:
+            return verdict
+        gate = question.gate if verdict.family is None else replace(question.gate, level=verdict.family.level)
+        candidate, baseline = self._side(question, systems, 0), self._side(question, systems, other + 1)
+        try:
+            qrels = self.qrels
+        except DataError:  # gone since the scoring
+            return verdict
+        return self._reread.told(verdict, gate, candidate, baseline, qrels=qrels, topics=topics)
+
+    def _side(self, question: Question, systems: Sequence[_Scored], place: int) -> Side:
+        source = question.sources[place]
+        key = None if isinstance(source, TopicScores) else (source, self._stamps(source))
+        return Side(source, systems[place].scores, key)
+
+    def rejudged(self, question: Question) -> Rejudged:
+        """The comparison that a gate on one baseline is about, to be asked again under other judgements.
+
+        Raises
+        ------
+        UsageError
+            As for ``verdict``.
+        DataError
+            A source is bad or missing, or is no run.
+        """
+        systems = self._systems(question)
+        if len(systems) > len(question.sources):
+            raise UsageError(f"{label(question.baseline)} has replicates, whose noise depends on judgements too")
+        sides = (self._side(question, systems, place) for place in range(2))
+        return self._reread.rejudged(question.gate, *sides, qrels=self.qrels, topics=self.topics)
 
     def _judged(
         self,
@@ -154,7 +203,8 @@ class Referee:
             return verdict
         try:
             chain = store.lineage(baseline.name, candidate.measure, qrels=self.qrels, queries=self.queries)
-            return with_lineage(verdict, gate, [stored.scores for stored in chain], candidate, topics=topics)
+            runs = self._restricted(gate, [_Scored(stored.scores) for stored in chain])
+            return with_lineage(verdict, gate, [run.scores for run in runs], candidate, topics=topics)
         except DataError as error:
             notice = Notice(
                 "history_unusable", f"what {baseline.name} held before cannot be looked at: {error.problem}"
@@ -205,7 +255,57 @@ class Referee:
         single = question.gate.kind in ("not_significantly_risky", "not_inferior")
         if single and isinstance(question.baseline, Stored):
             systems += self._replicates(question.baseline, measure)
-        return systems
+        return self._restricted(question.gate, systems)
+
+    def _restricted(self, gate: Gate, systems: list[_Scored]) -> list[_Scored]:
+        """The scores on the topics that the gate is about: everything behind sees no others."""
+        if gate.slice is None:
+            return systems
+        tags = self._tags_for(gate.slice)
+        judged = sorted({topic for scored in systems for topic in scored.scores.topics})
+        try:
+            slices_of(gate.slice, judged, tags)
+        except ValueError as error:
+            raise UsageError(f"slice: {error}") from None
+        return [replace(scored, scores=within(scored.scores, gate.slice, tags)) for scored in systems]
+
+    def _tags_for(self, asked: str) -> Mapping[str, Mapping[str, str]]:
+        if self.topics is None:
+            raise UsageError(
+                f"slice {asked}: there is no topics file, whose further columns are the tags; give --topics, or "
+                "`topics:` of `collection:` in a riskguard.yaml"
+            )
+        return self.topics.tags
+
+    def slices(
+        self,
+        entries: Sequence[str],
+        source: Source,
+        measure: str | None,
+        *,
+        smallest: int,
+        option: str = "smallest_slice",
+    ) -> tuple[str, ...]:
+        """The slices that entries (``TAG=VALUE`` or ``TAG``) ask for, each once; see ``restriction.slices_of``.
+
+        Judged are the topics of the qrels, or those of a ``source`` that holds scores.
+
+        Raises
+        ------
+        UsageError
+            There is no such slice, or none with topics enough.
+        DataError
+            A file is bad or missing.
+        """
+        held = isinstance(source, ScoreFile | TopicScores)
+        judged = self.scores(source, measure).topics if held else self.qrels.topics
+        found: list[str] = []
+        for entry in entries:
+            try:
+                found += slices_of(entry, judged, self._tags_for(entry), smallest=smallest, option=option)
+            except ValueError as error:
+                raise UsageError(f"slice: {error}") from None
+        return tuple(found)
 
     def _replicates(self, source: Stored, measure: str | None) -> list[_Scored]:
         """Other runs of a stored baseline."""
@@ -223,8 +323,8 @@ class Referee:
             return None
         return _asked_measure(question.measure, *question.sources)
 
-    def scores(self, source: Source, measure: str | None) -> TopicScores:
-        """A source's scores, for questions that need no verdict.
+    def scores(self, source: Source, measure: str | None, *, gate: Gate | None = None) -> TopicScores:
+        """A source's scores, for questions that need no verdict; on the topics of the gate's slice, if it has one.
 
         Raises
         ------
@@ -235,7 +335,8 @@ class Referee:
         """
         if measure is not None:
             measure = _asked_measure(measure, source)
-        return self._scores(source, measure).scores
+        scored = self._scores(source, measure)
+        return scored.scores if gate is None else self._restricted(gate, [scored])[0].scores
 
     def message_of(self, verdict: Verdict) -> str | None:
         """Why this verdict is incomparable, with whole paths; the verdict itself names files without folders."""

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import shlex
-import shutil
-import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import computed_baselines, measures_of, once, referee_for, source_of
-from pytest_riskguard.cli.options import baseline_option, collection_options, computed_options, question_options
+from pytest_riskguard.cli.inputs import computed_baselines, measures_of, once, referee_for, slices_asked, source_of
+from pytest_riskguard.cli.options import (
+    baseline_option,
+    collection_options,
+    computed_options,
+    question_options,
+    slice_options,
+)
+from pytest_riskguard.cli.output import Reports, detail_options, report_options, show, tell_github
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NumberOrNone
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.spec import (
@@ -25,8 +31,6 @@ from pytest_riskguard.gates.spec import (
 from pytest_riskguard.reports.text import clean
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.referee import Referee
     from pytest_riskguard.sources import Baseline, Source
 
 
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     help="Whether a risk is shown as a negative or as a positive number.",
 )
 @click.option("--weighted", is_flag=True, help="Count topics by the weight column of the topics file.")
+@slice_options
 @click.option("--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True)
 @computed_options
 @click.option(
@@ -93,9 +98,9 @@ if TYPE_CHECKING:
 )
 @click.option("--on-inconclusive", type=click.Choice(RESPONSES), default="fail", show_default=True)
 @click.option("--max-mde", type=FiniteFloat(0), help="Inconclusive unless a loss of this size could be seen.")
-@click.option("--json", "json_path", metavar="PATH|-", help="Write the JSON report here; - is standard output.")
-@click.option("-v", "--verbose", is_flag=True, help="Show all topics, not the ten most harmful.")
-@click.option("-q", "--quiet", is_flag=True, help="One line per gate.")
+@report_options
+@click.option("--no-github", is_flag=True, help="In GitHub Actions: no annotations, nothing in the step's summary.")
+@detail_options
 def compare(
     candidate: Path,
     baselines: tuple[NamedPath, ...],
@@ -106,26 +111,29 @@ def compare(
     candidate_inside: bool,
     measures: tuple[str, ...],
     alphas: tuple[float, ...],
+    slices: tuple[str, ...],
+    smallest_slice: int | None,
     family: str,
-    json_path: str | None,
+    reports: Reports,
+    no_github: bool,
     verbose: bool,
     quiet: bool,
     **options: Any,
 ) -> int:
     """Judge a run against baselines.
 
-    One verdict for each measure, alpha and baseline, in the order given; georisk_not_worse gives one for each measure
-    and alpha, over all baselines.
+    One verdict for each measure, alpha, baseline and slice, in the order given; georisk_not_worse gives one for each
+    measure, alpha and slice, over all baselines.
     """
     from pytest_riskguard.gates.spec import Gate
     from pytest_riskguard.sources import Question, RunFile, ScoreFile
 
+    reports.check()
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {kind: options.pop(f"baseline_{kind}") for kind in COMPUTED}
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
     if not named:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
-    wanted = json_path is not None
-    referee, stored = referee_for(qrels, topics, store, measures, named, scores=scores, report=wanted)
+    referee, stored = referee_for(qrels, topics, store, measures, named, scores=scores, report=reports.any)
     ours: Source = ScoreFile(candidate) if scores else RunFile(candidate)
     theirs = [source_of(given, stored, scores=scores) for given in baselines]
     once("--baseline", [source.label for source in theirs])
@@ -141,46 +149,26 @@ def compare(
         pools: list[tuple[Baseline, tuple[Source, ...]]] = [(theirs[0], tuple(theirs[1:]))]
     else:
         pools = [(other, ()) for other in (*theirs, *yardsticks)]
+    known = measures_of(measures, candidate, scores=scores)
+    asked_slices = slices_asked(slices, smallest_slice, referee, ours, known[0])
     questions = [
-        Question(gate, ours, first, measure, pool=others, alphas=alphas)
-        for measure in measures_of(measures, candidate, scores=scores)
+        Question(replace(gate, slice=part), ours, first, measure, pool=others, alphas=alphas)
+        for measure in known
         for gate in gates
         for first, others in pools
+        for part in asked_slices
     ]
     verdicts = referee.verdicts(questions, correction=family)
-    _show(verdicts, referee, json_path, verbose=verbose, quiet=quiet)
+    show(verdicts, verbose=verbose, quiet=quiet, to_stderr=reports.on_stdout, problem_of=referee.message_of)
+    if not quiet and any(not verdict.passed for verdict in verdicts):
+        words = map(_printable, click.get_current_context().obj)
+        click.echo(f"  reproduce: riskguard {' '.join(words)}", err=reports.on_stdout)
+    reports.write(verdicts)
+    if not no_github:
+        tell_github(verdicts, to_stderr=reports.on_stdout)
     from pytest_riskguard.cli.status import status_of
 
     return status_of(verdicts)
-
-
-def _show(verdicts: list[Verdict], referee: Referee, json_path: str | None, *, verbose: bool, quiet: bool) -> None:
-    from pytest_riskguard.reports import json
-    from pytest_riskguard.reports.detail import Detail, draws_blocks
-    from pytest_riskguard.reports.terminal import explain, headline, uncorrected
-
-    to_stderr = json_path == "-"
-    width = max(shutil.get_terminal_size().columns, 40)
-    detail = Detail(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
-    for verdict in verdicts:
-        problem = referee.message_of(verdict)
-        text = headline(verdict, problem=problem) if quiet else explain(verdict, detail=detail, problem=problem)
-        text = text.removeprefix("incomparable ")
-        word = verdict.outcome.upper()
-        color = {"PASS": "green", "FAIL": "red", "INCOMPARABLE": "red"}.get(word, "yellow")
-        click.echo(click.style(word, fg=color, bold=True) + f" {text}", err=to_stderr)
-    if not quiet and (remark := uncorrected(verdicts)):
-        click.echo(click.wrap_text(remark, detail.width, "  ", "    "), err=to_stderr)
-    if not quiet and any(not verdict.passed for verdict in verdicts):
-        words = map(_printable, click.get_current_context().obj)
-        click.echo(f"  reproduce: riskguard {' '.join(words)}", err=to_stderr)
-    if json_path == "-":
-        click.echo(json.dumps(verdicts), nl=False)
-    elif json_path is not None:
-        try:
-            json.write(Path(json_path), verdicts)
-        except OSError as error:
-            raise UsageError(f"--json {json_path}: cannot write ({error.strerror})") from None
 
 
 def _printable(word: str) -> str:

@@ -14,8 +14,10 @@ from pytest_riskguard._version import __version__
 from pytest_riskguard.cli.baseline import baseline
 from pytest_riskguard.cli.compare import compare
 from pytest_riskguard.cli.init import init
+from pytest_riskguard.cli.judge_next import judge_next
 from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power
+from pytest_riskguard.cli.reports import report, show
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.reports.text import clean
@@ -38,8 +40,11 @@ def cli() -> None:
 cli.add_command(compare)
 cli.add_command(baseline)
 cli.add_command(init)
+cli.add_command(judge_next)
 cli.add_command(power)
 cli.add_command(pool)
+cli.add_command(show)
+cli.add_command(report)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -65,8 +65,8 @@ def pool(
 
 
 def _show(report: PoolReport, json_path: str | None) -> None:
-    from pytest_riskguard.reports.json import write_text
     from pytest_riskguard.reports.pool import dumps, explain
+    from pytest_riskguard.reports.writing import write_text
 
     click.echo(explain(report, width=max(shutil.get_terminal_size().columns, 40)), err=json_path == "-")
     if json_path == "-":

@@ -131,11 +131,11 @@ def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, s
         tally.answered.update(asked)
         judged = {topic: dict(qrels.grades[topic]) for topic in asked}
         for measure, values in zip(measures, tally.values, strict=True):
-            values.update(_evaluate(measure, judged, asked, source))
+            values.update(evaluate(measure, judged, asked, source))
     return tally
 
 
-def _evaluate(measure: Measure, judged: dict[str, dict[str, int]], asked: Chunk, source: str) -> dict[str, float]:
+def evaluate(measure: Measure, judged: dict[str, dict[str, int]], asked: Chunk, source: str) -> dict[str, float]:
     """One value for each topic asked for, and for no other."""
     values: dict[str, float] = {}
     try:

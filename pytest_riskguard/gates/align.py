@@ -13,7 +13,8 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import FloatArray
 from pytest_riskguard.gates.spec import Gate
 
-_NO_TOPICS = Topics({})
+#: Of which nothing is known.
+NO_TOPICS = Topics({})
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ def align(
                 [replicate.name, baseline.name], [(), tuple(sorted({*other.topics} - {*both.baseline.topics}))]
             )
         others.append(other)
-    topics = topics or _NO_TOPICS
+    topics = topics or NO_TOPICS
     weights = _weights(topics, both.baseline.topics) if gate.weighted else None
     return replace(both, replicates=tuple(others), weights=weights, tags=topics.tags)
 

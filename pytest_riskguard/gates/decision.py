@@ -10,19 +10,14 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
-from pytest_riskguard.gates.evidence import BoolArray, Evidence, FloatArray
+from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
-from pytest_riskguard.inference import Interval, interval, intervals, leave_one_out_upper
+from pytest_riskguard.inference import Interval, interval, intervals
 
 #: Below this many topics BCa and Student-t must both pass: no method covers well there.
 FEW_TOPICS = 25
 #: A limit this close to the bound counts as having reached it.
 REACHED = 1e-12
-#: How many times further than its mean and its width say a limit may move when a topic is left out.
-NEAR = 10.0
 
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
@@ -160,58 +155,3 @@ def passes(gate: Gate, evidence: Evidence) -> bool:
     if holds_at_zero_too(gate, evidence):
         return interval_passes(gate, evidence, alpha=0.0)
     return any(interval_passes(gate, evidence, alpha=alpha) for alpha in (gate.alpha, 0.0))
-
-
-def passes_without_each(gate: Gate, evidence: Evidence, indices: npt.NDArray[np.intp]) -> BoolArray:
-    """For each index: whether the gate passes when that topic alone is left out.
-
-    The same rule for n - 1 topics, computed for all of them at once where the inference can.
-    """
-    if evidence.n - 1 < FEWEST_TOPICS or indices.size == 0:
-        return np.zeros(indices.size, dtype=np.bool_)
-    if evidence.weights is not None:  # without it the others are seen from another mean
-        return np.array([passes(gate, evidence.without(int(i))) for i in indices])
-    result = _passes_without_each(gate, evidence, indices, alpha=gate.alpha)
-    if holds_at_zero_too(gate, evidence) and np.any(result):
-        result &= _passes_without_each(gate, evidence, indices, alpha=0.0)
-    if gate.on_churn == "warn" and not np.all(result):
-        result |= _passes_without_each(gate, evidence, indices, alpha=0.0)
-    return result
-
-
-def _passes_without_each(gate: Gate, evidence: Evidence, indices: npt.NDArray[np.intp], *, alpha: float) -> BoolArray:
-    x = evidence.scores(alpha)
-    result = np.zeros(indices.size, dtype=np.bool_)
-    has_moved, changed = evidence.moved(alpha), evidence.changed(alpha)
-    for moved in (True, False):  # leaving out a changed topic leaves one change fewer
-        members = np.flatnonzero(has_moved[indices] == moved)
-        if members.size == 0:
-            continue
-        rule = rule_for(gate, n_topics=evidence.n - 1, n_changed=changed - moved)
-        near = _near(gate, x, indices[members], rule)
-        if not np.any(near):
-            continue
-        members = members[near]
-        reached = [_margins_without_each(gate, x, method, indices[members]) >= 0 for method in rule.witnesses]
-        result[members] = np.all(reached, axis=0) if rule.demand == "all" else np.any(reached, axis=0)
-    return result
-
-
-def _margins_without_each(gate: Gate, x: FloatArray, method: str, indices: npt.NDArray[np.intp]) -> FloatArray:
-    if gate.kind == "not_inferior":
-        limits = -leave_one_out_upper(-x, method=method, level=gate.level, indices=indices)
-    else:
-        limits = leave_one_out_upper(x, method=method, level=gate.level, indices=indices)
-    return np.array([margin(gate, float(limit)) for limit in limits])
-
-
-def _near(gate: Gate, x: FloatArray, indices: npt.NDArray[np.intp], rule: Rule) -> BoolArray:
-    """Which topics could carry the verdict at all.
-
-    Exact limits are asked for only where ten times the shift of the mean, and of what one topic fewer adds to the
-    interval's width, would take the limit to the bound.
-    """
-    mean = math.fsum(x) / x.size
-    lowest = min(limit_of(gate, interval(x, method=method, level=gate.level)) for method in rule.witnesses)
-    shifts = (np.abs(x[indices] - mean) + abs(lowest - mean)) / (x.size - 1)
-    return np.asarray(lowest + NEAR * shifts + gate.tolerance >= 0)

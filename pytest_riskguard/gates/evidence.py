@@ -155,6 +155,11 @@ class Evidence:
             self.kind,
         )
 
+    def only(self, places: npt.NDArray[np.intp]) -> Evidence:
+        """The same on these topics alone."""
+        weights = None if self.weights is None else self.weights[places]
+        return Evidence(self.differences[places], self.noise[:, places], weights, self.kind)
+
     def _traded(self, differences: FloatArray, alpha: float) -> FloatArray:
         return tradeoff(differences, kind="linear" if alpha == 0 else self.kind, alpha=alpha)
 

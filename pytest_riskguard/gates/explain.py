@@ -8,14 +8,18 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import interval_margin, passes
-from pytest_riskguard.gates.evidence import BoolArray, Evidence, FloatArray
+from pytest_riskguard.gates.evidence import Evidence, FloatArray
+from pytest_riskguard.gates.explanation import Explanation
+from pytest_riskguard.gates.groups import groups, tagged
+from pytest_riskguard.gates.left_out import LeftOut
+from pytest_riskguard.gates.slices import slices
 from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
-from pytest_riskguard.gates.verdict import ResponsibleTopic
+from pytest_riskguard.gates.summary import summarised
+from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.paired import CHANGED, varies
@@ -29,19 +33,19 @@ ALPHA_STAR_WIDTH = 1e-4
 
 
 def responsible_topics(
-    comparison: Comparison, *, flips: Callable[[npt.NDArray[np.intp]], BoolArray]
+    comparison: Comparison, alone: LeftOut
 ) -> tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]:
     """Every topic that lost, most harmful first, and apart from them the wins that are flagged.
 
     A topic is flagged when its TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14
-    Eq. 21). ``flips`` says of each of the topics given whether the gate would pass without it.
+    Eq. 21). ``alone`` is the gate with each topic left out.
     """
     alpha, weights, exceeded = comparison.gate.alpha, comparison.aligned.weights, collapsed(comparison)
     losers, winners = topic_rows(
         comparison,
         parts=comparison.evidence.parts(alpha),
         standard=standardised_parts(comparison.evidence, alpha),
-        flips=flips,
+        alone=alone,
     )
 
     def whole(place: int, row: ResponsibleTopic) -> ResponsibleTopic:
@@ -60,7 +64,7 @@ def topic_rows(
     *,
     parts: FloatArray,
     standard: FloatArray,
-    flips: Callable[[npt.NDArray[np.intp]], BoolArray],
+    alone: LeftOut,
 ) -> tuple[Rows, Rows]:
     """Losses, most harmful first, and flagged wins, from each topic's part in the estimate.
 
@@ -76,7 +80,7 @@ def topic_rows(
     flagged_wins = np.flatnonzero((differences > CHANGED) & (standard > critical))
     flagged_wins = flagged_wins[np.argsort(-parts[flagged_wins], kind="stable")]
 
-    def row(i: int, *, flips_verdict: bool) -> ResponsibleTopic:
+    def row(i: int) -> ResponsibleTopic:
         topic = candidate.topics[i]
         return ResponsibleTopic(
             topic=topic,
@@ -88,13 +92,27 @@ def topic_rows(
             share=float(min(parts[i], 0.0) / total_loss) + 0.0 if lost[i] and total_loss < 0 else None,
             standardised=float(standard[i]),
             flagged=bool(abs(standard[i]) > critical),
-            flips_verdict=flips_verdict,
+            flips_verdict=alone.failed and bool(alone.flips[i]),
+            limit_without=float(alone.limits[i]) if math.isfinite(alone.limits[i]) else None,
         )
 
-    return (
-        tuple((int(i), row(int(i), flips_verdict=bool(f))) for i, f in zip(losses, flips(losses), strict=True)),
-        tuple((int(i), row(int(i), flips_verdict=False)) for i in flagged_wins),
+    return tuple((i, row(i)) for i in losses.tolist()), tuple((i, row(i)) for i in flagged_wins.tolist())
+
+
+def explained(
+    verdict: Verdict, comparison: Comparison, alone: LeftOut, *, parts: FloatArray, standard: FloatArray
+) -> Verdict:
+    """The verdict with its explanation, from topics' parts in the estimate and these in standard deviations."""
+    topics, n = comparison.aligned.candidate.topics, comparison.n
+    tags = tagged(comparison.aligned)
+    critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
+    explanation = Explanation(
+        summary="",
+        pivotal_topics=tuple(topics[i] for i in alone.pivots),
+        groups=groups(comparison.differences, parts, topics, tags),
+        slices=slices(comparison, tags, flagged=np.abs(standard) > critical),
     )
+    return summarised(replace(verdict, explanation=explanation))
 
 
 def standardised_parts(evidence: Evidence, alpha: float) -> FloatArray:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
-import numpy.typing as npt
+from typing import Literal
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -14,13 +12,18 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.align import align
 from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import passes_without_each
 from pytest_riskguard.gates.diagnostics import diagnostics
 from pytest_riskguard.gates.estimates import paired_estimates, topic_counts
-from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.exhibits import exhibits
-from pytest_riskguard.gates.explain import alpha_star, flip_set, responsible_topics
+from pytest_riskguard.gates.explain import (
+    alpha_star,
+    explained,
+    flip_set,
+    responsible_topics,
+    standardised_parts,
+)
 from pytest_riskguard.gates.foresight import foresight
+from pytest_riskguard.gates.left_out import without_each
 from pytest_riskguard.gates.notices import notices
 from pytest_riskguard.gates.question import digests, refused, unanswered
 from pytest_riskguard.gates.significance import decision_p_value
@@ -28,7 +31,6 @@ from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import (
     Estimates,
     Family,
-    Outcome,
     Power,
     ReportedInterval,
     Verdict,
@@ -114,8 +116,11 @@ def compare(
 def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Verdict:
     power = foresight(comparison)
     outcome, reason = _outcome(comparison, power)
-    losers, winners = responsible_topics(comparison, flips=_flips(comparison, outcome))
-    return replace(
+    alone = without_each(comparison, outcome)
+    parts = comparison.evidence.parts(comparison.gate.alpha)
+    standard = standardised_parts(comparison.evidence, comparison.gate.alpha)
+    losers, winners = responsible_topics(comparison, alone)
+    verdict = replace(
         question,
         outcome=outcome,
         reason=reason,
@@ -128,9 +133,16 @@ def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Ve
         power=power,
         diagnostics=diagnostics(comparison),
     )
+    return explained(verdict, comparison, alone, parts=parts, standard=standard)
 
 
-def _outcome(comparison: Comparison, power: Power) -> tuple[Outcome, str | None]:
+def outcome_of(comparison: Comparison) -> Literal["pass", "fail", "inconclusive"]:
+    """The answer alone, by the rule that a verdict follows."""
+    power = Power() if comparison.gate.max_mde is None else foresight(comparison)
+    return _outcome(comparison, power)[0]
+
+
+def _outcome(comparison: Comparison, power: Power) -> tuple[Literal["pass", "fail", "inconclusive"], str | None]:
     if comparison.gate.kind == "no_topic_collapse":
         return ("fail", "collapse") if collapsed(comparison) else ("pass", None)
     if not comparison.enough_topics or comparison.decision is None or comparison.plain is None:
@@ -146,16 +158,6 @@ def _outcome(comparison: Comparison, power: Power) -> tuple[Outcome, str | None]
     if wanted is not None and not (seen is not None and seen <= wanted):
         return "inconclusive", "too_weak"
     return "pass", None
-
-
-def _flips(comparison: Comparison, outcome: Outcome) -> Callable[[npt.NDArray[np.intp]], BoolArray]:
-    """Which topics the gate would pass without, one at a time; none where it did not fail."""
-    if outcome != "fail":
-        return lambda indices: np.zeros(indices.size, dtype=np.bool_)
-    if comparison.gate.kind == "no_topic_collapse":
-        guilty = list(collapsed(comparison))
-        return lambda indices: np.isin(indices, guilty) & (len(guilty) == 1)
-    return lambda indices: passes_without_each(comparison.gate, comparison.evidence, indices)
 
 
 def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
@@ -65,7 +66,7 @@ def _decoded(kind: Any, value: Any, where: str) -> Any:
         return _expected(value is None, value, "null", where)
     if kind is float:
         # a float that is not finite was written as null
-        number = isinstance(value, int | float) and not isinstance(value, bool)
+        number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
         return math.nan if value is None else _expected(number, value, "a number", where)
     right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
     return _expected(right, value, kind.__name__, where)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import FEW_TOPICS, REACHED, own_method
+from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import upper_p_value
 
@@ -20,11 +21,16 @@ def decision_p_value(comparison: Comparison) -> float | None:
     gate = comparison.gate
     if gate.kind != "not_significantly_risky" or not comparison.enough_topics:
         return None
-    p = _at(comparison, gate.alpha)
-    if gate.alpha > 0 and comparison.evidence.noisy:
-        plain = _at(comparison, 0.0)
+    return p_value_of(gate, comparison.evidence)
+
+
+def p_value_of(gate: Gate, evidence: Evidence) -> float:
+    """The same for the evidence itself, of which there must be enough."""
+    p = _at(gate, evidence, gate.alpha)
+    if gate.alpha > 0 and evidence.noisy:
+        plain = _at(gate, evidence, 0.0)
         return min(p, plain) if gate.on_churn == "fail" else plain
-    return p if gate.on_churn == "fail" or gate.alpha == 0 else max(p, _at(comparison, 0.0))
+    return p if gate.on_churn == "fail" or gate.alpha == 0 else max(p, _at(gate, evidence, 0.0))
 
 
 def p_by_rule(
@@ -48,13 +54,12 @@ def p_by_rule(
     return min(max(alone, enough_changes), max(own, student))
 
 
-def _at(comparison: Comparison, alpha: float) -> float:
-    gate, evidence = comparison.gate, comparison.evidence
+def _at(gate: Gate, evidence: Evidence, alpha: float) -> float:
     x, bound = evidence.scores(alpha), -gate.tolerance - REACHED
     return p_by_rule(
         gate,
         lambda method: upper_p_value(x, method=method, bound=bound),
-        n_topics=comparison.n,
+        n_topics=evidence.n,
         n_changed=evidence.effective_changes(alpha),
         uneven=evidence.uneven,
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard.plugin.options import CONFIG_NAME, Mode, add_options, left_out, mode_of
+from pytest_riskguard.plugin.options import CONFIG_NAME, Mode, add_options, left_out, mode_of, tells_github
 
 if TYPE_CHECKING:
     from pytest_riskguard.plugin.fixture import Riskguard
@@ -35,7 +35,12 @@ def pytest_configure(config: pytest.Config) -> None:
     if mode.on:
         from pytest_riskguard.plugin.session import RiskguardSession
 
-        config.pluginmanager.register(RiskguardSession(config, mode), "riskguard-session")
+        session = RiskguardSession(config, mode)
+        config.pluginmanager.register(session, "riskguard-session")
+        if not session.is_worker and tells_github(config):
+            from pytest_riskguard.plugin.github import Github
+
+            config.pluginmanager.register(Github(session), "riskguard-github")
 
 
 def _set_detail(config: pytest.Config) -> None:

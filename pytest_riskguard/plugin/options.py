@@ -36,7 +36,12 @@ def add_options(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="write the verdicts to a file, its format chosen by its suffix (.json)",
+        help="write the verdicts to a file, its format chosen by its suffix (.json, .md, .html)",
+    )
+    group.addoption(
+        "--riskguard-no-github",
+        action="store_true",
+        help="in GitHub Actions: no annotations, nothing in the summary of the step",
     )
     parser.addini("riskguard", type="bool", default=False, help="judge gates without --riskguard")
     parser.addini(
@@ -44,6 +49,15 @@ def add_options(parser: pytest.Parser) -> None:
         type="paths",
         default=[],
         help=f"files with gates (default: {CONFIG_NAME} in the rootdir, if there)",
+    )
+    parser.addini(
+        "riskguard_github",
+        type="bool",
+        default=True,
+        help="in GitHub Actions: annotations, and the verdicts in the summary of the step",
+    )
+    parser.addini(
+        "riskguard_junit", type="bool", default=True, help="with --junitxml: verdicts as properties of the tests"
     )
 
 
@@ -79,16 +93,29 @@ def mode_of(config: pytest.Config) -> Mode:
         for path in files:
             if not path.is_file():
                 raise pytest.UsageError(f"riskguard_config: no file {path}")
-        for report in config.getoption("riskguard_report"):
-            if Path(report).suffix != ".json":
-                raise pytest.UsageError(
-                    f"--riskguard-report={report}: the format is chosen by the suffix, expected .json"
-                )
-            if not Path(report).absolute().parent.is_dir():
-                raise pytest.UsageError(f"--riskguard-report={report}: no folder {Path(report).parent}")
+        _check_reports(config.getoption("riskguard_report"))
     elif needless := _needs_on(config, explicit=asked is not None):
         raise pytest.UsageError(f"{needless} needs --riskguard, or `riskguard = true` in the ini file")
     return Mode(on, origin, files, _named(config, files))
+
+
+def _check_reports(paths: list[str]) -> None:
+    """See before any test runs that each report can be made."""
+    if not paths:
+        return
+    from pytest_riskguard.errors import UsageError
+    from pytest_riskguard.reports.files import check
+
+    for path in paths:
+        try:
+            check(Path(path))
+        except UsageError as error:
+            raise pytest.UsageError(f"--riskguard-report={path}: {error}") from None
+
+
+def tells_github(config: pytest.Config) -> bool:
+    """Whether verdicts are shown by GitHub Actions, should this run there."""
+    return bool(config.getini("riskguard_github")) and not config.getoption("riskguard_no_github")
 
 
 def _needs_on(config: pytest.Config, *, explicit: bool) -> str | None:

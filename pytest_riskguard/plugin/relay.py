@@ -18,16 +18,21 @@ class Relay:
     """Verdicts by test; a test that is run again replaces its own."""
 
     def __init__(self) -> None:
-        self._heard: list[dict[str, Any]] = []
+        self._heard: list[Verdict] = []
         self._by_test: dict[str, list[dict[str, Any]]] = {}
 
     def heard(self, verdict: Verdict) -> None:
         """Take a verdict in, in the process that gave it."""
-        self._heard.append(verdict.to_dict())
+        self._heard.append(verdict)
+
+    @property
+    def waiting(self) -> tuple[Verdict, ...]:
+        """What was heard since the last report."""
+        return tuple(self._heard)
 
     def attach(self, report: pytest.TestReport) -> None:
         """Put what was heard since the last report on this one."""
-        setattr(report, CARRIED, json.dumps(self._heard))
+        setattr(report, CARRIED, json.dumps([verdict.to_dict() for verdict in self._heard]))
         self._heard = []
 
     def receive(self, report: pytest.TestReport) -> None:

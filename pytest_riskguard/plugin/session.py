@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_riskguard import recorder
+from pytest_riskguard.plugin.junit import describe
 from pytest_riskguard.plugin.options import Mode, node_ids_given, selected
 from pytest_riskguard.plugin.relay import Relay
 
@@ -87,8 +88,10 @@ class RiskguardSession:
             recorder.report_wanted = before
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Send what was heard along with the test's report, which xdist carries to the controller."""
+        if self.relay.waiting and self.config.getini("riskguard_junit"):
+            describe(item, self.relay.waiting)
         report = yield
         self.relay.attach(report)
         return report
@@ -97,9 +100,10 @@ class RiskguardSession:
         """Gather verdicts where the reports end up."""
         if not self.is_worker:
             self.relay.receive(report)
-            self._broken |= report.failed and self._is_of_gate_file(report.nodeid)
+            self._broken |= report.failed and self.is_of_gate_file(report.nodeid)
 
-    def _is_of_gate_file(self, nodeid: str) -> bool:
+    def is_of_gate_file(self, nodeid: str) -> bool:
+        """Whether a test is of a file with gates."""
         path = (self.config.rootpath / nodeid.split("::")[0]).resolve()
         return any(path == file.resolve() for file in self.mode.gate_files)
 
@@ -129,12 +133,12 @@ class RiskguardSession:
         return []
 
     def _written(self) -> list[str]:
-        from pytest_riskguard.reports import json
+        from pytest_riskguard.reports import files
 
         problems = []
         for path in self.config.getoption("riskguard_report"):
             try:
-                json.write(self.config.invocation_params.dir / path, self.verdicts)
+                files.write(self.config.invocation_params.dir / path, self.verdicts)
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")
         return problems

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import georisk, rendered
 from pytest_riskguard.reports.figures import deciding_limit, margin, percent, risk, risk_name, shown
-from pytest_riskguard.reports.terminal import collapse, inconclusive, warning_lines, worst_loss
+from pytest_riskguard.reports.terminal import collapse, inconclusive, part_of_topics, warning_lines, worst_loss
 from pytest_riskguard.reports.text import clean, plain, signed
 
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "incomparable": "bold red"}
@@ -58,7 +58,7 @@ def lines(judged: Sequence[tuple[str, Verdict]], *, width: int, colour: bool = F
         Whether outcomes are coloured, with ANSI codes.
     """
     rows = [_row(test, verdict) for test, verdict in judged]
-    filled = [place for place in range(len(_HEADINGS)) if any(row.cells[place] for row in rows)]
+    filled = [p for p in range(len(_HEADINGS)) if p == _GATE or any(row.cells[p] for row in rows)]
     widths = {place: max(_columns(row.cells[place]) for row in (_HEADING, *rows)) for place in filled}
     narrowed = sum(widths.values()) - widths[_GATE] + min(widths[_GATE], _SPACIOUS)
     wide = narrowed + 2 * (len(widths) - 1) <= width
@@ -88,7 +88,7 @@ def _row(test: str, verdict: Verdict) -> _Row:
         remark = f"{verdict.reason}: {clean(verdict.problem or '', limit=_LONGEST_PROBLEM)}"
         return _Row((outcome, clean(test), measure, "", "", "", "", ""), (remark,), (), _STYLES["incomparable"])
     if verdict.outcome == "fail" and verdict.reason:
-        outcome += f" {verdict.reason}"
+        outcome += f" {clean(verdict.reason)}"
     if verdict.kind == "no_topic_collapse":
         worst = worst_loss(verdict)
         figures = ("" if worst is None else signed(worst), "", "", "worst loss")
@@ -111,6 +111,8 @@ def _row(test: str, verdict: Verdict) -> _Row:
 
 def _remarks(verdict: Verdict) -> list[str]:
     remarks = []
+    if verdict.slice is not None:
+        remarks.append(part_of_topics(verdict))
     if verdict.kind == "no_topic_collapse":
         remarks.append(collapse(verdict))
     if verdict.pool is not None:
@@ -122,7 +124,7 @@ def _remarks(verdict: Verdict) -> list[str]:
     if verdict.family is not None:
         remarks.append(f"at {percent(verdict.family.level)} % (family of {verdict.family.size})")
     if verdict.warnings and not verdict.passed:
-        remarks.append("warnings: " + ", ".join(dict.fromkeys(warning.code for warning in verdict.warnings)))
+        remarks.append("warnings: " + ", ".join(dict.fromkeys(clean(warning.code) for warning in verdict.warnings)))
     return remarks
 
 

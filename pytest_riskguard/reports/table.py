@@ -29,7 +29,7 @@ def table(topics: tuple[ResponsibleTopic, ...], detail: Detail, *, shares: bool 
         ("scores" if narrow else "baseline -> candidate", max(map(len, scores))),
         ("change" if narrow else "difference", max(len(signed(topic.difference)) for topic in topics)),
         *([("of loss", 7)] if shares else []),
-        ("", max(map(len, map(_marks, topics)))),
+        ("", max(map(len, map(marks, topics)))),
     )
     widths = [max(width, len(name)) for name, width in figures]
     if with_queries:
@@ -46,7 +46,7 @@ def table(topics: tuple[ResponsibleTopic, ...], detail: Detail, *, shares: bool 
         cells += [score, signed(topic.difference)]
         if shares:
             cells.append(f"{100 * (topic.share or 0):.1f} %")
-        cells.append(_marks(topic))
+        cells.append(marks(topic))
         rows.add_row(*(Text(cell) for cell in cells))
     return ["    " + line for line in rendered.lines(rows, width=max(detail.width - 4, 60))]
 
@@ -58,7 +58,8 @@ def _fitting(text: str, width: int) -> str:
     return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
 
 
-def _marks(topic: ResponsibleTopic) -> str:
+def marks(topic: ResponsibleTopic) -> str:
+    """What is remarkable in a topic: the limits that it exceeds, or whether it is flagged and flips the verdict."""
     if topic.exceeds:
         return ", ".join(_LIMITS[name] for name in topic.exceeds)
     return ", ".join(mark for mark, on in (("flagged", topic.flagged), ("flips it", topic.flips_verdict)) if on)

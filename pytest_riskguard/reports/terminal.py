@@ -30,9 +30,9 @@ def headline(verdict: Verdict, *, problem: str | None = None) -> str:
     ``problem`` says what is wrong with the data, where the caller knows more than the verdict (whole paths).
     """
     if verdict.outcome == "incomparable":
-        return f"incomparable ({verdict.reason}): {clean(problem or verdict.problem or '', limit=2000)}"
-    measure = f"{verdict.measure}, " if verdict.measure else ""
-    about = f"{measure}{counted(verdict.topics.count, 'topic')}"
+        return f"incomparable ({clean(verdict.reason or '')}): {clean(problem or verdict.problem or '', limit=2000)}"
+    about = f"{clean(verdict.measure)}, " if verdict.measure else ""
+    about += part_of_topics(verdict)
     if verdict.pool is not None:
         about += f", pool of {len(verdict.pool.systems)}"
     if verdict.kind == "no_topic_collapse":
@@ -46,6 +46,12 @@ def headline(verdict: Verdict, *, problem: str | None = None) -> str:
     if verdict.topics.missing_in_candidate:
         line += f"; {len(verdict.topics.missing_in_candidate)} unanswered"
     return line + ")"
+
+
+def part_of_topics(verdict: Verdict) -> str:
+    """``intent=code, 30 topics``; without a slice the number of topics alone."""
+    part = "" if verdict.slice is None else f"{clean(verdict.slice, limit=60)}, "
+    return f"{part}{counted(verdict.topics.count, 'topic')}"
 
 
 def worst_loss(verdict: Verdict) -> float | None:
@@ -101,12 +107,14 @@ def explain(
     """The whole answer: headline, figures, loss or churn, topics responsible, warnings, how to see it again."""
     detail = detail or CURRENT
     lines = [headline(verdict, problem=problem)]
+    if verdict.explanation is not None:
+        lines += _indented([clean(verdict.explanation.summary, limit=1_000_000)], detail)
     if verdict.outcome != "incomparable":
         lines += [*_indented(figures(verdict), detail), *strip(verdict, detail)]
         if verdict.outcome == "fail" or has(verdict, "churn"):
             lines += _responsible(verdict, detail)
         lines += _indented([*slices.paragraphs(verdict, detail), *judgements.paragraphs(verdict, detail)], detail)
-    lines += _indented([f"warning ({w.code}): {_cut(w.message, detail)}" for w in verdict.warnings], detail)
+    lines += _indented([f"warning ({clean(w.code)}): {_cut(w.message, detail)}" for w in verdict.warnings], detail)
     if reproduce:
         lines.append(f"  reproduce: {reproduce}")
     return "\n".join(lines)
@@ -175,7 +183,7 @@ def warning_lines(verdict: Verdict) -> list[str]:
     """The warnings of a verdict that no failure message has shown, one a line."""
     if not verdict.passed:
         return []
-    return [f"{warning.code}: {_cut(warning.message, CURRENT)}" for warning in verdict.warnings]
+    return [f"{clean(warning.code)}: {_cut(warning.message, CURRENT)}" for warning in verdict.warnings]
 
 
 def uncorrected(verdicts: Sequence[Verdict]) -> str | None:

@@ -6,8 +6,9 @@ import math
 import re
 import unicodedata
 
-#: What CI systems read as a command at the head of a line, indented or not (GitHub), or anywhere in it (``##[``).
-_COMMAND = re.compile(r"(?<!\S)::|##(?=\[|vso\[)")
+#: What CI systems read as a command at the head of a line, indented or not (GitHub), or anywhere in it (``##[``, and
+#: ``##vso[``, ``##teamcity[``).
+_COMMAND = re.compile(r"(?<!\S)::|##(?=\w*\[)")
 
 
 def clean(text: str, *, limit: int = 200) -> str:

@@ -139,7 +139,7 @@ def _environment() -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if name not in _CI_VARIABLES and not name.startswith(("PYTEST", "COV_", "RISKGUARD"))
+        if name not in _CI_VARIABLES and not name.startswith(("PYTEST", "COV_", "RISKGUARD", "GITHUB_"))
     }
     programs = str(Path(sys.executable).parent)
     return {

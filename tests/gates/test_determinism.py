@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,9 @@ def test_names_of_topics_decide_nothing(pair, kind, options):
     for verdict in (one, other):
         del verdict["warnings"]  # equal losses go by name
         verdict["estimates"]["flip_set"] = len(verdict["estimates"]["flip_set"] or ())
+        told = verdict["explanation"]
+        told["pivotal_topics"] = len(told["pivotal_topics"])
+        told["summary"] = re.sub(r"\bt\d{3}\b", "t", told["summary"])
         for topics in ("responsible_topics", "flagged_wins"):
-            verdict[topics] = [topic["contribution"] for topic in verdict[topics]]
+            verdict[topics] = [(topic["contribution"], topic["limit_without"]) for topic in verdict[topics]]
     assert other == one

@@ -35,7 +35,8 @@ def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _quiet_surroundings(monkeypatch: pytest.MonkeyPatch, bytecode: Path) -> None:
     """No colour, width or CI of the machine that runs these tests."""
-    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "CI", "PYTEST_ADDOPTS", "GITHUB_ACTIONS"):
+    github = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE")
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "CI", "PYTEST_ADDOPTS", *github):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.align import Aligned, on_one_list
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.align import NO_TOPICS, Aligned, on_one_list
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.pools.decision import Test, tests_of
 from pytest_riskguard.gates.spec import ANY, FEWEST_TOPICS, MEDIAN, Gate
@@ -58,6 +59,8 @@ class PoolComparison:
         What is left of the gate's level in a family of gates.
     together : int
         How many gates are judged together: all must be able to fail.
+    topics : Topics, optional
+        Tags of topics.
 
     Raises
     ------
@@ -75,7 +78,9 @@ class PoolComparison:
         *,
         level: float | None = None,
         together: int = 1,
+        topics: Topics | None = None,
     ) -> None:
+        self.topics = topics or NO_TOPICS
         self.gate, self.level, self.together = gate, gate.level if level is None else level, together
         (ours, *theirs), self.missing = on_one_list(gate, (candidate, *baselines))
         self.candidate, self.baselines = ours, tuple(theirs)
@@ -151,10 +156,18 @@ class PoolComparison:
         """Whether there are topics enough for any interval."""
         return self.n >= FEWEST_TOPICS
 
-    def pair(self, reference: Reference) -> Comparison:
-        """Candidate and reference as two systems: what changed between them, wins and losses."""
+    def pair(self, reference: Reference, *, asked: bool = False) -> Comparison:
+        """Candidate and reference as two systems: what changed between them, wins and losses.
+
+        ``asked`` puts the pool's question to them as far as two systems can be asked it: at the same level, by the
+        same interval and trade-off. A tolerance is in units of GeoRisk, so it is none of theirs.
+        """
         gate = Gate(self.gate.name, alpha=self.gate.alpha, level=self.gate.level)
-        return Comparison(gate, Aligned(self.candidate, reference.scores, self.missing[CANDIDATE]))
+        if asked:
+            asks = self.gate
+            gate = replace(gate, method=asks.method, tradeoff=asks.tradeoff, on_churn=asks.on_churn)
+        aligned = Aligned(self.candidate, reference.scores, self.missing[CANDIDATE], tags=self.topics.tags)
+        return Comparison(gate, aligned)
 
     @cached_property
     def changed(self) -> tuple[int, ...]:

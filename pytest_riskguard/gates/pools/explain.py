@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.gates.explain import topic_rows
+from pytest_riskguard.gates.explain import explained, topic_rows
+from pytest_riskguard.gates.left_out import LeftOut
 from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison, Reference
 from pytest_riskguard.gates.pools.decision import Test
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
-from pytest_riskguard.gates.verdict import ResponsibleTopic
+from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
 from pytest_riskguard.risk import standardised, topic_contributions, z_scores
 from pytest_riskguard.risk.checks import FloatArray
 
@@ -68,18 +69,15 @@ def _slope(a: float, b: float) -> float:
 
 
 def responsible_topics(
-    comparison: PoolComparison, reference: Reference, *, flips: npt.NDArray[np.bool_]
+    comparison: PoolComparison, reference: Reference, parts: FloatArray, alone: LeftOut
 ) -> tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]:
     """Every topic that lost against the reference, most harmful first, and apart from them the wins that are flagged.
 
     A topic is flagged when its part, in standard deviations of all parts, lies outside the Student-t critical values.
+    ``parts`` are the contributions.
     """
-    parts = contributions(comparison, reference)
     losers, winners = topic_rows(
-        comparison.pair(reference),
-        parts=parts * comparison.n,
-        standard=standardised(parts),
-        flips=lambda places: flips[places],
+        comparison.pair(reference), parts=parts * comparison.n, standard=standardised(parts), alone=alone
     )
     z = z_scores(comparison.scores)
     against = np.mean(z[comparison.rows_of(reference)], axis=0)
@@ -90,20 +88,40 @@ def responsible_topics(
     return tuple(whole(*row) for row in losers), tuple(whole(*row) for row in winners)
 
 
-def flips(comparison: PoolComparison) -> npt.NDArray[np.bool_]:
-    """For each topic, whether the gate would pass without it; asked only of a gate that fails.
+def with_explanation(
+    verdict: Verdict, comparison: PoolComparison, reference: Reference, parts: FloatArray, alone: LeftOut
+) -> Verdict:
+    """Groups by their part in the difference of GeoRisk; slices by URisk against the reference, for a slice has none.
 
-    The rule is applied to n - 1 topics where the jackknife says that the topic could matter.
+    Whether a topic is where the pool leads to expect depends on the pool and on all topics, so that GeoRisk of a few
+    topics is no part of GeoRisk of all. What can be asked of a slice is the paired question at the same alpha.
     """
-    result = np.zeros(comparison.n, dtype=np.bool_)
-    if comparison.n - 1 < FEWEST_TOPICS:
-        return result
+    return explained(
+        verdict,
+        comparison.pair(reference, asked=True),
+        alone,
+        parts=parts * comparison.n,
+        standard=standardised(parts),
+    )
+
+
+def without_each(comparison: PoolComparison, *, failed: bool) -> LeftOut:
+    """The gate with each topic left out, asked only of one that fails.
+
+    The rule is applied to n - 1 topics where the jackknife says that the topic could matter: each costs all draws
+    anew. Only these have limits.
+    """
+    limits, flips = np.full(comparison.n, np.nan), np.zeros(comparison.n, dtype=np.bool_)
+    if not failed or comparison.n - 1 < FEWEST_TOPICS:
+        return LeftOut(limits, flips, failed)
     near = _near(comparison.tests, comparison.n)
     if comparison.gate.on_churn == "warn":
         near |= _near(comparison.plain, comparison.n)
     for i in np.flatnonzero(near):
-        result[i] = comparison.without(np.array([i])).passes
-    return result
+        rest = comparison.without(np.array([i]))
+        decision = rest.tests[rest.deciding].decision
+        limits[i], flips[i] = decision.interval(decision.decisive).upper, rest.passes
+    return LeftOut(limits, flips, failed)
 
 
 def _near(tests: Sequence[Test], n: int) -> npt.NDArray[np.bool_]:

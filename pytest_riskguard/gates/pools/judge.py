@@ -14,7 +14,13 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.estimates import paired_estimates, topic_counts
 from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison, Reference
 from pytest_riskguard.gates.pools.exhibits import pool_exhibits
-from pytest_riskguard.gates.pools.explain import flip_set, flips, responsible_topics
+from pytest_riskguard.gates.pools.explain import (
+    contributions,
+    flip_set,
+    responsible_topics,
+    with_explanation,
+    without_each,
+)
 from pytest_riskguard.gates.pools.notices import notices
 from pytest_riskguard.gates.question import digests, refused, unanswered
 from pytest_riskguard.gates.spec import MEDIAN, Gate
@@ -92,7 +98,12 @@ def judge_pool(
     question = replace(question, family=family)
     try:
         comparison = PoolComparison(
-            gate, candidate, baselines, level=None if family is None else family.level, together=together
+            gate,
+            candidate,
+            baselines,
+            level=None if family is None else family.level,
+            together=together,
+            topics=topics,
         )
     except DataError as error:
         return refused(question, error)
@@ -123,10 +134,10 @@ def _verdict(comparison: PoolComparison, question: Verdict, *, alphas: Sequence[
     power = _power(comparison)
     outcome, reason = _outcome(comparison, power)
     failed = outcome == "fail"
-    without = flips(comparison) if failed else np.zeros(comparison.n, dtype=np.bool_)
-    losers, winners = responsible_topics(comparison, reference, flips=without)
+    alone, parts = without_each(comparison, failed=failed), contributions(comparison, reference)
+    losers, winners = responsible_topics(comparison, reference, parts, alone)
     judged = comparison.enough_topics
-    return replace(
+    verdict = replace(
         question,
         outcome=outcome,
         reason=reason,
@@ -139,6 +150,7 @@ def _verdict(comparison: PoolComparison, question: Verdict, *, alphas: Sequence[
         power=power,
         pool=_figures(comparison, alphas) if judged else None,
     )
+    return with_explanation(verdict, comparison, reference, parts, alone)
 
 
 def _outcome(comparison: PoolComparison, power: Power) -> tuple[Outcome, str | None]:

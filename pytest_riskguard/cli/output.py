@@ -1,0 +1,137 @@
+"""Verdicts on their way out of a command: the terminal, the reports asked for, GitHub Actions."""
+
+from __future__ import annotations
+
+import functools
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from pytest_riskguard.errors import UsageError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+
+_COLOURS = {"pass": "green", "fail": "red", "incomparable": "red", "inconclusive": "yellow"}
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Reports:
+    """The reports that a command was asked to write."""
+
+    json: str | None
+    html: Path | None
+    markdown: Path | None
+
+    @property
+    def on_stdout(self) -> bool:
+        """Whether standard output belongs to the JSON report, and to nothing else."""
+        return self.json == "-"
+
+    @property
+    def any(self) -> bool:
+        """Whether one was asked for at all."""
+        return not (self.json is None and self.html is None and self.markdown is None)
+
+    def check(self) -> None:
+        """See that all of them can be made, before there is anything to write."""
+        from pytest_riskguard.reports.files import HTML
+
+        if self.html is not None:
+            try:
+                HTML.ensure_available()
+            except UsageError as error:
+                raise UsageError(f"--html {self.html}: {error}") from None
+
+    def write(self, verdicts: Sequence[Verdict]) -> None:
+        """Write all of them; the first that could not be written is an error when the others are there."""
+        from pytest_riskguard.reports import files
+
+        failed = []
+        for kind, option, path in (
+            (files.JSON, "--json", None if self.json is None or self.on_stdout else Path(self.json)),
+            (files.HTML, "--html", self.html),
+            (files.MARKDOWN, "--markdown", self.markdown),
+        ):
+            if path is not None:
+                try:
+                    files.write(path, verdicts, kind=kind)
+                except OSError as error:
+                    failed.append(f"{option} {path}: cannot write ({error.strerror})")
+        if self.on_stdout:
+            click.echo(files.JSON.render(verdicts), nl=False)
+        if failed:
+            raise UsageError("; ".join(failed))
+
+
+def report_options(command: Command) -> Command:
+    """``--json``, ``--html`` and ``--markdown``, handed to the command as ``reports``."""
+    path = click.Path(path_type=Path, readable=False)
+
+    @functools.wraps(command)
+    def with_reports(*, json_path: str | None, html: Path | None, markdown: Path | None, **given: Any) -> Any:
+        return command(reports=Reports(json_path, html, markdown), **given)
+
+    asked: Any = with_reports
+    for option in (
+        click.option("--markdown", type=path, help="Write the report as Markdown here."),
+        click.option("--html", type=path, help="Write the report as a page of HTML here."),
+        click.option(
+            "--json", "json_path", metavar="PATH|-", help="Write the JSON report here; - is standard output."
+        ),
+    ):
+        asked = option(asked)
+    with_options: Command = asked
+    return with_options
+
+
+def detail_options(command: Command) -> Command:
+    """``-v`` and ``-q``."""
+    quiet = click.option("-q", "--quiet", is_flag=True, help="One line per gate.")
+    verbose = click.option("-v", "--verbose", is_flag=True, help="Show all topics, not the ten most harmful.")
+    return verbose(quiet(command))
+
+
+def show(
+    verdicts: Sequence[Verdict],
+    *,
+    verbose: bool,
+    quiet: bool,
+    to_stderr: bool,
+    problem_of: Callable[[Verdict], str | None] = lambda verdict: verdict.problem,
+) -> None:
+    """Print the verdicts; ``problem_of`` says what is wrong with the data of an incomparable one."""
+    from pytest_riskguard.reports.detail import Detail, draws_blocks
+    from pytest_riskguard.reports.terminal import explain, headline, uncorrected
+
+    width = max(shutil.get_terminal_size().columns, 40)
+    detail = Detail(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
+    for verdict in verdicts:
+        problem = problem_of(verdict)
+        text = headline(verdict, problem=problem) if quiet else explain(verdict, detail=detail, problem=problem)
+        text = text.removeprefix("incomparable ")
+        word = click.style(verdict.outcome.upper(), fg=_COLOURS[verdict.outcome], bold=True)
+        click.echo(f"{word} {text}", err=to_stderr)
+    if not quiet and (remark := uncorrected(verdicts)):
+        click.echo(click.wrap_text(remark, detail.width, "  ", "    "), err=to_stderr)
+
+
+def tell_github(verdicts: Sequence[Verdict], *, to_stderr: bool) -> None:
+    """In GitHub Actions: the summary of the step, and an annotation for each verdict that did not pass."""
+    from pytest_riskguard.reports import github
+
+    summary = github.summary_of()
+    if summary is not None:
+        try:
+            github.append_summary(summary, verdicts)
+        except OSError as error:
+            click.echo(f"riskguard: could not write {github.SUMMARY}: {error.strerror}", err=True)
+    if github.annotates():
+        for command in github.commands([github.annotation(v) for v in verdicts if not v.passed]):
+            click.echo(command, err=to_stderr)

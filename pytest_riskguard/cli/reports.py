@@ -1,0 +1,48 @@
+"""``riskguard show`` and ``riskguard report``: verdicts that were judged before, read from a JSON report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from pytest_riskguard.cli.output import Reports, detail_options, report_options
+from pytest_riskguard.cli.output import show as show_verdicts
+from pytest_riskguard.cli.parameters import FILE
+from pytest_riskguard.cli.status import ExitStatus
+from pytest_riskguard.errors import UsageError
+
+
+@click.command()
+@click.argument("report", type=FILE)
+@detail_options
+def show(report: Path, verbose: bool, quiet: bool) -> int:
+    """Print the verdicts of a JSON report.
+
+    The exit status is that of the verdicts, as it was when they were judged.
+    """
+    from pytest_riskguard.cli.status import status_of
+    from pytest_riskguard.reports.reading import read
+
+    verdicts = read(report)
+    show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False)
+    if not verdicts:
+        click.echo("no gate was judged")
+    return status_of(verdicts)
+
+
+@click.command()
+@click.argument("report", type=FILE)
+@report_options
+def report(report: Path, reports: Reports) -> int:
+    """Write the verdicts of a JSON report in other formats.
+
+    The exit status says whether they were written, whatever the verdicts are.
+    """
+    from pytest_riskguard.reports.reading import read
+
+    if not reports.any:
+        raise UsageError("nothing to write: give --html, --markdown or --json")
+    reports.check()
+    reports.write(read(report))
+    return ExitStatus.PASSED

@@ -1,0 +1,200 @@
+"""What a gate answered, in words: one function for each kind of question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytest_riskguard.gates.phrases import (
+    amount,
+    counted,
+    has,
+    line,
+    lost_topics,
+    opponent,
+    risk,
+    risk_name,
+    row,
+    size,
+    times,
+)
+from pytest_riskguard.gates.spec import FEWEST_TOPICS
+from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+
+#: Topics that collapsed and are named.
+NAMED = 3
+#: A balance of wins and losses this close is even: rounding, no more.
+EVEN = 1e-12
+
+
+def answer(verdict: Verdict) -> str:
+    """The outcome, and the figures that it rests on."""
+    if verdict.outcome == "inconclusive":
+        return f"Inconclusive. {_undecided(verdict)} {_tally(verdict)}"
+    word = "Fails" if verdict.outcome == "fail" else "Passes"
+    if verdict.outcome == "pass" and has(verdict, "churn"):
+        word += " with a warning"
+    return f"{word}. {_ANSWERS[verdict.kind](verdict)}"
+
+
+def _undecided(verdict: Verdict) -> str:
+    if verdict.reason == "too_few_topics":
+        if verdict.topics.count < FEWEST_TOPICS:
+            return f"{counted(verdict.topics.count, 'topic')} can decide nothing: it takes {FEWEST_TOPICS}."
+        return f"The weights leave less evidence than {FEWEST_TOPICS} topics that count the same."
+    if has(verdict, "georisk_vanishes"):
+        return "At this alpha hardly any GeoRisk is left to compare."
+    seen = verdict.power.minimum_detectable_effect
+    if seen is None:
+        return "Nothing significant was found, but this gate could not have seen any loss."
+    return (
+        "Nothing significant was found, but the smallest loss that this gate sees 4 times of 5 is "
+        f"{size(seen)}, more than it was asked to."
+    )
+
+
+def _tally(verdict: Verdict) -> str:
+    """Wins and losses, and no more said of them."""
+    topics, against = verdict.topics, ""
+    if verdict.pool is not None:
+        against = f" against {opponent(verdict)}"
+    if topics.wins == topics.losses == 0:
+        return (
+            f"No score changed by more than 0.000001{against}." if topics.changed else f"No score changed{against}."
+        )
+    return f"{topics.losses} of {counted(topics.count, 'topic')} lost and {topics.wins} won{against}."
+
+
+def _balance(verdict: Verdict, value: float) -> str:
+    """Losses against wins, the heavier side first; ``value`` is above 0 where the wins are."""
+    topics, by_weight = verdict.topics, "by weight, " if verdict.weighted else ""
+    losses = f"losses on {topics.losses}"
+    wins = f"wins on {topics.wins}"
+    of = f" of {counted(topics.count, 'topic')}"
+    if topics.wins == topics.losses == 0:
+        return "no score changed by more than 0.000001" if topics.changed else "no score changed"
+    if topics.losses == 0:
+        return f"{wins}{of}, and no loss"
+    if topics.wins == 0:
+        return f"{losses}{of}, and no win"
+    if abs(value) <= EVEN:
+        return f"{by_weight}losses on {topics.losses}{of}{times(verdict)} balance {wins}"
+    if value < 0:
+        return f"{by_weight}{losses}{of}{times(verdict)} outweigh {wins}"
+    return f"{by_weight}{wins}{of} outweigh {losses}{times(verdict).rstrip(',')}"
+
+
+def _risky(verdict: Verdict) -> str:
+    estimate, noise = verdict.estimates.urisk or 0.0, verdict.estimates.noise_urisk
+    text = _balance(verdict, estimate + (noise or 0.0))
+    churn = verdict.reason == "churn" or has(verdict, "churn")
+    if noise is not None:
+        return _sentence(f"{text}. {_beyond_noise(verdict, estimate, noise)}{_plain(verdict, churn=churn)}")
+    if verdict.outcome == "fail" and estimate >= 0:  # an interval that does not hold its own estimate
+        return _sentence(f"{text}, and yet the interval lies below the bound")
+    if verdict.topics.losses == 0 or estimate >= 0:
+        if verdict.outcome == "fail":
+            text += f", and yet {risk_name(verdict)} is {risk(verdict, estimate)}, significantly on the side of risk"
+        return _sentence(text)
+    tolerated = f"more than the tolerated {size(verdict.tolerance)}" if verdict.tolerance > 0 else ""
+    if verdict.outcome == "pass" and not churn:
+        return _sentence(f"{text}, but the risk is not significant{tolerated and f'ly {tolerated}'}")
+    if tolerated:
+        text += f", by significantly {tolerated}"
+    return _sentence(text + _plain(verdict, churn=churn))
+
+
+def _plain(verdict: Verdict, *, churn: bool) -> str:
+    """What the gate says at alpha 0, where that is another question."""
+    told = verdict.kind == "not_significantly_risky" and verdict.tradeoff == "linear"  # how often losses count
+    alike = f"if losses counted {'once' if told else 'no more than wins'}"
+    if churn:
+        let = ", and churn is let through" if verdict.outcome == "pass" else ""
+        return f"; {alike} it would pass{let}"
+    if verdict.outcome == "fail" and verdict.alpha > 0:
+        return f"; {alike} it would fail too"
+    return ""
+
+
+def _beyond_noise(verdict: Verdict, estimate: float, noise: float) -> str:
+    """URisk beside that of the baseline's replicates."""
+    side = "worse" if estimate < 0 else "better"
+    if abs(estimate) <= EVEN:
+        return f"{risk_name(verdict)} is {risk(verdict, noise)}, that of the baseline's {_replicates(verdict)} too"
+    text = (
+        f"{risk_name(verdict)} is {risk(verdict, estimate + noise)}, where the baseline's {_replicates(verdict)} "
+        f"{'has' if verdict.replicates == 1 else 'have'} {risk(verdict, noise)}: {side} by {size(estimate)}"
+    )
+    if estimate < 0:
+        text += ", significantly" if verdict.outcome == "fail" or has(verdict, "churn") else ", not significantly"
+    return text
+
+
+def _replicates(verdict: Verdict) -> str:
+    return f"own {counted(verdict.replicates, 'replicate')}"
+
+
+def _not_inferior(verdict: Verdict) -> str:
+    interval = verdict.decisive_interval
+    if interval is None:
+        return _tally(verdict)
+    plain = verdict.alpha == 0 and verdict.estimates.noise_urisk is None
+    minus = verdict.convention == "minus" and not plain
+    name = f"the {'weighted ' * verdict.weighted}mean difference" if plain else risk_name(verdict)
+    bound, lowest = (
+        (amount(value) if plain else risk(verdict, value)) for value in (-verdict.tolerance, interval.lower)
+    )
+    side, end = ("below", "most") if minus else ("above", "least")
+    if verdict.outcome == "pass":
+        return f"It is shown that {name} is {side} {bound}: it is at {end} {lowest}. {_tally(verdict)}"
+    far = "high" if minus else "low"
+    return f"It is not shown that {name} is {side} {bound}: it may be as {far} as {lowest}. {_tally(verdict)}"
+
+
+def _collapse(verdict: Verdict) -> str:
+    guilty, n = lost_topics(verdict), counted(verdict.topics.count, "topic")
+    if guilty:
+        falls = [_fall(topic) for topic in guilty[:NAMED]]
+        more = len(guilty) - NAMED
+        named = row(falls) if more <= 0 else f"{', '.join(falls)} and {counted(more, 'other')}"
+        return f"{len(guilty)} of {n} lost more than {'it' if len(guilty) == 1 else 'they'} may: {named}."
+    if not verdict.topics.losses:
+        return f"No topic of {n} lost." if verdict.topics.count != 1 else "The only topic did not lose."
+    worst = min(verdict.responsible_topics, key=lambda topic: round(topic.difference, 12))
+    losses = counted(verdict.topics.losses, "loss", "losses")
+    return f"None of {n} lost more than it may; the largest of {losses} is {_fall(worst)}."
+
+
+def _fall(topic: ResponsibleTopic) -> str:
+    return f"{line(topic.topic)} by {size(topic.difference)}"
+
+
+def _georisk(verdict: Verdict) -> str:
+    if verdict.pool is None:
+        return _tally(verdict)
+    difference, against = verdict.estimates.georisk_difference or 0.0, opponent(verdict)
+    churn = verdict.reason == "churn" or has(verdict, "churn")
+    if difference == 0:
+        text = f"by GeoRisk the candidate is as risky as {against}"
+    else:
+        side = "riskier" if difference < 0 else "less risky"
+        text = f"by GeoRisk the candidate is {size(difference)} {side} than {against}"
+    if difference < 0:
+        text += ", significantly" if verdict.outcome == "fail" or churn else ", not significantly"
+        if verdict.tolerance > 0:
+            text += f" more than the tolerated {size(verdict.tolerance)}"
+    failed = sum(not each.passes for each in verdict.pool.references)
+    if verdict.outcome == "fail" and len(verdict.pool.references) > 1:
+        text += f" (riskier than {failed} of {len(verdict.pool.references)} references)"
+    return f"{_sentence(text + _plain(verdict, churn=churn))} {_tally(verdict)}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+_ANSWERS: dict[str, Callable[[Verdict], str]] = {
+    "not_significantly_risky": _risky,
+    "not_inferior": _not_inferior,
+    "no_topic_collapse": _collapse,
+    "georisk_not_worse": _georisk,
+}

@@ -1,0 +1,182 @@
+"""Which documents made a topic lose or win: where they moved, and what each is worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.evaluation.additive import part_of
+from pytest_riskguard.evaluation.judging import DEFAULT_DEPTH, Variant, cutoff_of, scores_of
+from pytest_riskguard.evaluation.rankings import RankedRun
+from pytest_riskguard.gates.explanation import MovedDocument, TopicDocuments
+from pytest_riskguard.gates.verdict import ResponsibleTopic
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
+#: The most topics that documents are told of: the most harmful losses, and the largest flagged wins.
+MOST_LOSSES, MOST_WINS = 50, 10
+#: The most documents of a topic, where the measure looks at whole runs: those that matter most.
+MOST_DOCUMENTS = 50
+#: How many of them are moved back one at a time, where the measure is no sum and looks at whole runs: those that
+#: stand highest. All rankings that this takes may have so many rows; less harmful topics have to do without.
+MOST_REPLACED, MOST_ROWS = 10, 1_000_000
+#: Effects add up to the topic's difference within this.
+EXACT = 1e-9
+
+
+def topic_documents(
+    losers: Sequence[ResponsibleTopic],
+    winners: Sequence[ResponsibleTopic],
+    measure: Measure,
+    grades: Mapping[str, Mapping[str, int]],
+    candidate: RankedRun,
+    baseline: RankedRun,
+) -> tuple[TopicDocuments, ...]:
+    """What moved in the topics responsible, most harmful first, then in the flagged wins.
+
+    Parameters
+    ----------
+    losers, winners : sequence of ResponsibleTopic
+        As the verdict has them.
+    measure : Measure
+    grades : mapping topic -> mapping docid -> grade
+    candidate, baseline : RankedRun
+    """
+    found, rows = [], 0
+    for row in (*losers[:MOST_LOSSES], *winners[:MOST_WINS]):
+        ours, theirs = candidate.ranking(row.topic), baseline.ranking(row.topic)
+        moves = _Moves(measure, grades.get(row.topic, {}), ours, theirs)
+        told = _as_sum(row, moves)
+        if told is None:
+            rows += moves.cost
+            if rows > MOST_ROWS:
+                break
+            told = _one_at_a_time(row, moves)
+        found.append(told)
+    return tuple(found)
+
+
+class _Moves:
+    """A topic's two rankings side by side."""
+
+    def __init__(
+        self, measure: Measure, grades: Mapping[str, int], candidate: Sequence[str], baseline: Sequence[str]
+    ) -> None:
+        self.measure, self.grades, self.candidate, self.baseline = measure, grades, candidate, baseline
+        self._ours, self._theirs = (
+            {document: rank for rank, document in enumerate(ranking, 1)} for ranking in (candidate, baseline)
+        )
+
+    def rank(self, document: str) -> tuple[int | None, int | None]:
+        """In the candidate and in the baseline."""
+        return self._ours.get(document), self._theirs.get(document)
+
+    @property
+    def cutoff(self) -> int | None:
+        """Ranks that the measure looks at."""
+        return cutoff_of(self.measure)
+
+    def seen(self, rank: int | None) -> int | None:
+        """A rank as the measure sees it: beyond its cutoff all are alike."""
+        return None if rank is None or (self.cutoff is not None and rank > self.cutoff) else rank
+
+    def has_moved(self, document: str) -> bool:
+        """Whether the measure can have noticed."""
+        ours, theirs = self.rank(document)
+        return self.seen(ours) != self.seen(theirs)
+
+    def best_rank(self, document: str) -> int:
+        """The higher of its ranks."""
+        return min(rank for rank in self.rank(document) if rank is not None)
+
+    @property
+    def relevant(self) -> list[str]:
+        """Relevant documents that moved, those that stand highest first."""
+        moved = [document for document, grade in self.grades.items() if grade >= 1 and self.has_moved(document)]
+        return sorted(moved, key=lambda document: (self.best_rank(document), document))
+
+    @property
+    def cost(self) -> int:
+        """How many rows of runs it takes to move its documents back one at a time."""
+        length = max(len(self.candidate), len(self.baseline))
+        return length * (1 + len(self._to_move_back))
+
+    @property
+    def _to_move_back(self) -> list[str]:
+        return self.relevant[: MOST_REPLACED if self.cutoff is None else None]
+
+    def moved_back(self) -> tuple[list[str], list[Variant]]:
+        """Documents, and the candidate's ranking with each alone where the baseline has it."""
+        documents = self._to_move_back
+        variants: list[Variant] = []
+        for document in documents:
+            ours, theirs = self.rank(document)
+            ranking = list(self.candidate)
+            if ours is not None:
+                del ranking[ours - 1]
+            if theirs is not None:
+                ranking.insert(theirs - 1, document)
+            variants.append((self.grades, ranking))
+        return documents, variants
+
+    def told(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
+        """The topic as the verdict tells of it."""
+
+        def document(name: str) -> MovedDocument:
+            ours, theirs = self.rank(name)
+            return MovedDocument(name, self.grades.get(name), theirs, ours, effects.get(name, 0.0))
+
+        def loss_first(name: str) -> tuple[float, int, str]:
+            return round(effects[name], 12), self.best_rank(name), name
+
+        kept = list(effects)
+        if self.cutoff is None and len(kept) > MOST_DOCUMENTS:
+            kept = sorted(kept, key=lambda name: (-abs(effects[name]), name))[:MOST_DOCUMENTS]
+            exact = False
+        depth = self.cutoff or DEFAULT_DEPTH
+        there = frozenset(self.baseline[:depth])
+        new = [name for name in self.candidate[:depth] if name not in there]
+        return TopicDocuments(
+            topic,
+            self.cutoff or 0,
+            exact,
+            tuple(map(document, sorted(kept, key=loss_first))),
+            tuple(map(document, new)),
+        )
+
+
+def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
+    """Each document's part in the difference; None where the measure is no sum over documents.
+
+    The factor that all documents of the topic share is found from one of the scores; that the same factor gives the
+    other one shows that the measure is the sum that it is taken for.
+    """
+    part = part_of(moves.measure)
+    if part is None:
+        return None
+    worth: dict[str, tuple[float, float]] = {}
+    for document, grade in moves.grades.items():
+        ours, theirs = (0.0 if rank is None else part(grade, rank) for rank in moves.rank(document))
+        if ours or theirs:
+            worth[document] = ours, theirs
+    raw = [math.fsum(side) for side in zip(*worth.values(), strict=True)] or [0.0, 0.0]
+    scores = (row.candidate, row.baseline)
+    larger = 0 if raw[0] >= raw[1] else 1
+    if not raw[larger] > 0:
+        return None
+    factor = scores[larger] / raw[larger]
+    if not abs(factor * raw[1 - larger] - scores[1 - larger]) <= EXACT:
+        return None
+    effects = {document: factor * (ours - theirs) for document, (ours, theirs) in worth.items() if ours != theirs}
+    still = {document: 0.0 for document in moves.relevant if document not in effects}  # below the least grade, say
+    return moves.told(row.topic, effects | still, exact=True)
+
+
+def _one_at_a_time(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments:
+    """What moving each document alone back where the baseline has it would bring."""
+    documents, variants = moves.moved_back()
+    scores = scores_of(moves.measure, variants)
+    effects = {document: row.candidate - score for document, score in zip(documents, scores, strict=True)}
+    return moves.told(row.topic, effects, exact=False)

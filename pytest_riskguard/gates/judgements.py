@@ -1,0 +1,141 @@
+"""Whether a verdict rests on documents that nobody judged: the gate asked again, had they been judged otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from pytest_riskguard.evaluation.judging import Unjudged, Variant, depth_of, scores_of, unjudged
+from pytest_riskguard.evaluation.rankings import RankedRun
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.explanation import IfJudged, Judgements, UnjudgedTopic
+from pytest_riskguard.gates.judge import compare, outcome_of
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Notice, Outcome
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
+Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
+Answer = Literal["pass", "fail", "inconclusive"]
+Relevant = Mapping[str, Collection[str]]
+"""Topic to documents that are taken for relevant, with the highest grade that their topic has."""
+
+#: The other cases than that of the verdict itself: unjudged documents that are then relevant, by whom they favour.
+_CASES: Mapping[Case, Collection[int]] = {
+    "relevant": (-1, 0, 1),
+    "candidate_relevant": (1,),
+    "baseline_relevant": (-1,),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Rejudged:
+    """A comparison of two runs that can be asked again under other judgements.
+
+    Attributes
+    ----------
+    gate : Gate
+        At the level that decided.
+    scores : (TopicScores, TopicScores)
+        Of candidate and baseline, as the judgements are.
+    runs : (RankedRun, RankedRun)
+        The same two, as the measure ranks them.
+    measure : Measure
+    grades : mapping topic -> mapping docid -> grade
+    topics : Topics, optional
+        Weights and tags.
+    """
+
+    gate: Gate
+    scores: tuple[TopicScores, TopicScores]
+    runs: tuple[RankedRun, RankedRun]
+    measure: Measure
+    grades: Mapping[str, Mapping[str, int]]
+    topics: Topics | None = None
+
+    @property
+    def depth(self) -> int:
+        """Ranks that are searched for unjudged documents."""
+        return depth_of(self.measure)
+
+    def gaps(self) -> tuple[Unjudged, ...]:
+        """The unjudged documents of each topic that has any."""
+        return tuple(unjudged(self.scores[0].topics, self.grades, *self.runs, depth=self.depth))
+
+    def if_relevant(self, relevant: Relevant) -> tuple[float, Answer]:
+        """URisk and the gate's answer, had these documents the highest grade of their topic.
+
+        Only topics with such documents are scored again; the others keep their scores.
+        """
+        affected = [topic for topic, documents in relevant.items() if documents]
+        values = scores_of(self.measure, (v for topic in affected for v in self._variants(topic, relevant[topic])))
+        candidate, baseline = (_changed(scores, affected, values[side::2]) for side, scores in enumerate(self.scores))
+        comparison = compare(self.gate, candidate, baseline, topics=self.topics)
+        return comparison.evidence.estimate(self.gate.alpha), outcome_of(comparison)
+
+    def effects(self, gap: Unjudged) -> dict[str, float]:
+        """How much each document of a topic, alone relevant, would move the topic's difference."""
+        documents = gap.documents
+        place = self.scores[0].topics.index(gap.topic)
+        now = float(self.scores[0].values[place] - self.scores[1].values[place])
+        values = scores_of(
+            self.measure, (v for document in documents for v in self._variants(gap.topic, (document,)))
+        )
+        return {
+            document: ours - theirs - now
+            for document, ours, theirs in zip(documents, values[::2], values[1::2], strict=True)
+        }
+
+    def _variants(self, topic: str, relevant: Collection[str]) -> Iterator[Variant]:
+        grades = {**self.grades[topic], **dict.fromkeys(relevant, max(self.grades[topic].values()))}
+        for run in self.runs:
+            yield grades, run.ranking(topic)
+
+
+def _changed(scores: TopicScores, topics: Sequence[str], values: Sequence[float]) -> TopicScores:
+    places = {topic: place for place, topic in enumerate(scores.topics)}
+    changed = np.array(scores.values)
+    changed[[places[topic] for topic in topics]] = values
+    return replace(scores, values=changed)
+
+
+def cases_of(rejudged: Rejudged, gaps: Sequence[Unjudged]) -> Iterator[IfJudged]:
+    """What the gate would have said in each case; as scored first."""
+    yield IfJudged("irrelevant", *rejudged.if_relevant({}))
+    for case, sides in _CASES.items():
+        relevant = {gap.topic: [d for d in gap.documents if gap.favours(d) in sides] for gap in gaps}
+        yield IfJudged(case, *rejudged.if_relevant(relevant))
+
+
+def judgements(rejudged: Rejudged) -> Judgements:
+    """Which documents nobody judged, and what the gate would say in the extreme cases."""
+    gaps = rejudged.gaps()
+    cases = tuple(cases_of(rejudged, gaps))
+    rows = [UnjudgedTopic(gap.topic, len(gap.candidate), len(gap.baseline)) for gap in gaps]
+    sizes = {gap.topic: len(gap.documents) for gap in gaps}
+    return Judgements(
+        depth=rejudged.depth,
+        candidate=sum(row.candidate for row in rows),
+        baseline=sum(row.baseline for row in rows),
+        documents=sum(sizes.values()),
+        topics=tuple(sorted(rows, key=lambda row: (-sizes[row.topic], row.topic))),
+        cases=cases,
+        depends=len({case.outcome for case in cases}) > 1,
+    )
+
+
+def rests_on_unjudged(outcome: Outcome, found: Judgements) -> Notice | None:
+    """The warning of a verdict that is no pass and that judgements could change."""
+    if outcome == "pass" or not found.depends:
+        return None
+    what = "failure" if outcome == "fail" else "answer"
+    documents = "1 unjudged document" if found.documents == 1 else f"{found.documents} unjudged documents"
+    return Notice(
+        "rests_on_unjudged",
+        f"this {what} rests on {documents}; `riskguard judge-next` lists those to judge first",
+    )

@@ -1,0 +1,173 @@
+"""Topics left out one at a time: where the limit that decides would lie, and whether the verdict would be another."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.gates.collapse import collapsed
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.decision import (
+    Rule,
+    enough_topics,
+    holds_at_zero_too,
+    limit_of,
+    margin,
+    passes,
+    rule_for,
+    rule_of,
+)
+from pytest_riskguard.gates.evidence import BoolArray, Evidence, FloatArray
+from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
+from pytest_riskguard.gates.verdict import Outcome
+from pytest_riskguard.inference import interval, leave_one_out_upper
+
+#: Intervals whose limits without each topic cost one pass over all of them.
+SHARED = ("student_t", "percentile", "bca")
+#: Intervals so costly that they are looked for only where the verdict could change.
+COSTLY = ("studentized",)
+#: Where each topic costs an interval of its own: so many of the most harmful have theirs, and as many of the best.
+ALONE = 10
+#: How many times further than its mean and its width say a limit may move when a topic is left out.
+NEAR = 10.0
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A gate with each of its topics left out alone.
+
+    Attributes
+    ----------
+    limits : array, shape (n_topics,)
+        The limit that decides then, at the gate's alpha, in its unit; NaN where it was not looked for.
+    flips : array of bool, shape (n_topics,)
+        Whether the gate would have the other verdict: pass in place of fail, fail in place of pass.
+    failed : bool
+        What it says of all topics.
+    """
+
+    limits: FloatArray
+    flips: BoolArray
+    failed: bool
+
+    @property
+    def pivots(self) -> tuple[int, ...]:
+        """The topics that flip the verdict: first the one without which the limit is furthest beyond the bound."""
+        beyond = np.round(-self.limits if self.failed else self.limits, 12)
+        return tuple(int(i) for i in np.argsort(beyond, kind="stable") if self.flips[i])
+
+
+def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
+    """The gate on n - 1 topics, for each topic that may be left out; nothing flips where it neither fails nor passes.
+
+    Where the interval allows, all limits are found in one pass. Weights, which change the mean that the others are
+    seen from, and intervals that share nothing between topics leave it at the topics with the largest parts, and at
+    those without which the limit comes anywhere near the bound.
+    """
+    n, failed = comparison.n, outcome == "fail"
+    limits, none = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
+    if comparison.gate.kind == "no_topic_collapse":
+        guilty = list(collapsed(comparison))
+        none[guilty] = len(guilty) == 1
+        return LeftOut(limits, none, failed)
+    if n - 1 < FEWEST_TOPICS or not comparison.enough_topics:
+        return LeftOut(limits, none, failed)
+    limits, lets_through = passes_without_each(comparison.gate, comparison.evidence, passing=not failed)
+    return LeftOut(limits, lets_through == failed if outcome in ("pass", "fail") else none, failed)
+
+
+def passes_without_each(gate: Gate, evidence: Evidence, *, passing: bool) -> tuple[FloatArray, BoolArray]:
+    """Deciding limits without each topic, and whether the gate passes then.
+
+    ``passing`` is what it says of all topics: so it does without those whose limits were not looked for, and where
+    too few topics would be left.
+    """
+    if evidence.weights is not None:
+        return _one_by_one(gate, evidence, passing=passing)
+    limits = _limits(gate, evidence, alpha=gate.alpha)
+    lets_through = _reached(gate, limits, otherwise=passing)
+    if holds_at_zero_too(gate, evidence) and np.any(lets_through):
+        lets_through &= _reached(gate, _limits(gate, evidence, alpha=0.0), otherwise=passing)
+    if gate.on_churn == "warn" and gate.alpha > 0 and not np.all(lets_through):
+        lets_through |= _reached(gate, _limits(gate, evidence, alpha=0.0), otherwise=passing)
+    return limits, lets_through
+
+
+def _reached(gate: Gate, limits: FloatArray, *, otherwise: bool) -> BoolArray:
+    """Which limits suffice; ``otherwise`` stands for those that are not known."""
+    margins = np.array([margin(gate, float(limit)) for limit in limits])
+    return np.where(np.isnan(limits), otherwise, margins >= 0)
+
+
+def _limits(gate: Gate, evidence: Evidence, *, alpha: float) -> FloatArray:
+    """The deciding limit without each topic; NaN where it is not looked for."""
+    x = evidence.scores(alpha)
+    limits = np.full(x.size, np.nan)
+    has_moved, changed = evidence.moved(alpha), evidence.changed(alpha)
+    for moved in (True, False):  # leaving out a changed topic leaves one change fewer
+        rule = rule_for(gate, n_topics=evidence.n - 1, n_changed=changed - moved)
+        members = np.flatnonzero(has_moved == moved)
+        if members.size and not {*rule.witnesses} <= {*SHARED}:
+            likely = np.flatnonzero(_near(gate, x, rule))
+            members = np.intersect1d(members, np.union1d(likely, _extremes(x, rule)))
+        if members.size:
+            each = [_witness(gate, x, method, members) for method in rule.witnesses]
+            limits[members] = np.min(each, axis=0) if rule.demand == "all" else np.max(each, axis=0)
+    return limits
+
+
+def _witness(gate: Gate, x: FloatArray, method: str, indices: npt.NDArray[np.intp]) -> FloatArray:
+    if gate.kind == "not_inferior":
+        return -leave_one_out_upper(-x, method=method, level=gate.level, indices=indices)
+    return leave_one_out_upper(x, method=method, level=gate.level, indices=indices)
+
+
+def _one_by_one(gate: Gate, evidence: Evidence, *, passing: bool) -> tuple[FloatArray, BoolArray]:
+    alphas = {gate.alpha, *([0.0] if gate.on_churn == "warn" or holds_at_zero_too(gate, evidence) else [])}
+    likely = np.any([_near_by_any_rule(gate, evidence, alpha=alpha) for alpha in sorted(alphas)], axis=0)
+    extremes = _extremes(evidence.parts(gate.alpha), rule_of(gate, evidence, alpha=gate.alpha))
+    limits, lets_through = np.full(evidence.n, np.nan), np.full(evidence.n, passing)
+    for i in np.union1d(extremes, np.flatnonzero(likely)):
+        rest = evidence.without(int(i))
+        if enough_topics(rest):
+            rule = rule_of(gate, rest, alpha=gate.alpha)
+            limits[i] = _deciding(gate, rest.scores(gate.alpha), rule)
+            lets_through[i] = passes(gate, rest)
+    return limits, lets_through
+
+
+def _extremes(parts: FloatArray, rule: Rule) -> npt.NDArray[np.intp]:
+    """The topics whose limits are wanted though they decide nothing: those with the largest parts on either side."""
+    if {*rule.witnesses} & {*COSTLY}:
+        return np.zeros(0, dtype=np.intp)
+    order = np.argsort(np.round(parts, 12), kind="stable")
+    return np.union1d(order[:ALONE], order[-ALONE:])
+
+
+def _near(gate: Gate, x: FloatArray, rule: Rule) -> BoolArray:
+    """Which topics could carry the verdict at all.
+
+    Those without which the limit would come to the bound, if it moved ten times as far as the mean does and as one
+    topic fewer makes the interval wider.
+    """
+    mean, limit = math.fsum(x) / x.size, _deciding(gate, x, rule)
+    shifts = (np.abs(x - mean) + abs(limit - mean)) / (x.size - 1)
+    return np.asarray(NEAR * shifts >= abs(limit + gate.tolerance))
+
+
+def _near_by_any_rule(gate: Gate, evidence: Evidence, *, alpha: float) -> BoolArray:
+    """The same where leaving out a heavy topic may bring in another rule; all topics where two rules disagree."""
+    x = evidence.scores(alpha)
+    rules = rule_of(gate, evidence, alpha=alpha), rule_for(gate, n_topics=evidence.n, n_changed=0)
+    if len({margin(gate, _deciding(gate, x, rule)) >= 0 for rule in rules}) > 1:
+        return np.ones(evidence.n, dtype=np.bool_)
+    return np.asarray(np.any([_near(gate, x, rule) for rule in rules], axis=0))
+
+
+def _deciding(gate: Gate, x: FloatArray, rule: Rule) -> float:
+    """The limit that decides by this rule."""
+    limits = {method: limit_of(gate, interval(x, method=method, level=gate.level)) for method in rule.witnesses}
+    return limits[rule.decisive(limits)]

@@ -1,0 +1,73 @@
+"""What a run says to GitHub Actions when it ends: annotations, and the summary of the step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_riskguard.reports import github
+
+if TYPE_CHECKING:
+    from pytest_riskguard.plugin.session import RiskguardSession
+
+
+@dataclass
+class _Test:
+    """Where a test stands, and whether it failed; ``message`` is what it failed with."""
+
+    path: Path
+    line: int | None
+    failed: bool = False
+    message: str = ""
+
+
+class Github:
+    """Registered where verdicts gather, beside the session whose verdicts it tells of."""
+
+    def __init__(self, session: RiskguardSession) -> None:
+        self._session, self._tests = session, dict[str, _Test]()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember where each test stands."""
+        name, line, _ = report.location
+        if report.when == "setup":
+            self._tests[report.nodeid] = _Test(
+                self._session.config.rootpath / name, None if line is None else line + 1
+            )
+        test = self._tests.get(report.nodeid)
+        if test is not None and report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            test.failed, test.message = True, test.message or getattr(crash, "message", "")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write the summary of the step, and the annotations at the head of lines of their own."""
+        verdicts, problems = self._session.verdicts, self._session.problems
+        summary = github.summary_of()
+        if summary is not None and verdicts:
+            try:
+                github.append_summary(summary, verdicts)
+            except OSError as error:
+                terminalreporter.line(f"riskguard: could not write {github.SUMMARY}: {error.strerror}")
+        if github.annotates():
+            found = [*self._annotations(), *(github.Annotation("riskguard", [problem]) for problem in problems)]
+            terminalreporter.ensure_newline()
+            for command in github.commands(found):
+                terminalreporter.line(command)
+
+    def _annotations(self) -> list[github.Annotation]:
+        """Of verdicts that failed their test, and of gates that could not even be judged."""
+        found, told = [], set()
+        for nodeid, verdict in self._session.relay.by_test():
+            test = self._tests.get(nodeid)
+            if test is not None and test.failed and not verdict.passed:
+                told.add(nodeid)
+                found.append(github.annotation(verdict, file=github.place(test.path), line=test.line))
+        for nodeid, test in self._tests.items():
+            if test.failed and nodeid not in told and self._session.is_of_gate_file(nodeid):
+                message = test.message.partition("\n")[0]
+                found.append(github.Annotation("riskguard", [message], github.place(test.path), test.line))
+        return found

@@ -1,0 +1,87 @@
+"""Reports as files, each in the format that its name asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.errors import UsageError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: what its files end with, the verdicts in it, and what is raised where that cannot be had."""
+
+    suffixes: tuple[str, ...]
+    render: Callable[[Sequence[Verdict]], str]
+    ensure_available: Callable[[], None] = lambda: None
+
+
+def _json(verdicts: Sequence[Verdict]) -> str:
+    from pytest_riskguard.reports.json import dumps
+
+    return dumps(verdicts)
+
+
+def _markdown(verdicts: Sequence[Verdict]) -> str:
+    from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
+
+    return render(verdicts, limit=COMMENT_LIMIT)
+
+
+def _html(verdicts: Sequence[Verdict]) -> str:
+    from pytest_riskguard.reports.html import render
+
+    return render(verdicts)
+
+
+def _ensure_html() -> None:
+    from pytest_riskguard.reports.html import ensure_available
+
+    ensure_available()
+
+
+JSON = Format((".json",), _json)
+MARKDOWN = Format((".md",), _markdown)
+HTML = Format((".html", ".htm"), _html, _ensure_html)
+FORMATS = (JSON, MARKDOWN, HTML)
+
+
+def format_of(path: Path) -> Format:
+    """The format that a file's name asks for.
+
+    Raises
+    ------
+    UsageError
+        No format has such names.
+    """
+    for each in FORMATS:
+        if path.suffix.lower() in each.suffixes:
+            return each
+    known = [suffix for each in FORMATS for suffix in each.suffixes]
+    raise UsageError(f"the format is chosen by the suffix, expected {', '.join(known[:-1])} or {known[-1]}")
+
+
+def check(path: Path) -> None:
+    """See that a report of this name can be made, before there is anything to report.
+
+    Raises
+    ------
+    UsageError
+        The suffix is unknown, the format needs what is not installed, or there is no such folder.
+    """
+    format_of(path).ensure_available()
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"no folder {path.parent}")
+
+
+def write(path: Path, verdicts: Sequence[Verdict], *, kind: Format | None = None) -> None:
+    """Write a report, whole or not at all; ``kind`` is a format that the name does not decide."""
+    from pytest_riskguard.reports.writing import write_text
+
+    write_text(path, (kind or format_of(path)).render(verdicts))

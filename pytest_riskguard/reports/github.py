@@ -1,0 +1,107 @@
+"""GitHub Actions: annotations at the line of a gate, and the summary of the step.
+
+An annotation is a line of output that begins with ``::``: the only such lines that riskguard writes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.reports.text import clean, counted
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+
+#: Errors that GitHub shows for one step; it drops the others without a word.
+MOST_ERRORS = 10
+_LONGEST = 2000
+SUMMARY = "GITHUB_STEP_SUMMARY"
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """An error, and the line of the file that it belongs to, where it belongs to one."""
+
+    title: str
+    lines: Sequence[str]
+    file: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        properties = {"file": self.file, "line": self.line, "title": self.title}
+        said = ",".join(
+            f"{name}={_property(clean(str(value), limit=_LONGEST))}"
+            for name, value in properties.items()
+            if value is not None
+        )
+        return f"::error {said}::{_data(chr(10).join(clean(line, limit=_LONGEST) for line in self.lines))}"
+
+
+def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = None) -> Annotation:
+    """What a verdict that did not pass says at its line."""
+    from pytest_riskguard.reports.terminal import headline
+
+    lines = [headline(verdict)]
+    if verdict.explanation is not None and verdict.explanation.summary:
+        lines.append(verdict.explanation.summary)
+    return Annotation(f"riskguard: {verdict.gate}", lines, file, line)
+
+
+def commands(annotations: Sequence[Annotation]) -> list[str]:
+    """The annotations as lines of output, no more than GitHub shows: the last one counts those that are left out."""
+    if len(annotations) <= MOST_ERRORS:
+        return [str(each) for each in annotations]
+    kept = annotations[: MOST_ERRORS - 1]
+    rest = len(annotations) - len(kept)
+    more = Annotation("riskguard", [f"and {counted(rest, 'more error')}: see the log or the summary of the step"])
+    return [*map(str, kept), str(more)]
+
+
+def annotates(environment: Mapping[str, str] = os.environ) -> bool:
+    """Whether this output is read by GitHub Actions."""
+    return environment.get("GITHUB_ACTIONS") == "true"
+
+
+def summary_of(environment: Mapping[str, str] = os.environ) -> Path | None:
+    """The file that the step's summary is read from, where there is one."""
+    path = environment.get(SUMMARY)
+    return Path(path) if path else None
+
+
+def append_summary(path: Path, verdicts: Sequence[Verdict]) -> None:
+    """Write the verdicts behind what the step's summary holds already, in the room that is left.
+
+    Raises
+    ------
+    OSError
+        The file cannot be written.
+    """
+    from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
+
+    used = path.stat().st_size if path.exists() else 0
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(("\n" if used else "") + render(verdicts, limit=max(SUMMARY_LIMIT - used, 0)))
+
+
+def place(path: Path, environment: Mapping[str, str] = os.environ) -> str:
+    """A file as GitHub names it: from the root of the checkout, with forward slashes."""
+    path = Path(os.path.normpath(path.absolute()))
+    workspace = environment.get("GITHUB_WORKSPACE")
+    roots = [Path(os.path.normpath(workspace))] if workspace else []
+    roots += [parent for parent in path.parents if (parent / ".git").exists()][:1]
+    for root in roots:
+        if path.is_relative_to(root):
+            return path.relative_to(root).as_posix()
+    return path.as_posix()
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

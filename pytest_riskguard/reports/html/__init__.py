@@ -1,0 +1,54 @@
+"""Verdicts as one page of HTML that needs no network; the libraries that draw it are loaded when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.errors import UsageError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+
+__all__ = ["ensure_available", "render"]
+
+#: What the extra ``report`` installs, as it is imported.
+_NEEDED = ("jinja2", "altair", "vl_convert")
+
+
+def ensure_available() -> None:
+    """See that the page can be drawn, before there is anything to draw.
+
+    Raises
+    ------
+    UsageError
+        The extra ``report`` is not installed.
+    """
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"the HTML report needs {', '.join(missing)}: pip install 'pytest-riskguard[report]' "
+            "(JSON and Markdown need nothing more)"
+        )
+
+
+def render(verdicts: Sequence[Verdict]) -> str:
+    """The page: an overview of all gates, and each with its charts and tables.
+
+    The same verdicts give the same text, as long as the drawing libraries are the same.
+
+    Parameters
+    ----------
+    verdicts : sequence of Verdict
+        In the order in which they are shown; charts need their ``exhibits``.
+
+    Raises
+    ------
+    UsageError
+        The extra ``report`` is not installed.
+    """
+    ensure_available()
+    from pytest_riskguard.reports.html.document import document
+
+    return document(verdicts)

@@ -1,0 +1,30 @@
+"""Charts of a verdict: what each shows as a Vega-Lite specification, and that as SVG."""
+
+from __future__ import annotations
+
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.html.charts import law, risk, scores, slices, systems, topics
+from pytest_riskguard.reports.html.charts.drawing import Chart
+
+__all__ = ["Chart", "charts"]
+
+#: In the order in which a page shows them.
+_ALL = (
+    topics.differences,
+    topics.most_harmful,
+    law.intervals,
+    risk.trisk,
+    risk.urisk,
+    systems.georisk,
+    systems.ranks,
+    systems.components,
+    scores.scatter,
+    law.quantiles,
+    slices.slices,
+)
+
+
+def charts(verdict: Verdict) -> list[Chart]:
+    """Those that the verdict has data for."""
+    found = (draw(verdict) for draw in _ALL)
+    return [chart for chart in found if chart is not None]

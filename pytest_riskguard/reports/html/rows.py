@@ -1,0 +1,131 @@
+"""Topics as rows of a table, most harmful first: those that the page holds, and the rest for the script."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+from pytest_riskguard.reports.text import clean, plain, signed
+
+#: Rows that stand in the page itself, which is also how many the script shows at a time.
+STATIC = 25
+#: Where the table holds no more than so many, all stand in the page: there is nothing to turn over.
+SCRIPTED = 30
+_LIMITS = {"max_loss": "loses too much", "max_share": "loses too large a share", "protected": "protected"}
+
+
+@dataclass(frozen=True)
+class TopicRow:
+    """A topic of the table; ``documents`` is the id of the place that shows them."""
+
+    topic: str
+    query: str
+    tags: str
+    baseline: float
+    candidate: float
+    difference: float
+    contribution: float
+    standing: float
+    marks: str
+    documents: str
+
+    @property
+    def cells(self) -> list[str | float]:
+        """What the script is given, in the order of the columns."""
+        return [
+            self.topic,
+            self.query,
+            self.tags,
+            _short(self.baseline),
+            _short(self.candidate),
+            _short(self.difference),
+            _short(self.contribution),
+            _short(self.standing),
+            self.marks,
+            self.documents,
+        ]
+
+    @property
+    def shown(self) -> list[str]:
+        """The figures as text."""
+        return [
+            plain(self.baseline),
+            plain(self.candidate),
+            signed(self.difference),
+            signed(self.contribution, 5),
+            signed(self.standing, 2),
+        ]
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}") + 0.0
+
+
+def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
+    """Every topic where the verdict has exhibits, else those responsible and the flagged wins."""
+    turn = -1 if verdict.convention == "minus" else 1
+    documents = {each.topic: f"{name}-documents-{place}" for place, each in enumerate(verdict.documents or (), 1)}
+    told = {each.topic: each for each in (*verdict.responsible_topics, *verdict.flagged_wins)}
+    pivotal = set(verdict.explanation.pivotal_topics) if verdict.explanation else set()
+
+    def row(
+        topic: str,
+        query: str | None,
+        scores: tuple[float, float],
+        part: float,
+        standing: float,
+        *,
+        flagged: bool,
+        tags: str = "",
+    ) -> TopicRow:
+        ours, theirs = scores
+        return TopicRow(
+            topic=clean(topic, limit=120),
+            query=clean(query or "", limit=200),
+            tags=clean(tags, limit=120),
+            baseline=theirs,
+            candidate=ours,
+            difference=ours - theirs,
+            contribution=part * turn,
+            standing=standing * turn,
+            marks=_marks(told.get(topic), flagged=flagged, pivotal=topic in pivotal),
+            documents=documents.get(topic, ""),
+        )
+
+    if verdict.exhibits is None:
+        found = [
+            row(
+                each.topic,
+                each.query,
+                (each.candidate, each.baseline),
+                each.contribution,
+                each.standardised,
+                flagged=each.flagged,
+            )
+            for each in told.values()
+        ]
+    else:
+        columns = verdict.exhibits.topics
+        critical = columns.critical_value
+        found = [
+            row(
+                topic,
+                columns.queries[place],
+                (columns.candidate[place], columns.baseline[place]),
+                columns.contributions[place],
+                columns.standardised[place],
+                flagged=critical is not None and abs(columns.standardised[place]) > critical,
+                tags=", ".join(f"{tag}: {values[place]}" for tag, values in columns.tags.items() if values[place]),
+            )
+            for place, topic in enumerate(columns.topics)
+        ]
+    return sorted(found, key=lambda each: (round(turn * each.contribution, 12), each.topic))
+
+
+def _marks(told: ResponsibleTopic | None, *, flagged: bool, pivotal: bool) -> str:
+    marks = ["flagged"] if flagged else []
+    if told is not None:
+        marks += [_LIMITS[limit] for limit in told.exceeds]
+    if pivotal or (told is not None and told.flips_verdict):
+        marks.append("flips it")
+    return ", ".join(marks)

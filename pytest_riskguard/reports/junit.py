@@ -1,0 +1,52 @@
+"""A verdict as properties of a test case, which GitLab, Jenkins and others read from JUnit XML."""
+
+from __future__ import annotations
+
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.text import clean, listed, short
+
+#: Topics that a property names.
+_MOST = 10
+
+
+def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
+    """Name and value; the second verdict of a test and those behind it have their number in the name.
+
+    Values are text without control characters, which XML forbids. What does not exist is left out.
+    """
+    prefix = "riskguard." if number == 1 else f"riskguard.{number}."
+    pool = verdict.kind == "georisk_not_worse"
+    interval = verdict.decisive_interval
+    limit = None
+    if interval is not None:
+        limit = interval.lower if verdict.kind == "not_inferior" else interval.upper
+    found: dict[str, str | float | None] = {
+        "gate": verdict.gate,
+        "kind": verdict.kind,
+        "outcome": verdict.outcome,
+        "reason": verdict.reason,
+        "measure": verdict.measure,
+        "alpha": verdict.alpha,
+        "candidate": verdict.candidate,
+        "baseline": listed(verdict.baselines, most=_MOST),
+        "georisk_difference" if pool else "urisk": (
+            verdict.estimates.georisk_difference if pool else verdict.estimates.urisk
+        ),
+        "limit": limit,
+        "mean_difference": verdict.estimates.mean_difference,
+        "topics_responsible": _topics(verdict),
+        "warnings": ", ".join(dict.fromkeys(warning.code for warning in verdict.warnings)),
+        "problem": verdict.problem,
+    }
+    return [(prefix + name, _text(value)) for name, value in found.items() if value not in (None, "")]
+
+
+def _topics(verdict: Verdict) -> str:
+    if verdict.passed:
+        return ""
+    losers = verdict.responsible_topics[: verdict.topics.losses]
+    return listed(tuple(topic.topic for topic in losers), most=_MOST)
+
+
+def _text(value: str | float | None) -> str:
+    return short(value) if isinstance(value, float) else clean(str(value), limit=1000)

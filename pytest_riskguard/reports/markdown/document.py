@@ -1,0 +1,126 @@
+"""The whole document: title, table of gates, what each says; made to fit where it is to be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.figures import estimate, shown
+from pytest_riskguard.reports.markdown.escape import code, prose
+from pytest_riskguard.reports.markdown.gate import ALL, BRIEF, TOPICS, Extent, section
+from pytest_riskguard.reports.markdown.table import folded, table
+from pytest_riskguard.reports.terminal import uncorrected
+from pytest_riskguard.reports.text import counted, plain, short, signed
+
+#: Bytes that fit into a comment on GitHub (65,536 characters), with room for a marker before them.
+COMMENT_LIMIT = 65_000
+#: Bytes that fit into the summary of a step on GitHub (1 MiB), with room for what other tools write there.
+SUMMARY_LIMIT = 1_000_000
+_OUTCOMES = {
+    "fail": ("failed", "**FAIL**"),
+    "incomparable": ("incomparable", "**INCOMPARABLE**"),
+    "inconclusive": ("inconclusive", "**INCONCLUSIVE**"),
+    "pass": ("passed", "pass"),
+}
+
+
+def render(verdicts: Sequence[Verdict], *, limit: int | None = None) -> str:
+    """The report, of at most ``limit`` bytes of UTF-8: what matters least is left out first, and a line says so."""
+    text = _document(verdicts, len(verdicts), ALL, passing=ALL)
+    if _fits(text, limit):
+        return text
+    for extent, passing, left_out in (
+        (ALL, None, "what passing gates say"),
+        (TOPICS, None, "documents, slices and judgements, and what passing gates say"),
+        (BRIEF, None, "topics, documents, slices and judgements, and what passing gates say"),
+        (None, None, "everything but the table of gates"),
+    ):
+        text = _document(verdicts, len(verdicts), extent, passing=passing, left_out=left_out)
+        if _fits(text, limit):
+            return text
+    return _cut(verdicts, limit or 0)
+
+
+def _fits(text: str, limit: int | None) -> bool:
+    return limit is None or len(text.encode()) <= limit
+
+
+def _cut(verdicts: Sequence[Verdict], limit: int) -> str:
+    """As many gates as fit, those that did not pass first."""
+    first = sorted(verdicts, key=lambda verdict: verdict.passed)
+    fewest, most = 0, len(first)
+    while fewest < most:
+        rows = (fewest + most + 1) // 2
+        fewest, most = (rows, most) if _fits(_cut_to(verdicts, first, rows), limit) else (fewest, rows - 1)
+    return _cut_to(verdicts, first, fewest)
+
+
+def _cut_to(verdicts: Sequence[Verdict], first: Sequence[Verdict], rows: int) -> str:
+    left_out = f"{counted(len(verdicts) - rows, 'gate')}, and everything but the table of gates"
+    return _document(first, rows, None, passing=None, left_out=left_out)
+
+
+def _document(
+    verdicts: Sequence[Verdict], rows: int, extent: Extent | None, *, passing: Extent | None, left_out: str = ""
+) -> str:
+    lines = [f"## riskguard: {_title(verdicts)}", ""]
+    if verdicts:
+        lines += [*table(_COLUMNS, map(_row, verdicts[:rows])), ""]
+    if remark := uncorrected(verdicts):
+        lines += [prose(remark), ""]
+    for verdict in verdicts if extent is not None else ():
+        if not verdict.passed and extent is not None:
+            lines += [f"### {_word(verdict)} {code(verdict.gate)}", "", *section(verdict, extent)]
+    for verdict in verdicts if passing is not None else ():
+        if verdict.passed and passing is not None:
+            lines += folded(f"{_word(verdict)} {code(verdict.gate)}", section(verdict, passing))
+    if left_out:
+        lines += [f"Left out for want of room: {left_out}. The JSON and HTML reports have everything.", ""]
+    return "\n".join(lines)
+
+
+def _title(verdicts: Sequence[Verdict]) -> str:
+    if not verdicts:
+        return "no gate was judged"
+    counts = {outcome: sum(verdict.outcome == outcome for verdict in verdicts) for outcome in _OUTCOMES}
+    said = [f"{count} {_OUTCOMES[outcome][0]}" for outcome, count in counts.items() if count]
+    return f"{counted(len(verdicts), 'gate')}, {', '.join(said)}"
+
+
+def _word(verdict: Verdict) -> str:
+    return _OUTCOMES[verdict.outcome][1].strip("*") if verdict.outcome == "pass" else _OUTCOMES[verdict.outcome][1]
+
+
+_COLUMNS = ("outcome", "gate", "measure", "estimate", "asked for", "mean change:")
+
+
+def _row(verdict: Verdict) -> list[str]:
+    e = verdict.estimates
+    change = ""
+    if e.mean_difference is not None:
+        change = f"{signed(e.mean_difference)} ({plain(e.baseline_mean)} → {plain(e.candidate_mean)})"
+    return [
+        _OUTCOMES[verdict.outcome][1] + (f" ({prose(verdict.reason)})" if verdict.reason else ""),
+        code(verdict.gate, limit=200),
+        code(verdict.measure or ""),
+        "" if verdict.outcome == "incomparable" or e.mean_difference is None else prose(estimate(verdict)),
+        prose(asked_for(verdict)),
+        change,
+    ]
+
+
+def asked_for(verdict: Verdict) -> str:
+    """What must hold for the gate to pass, in words: ``upper limit at least +0.0000``."""
+    if verdict.kind == "no_topic_collapse":
+        limits = []
+        if verdict.max_loss is not None:
+            limits.append(f"no loss over {short(verdict.max_loss)}")
+        if verdict.max_share is not None:
+            limits.append(f"none over {short(100 * verdict.max_share)} % of the score")
+        if verdict.protected:
+            limits.append(f"none of {counted(len(verdict.protected), 'protected entry', 'protected entries')}")
+        return ", ".join(limits)
+    strict, minus = verdict.kind == "not_inferior", verdict.convention == "minus"
+    side = "lower" if strict is not minus else "upper"
+    relation = ("below" if strict else "at most") if minus else ("above" if strict else "at least")
+    return f"{side} limit {relation} {shown(verdict, 0.0 - verdict.tolerance)}"

@@ -1,0 +1,261 @@
+"""``riskguard show`` and ``riskguard report``, and the reports of ``riskguard compare``."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_riskguard import check
+from pytest_riskguard.cli.main import run
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import json as report_json
+from tests.plugin.world import CHURN, GOOD, LOSS, differences, read_report
+from tests.reports.test_json import VERDICTS
+
+COMPARE = "compare {0}.run --baseline prod --measure AP"
+
+
+@pytest.fixture
+def page(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
+    """Stands for the writer of pages."""
+    module = types.ModuleType("pytest_riskguard.reports.html")
+    module.ensure_available = lambda: None  # type: ignore[attr-defined]
+    module.render = lambda verdicts: f"<html>{len(verdicts)}"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pytest_riskguard.reports.html", module)
+    return module
+
+
+@pytest.mark.parametrize(("name", "status"), [("good", 0), ("loss", 1)])
+def test_what_was_judged_is_shown_again_with_the_same_words_and_status(command, name, status):
+    judged = command(f"{COMPARE.format(name)} --json r.json")
+    again = command("show r.json")
+    assert judged.status == again.status == status
+    assert re.sub(r"  reproduce: .*\n", "", judged.out) == again.out
+    assert again.err == ""
+
+
+def test_show_takes_the_detail_asked_for(command):
+    command(f"{COMPARE.format('loss')} --json r.json")
+    few, all_ = command("show r.json"), command("show r.json -v")
+    assert "the 10 most harmful" in few.out
+    assert "t12" in all_.out
+    assert "t12 " not in few.out
+    assert command("show r.json -q").out.count("\n") == 1
+
+
+def test_show_says_what_could_not_be_judged(command):
+    command("compare nowhere.run --baseline prod --measure AP --json r.json")
+    again = command("show r.json")
+    assert again.status == 3
+    assert again.out.startswith("INCOMPARABLE (missing_input): nowhere.run")
+
+
+def test_compare_writes_all_reports_at_once(command, page):
+    ended = command(f"{COMPARE.format('loss')} --json r.json --html r.html --markdown r.md")
+    assert ended.status == 1
+    assert Path("r.html").read_text() == "<html>1"
+    assert Path("r.md").read_text(encoding="utf-8").startswith("## riskguard: 1 gate, 1 failed")
+    assert read_report(Path("r.json"))["verdicts"][0]["outcome"] == "fail"
+
+
+def test_a_report_that_cannot_be_written_does_not_keep_the_others_from_being_written(command):
+    Path("folder").mkdir()
+    ended = command(f"{COMPARE.format('good')} --json folder --markdown r.md")
+    assert ended.status == 2
+    assert "--json folder: cannot write" in ended.err
+    assert Path("r.md").exists()
+
+
+def test_without_the_extra_nothing_is_judged_and_the_command_to_install_it_is_said(command, page):
+    def missing() -> None:
+        raise UsageError("HTML needs the extra [report]: pip install 'pytest-riskguard[report]'")
+
+    page.ensure_available = missing  # type: ignore[attr-defined]
+    ended = command(f"{COMPARE.format('good')} --html r.html --json r.json")
+    assert (ended.status, ended.out) == (2, "")
+    assert "--html r.html: HTML needs the extra [report]: pip install 'pytest-riskguard[report]'" in ended.err
+    assert command(f"{COMPARE.format('good')} --json r.json --markdown r.md").status == 0
+    assert command("report r.json --html r.html").status == 2
+    assert command("report r.json --markdown again.md").status == 0
+
+
+def test_report_writes_what_compare_would_have_written(command, page):
+    command(f"{COMPARE.format('loss')} --json r.json --markdown r.md")
+    ended = command("report r.json --json again.json --markdown again.md --html again.html")
+    assert (ended.status, ended.out, ended.err) == (0, "", "")
+    assert Path("again.json").read_bytes() == Path("r.json").read_bytes()
+    assert Path("again.md").read_bytes() == Path("r.md").read_bytes()
+    assert Path("again.html").read_text() == "<html>1"
+    printed = command("report r.json --json -")
+    assert printed.out == Path("r.json").read_text()
+
+
+def test_report_wants_to_know_what_to_write(command):
+    command(f"{COMPARE.format('good')} --json r.json")
+    ended = command("report r.json")
+    assert ended.status == 2
+    assert "nothing to write: give --html, --markdown or --json" in ended.err
+
+
+def test_a_report_without_verdicts_says_so(command):
+    Path("r.json").write_text(report_json.dumps([]))
+    ended = command("show r.json")
+    assert (ended.status, ended.out) == (0, "no gate was judged\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "r.json: expected a JSON report of riskguard: line 1: empty"),
+        ("{", "r.json: expected a JSON report of riskguard: line 1: not JSON"),
+        ("[]", "r.json: expected a JSON report of riskguard: expected an object, found a list"),
+        ("[" * 100_000, "r.json: expected a JSON report of riskguard: nested too deeply"),
+        ('{"a": ' * 100_000, "r.json: expected a JSON report of riskguard: nested too deeply"),
+        ('{"schema": NaN}', "r.json: expected a JSON report of riskguard: NaN is not a number"),
+        ('{"schema": ' + "9" * 5000 + "}", "r.json: expected a JSON report of riskguard: "),
+        ('{"schema": "a", "schema": "b"}', "key 'schema' appears twice"),
+        ("{}", "expected a JSON report of riskguard (schema: 'riskguard-report/1'), found schema None"),
+        (
+            '{"schema": "sarif"}',
+            "expected a JSON report of riskguard (schema: 'riskguard-report/1'), found schema 'sarif'",
+        ),
+        (
+            '{"schema": "riskguard-report/2"}',
+            "expected the format riskguard-report/1, found riskguard-report/2: a newer",
+        ),
+        ('{"schema": "riskguard-report/1"}', "r.json: verdicts: expected a list, found None"),
+        ('{"schema": "riskguard-report/1", "verdicts": [1]}', "r.json: verdicts[0]: expected an object, found 1"),
+        (
+            '{"schema": "riskguard-report/1", "verdicts": [{}]}',
+            "r.json: verdicts[0]: expected a field 'gate', found none",
+        ),
+        ("\xff", "not UTF-8"),
+        ("<html>", "not JSON"),
+        ("version https://git-lfs.github.com/spec/v1\n", "Git LFS"),
+    ],
+)
+@pytest.mark.parametrize("what", ["show r.json", "report r.json --markdown r.md"])
+def test_what_is_no_report_is_refused_with_its_name(command, content, said, what):
+    Path("r.json").write_bytes(content.encode("latin-1"))
+    ended = command(what)
+    assert (ended.status, ended.out) == (3, "")
+    assert said in " ".join(ended.err.split())
+    assert "r.json" in ended.err
+    assert not Path("r.md").exists()
+
+
+def test_a_file_that_is_not_there_or_no_file_is_refused(command):
+    for name in ("nowhere.json", "."):
+        ended = command(f"show {name}")
+        assert ended.status == 3
+        assert f"{name}: cannot read the report" in ended.err
+
+
+def test_a_report_that_is_too_large_is_not_read(command, monkeypatch):
+    monkeypatch.setattr("pytest_riskguard.reports.reading.MAX_BYTES", 100)
+    command(f"{COMPARE.format('good')} --json r.json")
+    assert "at most 100 bytes, found more" in command("show r.json").err
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("kind", "other", "verdicts[0]: kind: expected one of not_significantly_risky, "),
+        ("outcome", "maybe", "verdicts[0]: outcome: expected one of"),
+        ("alpha", "1", "verdicts[0]: alpha: expected a number, found '1'"),
+        ("baselines", [], "verdicts[0]: baselines: expected at least one, found none"),
+        ("intervals", [{}], "verdicts[0]: intervals[0]: expected a field 'method', found none"),
+        ("convention", "both", "verdicts[0]: convention: expected one of plus, minus, found 'both'"),
+    ],
+)
+def test_what_no_verdict_says_is_refused_with_its_place(command, field, value, said):
+    report = report_json.report([VERDICTS["loss"]()])
+    report["verdicts"][0][field] = value
+    Path("r.json").write_text(json.dumps(report))
+    ended = command("show r.json")
+    assert ended.status == 3
+    assert said in ended.err
+
+
+def test_fields_of_a_later_version_are_let_be(command):
+    report = report_json.report([VERDICTS["loss"]()])
+    report["new"] = report["verdicts"][0]["new"] = {"x": 1}
+    Path("r.json").write_text(json.dumps(report))
+    assert command("show r.json").status == 1
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The way to every value of a report."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(way for key, each in inner for way in places(each, (*path, key)))]
+
+
+def pool() -> Verdict:
+    systems = [
+        {topic: after for topic, (_, after) in differences(ranks).items()} for ranks in (LOSS, {}, GOOD, CHURN)
+    ]
+    baselines = dict(zip(("prod", "good", "churn"), systems[1:], strict=True))
+    return check("georisk_not_worse", systems[0], baselines, reference="any")
+
+
+REPORTS = {name: report_json.report([make()]) for name, make in {**VERDICTS, "pool": pool}.items()}
+ODD = st.sampled_from([None, True, -1, 0, 1e308, "", "x", "\ud800", [], {}, [None], {"x": 1}, [[]], "pass", 10**400])
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_damage_to_a_report_is_a_fault_of_ours(data, tmp_path, capsys):
+    report = copy.deepcopy(REPORTS[data.draw(st.sampled_from(sorted(REPORTS)))])
+    field = data.draw(st.sampled_from(sorted(report["verdicts"][0])))  # else the long lists would take all the damage
+    way = data.draw(st.sampled_from(places(report["verdicts"][0][field], ("verdicts", 0, field))))
+    node = report
+    for key in way[:-1]:
+        node = node[key]
+    if data.draw(st.booleans()) and isinstance(node, dict):
+        del node[way[-1]]
+    else:
+        node[way[-1]] = data.draw(ODD)
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(report))
+    for arguments in (["show", str(path), "-v"], ["report", str(path), "--markdown", str(tmp_path / "r.md")]):
+        status = run(arguments)
+        said = capsys.readouterr()
+        assert status in (0, 1, 3), (way, said.err)
+        assert "\x1b" not in said.out + said.err
+
+
+def test_compare_tells_github_what_failed(command, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    ended = command(f"{COMPARE.format('loss')} --measure RR")
+    said = [line for line in ended.out.splitlines() if line.startswith("::")]
+    assert len(said) == 2
+    assert said[0].startswith(
+        "::error title=riskguard%3A not_significantly_risky::significantly risky: URisk(alpha=1)"
+    )
+    assert Path("summary.md").read_text(encoding="utf-8").startswith("## riskguard: 2 gates, 2 failed")
+    Path("summary.md").unlink()
+    assert "::error" not in command(f"{COMPARE.format('loss')} --no-github").out
+    assert not Path("summary.md").exists()
+
+
+def test_json_on_standard_output_stays_json_on_github(command, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    ended = command(f"{COMPARE.format('loss')} --json -")
+    assert json.loads(ended.out)["verdicts"]
+    assert "::error title=" in ended.err
+
+
+def test_what_passes_is_no_error_on_github(command, monkeypatch):
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert "::" not in command(COMPARE.format("good")).out

@@ -1,0 +1,226 @@
+"""Reports of a pytest run: files by their names, GitHub Actions, JUnit XML; with workers as without."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from tests.plugin import world
+from tests.plugin.world import read_report
+
+#: A test with the fixture, one that only looks, one that fails for another reason, one with two verdicts.
+TESTS = """
+    from pytest_riskguard import assert_not_significantly_risky, check
+
+    BASELINE = {str(topic): 0.50 for topic in range(301, 351)}
+    WORSE = {topic: score - 0.01 for topic, score in BASELINE.items()}
+
+    def test_fixture(riskguard):
+        riskguard.assert_not_significantly_risky(riskguard.run("candidate.run"), "prod")
+
+    def test_that_looks():
+        assert check("not_significantly_risky", WORSE, BASELINE).outcome == "fail"
+
+    def test_of_others():
+        assert False
+
+    def test_two():
+        check("not_significantly_risky", BASELINE, BASELINE)
+        assert_not_significantly_risky(WORSE, BASELINE)
+"""
+WORKERS = pytest.mark.parametrize("workers", ["0", "2"])
+
+
+def commands(result: pytest.RunResult) -> list[str]:
+    return [line for line in result.outlines if line.startswith("::")]
+
+
+def properties(path: Path) -> dict[str, dict[str, str]]:
+    root = ET.parse(path).getroot()  # noqa: S314
+    return {
+        case.attrib["name"]: {p.attrib["name"]: p.attrib["value"] for p in case.iter("property")}
+        for case in root.iter("testcase")
+    }
+
+
+@WORKERS
+def test_each_report_has_the_format_of_its_name(pytester, project, workers):
+    project("loss")
+    result = pytester.runpytest_subprocess(
+        "--riskguard", "-n", workers, "--riskguard-report=r.json", "--riskguard-report=r.md"
+    )
+    result.assert_outcomes(failed=1)
+    assert read_report(pytester.path / "r.json")["verdicts"][0]["gate"] == "no-risk"
+    text = (pytester.path / "r.md").read_text(encoding="utf-8")
+    assert text.startswith("## riskguard: 1 gate, 1 failed\n")
+    assert "<code>t07</code>" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (
+            "r.xml",
+            "*--riskguard-report=r.xml: the format is chosen by the suffix, expected .json, .md, .html or .htm*",
+        ),
+        ("nowhere/r.md", "*--riskguard-report=nowhere/r.md: no folder nowhere*"),
+    ],
+)
+def test_a_report_that_cannot_be_made_is_refused_before_any_test_runs(pytester, project, name, said):
+    project("good")
+    pytester.makepyfile(test_own="def test_own(): print('ran')")
+    result = pytester.runpytest_subprocess("--riskguard", f"--riskguard-report={name}", "-s")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([said])
+    result.stdout.no_fnmatch_line("*ran*")
+
+
+def test_a_report_that_cannot_be_written_is_said_and_the_others_are_written(pytester, project):
+    project("good")
+    (pytester.path / "a.md").mkdir()
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=a.md", "--riskguard-report=b.json")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["ERROR could not write the report a.md: *"])
+    assert read_report(pytester.path / "b.json")["verdicts"]
+
+
+@WORKERS
+def test_github_annotates_what_failed_at_its_line(pytester, project, monkeypatch, workers):
+    project("loss")
+    pytester.makepyfile(test_search=TESTS)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
+    result = pytester.runpytest_subprocess("--riskguard", "-n", workers)
+    result.assert_outcomes(failed=4, passed=1)
+    said = commands(result)
+    assert [re.match(r"::error file=([^,]+),line=(\d+),", line).groups() for line in said] == [
+        ("riskguard.yaml", str(world.GATE_LINE)),
+        ("test_search.py", "6"),
+        ("test_search.py", "15"),
+    ]
+    assert "title=riskguard%3A no-risk::significantly risky: URisk(alpha=1) = -0.3233" in said[0]
+    summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith("## riskguard: 5 gates, 4 failed, 1 passed\n")
+    assert summary.count("## riskguard:") == 1  # the workers write nothing
+
+
+@pytest.mark.parametrize("off", ["--riskguard-no-github", "-oriskguard_github=false"])
+def test_github_is_told_nothing_when_that_is_switched_off(pytester, project, monkeypatch, off):
+    project("loss")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
+    result = pytester.runpytest_subprocess("--riskguard", off)
+    assert commands(result) == []
+    assert not (pytester.path / "summary.md").exists()
+
+
+def test_outside_github_there_is_nothing_to_tell(pytester, project):
+    project("loss")
+    assert commands(pytester.runpytest_subprocess("--riskguard")) == []
+
+
+def test_a_run_without_riskguard_tells_github_nothing(pytester, monkeypatch):
+    pytester.makepyfile(TESTS.replace("(riskguard)", "()").replace("riskguard.assert", "riskguard_.assert"))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
+    assert commands(pytester.runpytest_subprocess()) == []
+    assert not (pytester.path / "summary.md").exists()
+
+
+def test_github_is_told_of_a_broken_file_and_of_a_run_that_judged_nothing(pytester, project, monkeypatch):
+    project("good")
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
+    (pytester.path / "riskguard.yaml").write_text(world.YAML.replace("kind:", "knid:") % "1")
+    (said,) = commands(pytester.runpytest_subprocess("--riskguard"))
+    assert said.startswith(
+        f"::error file=riskguard.yaml,line={world.GATE_LINE},title=riskguard::ConfigError: line 6: "
+    )
+    (pytester.path / "riskguard.yaml").unlink()
+    pytester.makepyfile(test_own="def test_own(): pass")
+    (said,) = commands(pytester.runpytest_subprocess("--riskguard"))
+    assert said.startswith("::error title=riskguard::riskguard is on and no gate was judged")
+
+
+def test_a_summary_that_cannot_be_written_is_said_and_fails_nothing(pytester, project, monkeypatch):
+    project("good")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "nowhere" / "summary.md"))
+    result = pytester.runpytest_subprocess("--riskguard")
+    assert result.ret == 0
+    result.stdout.fnmatch_lines(["riskguard: could not write GITHUB_STEP_SUMMARY: *"])
+
+
+@pytest.mark.parametrize("family", ["xunit1", "xunit2"])
+@WORKERS
+def test_junit_properties_are_those_of_the_verdicts(pytester, project, workers, family):
+    project("loss")
+    pytester.makepyfile(test_search=TESTS)
+    pytester.runpytest_subprocess("--riskguard", "-n", workers, "--junitxml=j.xml", "-o", f"junit_family={family}")
+    found = properties(pytester.path / "j.xml")
+    for name in ("no-risk", "test_fixture"):
+        assert found[name]["riskguard.outcome"] == "fail"
+        assert found[name]["riskguard.reason"] == "loss"
+        assert float(found[name]["riskguard.urisk"]) == pytest.approx(-0.3233, abs=5e-5)
+        assert found[name]["riskguard.topics_responsible"].startswith("t07, ")
+    assert found["test_of_others"] == {}
+    assert (found["test_two"]["riskguard.outcome"], found["test_two"]["riskguard.2.outcome"]) == ("pass", "fail")
+
+
+def test_junit_properties_can_be_switched_off(pytester, project):
+    project("loss")
+    pytester.runpytest_subprocess("--riskguard", "--junitxml=j.xml", "-o", "riskguard_junit=false")
+    assert properties(pytester.path / "j.xml") == {"no-risk": {}}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which every text of a run and its topics is hostile, so far as a file can hold it."""
+    from tests.reports.hostile import STRINGS
+
+    folder = tmp_path_factory.mktemp("hostile") / "project"
+    texts = [
+        " ".join(re.sub(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029\ud800-\udfff]", " ", text).split())
+        for text in STRINGS.values()
+    ]
+    usable = [text[:500] for text in texts if text and "\x00" not in text]
+    topics = tuple(f"t{number:02d}" + re.sub(r"\s", "_", text)[:100] for number, text in enumerate(usable))
+    queries = dict(zip(topics, usable, strict=True))
+    world.write_world(folder, dict.fromkeys(topics, 10), topics=topics, queries=queries)
+    return folder
+
+
+@WORKERS
+def test_hostile_texts_are_data_in_all_that_a_run_writes(pytester, hostile, monkeypatch, workers):
+    shutil.copytree(hostile, pytester.path, dirs_exist_ok=True)
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
+    result = pytester.runpytest_subprocess(
+        "--riskguard",
+        "-vv",
+        "-n",
+        workers,
+        "--junitxml=j.xml",
+        "--riskguard-report=r.md",
+        "--riskguard-report=r.json",
+    )
+    result.assert_outcomes(failed=1)
+    written = [
+        (pytester.path / name).read_text(encoding="utf-8") for name in ("r.md", "r.json", "summary.md", "j.xml")
+    ]
+    for text in (*written, result.stdout.str(), result.stderr.str()):
+        assert "\x1b" not in text
+        assert not re.search(r"##\w*\[", text)
+        lines = [line for line in re.split(r"[\r\n]", text) if line.startswith(("::", "##["))]
+        assert len(lines) == (1 if text == result.stdout.str() else 0)
+    (command,) = commands(result)
+    assert re.fullmatch(r"::error file=riskguard\.yaml,line=6,title=riskguard%3A no-risk::.*", command)
+    found = properties(pytester.path / "j.xml")  # well-formed, or this would raise
+    assert found["no-risk"]["riskguard.outcome"] == "fail"
+    assert len(read_report(pytester.path / "r.json")["verdicts"][0]["responsible_topics"]) > 60

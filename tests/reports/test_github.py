@@ -1,0 +1,82 @@
+"""GitHub Actions: annotations and the summary of the step."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.gates.explanation import Explanation
+from pytest_riskguard.reports import github
+from pytest_riskguard.reports.github import Annotation, annotation, append_summary, commands, place
+from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
+from tests.plugin.world import LOSS
+from tests.reports.test_terminal import verdict
+
+LOST = dataclasses.replace(verdict(LOSS), gate="no-risk[AP-1]")
+
+
+def test_an_annotation_names_file_line_and_gate():
+    said = str(annotation(LOST, file="search/riskguard.yaml", line=6))
+    assert said.startswith(
+        "::error file=search/riskguard.yaml,line=6,title=riskguard%3A no-risk[AP-1]::significantly risky: URisk("
+    )
+
+
+def test_an_annotation_says_the_summary_on_a_line_of_its_own():
+    explained = dataclasses.replace(LOST, explanation=Explanation("Fails by 5 %, mostly on codes."))
+    assert str(annotation(explained)).endswith("worst: t07)%0AFails by 5 %25, mostly on codes.")
+
+
+def test_what_has_no_place_has_no_file():
+    assert str(Annotation("riskguard", ["nothing was judged"])) == "::error title=riskguard::nothing was judged"
+
+
+@pytest.mark.parametrize("count", [0, 1, 10, 11, 300])
+def test_no_more_are_written_than_github_shows(count):
+    said = commands([annotation(LOST)] * count)
+    assert len(said) == min(count, 10)
+    if count > 10:
+        assert (
+            said[-1]
+            == f"::error title=riskguard::and {count - 9} more errors: see the log or the summary of the step"
+        )
+
+
+@pytest.mark.parametrize(
+    ("environment", "said"),
+    [({}, False), ({"GITHUB_ACTIONS": "true"}, True), ({"GITHUB_ACTIONS": "false"}, False), ({"CI": "true"}, False)],
+)
+def test_annotations_are_for_github_alone(environment, said):
+    assert github.annotates(environment) is said
+
+
+def test_files_are_named_from_the_root_of_the_checkout(tmp_path: Path):
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    file = tmp_path / "repo" / "search" / "riskguard.yaml"
+    assert place(file, {"GITHUB_WORKSPACE": str(tmp_path / "repo")}) == "search/riskguard.yaml"
+    assert place(file, {"GITHUB_WORKSPACE": str(tmp_path / "elsewhere")}) == "search/riskguard.yaml"
+    assert place(tmp_path / "repo" / "x" / ".." / "search" / "riskguard.yaml", {}) == "search/riskguard.yaml"
+
+
+def test_the_summary_of_the_step_is_written_behind_what_is_there(tmp_path: Path):
+    path = tmp_path / "summary.md"
+    append_summary(path, [LOST])
+    append_summary(path, [LOST])
+    assert path.read_text(encoding="utf-8") == f"{render([LOST])}\n{render([LOST])}"
+
+
+def test_the_summary_of_the_step_stays_within_what_github_takes(tmp_path: Path):
+    path = tmp_path / "summary.md"
+    path.write_text("x" * (SUMMARY_LIMIT - 1_000))
+    append_summary(path, [LOST] * 20)
+    assert path.stat().st_size <= SUMMARY_LIMIT + 1
+    assert "Left out for want of room" in path.read_text(encoding="utf-8")
+
+
+def test_a_message_keeps_to_its_command():
+    said = str(Annotation("a,b:c\nd", ["1 % of\r\nit", "::error::x"], file="a,b.yaml", line=1))
+    assert said == "::error file=a%2Cb.yaml,line=1,title=a%2Cb%3Ac d::1 %25 of it%0A: :error::x"
+    assert not re.search(r"[\r\n]", said)

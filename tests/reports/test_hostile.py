@@ -1,0 +1,146 @@
+"""Hostile text is data in every sink of text: terminal, Markdown, annotations, step summary, JUnit XML, JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from markdown_it import MarkdownIt
+
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import gates_table, github
+from pytest_riskguard.reports import json as report_json
+from pytest_riskguard.reports.detail import Detail
+from pytest_riskguard.reports.junit import properties
+from pytest_riskguard.reports.markdown import render
+from pytest_riskguard.reports.reading import verdicts_of
+from pytest_riskguard.reports.terminal import explain, headline, warning_lines
+from tests.reports.hostile import STRINGS, incomparable_with, texts, verdict_with
+
+#: GitHub's dialect, without looking for bare links: those are asked for one by one below.
+MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
+#: All that a report may consist of.
+TAGS = {"h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "strong", "code", "details", "summary"}
+
+
+@pytest.fixture(params=STRINGS)
+def text(request: pytest.FixtureRequest) -> str:
+    return STRINGS[request.param]
+
+
+def of_terminal(verdict: Verdict) -> str:
+    lines = [headline(verdict), explain(verdict, detail=Detail(None, 100))]
+    lines += gates_table.lines([(verdict.gate, verdict)], width=100)
+    return "\n".join([*lines, *warning_lines(verdict)])
+
+
+def of_annotations(verdict: Verdict) -> str:
+    return "\n".join(github.commands([github.annotation(verdict, file=f"{verdict.gate}.yaml", line=3)] * 12))
+
+
+def assert_plain(said: str) -> None:
+    """Nothing but printable characters and our own line breaks, and no line that CI reads as a command."""
+    assert {unicodedata.category(c) for c in said} & {"Cc", "Cf", "Cs", "Zl", "Zp"} <= {"Cc"}
+    assert {c for c in said if unicodedata.category(c) == "Cc"} <= {"\n"}
+    assert not re.search(r"^\s*::", said, re.MULTILINE)
+    assert not re.search(r"##\w*\[", said)
+    said.encode()
+
+
+def assert_annotations(said: str) -> None:
+    """Each line is one command of ours, which ends where its message begins."""
+    lines = said.split("\n")
+    assert len(lines) == github.MOST_ERRORS
+    for line in lines:
+        found = re.fullmatch(r"::error ((?:file=[^:,]*,line=3,)?title=[^:,]*)::(.*)", line)
+        assert found, line
+        assert not re.search(r"%(?!25|0A|3A|2C)", line)
+        assert_plain(unescaped(found[1]))
+        assert_plain(unescaped(found[2]))
+
+
+def unescaped(text: str) -> str:
+    """As GitHub reads what a command says."""
+    return re.sub("%(25|0A|3A|2C)", lambda found: chr(int(found[1], 16)), text)
+
+
+class Page(HTMLParser):
+    """Tags, comments and text of a page."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.data, self.comments = "", set[str]()
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.data += data
+
+    def handle_comment(self, data: str) -> None:
+        self.comments.add(data.strip())
+
+
+def assert_markdown(said: str, verdict: Verdict) -> None:
+    """Rendered, it is our tables and nothing else; no text of others is a link, a mention or a reference."""
+    assert_plain(said)
+    page = Page(MARKDOWN.render(said))
+    assert {tag for tag, _ in page.tags} <= TAGS
+    assert all(set(attributes) <= {"style"} for _, attributes in page.tags)
+    assert page.comments <= {""}
+    # as many rows, cells and boxes as a verdict of harmless text has
+    harmless = Page(
+        MARKDOWN.render(render([verdict_with("x") if verdict.problem is None else incomparable_with("x")]))
+    )
+    for tag in ("tr", "td", "th", "h3", "details", "table"):
+        count = sum(name == tag for name, _ in page.tags)
+        assert count == sum(name == tag for name, _ in harmless.tags), tag
+    outside = re.sub(r"<code>.*?</code>", "", MARKDOWN.render(said))
+    assert not re.search(r"[@#!$&~^](?=\w)", Page(outside).data.replace("\u200b", " "))
+    assert not re.search(r"://|www\.|mailto:", Page(outside).data)
+
+
+def assert_safe(verdict: Verdict) -> None:
+    assert_plain(of_terminal(verdict))
+    assert_annotations(of_annotations(verdict))
+    assert_markdown(render([verdict]), verdict)
+    for name, value in properties(verdict):
+        assert_plain(name + value)
+        assert "\n" not in value
+
+
+def test_a_failed_gate_is_data_in_every_sink(text: str):
+    assert_safe(verdict_with(text))
+
+
+def test_a_gate_that_cannot_be_judged_is_data_in_every_sink(text: str):
+    assert_safe(incomparable_with(text))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(texts())
+def test_so_is_any_mixture(text: str):
+    assert_safe(verdict_with(text))
+
+
+def test_json_says_what_was_there_and_reads_back(text: str):
+    verdict = verdict_with(text)
+    said = report_json.dumps([verdict])
+    assert said.isascii()
+    assert "\x1b" not in said
+    assert not re.search(r"^\s*::|##", said, re.MULTILINE)
+    assert json.loads(said)["verdicts"][0]["responsible_topics"][0]["query"] == text
+    assert verdicts_of(json.loads(said))[0].to_dict() == verdict.to_dict()
+
+
+def test_what_is_copied_from_markdown_is_the_text_itself():
+    for name in ("pipes", "backslashes", "entities", "mention", "link", "emphasis", "percent escapes"):
+        page = Page(MARKDOWN.render(render([verdict_with(STRINGS[name])])))
+        assert STRINGS[name] in page.data, name

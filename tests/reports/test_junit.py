@@ -1,0 +1,42 @@
+"""Verdicts as properties of test cases."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from pytest_riskguard.reports.junit import properties
+from tests.plugin.world import GOOD, LOSS
+from tests.reports.test_json import VERDICTS
+from tests.reports.test_terminal import asked, verdict
+
+
+def test_a_failed_gate_has_its_figures_and_topics():
+    found = dict(properties(dataclasses.replace(verdict(LOSS), gate="no-risk", measure="AP")))
+    assert found["riskguard.outcome"] == "fail"
+    assert found["riskguard.reason"] == "loss"
+    assert found["riskguard.gate"] == "no-risk"
+    assert found["riskguard.measure"] == "AP"
+    assert found["riskguard.alpha"] == "1"
+    assert float(found["riskguard.urisk"]) == pytest.approx(verdict(LOSS).estimates.urisk)
+    assert float(found["riskguard.limit"]) == pytest.approx(verdict(LOSS).decisive_interval.upper)
+    assert found["riskguard.topics_responsible"].startswith("t07, t01, t02, ")
+    assert found["riskguard.topics_responsible"].endswith(" and 2 more")
+
+
+def test_the_limit_is_the_one_that_decided():
+    shown = asked("not_inferior", GOOD, tolerance=0.5)
+    assert float(dict(properties(shown))["riskguard.limit"]) == pytest.approx(shown.decisive_interval.lower)
+
+
+def test_what_does_not_exist_is_left_out():
+    found = dict(properties(verdict(GOOD)))
+    assert not {"riskguard.reason", "riskguard.measure", "riskguard.topics_responsible", "riskguard.problem"} & {
+        *found
+    }
+    assert "riskguard.problem" in dict(properties(VERDICTS["incomparable"]()))
+
+
+def test_another_verdict_of_the_same_test_has_a_number():
+    assert {name.rpartition(".")[0] for name, _ in properties(verdict(GOOD), 2)} == {"riskguard.2"}

@@ -1,0 +1,205 @@
+"""The report as Markdown: what is said, in how much room."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import pytest
+from markdown_it import MarkdownIt
+
+from pytest_riskguard import check
+from pytest_riskguard.gates.explanation import (
+    Explanation,
+    IfJudged,
+    Judgements,
+    MovedDocument,
+    Slice,
+    TopicDocuments,
+    UnjudgedTopic,
+)
+from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
+from pytest_riskguard.reports.markdown.document import asked_for
+from pytest_riskguard.reports.markdown.escape import code, prose
+from tests.plugin.world import CHURN, GOOD, LOSS
+from tests.reports.hostile import STRINGS, verdict_with
+from tests.reports.test_json import VERDICTS
+from tests.reports.test_terminal import asked, verdict
+
+LOST = verdict(LOSS)
+EXPLAINED = dataclasses.replace(
+    LOST,
+    gate="no-risk",
+    measure="nDCG@10",
+    explanation=Explanation(
+        summary="Fails. Losses on 12 of 30 topics; 4 are code queries.",
+        slices=(
+            Slice("intent", "code", 12, 6, 0, 6, 0.1, 0.5, -0.4, -0.8, -0.9, -0.7, 0.01, 0.02, True, ("t07",)),
+            Slice("intent", "name", 8, 1, 1, 0, 0.6, 0.5, 0.1, 0.1, None, None, None, None, None, ()),
+        ),
+    ),
+    documents=(
+        TopicDocuments(
+            "t07",
+            10,
+            True,
+            (MovedDocument("good", 2, 1, 20, -0.45), MovedDocument("other", None, 3, None, -0.01)),
+            (),
+        ),
+    ),
+    judgements=Judgements(
+        10,
+        14,
+        9,
+        20,
+        (UnjudgedTopic("t07", 4, 1),),
+        (IfJudged("irrelevant", -0.3, "fail"), IfJudged("relevant", 0.1, "pass")),
+        True,
+    ),
+)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_the_title_counts_the_gates():
+    assert render([LOST]).startswith("## riskguard: 1 gate, 1 failed\n")
+    mixed = [VERDICTS[name]() for name in ("pass", "loss", "too few", "incomparable", "churn")]
+    assert render(mixed).startswith("## riskguard: 5 gates, 2 failed, 1 incomparable, 1 inconclusive, 1 passed\n")
+    assert render([]) == "## riskguard: no gate was judged\n"
+
+
+def test_each_gate_is_a_row_with_its_figures():
+    limits = f"[{EXPLAINED.intervals[-1].lower:+.4f}, {EXPLAINED.intervals[-1].upper:+.4f}]"
+    (row,) = re.findall(r"^\| \*\*FAIL.*", render([EXPLAINED]), re.MULTILINE)
+    assert row == (
+        "| **FAIL** (loss) | <code>no-risk</code> | <code>nDCG&#64;<!-- -->10</code> | URisk(alpha=1) = "
+        f"-0.3233 {limits} | upper limit at least +0.0000 "
+        "| -0.1617 (0.5000 → 0.3383) |"
+    )
+
+
+def test_a_gate_that_failed_says_why_down_to_the_document():
+    text = render([EXPLAINED])
+    assert "Fails. Losses on 12 of 30 topics; 4 are code queries." in text
+    assert "Topics responsible: the 10 most harmful of 12 that lost." in text
+    assert "| <code>t07</code> | 0.5000 → 0.0500 | -0.4500 | 9.3 % | flagged |" in text
+    assert "| <code>t07</code> | <code>good</code> | 2 | 1 → 20 | -0.4500 |" in text
+    assert "| <code>t07</code> | <code>other</code> | unjudged | 3 → none | -0.0100 |" in text
+    assert "<code>intent=code</code> | 12 | 0 | 6 | -0.4000 | -0.8000 [-0.9000, -0.7000] | 0.0200 | risky |" in text
+    assert "<code>intent=name</code> | 8 | 1 | 0 | +0.1000 | +0.1000 | too few topics |  |" in text
+    assert "depends on documents that nobody judged: 20 documents in the first 10 ranks" in text
+    assert "| all are relevant | +0.1000 | pass |" in text
+    assert text.count("<details>") == text.count("</details>") == 3
+
+
+def test_gates_that_passed_are_folded_and_stand_behind_those_that_did_not():
+    text = render([verdict(GOOD), LOST])
+    assert text.index("### **FAIL**") < text.index("<summary>pass ")
+    assert "### pass" not in text
+
+
+def test_warnings_are_said():
+    text = render([verdict(CHURN, alpha=5, on_churn="warn")])
+    assert "Warning (<code>churn</code>): " in text
+
+
+def test_queries_have_a_column_where_there_are_any():
+    assert "| topic | baseline → candidate |" in render([LOST])
+    topics = tuple(dataclasses.replace(t, query="white shoes") for t in LOST.responsible_topics)
+    text = render([dataclasses.replace(LOST, responsible_topics=topics)])
+    assert "| topic | query | baseline → candidate |" in text
+    assert "<code>white shoes</code>" in text
+
+
+def test_of_a_collapse_the_topics_that_fell_too_far_are_named():
+    text = render([asked("no_topic_collapse", LOSS, max_loss=0.42)])
+    assert "Topics responsible: all of 1 that lost too much." in text
+    assert "no loss over 0.42" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "said"),
+    [
+        ("not_significantly_risky", {"tolerance": 0.1}, "upper limit at least -0.1000"),
+        ("not_significantly_risky", {"convention": "minus"}, "lower limit at most +0.0000"),
+        ("not_inferior", {"tolerance": 0.01}, "lower limit above -0.0100"),
+        ("not_inferior", {"tolerance": 0.01, "convention": "minus"}, "upper limit below +0.0100"),
+        ("no_topic_collapse", {"max_loss": None, "protected": ["t07"]}, "none of 1 protected entry"),
+    ],
+)
+def test_what_was_asked_for_is_said_in_the_convention(kind, options, said):
+    assert asked_for(asked(kind, LOSS, **options)) == said
+
+
+def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
+    """Each smaller room takes less, never more than it holds, and never loses the title or the first failure."""
+    gates = [dataclasses.replace(EXPLAINED, gate=f"gate-{n:03d}") for n in range(30)]
+    gates += [dataclasses.replace(verdict(GOOD), gate=f"good-{n:03d}") for n in range(30)]
+    full = render(gates)
+    sizes = []
+    for limit in (len(full.encode()), 150_000, COMMENT_LIMIT, 40_000, 15_000, 3_000, 1_000):
+        text = render(gates, limit=limit)
+        sizes.append(len(text.encode()))
+        assert sizes[-1] <= limit
+        assert text.startswith("## riskguard: 60 gates, 30 failed, 30 passed\n")
+        assert "gate-000" in text
+        assert ("Left out for want of room: " in text) is (text != full)
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] == len(full.encode())
+
+
+def test_of_too_many_gates_those_that_failed_are_kept():
+    gates = [dataclasses.replace(verdict(GOOD), gate=f"good-{n}") for n in range(2_000)]
+    gates.append(dataclasses.replace(LOST, gate="bad"))
+    text = render(gates, limit=COMMENT_LIMIT)
+    assert len(text.encode()) <= COMMENT_LIMIT
+    assert "| **FAIL** (loss) | <code>bad</code> |" in text
+    (left,) = re.findall(r"Left out for want of room: (\d+) gates", text)
+    assert int(left) + text.count("\n| pass |") + 1 == 2_001
+
+
+@pytest.mark.parametrize("name", ["long", "long punctuation", "combining", "emoji"])
+def test_long_texts_fit_a_comment(name):
+    text = render([verdict_with(STRINGS[name])] * 3, limit=COMMENT_LIMIT)
+    assert len(text.encode()) <= COMMENT_LIMIT
+
+
+@pytest.mark.parametrize("name", VERDICTS)
+def test_every_kind_of_verdict_is_a_document(name):
+    html = MarkdownIt("commonmark", {"html": True}).enable("table").render(render([VERDICTS[name]()]))
+    assert html.count("<table>") >= 1
+    assert "| ---" not in html
+
+
+def test_prose_keeps_its_figures_readable():
+    said = "URisk(alpha=1) = -0.3233 [-0.4800, -0.1900], p 0.02; it's 5 % (few_topics): fails."
+    assert prose(said) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("@octocat", "&#64;&#8203;octocat"),
+        ("see #12", "see &#35;&#8203;12"),
+        ("GH-12", "GH&#8203;-12"),
+        ("https://x.example", "https&#58;&#8203;//x.example"),
+        ("www.x.example", "www&#8203;.x.example"),
+        ("[+1, +2](x)", "&#91;+1, +2&#93;(x)"),
+        ("1. one", "&#49;. one"),
+        ("- one", "&#45; one"),
+        ("a*b*", "a&#42;b&#42;"),
+        ("", ""),
+    ],
+)
+def test_prose_is_no_markup(text, escaped):
+    assert prose(text) == escaped
+
+
+def test_code_of_nothing_is_nothing():
+    assert (code(""), code("\x00"), code("a|b")) == ("", "", "<code>a&#124;b</code>")
+
+
+def test_a_single_topic_has_a_document_too():
+    assert "**INCONCLUSIVE**" in render([check("not_significantly_risky", {"1": 0.5}, {"1": 0.4})])

@@ -1,0 +1,49 @@
+"""Files that are whole or not there."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from pytest_riskguard.reports.writing import write_text
+
+
+def test_a_file_that_cannot_be_written_leaves_the_old_one_and_no_remains(tmp_path, monkeypatch):
+    path = tmp_path / "report.json"
+    write_text(path, "new")
+    before = path.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space"):
+        write_text(path, "newer")
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_keeps_pointing_and_its_file_keeps_its_mode(tmp_path):
+    target, link = tmp_path / "real.json", tmp_path / "link.json"
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    write_text(link, "new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path):
+    pipe = tmp_path / "pipe.json"
+    os.mkfifo(pipe)
+    received = []
+    reader = threading.Thread(target=lambda: received.append(pipe.read_text()))
+    reader.start()
+    write_text(pipe, "new")
+    reader.join(timeout=10)
+    assert received == ["new"]
+    assert pipe.is_fifo()
