@@ -366,6 +366,11 @@ def test_the_summary_in_full():
     )
 
 
+def test_a_gate_on_a_slice_says_which():
+    verdict = summarised(replace(example(), slice="intent=code"))
+    assert told(verdict).startswith("Fails on intent=code. Losses on 6 of 120 topics")
+
+
 def moved(topic: str, before: int, after: int | None, *, depth: int = 10) -> TopicDocuments:
     document = MovedDocument("d", 1, before, after, -0.6)
     return TopicDocuments(topic, depth, exact=True, moved=(document,), replacements=())
