@@ -20,7 +20,7 @@ def embedded(names: Sequence[str], tables: Sequence[Sequence[TopicRow]], *, budg
     """
     long = [(name, rows) for name, rows in zip(names, tables, strict=True) if len(rows) > SCRIPTED]
     share = budget // max(len(long), 1)
-    parts = (f"{dumps(name)}:{{\"of\":{len(rows)},\"rows\":[{','.join(_fitting(rows, share))}]}}" for name, rows in long)
+    parts = (f'{dumps(name)}:{{"of":{len(rows)},"rows":[{",".join(_fitting(rows, share))}]}}' for name, rows in long)
     return "{" + ",".join(parts) + "}"
 
 

@@ -35,18 +35,22 @@ def document(verdicts: Sequence[Verdict]) -> str:
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    return _environment().get_template("page.html").render(
-        gates=views,
-        counts=_counts(verdicts),
-        title=_title(verdicts),
-        data=Markup(embedded([gate.name for gate in views], [gate.rows for gate in views], budget=BUDGET)),  # noqa: S704
-        style=Markup(style),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        policy=Markup(policy),  # noqa: S704 - quotes that must stay quotes
-        page_size=STATIC,
-        scripted=SCRIPTED,
-        open_all=len(views) <= _OPEN,
-        version=__version__,
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            gates=views,
+            counts=_counts(verdicts),
+            title=_title(verdicts),
+            data=Markup(embedded([gate.name for gate in views], [gate.rows for gate in views], budget=BUDGET)),  # noqa: S704
+            style=Markup(style),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+            policy=Markup(policy),  # noqa: S704 - quotes that must stay quotes
+            page_size=STATIC,
+            scripted=SCRIPTED,
+            open_all=len(views) <= _OPEN,
+            version=__version__,
+        )
     )
 
 

@@ -79,7 +79,11 @@ def trisk(verdict: Verdict) -> Chart | None:
             f"({percent(verdict.level)} %)."
         )
     return chart(
-        "trisk", "TRisk over alpha", drawn, description=_ends(found, "trisk", f"TRisk{_minus(verdict)}", 3), caption=caption
+        "trisk",
+        "TRisk over alpha",
+        drawn,
+        description=_ends(found, "trisk", f"TRisk{_minus(verdict)}", 3),
+        caption=caption,
     )
 
 
@@ -98,13 +102,13 @@ def urisk(verdict: Verdict) -> Chart | None:
     band = plot(banded).mark_area(color=WIN, opacity=0.2, aria=False)
     layers: list[Any] = [line_at(0.0 - sign(verdict) * verdict.tolerance, axis="y")]
     if banded:
-        layers.append(
-            band.encode(x=alpha_axis(curve.alphas[-1]), y=alt.Y("lower:Q", title=None), y2="upper:Q")
-        )
+        layers.append(band.encode(x=alpha_axis(curve.alphas[-1]), y=alt.Y("lower:Q", title=None), y2="upper:Q"))
     excess = "excess " if verdict.estimates.noise_urisk is not None else ""
     name = f"{excess}URisk{_minus(verdict)}"
     drawn = _curve(verdict, found, "urisk", with_unit(verdict, name), layers)
-    caption = "How the risk changes as losses count more. The dashed line is the bound, the grey one this gate's alpha."
+    caption = (
+        "How the risk changes as losses count more. The dashed line is the bound, the grey one this gate's alpha."
+    )
     if banded:
         caption += " The band is the interval that decides at each alpha."
     return chart("urisk", "URisk over alpha", drawn, description=_ends(found, "urisk", name, 4), caption=caption)

@@ -67,17 +67,15 @@ def georisk(verdict: Verdict) -> Chart | None:
         "color": colours("role", **_COLOURS),
     }
     base = plot(found)
-    named = [
-        row
-        for row in found
-        if row["alpha"] == last and (len(names) <= NAMED or row["role"] != "other")
-    ]
+    named = [row for row in found if row["alpha"] == last and (len(names) <= NAMED or row["role"] != "other")]
     roles = [row for row in found if row["role"] != "other"]
     drawn = alt.layer(
         line_at(verdict.alpha, axis="x", colour=SAME, dash=(1, 0)),
         base.mark_line(strokeWidth=1.5, aria=False).encode(**at, detail="system:N"),
         plot(roles).mark_circle(size=40, opacity=1).encode(**at, description=alt.Description("label:N")),
-        plot(named).mark_text(align="left", dx=6, limit=110, aria=False).encode(x=at["x"], y=at["y"], text="system:N"),
+        plot(named)
+        .mark_text(align="left", dx=6, limit=110, aria=False)
+        .encode(x=at["x"], y=at["y"], text="system:N"),
     ).properties(width=HALF - 60, height=280)
     ordered = sorted(curves.systems, key=lambda system: -curves.systems[system][0])
     return chart(

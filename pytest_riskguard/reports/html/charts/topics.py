@@ -99,7 +99,9 @@ def differences(verdict: Verdict) -> Chart | None:
             f"±{plain(critical, 2)} ({percent(verdict.level)} %)"
         )
     drawn = alt.vconcat(*panels, spacing=14)
-    return chart("topics", "Topics", drawn, description=description, caption=f"{read}.", wide=True)
+    return chart(
+        "topics", "Difference and TRi of each topic", drawn, description=description, caption=f"{read}.", wide=True
+    )
 
 
 def _count(found: Sequence[Row], change: str) -> int:
@@ -222,4 +224,3 @@ def most_harmful(verdict: Verdict) -> Chart | None:
         caption="What each topic adds to the risk; the contributions of all topics add up to it.",
         wide=True,
     )
-
