@@ -145,8 +145,8 @@ class GateView:
         if documents.exact:
             return f"The measure looks at {depth}. The effects add up to the topic's difference."
         return (
-            f"The measure looks at {depth}. An effect is what putting this document alone back where the baseline had "
-            "it would undo; they need not add up."
+            f"The measure looks at {depth}. An effect is what putting this document alone back where the baseline "
+            "had it would undo; they need not add up."
         )
 
     def grade(self, document: MovedDocument) -> str:

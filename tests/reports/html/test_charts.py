@@ -27,7 +27,9 @@ def by_key(verdict: Verdict) -> dict[str, Chart]:
 
 
 def picture(chart: Chart) -> ElementTree.Element:
-    return ElementTree.fromstring(svg(chart.spec, name="c", title=chart.title, description=chart.description))
+    return ElementTree.fromstring(  # noqa: S314
+        svg(chart.spec, name="c", title=chart.title, description=chart.description)
+    )
 
 
 def labels(root: ElementTree.Element) -> list[str]:
@@ -82,8 +84,7 @@ def test_bars_are_the_verdicts_figures():
 def test_many_topics_are_counted_in_bins():
     verdict = pair(SINGLE + 100)
     chart = by_key(verdict)["topics"]
-    for field in ("difference", "standing"):
-        assert f'"{field}"' not in str(chart.spec["datasets"]), "no topic is drawn by itself"
+    assert not [row for row in drawn(chart) if "topic" in row], "no topic is drawn by itself"
     bins = [row for row in drawn(chart) if "count" in row]
     changed = verdict.topics.wins + verdict.topics.losses
     assert sum(row["count"] for row in bins) == 2 * changed, "two panels"

@@ -44,7 +44,7 @@ class Page(HTMLParser):
         if self.inside:
             self.raw[self.inside] = self.raw.get(self.inside, "") + data
         else:
-            self.words += data
+            self.words += f" {data}"
 
     @property
     def said(self) -> str:
@@ -67,7 +67,7 @@ def test_the_page_says_what_the_verdict_says(verdict: Verdict):
     assert "manual-4 1 not in the run 3 +0.0500" in page.said
     assert "forum-99 not judged 30 1" in page.said
     assert "This verdict rests on 14 documents in the first 10 ranks that nobody judged" in page.said
-    assert "alpha: 2" in page.said
+    assert "alpha 2" in page.said
 
 
 def test_ids_are_unique_and_links_lead_somewhere(verdict: Verdict):
@@ -194,7 +194,7 @@ def test_tags_warnings_and_digests_are_shown(verdict: Verdict):
         told, warnings=(Notice("churn", "watch out"),), inputs=Inputs("sha256:q", "sha256:c", {"old": None})
     )
     page = Page(render([told]))
-    for text in ("intent: buy", "churn watch out", "qrels: sha256:q", "baseline old: none"):
+    for text in ("intent: buy", "churn watch out", "qrels sha256:q", "baseline old none"):
         assert text in page.said
 
 
