@@ -200,11 +200,11 @@ def view(verdict: Verdict, *, name: str) -> GateView:
 def _drawings(verdict: Verdict, *, name: str) -> list[Drawing]:
     found = []
     for chart in charts(verdict):
-        drawn = svg(chart.spec, name=f"{name}-{chart.key}", title=chart.title, description=chart.description)
+        drawn = svg(chart.spec, name=f"{name}-chart-{chart.key}", title=chart.title, description=chart.description)
         width, height = size(drawn)
         found.append(
             Drawing(
-                name=f"{name}-{chart.key}",
+                name=f"{name}-chart-{chart.key}",
                 title=chart.title,
                 caption=chart.caption,
                 description=chart.description,

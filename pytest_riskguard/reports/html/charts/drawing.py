@@ -21,7 +21,7 @@ INK, MUTED, GRID = "#1f2328", "#59636e", "#d8dee4"
 LOSS, WIN, SAME, LIMIT, OTHER = "#d55e00", "#0072b2", "#8c959f", "#009e73", "#cc79a7"
 
 _CONFIG: dict[str, Any] = {
-    "background": None,
+    "background": "transparent",
     "font": "sans-serif",
     "view": {"stroke": None},
     "axis": {

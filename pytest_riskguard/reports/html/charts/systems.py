@@ -165,6 +165,7 @@ def components(verdict: Verdict) -> Chart | None:
         description=f"{counted(len(found), 'system')} on two principal axes of their scores.",
         caption=(
             "Systems that are near each other do well on the same topics. The first axis is close to the mean "
-            f"score; far from the dashed line are systems of another kind. Orange: {clean(verdict.candidate, limit=40)}."
+            f"score; far from the dashed line are systems of another kind. Orange: "
+            f"{clean(verdict.candidate, limit=40)}."
         ),
     )
