@@ -26,6 +26,7 @@ from pytest_riskguard.gates.judgements import Rejudged
 from pytest_riskguard.gates.lineage import with_lineage
 from pytest_riskguard.gates.pools.judge import judge_pool, pool_p_value
 from pytest_riskguard.gates.question import digests, incomparable
+from pytest_riskguard.gates.restriction import slices_of, within
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Family, Inputs, Notice, Verdict, Yardstick
@@ -202,7 +203,8 @@ class Referee:
             return verdict
         try:
             chain = store.lineage(baseline.name, candidate.measure, qrels=self.qrels, queries=self.queries)
-            return with_lineage(verdict, gate, [stored.scores for stored in chain], candidate, topics=topics)
+            runs = self._restricted(gate, [_Scored(stored.scores) for stored in chain])
+            return with_lineage(verdict, gate, [run.scores for run in runs], candidate, topics=topics)
         except DataError as error:
             notice = Notice(
                 "history_unusable", f"what {baseline.name} held before cannot be looked at: {error.problem}"
@@ -253,7 +255,57 @@ class Referee:
         single = question.gate.kind in ("not_significantly_risky", "not_inferior")
         if single and isinstance(question.baseline, Stored):
             systems += self._replicates(question.baseline, measure)
-        return systems
+        return self._restricted(question.gate, systems)
+
+    def _restricted(self, gate: Gate, systems: list[_Scored]) -> list[_Scored]:
+        """The scores on the topics that the gate is about: everything behind sees no others."""
+        if gate.slice is None:
+            return systems
+        tags = self._tags_for(gate.slice)
+        judged = sorted({topic for scored in systems for topic in scored.scores.topics})
+        try:
+            slices_of(gate.slice, judged, tags)
+        except ValueError as error:
+            raise UsageError(f"slice: {error}") from None
+        return [replace(scored, scores=within(scored.scores, gate.slice, tags)) for scored in systems]
+
+    def _tags_for(self, asked: str) -> Mapping[str, Mapping[str, str]]:
+        if self.topics is None:
+            raise UsageError(
+                f"slice {asked}: there is no topics file, whose further columns are the tags; give --topics, or "
+                "`topics:` of `collection:` in a riskguard.yaml"
+            )
+        return self.topics.tags
+
+    def slices(
+        self,
+        entries: Sequence[str],
+        source: Source,
+        measure: str | None,
+        *,
+        smallest: int,
+        option: str = "smallest_slice",
+    ) -> tuple[str, ...]:
+        """The slices that entries (``TAG=VALUE`` or ``TAG``) ask for, each once; see ``restriction.slices_of``.
+
+        Judged are the topics of the qrels, or those of a ``source`` that holds scores.
+
+        Raises
+        ------
+        UsageError
+            There is no such slice, or none with topics enough.
+        DataError
+            A file is bad or missing.
+        """
+        held = isinstance(source, ScoreFile | TopicScores)
+        judged = self.scores(source, measure).topics if held else self.qrels.topics
+        found: list[str] = []
+        for entry in entries:
+            try:
+                found += slices_of(entry, judged, self._tags_for(entry), smallest=smallest, option=option)
+            except ValueError as error:
+                raise UsageError(f"slice: {error}") from None
+        return tuple(found)
 
     def _replicates(self, source: Stored, measure: str | None) -> list[_Scored]:
         """Other runs of a stored baseline."""
@@ -271,8 +323,8 @@ class Referee:
             return None
         return _asked_measure(question.measure, *question.sources)
 
-    def scores(self, source: Source, measure: str | None) -> TopicScores:
-        """A source's scores, for questions that need no verdict.
+    def scores(self, source: Source, measure: str | None, *, gate: Gate | None = None) -> TopicScores:
+        """A source's scores, for questions that need no verdict; on the topics of the gate's slice, if it has one.
 
         Raises
         ------
@@ -283,7 +335,8 @@ class Referee:
         """
         if measure is not None:
             measure = _asked_measure(measure, source)
-        return self._scores(source, measure).scores
+        scored = self._scores(source, measure)
+        return scored.scores if gate is None else self._restricted(gate, [scored])[0].scores
 
     def message_of(self, verdict: Verdict) -> str | None:
         """Why this verdict is incomparable, with whole paths; the verdict itself names files without folders."""

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import computed_baselines, measures_of, once, referee_for, source_of
-from pytest_riskguard.cli.options import baseline_option, collection_options, computed_options, question_options
+from pytest_riskguard.cli.inputs import computed_baselines, measures_of, once, referee_for, slices_asked, source_of
+from pytest_riskguard.cli.options import (
+    baseline_option,
+    collection_options,
+    computed_options,
+    question_options,
+    slice_options,
+)
 from pytest_riskguard.cli.output import Reports, detail_options, report_options, show, tell_github
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NumberOrNone
 from pytest_riskguard.errors import UsageError
@@ -47,6 +54,7 @@ if TYPE_CHECKING:
     help="Whether a risk is shown as a negative or as a positive number.",
 )
 @click.option("--weighted", is_flag=True, help="Count topics by the weight column of the topics file.")
+@slice_options
 @click.option("--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True)
 @computed_options
 @click.option(
@@ -103,6 +111,8 @@ def compare(
     candidate_inside: bool,
     measures: tuple[str, ...],
     alphas: tuple[float, ...],
+    slices: tuple[str, ...],
+    smallest_slice: int | None,
     family: str,
     reports: Reports,
     no_github: bool,
@@ -112,8 +122,8 @@ def compare(
 ) -> int:
     """Judge a run against baselines.
 
-    One verdict for each measure, alpha and baseline, in the order given; georisk_not_worse gives one for each measure
-    and alpha, over all baselines.
+    One verdict for each measure, alpha, baseline and slice, in the order given; georisk_not_worse gives one for each
+    measure, alpha and slice, over all baselines.
     """
     from pytest_riskguard.gates.spec import Gate
     from pytest_riskguard.sources import Question, RunFile, ScoreFile
@@ -139,11 +149,14 @@ def compare(
         pools: list[tuple[Baseline, tuple[Source, ...]]] = [(theirs[0], tuple(theirs[1:]))]
     else:
         pools = [(other, ()) for other in (*theirs, *yardsticks)]
+    known = measures_of(measures, candidate, scores=scores)
+    asked_slices = slices_asked(slices, smallest_slice, referee, ours, known[0])
     questions = [
-        Question(gate, ours, first, measure, pool=others, alphas=alphas)
-        for measure in measures_of(measures, candidate, scores=scores)
+        Question(replace(gate, slice=part), ours, first, measure, pool=others, alphas=alphas)
+        for measure in known
         for gate in gates
         for first, others in pools
+        for part in asked_slices
     ]
     verdicts = referee.verdicts(questions, correction=family)
     show(verdicts, verbose=verbose, quiet=quiet, to_stderr=reports.on_stdout, problem_of=referee.message_of)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from pytest_riskguard.cli.parameters import NamedPath, surroundings
 from pytest_riskguard.errors import BaselineError, ConfigError, UsageError
-from pytest_riskguard.gates.spec import COMPUTED
+from pytest_riskguard.gates.spec import COMPUTED, SMALLEST_SLICE
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.referee import Referee
-    from pytest_riskguard.sources import Computed, RunFile, ScoreFile, Stored
+    from pytest_riskguard.sources import Computed, RunFile, ScoreFile, Source, Stored
 
 DEFAULT_MEASURE = "nDCG@10"
 #: Options whose values can be given names.
@@ -123,6 +123,37 @@ def computed_baselines(
     once("--baseline-mean, -median or -max", [one.name for one in found])
     if inside and not found:
         raise UsageError("--candidate-inside: there is no --baseline-mean, -median or -max for it to be in")
+    return found
+
+
+def slices_asked(
+    entries: Sequence[str], smallest: int | None, referee: Referee, table: Source, measure: str
+) -> tuple[str | None, ...]:
+    """The slices to ask about, each once; only None, which is all topics, where none is named.
+
+    Raises
+    ------
+    UsageError
+        There is no such slice, or it is there twice; a smallest size where every slice is named.
+    DataError
+        The values of a tag cannot be looked up.
+    """
+    from pytest_riskguard.errors import DataError
+
+    if smallest is not None and all("=" in entry for entry in entries):
+        raise UsageError("--smallest-slice: there is no --slice TAG whose values could be too small")
+    if not entries:
+        return (None,)
+    size = SMALLEST_SLICE if smallest is None else smallest
+    try:
+        found = referee.slices(entries, table, measure, smallest=size, option="--smallest-slice")
+    except UsageError as error:
+        raise UsageError(f"--{error}") from None
+    except DataError:
+        if not all("=" in entry for entry in entries):
+            raise
+        found = tuple(entries)  # the verdict says what is wrong with the file
+    once("--slice", found)
     return found
 
 

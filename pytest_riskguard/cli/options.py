@@ -9,7 +9,15 @@ import click
 
 from pytest_riskguard.cli.inputs import DEFAULT_MEASURE
 from pytest_riskguard.cli.parameters import FiniteFloat, NamedPathsType, NamedPathType, file_option
-from pytest_riskguard.gates.spec import COMPUTED, LARGEST_ALPHA, LEVELS, METHODS, MISSING
+from pytest_riskguard.gates.spec import (
+    COMPUTED,
+    FEWEST_TOPICS,
+    LARGEST_ALPHA,
+    LEVELS,
+    METHODS,
+    MISSING,
+    SMALLEST_SLICE,
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
@@ -46,6 +54,11 @@ def baseline_option(*, required: bool) -> Callable[[Command], Command]:
         metavar="[NAME=]RUN",
         help="A run file, or the name of a stored baseline. Repeatable.",
     )
+
+
+def slice_options(command: Command) -> Command:
+    """``--slice`` and ``--smallest-slice``."""
+    return _with(command, _SLICES)
 
 
 def computed_options(command: Command) -> Command:
@@ -87,6 +100,21 @@ _COMPUTED: tuple[Any, ...] = (
         "--candidate-inside",
         is_flag=True,
         help="Count the candidate among these systems.",
+    ),
+)
+_SLICES: tuple[Any, ...] = (
+    click.option(
+        "--slice",
+        "slices",
+        multiple=True,
+        metavar="TAG=VALUE|TAG",
+        help="Ask about the topics with this tag alone; TAG asks about each of its values. Repeatable.",
+    ),
+    click.option(
+        "--smallest-slice",
+        type=click.IntRange(min=FEWEST_TOPICS),
+        metavar="N",
+        help=f"The fewest judged topics of a value that --slice TAG asks about. [default: {SMALLEST_SLICE}]",
     ),
 )
 _QUESTION: tuple[Any, ...] = (

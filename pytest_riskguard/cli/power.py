@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.inputs import measures_of, once, referee_for, source_of
-from pytest_riskguard.cli.options import baseline_option, collection_options, question_options
+from pytest_riskguard.cli.inputs import measures_of, once, referee_for, slices_asked, source_of
+from pytest_riskguard.cli.options import baseline_option, collection_options, question_options, slice_options
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
@@ -32,6 +32,7 @@ def _ladder(values: tuple[float, ...]) -> str:
 @baseline_option(required=True)
 @collection_options
 @question_options
+@slice_options
 @click.option(
     "--power",
     "chance",
@@ -64,6 +65,8 @@ def power(
     scores: bool,
     measures: tuple[str, ...],
     alphas: tuple[float, ...],
+    slices: tuple[str, ...],
+    smallest_slice: int | None,
     chance: float,
     effects: tuple[float, ...],
     correlations: tuple[float, ...],
@@ -93,20 +96,23 @@ def power(
 
     def plans(gate: Gate, other: Source, measure: str) -> list[Plan]:
         asked = {"power": chance, "effects": effects or EFFECTS}
-        known = referee.scores(other, measure)
+        known = referee.scores(other, measure, gate=gate)
         if ours is not None:
-            return [plan_from_runs(gate, referee.scores(ours, measure), known, **asked)]  # type: ignore[arg-type]
+            return [plan_from_runs(gate, referee.scores(ours, measure, gate=gate), known, **asked)]  # type: ignore[arg-type]
         return [
             plan_from_baseline(gate, known, correlation=correlation, **asked)  # type: ignore[arg-type]
             for correlation in correlations or CORRELATIONS
         ]
 
+    asked = measures_of(measures, table, scores=scores)
+    parts = slices_asked(slices, smallest_slice, referee, ours or theirs[0], asked[0])
     found = [
         plan
-        for measure in measures_of(measures, table, scores=scores)
+        for measure in asked
         for other in theirs
+        for part in parts
         for alpha in alphas
-        for plan in plans(Gate(name="power", alpha=alpha, **options), other, measure)  # type: ignore[arg-type]
+        for plan in plans(Gate(name="power", alpha=alpha, slice=part, **options), other, measure)  # type: ignore[arg-type]
     ]
     _show(found, json_path)
     return ExitStatus.PASSED

@@ -210,6 +210,9 @@ def _questions(document: Document, model: ConfigModel) -> Iterator[Problem]:
         place: Path = ("gates", index)
         where = f"gate {gate.name!r}"
         yield from _baselines(document, gate, place)
+        if "smallest_slice" in gate.model_fields_set and all("=" in entry for entry in gate.slice or ["="]):
+            text = f"smallest_slice of {where} has no meaning without `slice: TAG`; leave it out"
+            yield Problem(document.key_line((*place, "smallest_slice")), text, gate.name)
         foreign = [key for key in FOREIGN[gate.kind] if key in gate.model_fields_set]
         for key in foreign:
             text = f"{key} of {where} has no meaning for {gate.kind}; leave it out"

@@ -12,6 +12,7 @@ from pytest_riskguard.config.settings import (
     Collection,
     ComputedBaseline,
     Config,
+    DeclaredSlice,
     FamilySettings,
     GateSettings,
 )
@@ -111,6 +112,7 @@ def _family(model: ConfigModel) -> FamilySettings | None:
 
 def _gate(whole: ConfigModel, index: int, folder: Path, document: Document) -> GateSettings:
     model, place = whole.gates[index], ("gates", index)
+    entries = enumerate(model.slice or [])
     return GateSettings(
         name=model.name,
         line=document.line(place),
@@ -120,6 +122,8 @@ def _gate(whole: ConfigModel, index: int, folder: Path, document: Document) -> G
         questions=tuple(
             model.question(name=model.name, alpha=alpha, convention=whole.convention) for alpha in model.alpha
         ),
+        declared=tuple(DeclaredSlice(text, document.line((*place, "slice", i))) for i, text in entries),
+        smallest_slice=model.smallest_slice,
     )
 
 

@@ -27,6 +27,7 @@ from pytest_riskguard.gates.spec import (
     KINDS,
     METHODS,
     RESPONSES,
+    SMALLEST_SLICE,
     TRADEOFFS,
     Convention,
     Correction,
@@ -202,6 +203,15 @@ class GateModel(_Model):
     protected: Annotated[
         list[Annotated[str, PlainValidator(values.entry)]], BeforeValidator(_listed("topics or TAG=VALUE")), _Distinct
     ] = []
+    slice: (
+        Annotated[
+            list[Annotated[str, PlainValidator(values.slice_entry)]],
+            BeforeValidator(_each("TAG=VALUE or TAG")),
+            _Distinct,
+        ]
+        | None
+    ) = None
+    smallest_slice: Annotated[int, PlainValidator(values.slice_size)] = SMALLEST_SLICE
 
     def question(self, *, name: str, alpha: float, convention: Convention) -> Gate:
         """What the gate asks at one alpha.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from pytest_riskguard.gates.spec import Correction, Gate
+from pytest_riskguard.config.ids import readable, unique
+from pytest_riskguard.gates.spec import SMALLEST_SLICE, TESTED, Correction, Gate
 
 
 @dataclass(frozen=True)
@@ -59,13 +60,22 @@ class ComputedBaseline:
 
 
 @dataclass(frozen=True)
+class DeclaredSlice:
+    """``TAG=VALUE``, or ``TAG`` for each of its values, and the line of the file."""
+
+    text: str
+    line: int = field(default=1, compare=False)
+
+
+@dataclass(frozen=True)
 class GateItem:
-    """One question of one gate: a single measure and a single alpha.
+    """One question of one gate: a single measure and a single alpha, of all topics or of one slice.
 
     Attributes
     ----------
     id : str
-        The gate's name, followed by ``[MEASURE-ALPHA]`` where the gate asks more than one question.
+        The gate's name, followed by ``[MEASURE-ALPHA]``, and the baseline and the slice, where the gate asks more
+        than one question.
     gate : Gate
         The question as ``gates.judge`` takes it; its name is ``id``.
     measure : str
@@ -102,6 +112,12 @@ class GateSettings:
         None where the gate asks about the candidate of the whole file.
     questions : tuple of Gate
         What is asked of each measure, one for each alpha.
+    declared : tuple of DeclaredSlice
+        Parts of the topics that are asked about; empty for all topics.
+    smallest_slice : int
+        The fewest judged topics of a slice that ``TAG`` alone stands for.
+    slices : tuple of str
+        ``TAG=VALUE``: what ``slicing.with_slices`` found the declared ones to be.
     """
 
     name: str
@@ -110,19 +126,42 @@ class GateSettings:
     measures: tuple[str, ...]
     candidate: Candidate | None
     questions: tuple[Gate, ...]
+    declared: tuple[DeclaredSlice, ...] = ()
+    smallest_slice: int = SMALLEST_SLICE
+    slices: tuple[str, ...] = ()
 
     def items(self) -> tuple[GateItem, ...]:
-        """One question per measure and alpha, in the order of the file, and per baseline where they are no pool."""
+        """One question per measure and alpha, in the order of the file, baseline where they are no pool and slice.
+
+        Raises
+        ------
+        ValueError
+            Slices are declared that ``slicing.with_slices`` has not looked up.
+        """
+        if self.declared and not self.slices:
+            raise ValueError(f"gate {self.name!r} has slices that nobody looked up")
         pairs = [(measure, question) for measure in self.measures for question in self.questions]
-        items = []
+        asked, ids = [], []
         for measure, question in pairs:
-            asked = [f"{measure}-{_short(question.alpha)}"] if len(pairs) > 1 else []
+            first = [f"{measure}-{_short(question.alpha)}"] if len(pairs) > 1 else []
             for baselines in self._asked_of:
-                parts = asked + ([str(baselines[0])] if len(self._asked_of) > 1 else [])
-                item_id = f"{self.name}[{'-'.join(parts)}]" if parts else self.name
-                named = replace(question, name=item_id)
-                items.append(GateItem(item_id, named, measure, baselines, self.line, self))
-        return tuple(items)
+                second = [str(baselines[0])] if len(self._asked_of) > 1 else []
+                for one in self.slices or (None,):
+                    parts = [*first, *second, *self._part(one)]
+                    ids.append(f"{self.name}[{'-'.join(parts)}]" if parts else self.name)
+                    asked.append((measure, question, baselines, one))
+        found = unique(ids, [f"{baselines} {one}" for _, _, baselines, one in asked])
+        return tuple(
+            GateItem(item_id, replace(question, name=item_id, slice=one), measure, baselines, self.line, self)
+            for item_id, (measure, question, baselines, one) in zip(found, asked, strict=True)
+        )
+
+    def _part(self, one: str | None) -> list[str]:
+        """What tells a slice's item from the others: its value, with its tag where there are several tags."""
+        if one is None or (len(self.slices) == 1 and "=" in self.declared[0].text):
+            return []
+        tags = {known.partition("=")[0] for known in self.slices}
+        return [readable(one.partition("=")[2] if len(tags) == 1 else one)]
 
     @property
     def _asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:
@@ -182,16 +221,15 @@ class Config:
     def family_of(self, item: GateItem) -> tuple[Correction, tuple[GateItem, ...]]:
         """The correction, and the questions that are judged together with this one; none outside a family.
 
-        A risk gate that asks about several baselines is a family of its own, by Holm's method, for each measure and
-        alpha: it fails when the candidate is risky against any of them.
+        A risk gate that asks about several baselines or slices is a family of its own, by Holm's method, for each
+        measure and alpha: it fails when the candidate is risky against any of them.
         """
         if self.family is not None and item.settings.name in self.family.gates:
             members = [other for gate in self.gates if gate.name in self.family.gates for other in gate.items()]
             return self.family.correction, tuple(members)
-        if item.gate.kind != "not_significantly_risky" or len(item.settings.baselines) == 1:
-            return "none", ()
         asked = (item.measure, item.gate.alpha)
-        return "holm", tuple(o for o in item.settings.items() if (o.measure, o.gate.alpha) == asked)
+        together = tuple(o for o in item.settings.items() if (o.measure, o.gate.alpha) == asked)
+        return ("holm", together) if item.gate.kind in TESTED and len(together) > 1 else ("none", ())
 
     @property
     def all_measures(self) -> tuple[str, ...]:

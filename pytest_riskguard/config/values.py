@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pytest_riskguard.baselines.names import name_problem
-from pytest_riskguard.gates.spec import LEVELS
+from pytest_riskguard.gates.spec import FEWEST_TOPICS, LEVELS, parse_slice
 
 # NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.
 _MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")
@@ -132,6 +132,21 @@ def true_or_false(value: Any) -> bool:
 def entry(value: Any) -> str:
     """A topic, or ``TAG=VALUE`` for the topics with that tag."""
     return text(value, expected="a topic or TAG=VALUE")
+
+
+def slice_entry(value: Any) -> str:
+    """Part of the topics: ``TAG=VALUE``, or ``TAG`` for each of its values."""
+    tag, wanted = parse_slice(text(value, expected="TAG=VALUE or TAG"))
+    return tag if wanted is None else f"{tag}={wanted}"
+
+
+def slice_size(value: Any) -> int:
+    """A whole number of topics that a gate can judge."""
+    if isinstance(value, int) and not isinstance(value, bool) and value >= FEWEST_TOPICS:
+        return value
+    raise ValueError(
+        f"expected a whole number, at least {FEWEST_TOPICS}, found {found(value)}; fewer topics are not judged"
+    )
 
 
 def level(value: Any) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.evaluation.rankings import RankedRun
@@ -92,14 +93,14 @@ def unjudged(
             yield Unjudged(topic, ours, theirs)
 
 
-def scores_of(measure: Measure, variants: Sequence[Variant]) -> list[float]:
+def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
     """The measure's value for each of some rankings, as ir-measures computes it.
 
     Parameters
     ----------
     measure : Measure
-    variants : sequence of (grades, ranking)
-        The same topic may be there many times, with other judgements or in another order.
+    variants : iterable of (grades, ranking)
+        Read some at a time. The same topic may be there many times, with other judgements or in another order.
 
     Raises
     ------
@@ -108,8 +109,8 @@ def scores_of(measure: Measure, variants: Sequence[Variant]) -> list[float]:
     """
     cutoff = cutoff_of(measure)
     found: list[float] = []
-    for start in range(0, len(variants), TOPICS_PER_CHUNK):
-        batch = variants[start : start + TOPICS_PER_CHUNK]
+    waiting = iter(variants)
+    while batch := list(islice(waiting, TOPICS_PER_CHUNK)):
         asked: dict[str, dict[str, float]] = {}
         judged: dict[str, dict[str, int]] = {}
         for number, (grades, ranking) in enumerate(batch):

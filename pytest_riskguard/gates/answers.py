@@ -105,7 +105,8 @@ def _risky(verdict: Verdict) -> str:
 
 def _plain(verdict: Verdict, *, churn: bool) -> str:
     """What the gate says at alpha 0, where that is another question."""
-    alike = "if losses counted once"
+    told = verdict.kind == "not_significantly_risky" and verdict.tradeoff == "linear"  # how often losses count
+    alike = f"if losses counted {'once' if told else 'no more than wins'}"
     if churn:
         let = ", and churn is let through" if verdict.outcome == "pass" else ""
         return f"; {alike} it would pass{let}"
@@ -152,8 +153,9 @@ def _not_inferior(verdict: Verdict) -> str:
 def _collapse(verdict: Verdict) -> str:
     guilty, n = lost_topics(verdict), counted(verdict.topics.count, "topic")
     if guilty:
-        named = row([_fall(topic) for topic in guilty[:NAMED]])
-        named = named if len(guilty) <= NAMED else f"{', '.join(_fall(topic) for topic in guilty[:NAMED])} and others"
+        falls = [_fall(topic) for topic in guilty[:NAMED]]
+        more = len(guilty) - NAMED
+        named = row(falls) if more <= 0 else f"{', '.join(falls)} and {counted(more, 'other')}"
         return f"{len(guilty)} of {n} lost more than {'it' if len(guilty) == 1 else 'they'} may: {named}."
     if not verdict.topics.losses:
         return f"No topic of {n} lost." if verdict.topics.count != 1 else "The only topic did not lose."

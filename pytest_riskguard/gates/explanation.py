@@ -30,7 +30,7 @@ class Slice:
 
     ``lower`` and ``upper`` are the limits of URisk by the gate's own method, ``p_value`` is that of its rule on these
     topics, ``adjusted_p_value`` after Holm over all slices that have one, ``risky`` whether that is at most
-    ``1 - level``. These four are None below 10 topics. ``flagged`` are topics of the slice that TR_i flags.
+    ``1 - level``. These five are None below 10 topics. ``flagged`` are topics of the slice that TR_i flags.
     """
 
     tag: str

@@ -32,7 +32,11 @@ class Tagged:
 
 
 def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
-    """By tag, then value; without tags that name topics rather than kinds, and without empty values."""
+    """By tag, then value; without tags that name topics rather than kinds, and without empty values.
+
+    Nor a tag of which all topics have one value, as in a gate about a slice: it parts nothing.
+    """
+    n = len(aligned.candidate.topics)
     columns: dict[str, dict[str, list[int]]] = {}
     for place, topic in enumerate(aligned.candidate.topics):
         for tag, value in aligned.tags.get(topic, {}).items():
@@ -43,6 +47,7 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
         for tag, values in sorted(columns.items())
         if len(values) <= MOST_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
         for value, places in sorted(values.items())
+        if len(places) < n
     )
 
 

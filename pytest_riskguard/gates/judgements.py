@@ -73,7 +73,7 @@ class Rejudged:
         Only topics with such documents are scored again; the others keep their scores.
         """
         affected = [topic for topic, documents in relevant.items() if documents]
-        values = scores_of(self.measure, [v for topic in affected for v in self._variants(topic, relevant[topic])])
+        values = scores_of(self.measure, (v for topic in affected for v in self._variants(topic, relevant[topic])))
         candidate, baseline = (_changed(scores, affected, values[side::2]) for side, scores in enumerate(self.scores))
         comparison = compare(self.gate, candidate, baseline, topics=self.topics)
         return comparison.evidence.estimate(self.gate.alpha), outcome_of(comparison)
@@ -81,10 +81,11 @@ class Rejudged:
     def effects(self, gap: Unjudged) -> dict[str, float]:
         """How much each document of a topic, alone relevant, would move the topic's difference."""
         documents = gap.documents
-        variants = [v for document in documents for v in self._variants(gap.topic, (document,))]
         place = self.scores[0].topics.index(gap.topic)
         now = float(self.scores[0].values[place] - self.scores[1].values[place])
-        values = scores_of(self.measure, variants)
+        values = scores_of(
+            self.measure, (v for document in documents for v in self._variants(gap.topic, (document,)))
+        )
         return {
             document: ours - theirs - now
             for document, ours, theirs in zip(documents, values[::2], values[1::2], strict=True)

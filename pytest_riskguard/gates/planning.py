@@ -61,6 +61,8 @@ class Plan:
         None where differences were assumed.
     baseline : str
         The system planned against.
+    slice : str or None
+        ``TAG=VALUE``: the topics that the gate is about; None for all.
     correlation : float or None
         Assumed between scores of candidate and baseline over topics; None where differences were observed.
     topics : int
@@ -96,6 +98,7 @@ class Plan:
     power: float
     candidate: str | None
     baseline: str
+    slice: str | None
     correlation: float | None
     topics: int
     changed: int | None
@@ -318,6 +321,7 @@ def _plan(
         power=power,
         candidate=names[0],
         baseline=names[1],
+        slice=gate.slice,
         correlation=correlation,
         topics=n,
         changed=changed,

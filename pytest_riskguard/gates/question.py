@@ -36,6 +36,7 @@ def unanswered(
         on_churn=gate.on_churn,
         on_inconclusive=gate.on_inconclusive,
         missing=gate.missing,
+        slice=gate.slice,
         candidate=candidate,
         baselines=baselines,
         inputs=inputs,

@@ -29,6 +29,8 @@ LARGEST_ALPHA = 1e9
 SMOOTH_ALPHA = 1.0
 #: Below this many topics no interval is trusted and a gate is inconclusive.
 FEWEST_TOPICS = 10
+#: The fewest topics of a slice that is not asked for by name.
+SMALLEST_SLICE = 25
 #: Confidence levels that an interval can be asked for.
 LEVELS = (1e-6, 1 - 1e-6)
 
@@ -95,6 +97,9 @@ class Gate:
     reference : str or None
         ``georisk_not_worse``: the baseline to compare with, ``any`` of them, or the ``median`` GeoRisk of them all;
         None for the first.
+    slice : str or None
+        ``TAG=VALUE``: the question is about the topics with this value of this tag. The scores that ``judge`` is
+        given are then theirs already (``restriction.within``); the verdict repeats it. None for all topics.
     """
 
     name: str
@@ -114,6 +119,7 @@ class Gate:
     max_share: float | None = None
     protected: Sequence[str] = ()
     reference: str | None = None
+    slice: str | None = None
 
     def __post_init__(self) -> None:
         _one_of("kind", self.kind, KINDS)
@@ -145,6 +151,8 @@ class Gate:
         if isinstance(self.protected, str) or not all(isinstance(entry, str) for entry in self.protected):
             raise ValueError(f"protected must be a list of topics or TAG=VALUE, got {self.protected!r}")
         object.__setattr__(self, "protected", tuple(self.protected))
+        if self.slice is not None:
+            object.__setattr__(self, "slice", _single_slice(self.slice))
         self._check_kind()
 
     def _check_kind(self) -> None:
@@ -157,6 +165,27 @@ class Gate:
                 raise ValueError(f"level of georisk_not_worse must be at most {GEORISK_LEVEL}, got {self.level!r}")
         if self.kind == "no_topic_collapse" and not self.protected and self.max_loss is self.max_share is None:
             raise ValueError("no_topic_collapse needs max_loss, max_share or protected: without them it asks nothing")
+
+
+def parse_slice(text: str) -> tuple[str, str | None]:
+    """Tag and value of ``TAG=VALUE``, or the tag alone of ``TAG``; the first ``=`` parts them.
+
+    Raises
+    ------
+    ValueError
+        The tag, or the value after a ``=``, is empty.
+    """
+    tag, equals, value = (part.strip() for part in text.partition("="))
+    if not tag or (equals and not value):
+        raise ValueError(f"expected TAG=VALUE or TAG, a column of the topics file, found {text!r}")
+    return tag, value or None
+
+
+def _single_slice(text: str) -> str:
+    tag, value = parse_slice(text) if isinstance(text, str) else ("", None)
+    if value is None:
+        raise ValueError(f"slice must be TAG=VALUE, got {text!r}")
+    return f"{tag}={value}"
 
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -281,7 +281,8 @@ class Verdict:
     """Pass or fail with the evidence; field by field the JSON object of the report.
 
     ``measure`` and ``inputs`` are None for plain mappings, which have neither. ``replicates`` is how many runs of the
-    baseline's system its own noise was taken from. ``documents`` and ``judgements`` need the runs: they
+    baseline's system its own noise was taken from. Where there is a ``slice`` (``TAG=VALUE``) everything is about the
+    topics of it alone, ``topics`` included. ``documents`` and ``judgements`` need the runs: they
     are there where the verdict is no pass or a report is written, and both runs are at hand; ``exhibits`` are there
     where a report is written.
     """
@@ -307,6 +308,7 @@ class Verdict:
     max_loss: float | None = None
     max_share: float | None = None
     protected: tuple[str, ...] = ()
+    slice: str | None = None
     replicates: int = 0
     family: Family | None = None
     inputs: Inputs | None = None

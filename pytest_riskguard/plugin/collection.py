@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_riskguard.config.load import load_config
+from pytest_riskguard.config.slicing import with_slices
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 
 if TYPE_CHECKING:
@@ -21,9 +22,9 @@ class RiskguardFile(pytest.File):
     """A riskguard.yaml; its gates share what was read and scored."""
 
     def collect(self) -> Iterable[pytest.Item]:
-        """One item for each gate, measure and alpha; a file that cannot be read is one failing item."""
+        """One item for each gate, measure, alpha and slice; a file that cannot be read is one failing item."""
         try:
-            self.settings = load_config(self.path)
+            self.settings = with_slices(load_config(self.path))
         except ConfigError as error:
             yield BrokenConfiguration.from_parent(self, name="configuration", error=error)
             return

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 #: What a strip of differences is drawn with; a stream that cannot encode these gets ASCII.
-BLOCKS = "▁▂▃▄▅▆▇█▀▔·"
+BLOCKS = "▁▂▃▄▅▆▇█▀▔·│"
 
 
 @dataclass

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import rendered
+from pytest_riskguard.reports import georisk, rendered
 from pytest_riskguard.reports.figures import deciding_limit, margin, percent, risk, risk_name, shown
-from pytest_riskguard.reports.terminal import collapse, headline, inconclusive, warning_lines, worst_loss
+from pytest_riskguard.reports.terminal import collapse, inconclusive, part_of_topics, warning_lines, worst_loss
 from pytest_riskguard.reports.text import clean, plain, signed
 
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "incomparable": "bold red"}
@@ -24,9 +24,12 @@ _HEADINGS = ("outcome", "gate", "measure", *_FIGURES, "risk", "mean")
 _GATE, _RISK, _MEAN = (_HEADINGS.index(name) for name in ("gate", "risk", "mean"))
 #: Columns for wide screens.
 _WIDE = (_RISK, _MEAN)
-#: Node ids are broken behind these where they are too long, and are given at least so many columns.
+#: Node ids are broken behind these where they are too long, and are given at least so many columns, on a wide
+#: screen more.
 _PIECES = re.compile(r".+?(?:::|[/\[]|$)")
-_NARROWEST = 20
+_NARROWEST, _SPACIOUS = 20, 30
+#: What is wrong with data is shown to this length; the failure has shown all of it.
+_LONGEST_PROBLEM = 300
 
 
 @dataclass(frozen=True)
@@ -55,9 +58,10 @@ def lines(judged: Sequence[tuple[str, Verdict]], *, width: int, colour: bool = F
         Whether outcomes are coloured, with ANSI codes.
     """
     rows = [_row(test, verdict) for test, verdict in judged]
-    filled = [place for place in range(len(_HEADINGS)) if any(row.cells[place] for row in rows)]
+    filled = [p for p in range(len(_HEADINGS)) if p == _GATE or any(row.cells[p] for row in rows)]
     widths = {place: max(_columns(row.cells[place]) for row in (_HEADING, *rows)) for place in filled}
-    wide = sum(widths.values()) + 2 * (len(widths) - 1) <= width
+    narrowed = sum(widths.values()) - widths[_GATE] + min(widths[_GATE], _SPACIOUS)
+    wide = narrowed + 2 * (len(widths) - 1) <= width
     shown = [place for place in filled if wide or place not in _WIDE]
     others = sum(widths[place] + 2 for place in shown) - 2 - widths[_GATE]
     room = max(min(widths[_GATE], width - others), _NARROWEST)
@@ -81,7 +85,7 @@ def _row(test: str, verdict: Verdict) -> _Row:
     measure, e = clean(verdict.measure or "", limit=24), verdict.estimates
     outcome = verdict.outcome.upper()
     if verdict.outcome == "incomparable":
-        remark = headline(verdict).removeprefix("incomparable ")
+        remark = f"{verdict.reason}: {clean(verdict.problem or '', limit=_LONGEST_PROBLEM)}"
         return _Row((outcome, clean(test), measure, "", "", "", "", ""), (remark,), (), _STYLES["incomparable"])
     if verdict.outcome == "fail" and verdict.reason:
         outcome += f" {clean(verdict.reason)}"
@@ -94,7 +98,7 @@ def _row(test: str, verdict: Verdict) -> _Row:
             "undefined" if estimate is None else shown(verdict, estimate),
             "" if limit is None else shown(verdict, limit),
             "" if distance is None else signed(distance),
-            risk_name(verdict),
+            georisk.name(verdict) if verdict.pool else risk_name(verdict),
         )
     means = f"{plain(e.baseline_mean)} -> {plain(e.candidate_mean)}" if e.baseline_mean is not None else ""
     return _Row(
@@ -107,8 +111,12 @@ def _row(test: str, verdict: Verdict) -> _Row:
 
 def _remarks(verdict: Verdict) -> list[str]:
     remarks = []
+    if verdict.slice is not None:
+        remarks.append(part_of_topics(verdict))
     if verdict.kind == "no_topic_collapse":
         remarks.append(collapse(verdict))
+    if verdict.pool is not None:
+        remarks.append(f"against {clean(verdict.pool.decided_by, limit=60)} in a pool of {len(verdict.pool.systems)}")
     if verdict.outcome == "inconclusive":
         remarks.append(inconclusive(verdict))
     if verdict.tolerance > 0:

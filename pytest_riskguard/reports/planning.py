@@ -45,7 +45,7 @@ def explain(plans: Sequence[Plan], *, width: int) -> str:
     """A table for each measure and baseline, one line for each alpha, and under it what it means."""
     width = max(width, NARROWEST)
     parts = []
-    for _, group in groupby(plans, key=lambda plan: (plan.measure, plan.baseline)):
+    for _, group in groupby(plans, key=lambda plan: (plan.measure, plan.baseline, plan.slice)):
         together = list(group)
         lines = [_heading(together[0]), *_table(together, width)]
         for note in _notes(together):
@@ -68,6 +68,8 @@ def _heading(plan: Plan) -> str:
     if plan.candidate is not None:
         systems = f"{clean(plan.candidate)} against {systems}"
     topics = counted(plan.topics, "topic")
+    if plan.slice is not None:
+        topics = f"{clean(plan.slice, limit=60)}, {topics}"
     if plan.changed is not None:
         topics += f", {plan.changed} changed"
     return f"{systems}: {clean(plan.measure or 'scores')}, {topics}"

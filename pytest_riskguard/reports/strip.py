@@ -1,7 +1,7 @@
 """All topics in one line of block characters, from the largest loss to the largest win.
 
-Losses hang from the top of the line, wins stand on its bottom, and what did not change is a row of dots, so that no
-colour is needed to tell them apart.
+Losses hang from the top of the line, wins stand on its bottom, and between them is a row of dots for what did not
+change, or else a bar: no colour is needed to tell them apart.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ class _Marks:
     losses: str
     same: str
     wins: str
+    between: str
 
 
 # Unicode has eight blocks that stand, but only three that hang.
-_BLOCKS = _Marks("▔▀█", "·", "▁▂▃▄▅▆▇█")
-_ASCII = _Marks("'\"#", "-", ".:#")
+_BLOCKS = _Marks("▔▀█", "·", "▁▂▃▄▅▆▇█", "│")
+_ASCII = _Marks("'\"#", "-", ".:#", "|")
 #: A win of which only is known that it is one.
 _WIN = "+"
 
@@ -45,10 +46,10 @@ def strip(verdict: Verdict, detail: Detail) -> list[str]:
     sizes_known = wins[:1] != [0.0]
     before = f"  losses {signed(-losses[0])} " if losses else "  no loss "
     after = " no win" if not wins else f" {signed(wins[0])} wins" if sizes_known else " wins of any size"
-    cells = _cells(counts, min(max(detail.width - len(before) - len(after), _SHORTEST), _LONGEST))
-    marks, scale = _BLOCKS if detail.blocks else _ASCII, max([*losses[:1], *wins[:1]])
+    cells = _cells(counts, min(max(detail.width - len(before) - len(after) - 1, _SHORTEST), _LONGEST))
+    marks, scale = _BLOCKS if detail.blocks else _ASCII, max([*losses[:1], *wins[:1]]) or 1.0
     drawn = [_mark(size / scale, marks.losses) for size in _largest(losses, cells[0])]
-    drawn += marks.same * cells[1]
+    drawn += marks.same * cells[1] or marks.between * bool(losses and wins)
     standing = [_mark(size / scale, marks.wins) for size in _largest(wins, cells[2])]
     drawn += reversed(standing) if sizes_known else _WIN * cells[2]
     line = f"{before}{''.join(drawn)}{after}"
@@ -94,4 +95,4 @@ def _largest(sizes: Sequence[float], cells: int) -> list[float]:
 
 def _mark(share: float, levels: str) -> str:
     """The smallest change is a mark too."""
-    return levels[min(int(share * len(levels)), len(levels) - 1)]
+    return levels[min(int(round(share * len(levels), 9)), len(levels) - 1)]

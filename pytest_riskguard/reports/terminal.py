@@ -31,8 +31,8 @@ def headline(verdict: Verdict, *, problem: str | None = None) -> str:
     """
     if verdict.outcome == "incomparable":
         return f"incomparable ({clean(verdict.reason or '')}): {clean(problem or verdict.problem or '', limit=2000)}"
-    measure = f"{clean(verdict.measure)}, " if verdict.measure else ""
-    about = f"{measure}{counted(verdict.topics.count, 'topic')}"
+    about = f"{clean(verdict.measure)}, " if verdict.measure else ""
+    about += part_of_topics(verdict)
     if verdict.pool is not None:
         about += f", pool of {len(verdict.pool.systems)}"
     if verdict.kind == "no_topic_collapse":
@@ -46,6 +46,12 @@ def headline(verdict: Verdict, *, problem: str | None = None) -> str:
     if verdict.topics.missing_in_candidate:
         line += f"; {len(verdict.topics.missing_in_candidate)} unanswered"
     return line + ")"
+
+
+def part_of_topics(verdict: Verdict) -> str:
+    """``intent=code, 30 topics``; without a slice the number of topics alone."""
+    part = "" if verdict.slice is None else f"{clean(verdict.slice, limit=60)}, "
+    return f"{part}{counted(verdict.topics.count, 'topic')}"
 
 
 def worst_loss(verdict: Verdict) -> float | None:

@@ -51,16 +51,16 @@ def test_check_does_not_raise(riskguard):
 
 
 BAD_SEARCHES = {
-    "{}[query]": "the search for topic 't01' failed: KeyError: 'query number 01'",
-    "['d1', 'd2']": "the search for topic 't01' returned 'd1', expected (docid, score) pairs",
-    "[('d1', '1.0')]": "the search for topic 't01' returned ('d1', '1.0'), expected (docid, score) pairs",
-    "[('d1', 1.0, 'x')]": "the search for topic 't01' returned ('d1', 1.0, 'x'), expected (docid, score) pairs",
-    "None": "the search for topic 't01' failed: TypeError: 'NoneType' object is not iterable",
-    "{'d1': 1.0}": "the search for topic 't01' returned 'd1', expected (docid, score) pairs",
-    "[(None, 1.0)]": "the search for topic 't01' returned (None, 1.0), expected (docid, score) pairs",
-    "[('d1', True)]": "the search for topic 't01' returned ('d1', True), expected (docid, score) pairs",
-    "__import__('pytest').skip('later')": "the search for topic 't01' failed: it called pytest.skip (later)",
-    "__import__('sys').exit(3)": "the search for topic 't01' failed: SystemExit: 3",
+    "{}[query]": "'t01' ('query number 01') failed: KeyError: 'query number 01'",
+    "['d1', 'd2']": "'t01' ('query number 01') returned 'd1', expected (docid, score) pairs",
+    "[('d1', '1.0')]": "'t01' ('query number 01') returned ('d1', '1.0'), expected (docid, score) pairs",
+    "[('d1', 1.0, 'x')]": "'t01' ('query number 01') returned ('d1', 1.0, 'x'), expected (docid, score) pairs",
+    "None": "'t01' ('query number 01') failed: TypeError: 'NoneType' object is not iterable",
+    "{'d1': 1.0}": "'t01' ('query number 01') returned 'd1', expected (docid, score) pairs",
+    "[(None, 1.0)]": "'t01' ('query number 01') returned (None, 1.0), expected (docid, score) pairs",
+    "[('d1', True)]": "'t01' ('query number 01') returned ('d1', True), expected (docid, score) pairs",
+    "__import__('pytest').skip('later')": "'t01' ('query number 01') failed: it called pytest.skip (later)",
+    "__import__('sys').exit(3)": "'t01' ('query number 01') failed: SystemExit: 3",
     "[('d1', float('nan'))]": "topic 't01': expected a finite number as score of 'd1', found nan",
     "[('d1', 2.0), ('d1', 1.0)]": "topic 't01': expected each document once, found 'd1' twice",
 }
@@ -145,6 +145,11 @@ WRONG_ARGUMENTS = {
     "riskguard.run(None)": "TypeError: expected a path, found None",
     "riskguard.retrieve(search=None)": "TypeError: search: expected a function that takes a query, found nothing",
     "riskguard.retrieve(print, depth=0)": "ValueError: depth: expected a whole number, at least 1, *",
+    "riskguard.retrieve(print, workers=0)": "ValueError: workers: expected a whole number, at least 1, *",
+    "riskguard.retrieve(print, workers=2.5)": "ValueError: workers: expected a whole number, at least 1, *",
+    "riskguard.retrieve(print, timeout=0)": "ValueError: timeout: expected a number of seconds above 0, *",
+    "riskguard.retrieve(print, timeout=float('inf'))": "ValueError: timeout: expected a number of seconds above 0, *",
+    "riskguard.retrieve(print, retries=-1)": "ValueError: retries: expected a whole number, at least 0, found the *",
 }
 
 
@@ -203,7 +208,7 @@ def test_run(riskguard):
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "E *the search for topic 't01' failed: KeyError: 'query number 01' (test_it.py:2)",
+            "E *the search failed for 30 of 30 topics: 't01' (*) failed: KeyError: * (test_it.py:2); *",
             "E *incomparable (missing_input): runs?nowhere.run: no such file*",
         ]
     )

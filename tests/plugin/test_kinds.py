@@ -60,8 +60,7 @@ def test_each_kind_is_an_item_that_passes_or_fails(judged):
             "*t03*protected",
         ]
     )
-    said = "quiet AP: no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5; mean 0.5000 -> 0.3383"
-    assert said in " ".join(result.stdout.str().split())
+    assert "no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5" in " ".join(result.stdout.str().split())
 
 
 def test_a_protected_topic_that_there_is_not_fails_with_what_there_is(judged):
@@ -139,7 +138,7 @@ def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):
     assert verdict["replicates"] == len(verdict["inputs"]["replicates"]) == 2
     assert verdict["estimates"]["noise_urisk"] < 0
     assert verdict["estimates"]["urisk"] == pytest.approx(0, abs=1e-12)
-    result.stdout.fnmatch_lines(["PASS*excess URisk(alpha=5) = *"])
+    result.stdout.fnmatch_lines(["PASS *excess URisk(alpha=5)*"])
 
 
 def test_the_fixture_asks_all_questions(pytester, project):

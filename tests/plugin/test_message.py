@@ -41,7 +41,7 @@ def test_a_loss_is_explained_from_the_verdict_to_the_command_that_shows_it_again
             "    t01 *query number 01  0.5000 -> 0.1000 * -0.4000 * 8.2 %",
             "  would pass without 9 topics: t07, t01, *(found greedily: an upper bound on the",
             "  reproduce: pytest --riskguard riskguard.yaml::no-risk",
-            "FAIL         riskguard.yaml::no-risk AP: URisk(alpha=1) = -0.3233 *; mean 0.5000*",
+            "FAIL loss  riskguard.yaml::no-risk  AP        -0.3233  *  URisk(alpha=1)  0.5000 -> *",
         ]
     )
     assert len(table(result)) == 10
@@ -79,7 +79,7 @@ def test_churn_let_through_passes_with_its_warning_in_the_summary(pytester, proj
     result = pytester.runpytest_subprocess("--riskguard")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
-        ["PASS * URisk(alpha=5) = -0.9600 *", "* churn: fails at this alpha only because losses weigh more; *"]
+        ["PASS  * -0.9600 *  URisk(alpha=5)  *", "* churn: fails at this alpha only because losses weigh more; *"]
     )
 
 

@@ -79,6 +79,26 @@ def test_a_report_that_cannot_be_made_is_refused_before_any_test_runs(pytester, 
     result.stdout.no_fnmatch_line("*ran*")
 
 
+def test_charts_are_written_beside_markdown(pytester, project):
+    pytest.importorskip("vl_convert", reason="the extra [report] is not installed")
+    project("loss")
+    refused = pytester.runpytest_subprocess("--riskguard", "--riskguard-charts")
+    assert refused.ret == pytest.ExitCode.USAGE_ERROR
+    refused.stderr.fnmatch_lines(["*--riskguard-charts: they are of a Markdown report*"])
+    pytester.runpytest_subprocess("--riskguard", "--riskguard-report=r.md", "--riskguard-charts")
+    assert sorted(path.name for path in pytester.path.glob("*.svg")) == ["r.no-risk-1.svg", "r.no-risk-2.svg"]
+
+
+def test_a_page_is_written_where_a_name_asks_for_one(pytester, project):
+    pytest.importorskip("vl_convert", reason="the extra [report] is not installed")
+    project("loss")
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=r.html", "--riskguard-report=r.md")
+    result.assert_outcomes(failed=1)
+    page = (pytester.path / "r.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "no-risk" in page
+
+
 def test_a_report_that_cannot_be_written_is_said_and_the_others_are_written(pytester, project):
     project("good")
     (pytester.path / "a.md").mkdir()
@@ -199,6 +219,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_hostile_texts_are_data_in_all_that_a_run_writes(pytester, hostile, monkeypatch, workers):
     shutil.copytree(hostile, pytester.path, dirs_exist_ok=True)
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
     result = pytester.runpytest_subprocess(
         "--riskguard",

@@ -165,7 +165,7 @@ def test_a_test_that_is_run_again_has_its_last_verdicts_only(pytester, project):
     result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json")
     assert result.ret == 1
     assert len(read_report(pytester.path / "report.json")["verdicts"]) == 1
-    assert len([line for line in result.outlines if line.startswith("FAIL  ")]) == 1
+    assert len([line for line in result.outlines if line.startswith("FAIL loss ")]) == 1
 
 
 def test_the_summary_lists_every_gate_with_its_margin(pytester, project):
@@ -174,8 +174,8 @@ def test_the_summary_lists_every_gate_with_its_margin(pytester, project):
     result.stdout.fnmatch_lines(
         [
             "*= riskguard =*",
-            "PASS         riskguard.yaml::no-risk AP: URisk(alpha=1) = +0.1222 *",
-            "* +0.2222",
+            "outcome  gate                     measure  estimate    limit   margin  risk            mean",
+            "PASS     riskguard.yaml::no-risk  AP        +0.1222  +0.2222  +0.2222  URisk(alpha=1)  0.5000 -> 0.6361",
             "* refresh_baseline: the candidate is significantly better*",
         ]
     )

@@ -73,14 +73,6 @@ def test_the_share_of_the_loss_adds_up():
     assert sum(shares) == pytest.approx(100, abs=12 * 0.05)
 
 
-def test_the_margin_is_the_distance_to_the_bound():
-    judged = verdict(LOSS, tolerance=0.1)
-    interval = judged.decisive_interval
-    assert interval is not None
-    assert f"margin {interval.upper + 0.1:+.4f}" in summary_line("a test", judged)
-    assert summary_line("a test", verdict(GOOD)).startswith("a test: URisk(alpha=1) = +0.1222 [")
-
-
 @pytest.mark.parametrize("width", [60, 76, 80, 100, 120, 200])
 def test_paragraphs_and_table_keep_to_the_width(width):
     topics = {f"a-long-name-of-a-topic-number-{topic}": pair for topic, pair in differences(LOSS).items()}
@@ -168,7 +160,6 @@ def test_a_collapse_names_the_topics_and_the_limits_that_they_exceed():
     assert "would pass without" not in text
     passed = asked("no_topic_collapse", LOSS)
     assert explain(passed).startswith("no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5 (30 topics)\n")
-    assert summary_line("x", passed).startswith("x: no topic collapsed: largest loss t07 -0.4500; limits: loss 0.5; ")
     assert headline(asked("no_topic_collapse", {})).startswith("no topic collapsed: no loss; limits")
 
 
@@ -201,14 +192,3 @@ def test_a_gate_that_passes_says_up_to_which_alpha_it_would():
 def test_a_tolerance_is_in_the_headline():
     assert "; bound -0.5000)" in headline(verdict(LOSS, tolerance=0.5))
     assert "bound" not in headline(verdict(LOSS))
-
-
-def test_the_summary_says_weights_and_family():
-    from dataclasses import replace
-
-    from pytest_riskguard.gates.verdict import Family
-
-    weights = dict.fromkeys(differences(LOSS), 2.0)
-    assert "; weighted mean 0.5000 -> " in summary_line("x", verdict(LOSS, weights=weights))
-    judged = replace(verdict(LOSS), family=Family("holm", 3, 1 - 0.05 / 3, 0.01))
-    assert "] at 98.3333 % (family of 3); mean" in summary_line("x", judged)

@@ -1,0 +1,68 @@
+"""Two small runs as ranked lists, and what a verdict says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from pytest_riskguard.evaluation import Qrels, TopicScores, rankings_as_run, score_run
+from pytest_riskguard.evaluation.measures import parse_measure
+from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.judgements import Rejudged
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Verdict
+
+Rankings = Mapping[str, Sequence[str]]
+
+
+def as_qrels(grades: Mapping[str, Mapping[str, int]]) -> Qrels:
+    """Judgements in memory."""
+    relevant = {topic for topic, judged in grades.items() if max(judged.values()) >= 1}
+    others = tuple(sorted({*grades} - relevant))
+    return Qrels("qrels.txt", "sha256:0", MappingProxyType(dict(grades)), tuple(sorted(relevant)), others)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Candidate and baseline, each topic -> docids from rank 1 on, with their judgements."""
+
+    candidate: Rankings
+    baseline: Rankings
+    grades: Mapping[str, Mapping[str, int]]
+    measure: str = "nDCG@10"
+    gate: Gate = field(default_factory=lambda: Gate("g"))
+
+    def scores(self) -> tuple[TopicScores, TopicScores]:
+        """As the judgements are."""
+        runs = [
+            {topic: [(name, float(-rank)) for rank, name in enumerate(ranking)] for topic, ranking in side.items()}
+            for side in (self.candidate, self.baseline)
+        ]
+        ours, theirs = (score_run(run, as_qrels(self.grades), [self.measure])[0] for run in runs)
+        return ours, theirs
+
+    def ranked(self) -> tuple[RankedRun, RankedRun]:
+        """As the measure ranks them."""
+        ours, theirs = (
+            RankedRun(
+                pack_run(
+                    rankings_as_run(
+                        {t: [(name, float(-rank)) for rank, name in enumerate(side[t])] for t in side},
+                    ),
+                    self.grades,
+                ),
+                parse_measure(self.measure),
+            )
+            for side in (self.candidate, self.baseline)
+        )
+        return ours, theirs
+
+    def verdict(self) -> Verdict:
+        """By the scores alone."""
+        return judge(self.gate, *self.scores())
+
+    def rejudged(self) -> Rejudged:
+        """To be asked again."""
+        return Rejudged(self.gate, self.scores(), self.ranked(), parse_measure(self.measure), self.grades)

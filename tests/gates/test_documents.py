@@ -1,0 +1,140 @@
+"""Documents that moved, and what each is worth."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+
+from pytest_riskguard.evaluation.measures import parse_measure
+from pytest_riskguard.gates import documents
+from pytest_riskguard.gates.documents import topic_documents
+from pytest_riskguard.gates.explanation import MovedDocument
+from pytest_riskguard.gates.verdict import ResponsibleTopic
+from tests.gates.runs import Pair
+
+
+def rows(pair: Pair) -> list[ResponsibleTopic]:
+    """Every topic as a verdict would name it, those that lost most first."""
+    ours, theirs = pair.scores()
+    found = [
+        ResponsibleTopic(t, None, float(c), float(b), float(c - b), 0.0, None, 0.0, False, False)
+        for t, c, b in zip(ours.topics, ours.values, theirs.values, strict=True)
+    ]
+    return sorted(found, key=lambda row: row.difference)
+
+
+def told(pair: Pair):
+    return topic_documents(rows(pair), (), parse_measure(pair.measure), pair.grades, *pair.ranked())
+
+
+def test_what_a_document_is_worth_is_its_gain_at_both_ranks():
+    pair = Pair(
+        candidate={"t": ["x", "b", "y", "z"]},
+        baseline={"t": ["a", "b", "x", "c", "d"]},
+        grades={"t": {"a": 3, "b": 1, "c": 1, "x": 0}},
+    )
+    (topic,) = told(pair)
+    ideal = 3 + 1 / math.log2(3) + 1 / 2  # grades 3, 1, 1
+    assert (topic.depth, topic.exact) == (10, True)
+    assert [(m.document, m.grade, m.baseline_rank, m.candidate_rank) for m in topic.moved] == [
+        ("a", 3, 1, None),
+        ("c", 1, 4, None),
+    ]
+    assert [m.effect for m in topic.moved] == pytest.approx([-3 / ideal, -1 / math.log2(5) / ideal], abs=1e-12)
+    assert topic.replacements == (MovedDocument("y", None, None, 3, 0.0), MovedDocument("z", None, None, 4, 0.0))
+
+
+def test_beyond_the_cutoff_a_document_has_a_rank_but_no_effect():
+    pair = Pair(
+        candidate={"t": ["x", "b", "a"]},
+        baseline={"t": ["a", "x", "b"]},
+        grades={"t": {"a": 1, "b": 1}},
+        measure="nDCG@2",
+    )
+    (topic,) = told(pair)
+    moved = {m.document: m for m in topic.moved}
+    assert (moved["a"].baseline_rank, moved["a"].candidate_rank) == (1, 3)
+    assert moved["a"].effect < 0 < moved["b"].effect
+    assert (topic.replacements[0].document, topic.replacements[0].baseline_rank) == ("b", 3)
+
+
+def test_where_documents_depend_on_each_other_one_at_a_time_is_moved_back():
+    pair = Pair(
+        candidate={"t": ["x", "y", "a", "b"]},
+        baseline={"t": ["a", "x", "y", "b", "c"]},
+        grades={"t": {"a": 1, "b": 1, "c": 1}},
+        measure="AP",
+    )
+    (topic,) = told(pair)
+    now = (1 / 3 + 2 / 4) / 3
+    with_a_back = (1 / 1 + 2 / 4) / 3  # a x y b
+    with_c_back = (1 / 3 + 2 / 4 + 3 / 5) / 3  # x y a b c
+    assert (topic.depth, topic.exact) == (0, False)
+    assert [m.document for m in topic.moved] == ["a", "c"]
+    effects = {m.document: m.effect for m in topic.moved}
+    assert effects == pytest.approx({"a": now - with_a_back, "c": now - with_c_back}, abs=1e-12)
+
+
+def test_a_document_that_the_baseline_did_not_hold_is_taken_out_again():
+    pair = Pair({"t": ["a", "x"]}, {"t": ["x", "b"]}, {"t": {"a": 1, "b": 1}}, measure="RR")
+    (topic,) = told(pair)
+    effects = {m.document: m.effect for m in topic.moved}
+    # b back at rank 2 changes nothing for RR, a taken out leaves x alone
+    assert effects == pytest.approx({"a": 1.0, "b": 0.0}, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "measure", ["nDCG@10", "nDCG", "nDCG(dcg='exp-log2')@10", "nDCG(gains={2: 9})@10", "P@5", "R(rel=2)@10", "R@5"]
+)
+def test_effects_add_up_to_the_difference_of_each_topic(measure):
+    rng = random.Random(3)
+    names = [f"d{number}" for number in range(30)]
+    pair = Pair(
+        candidate={f"t{i}": rng.sample(names, 20) for i in range(40)},
+        baseline={f"t{i}": rng.sample(names, 20) for i in range(40)},
+        grades={
+            f"t{i}": {name: rng.randrange(-1, 4) for name in rng.sample(names, 15)} | {"sure": 2} for i in range(40)
+        },
+        measure=measure,
+    )
+    changed = [row for row in rows(pair) if row.difference]
+    found = [topic_documents([row], (), parse_measure(measure), pair.grades, *pair.ranked())[0] for row in changed]
+    assert len(found) > 20
+    for row, topic in zip(changed, found, strict=True):
+        assert topic.exact
+        assert math.fsum(m.effect for m in topic.moved) == pytest.approx(row.difference, abs=1e-9)
+        assert [m.effect for m in topic.moved] == sorted(m.effect for m in topic.moved)
+
+
+def test_a_sum_that_does_not_give_the_scores_is_not_claimed():
+    pair = Pair({"t": ["x", "a"]}, {"t": ["a", "x", "b"]}, {"t": {"a": 1, "b": 1}})
+    wrong = [replace(row, baseline=row.baseline / 2) for row in rows(pair)]
+    (topic,) = topic_documents(wrong, (), parse_measure(pair.measure), pair.grades, *pair.ranked())
+    assert not topic.exact
+
+
+def test_a_measure_without_cutoff_tells_of_the_documents_that_matter_most(monkeypatch):
+    monkeypatch.setattr(documents, "MOST_DOCUMENTS", 2)
+    names = [f"d{number}" for number in range(6)]
+    pair = Pair({"t": ["x", *names]}, {"t": names}, {"t": dict.fromkeys(names, 1)}, measure="nDCG")
+    (topic,) = told(pair)
+    assert [m.document for m in topic.moved] == ["d0", "d1"]
+    assert not topic.exact
+
+
+def test_the_most_harmful_topics_come_first_and_the_rest_is_left_out(monkeypatch):
+    topics = [f"t{number}" for number in range(5)]
+    ranks = dict(zip(topics, (2, 6, 3, 9, 5), strict=True))
+    pair = Pair(
+        {t: [*(f"x{i}" for i in range(1, ranks[t])), "a"] for t in topics},
+        {t: ["a"] for t in topics},
+        {t: {"a": 1} for t in topics},
+        measure="AP",
+    )
+    monkeypatch.setattr(documents, "MOST_LOSSES", 3)
+    assert [topic.topic for topic in told(pair)] == ["t3", "t1", "t4"]
+    monkeypatch.setattr(documents, "MOST_ROWS", 2 * (9 + 6))  # each topic: its ranking and one with a moved back
+    assert [topic.topic for topic in told(pair)] == ["t3", "t1"]

@@ -1,0 +1,104 @@
+"""Topics that lost, or won, together."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.explanation import TopicGroup
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.spec import Gate
+from tests.gates.conftest import pair, topic_scores
+
+D = np.array([-0.4, -0.3, -0.1, 0.0, 0.2, 0.1, -0.2, 0.3, 0.0, 0.05, -0.05, 0.0])
+INTENT = ["code"] * 5 + ["word"] * 5 + [""] * 2
+
+
+def tagged(n: int, **columns: list[str]) -> Topics:
+    names = [f"t{i:05d}" for i in range(n)]
+    return Topics(
+        dict.fromkeys(names, ""),
+        {name: {tag: values[i] for tag, values in columns.items()} for i, name in enumerate(names)},
+    )
+
+
+def found(d: np.ndarray, topics: Topics, gate: Gate | None = None, **more) -> tuple[TopicGroup, ...]:
+    verdict = judge(gate or Gate("g", alpha=1), *pair(d), topics=topics, **more)
+    assert verdict.explanation is not None
+    return verdict.explanation.groups
+
+
+def test_topics_of_one_tag_that_changed_the_same_way_are_a_group():
+    groups = found(D, tagged(12, intent=INTENT))
+    assert [(g.tag, g.value, g.change, g.tagged) for g in groups] == [
+        ("intent", "code", "loss", 5),
+        ("intent", "word", "win", 5),
+    ]
+    assert groups[0].topics == ("t00000", "t00001", "t00002")
+    assert groups[1].topics == ("t00007", "t00005", "t00009")
+
+
+def test_contribution_and_share_add_up_exactly():
+    d = np.random.default_rng(3).normal(-0.02, 0.2, 60)
+    verdict = judge(Gate("g", alpha=2), *pair(d), topics=tagged(60, kind=list("abc") * 20))
+    assert verdict.explanation is not None
+    losers = {topic.topic: topic for topic in verdict.responsible_topics}
+    losses = [group for group in verdict.explanation.groups if group.change == "loss"]
+    for group in losses:
+        assert group.contribution == math.fsum(losers[topic].contribution for topic in group.topics)
+        assert group.share == pytest.approx(math.fsum(losers[topic].share or 0 for topic in group.topics), abs=1e-15)
+    assert math.fsum(group.share or 0 for group in losses) == pytest.approx(1, abs=1e-15)
+    whole = math.fsum(group.contribution for group in verdict.explanation.groups)
+    assert whole == pytest.approx(verdict.estimates.urisk, abs=1e-15)
+
+
+def test_the_largest_part_comes_first_and_the_largest_topic_in_it():
+    d = np.random.default_rng(5).normal(0, 0.2, 60)
+    groups = found(d, tagged(60, kind=list("abc") * 20, half=["x", "y"] * 30))
+    sizes = [abs(group.contribution) for group in groups]
+    assert sizes == sorted(sizes, reverse=True)
+    for group in groups:
+        changes = [d[int(topic[1:])] for topic in group.topics]
+        assert changes == sorted(changes, reverse=group.change == "win")
+
+
+def test_a_single_topic_and_topics_without_the_tag_are_no_group():
+    d = np.zeros(12)
+    d[[0, 10, 11]] = -0.3
+    assert found(d, tagged(12, intent=INTENT)) == ()
+
+
+@pytest.mark.parametrize(
+    ("values", "divides"),
+    [
+        ([f"v{i}" for i in range(120)], False),  # an identifier
+        ([f"v{i // 2}" for i in range(120)], False),  # 60 values are too many
+        ([f"v{i % 50}" for i in range(120)], True),
+        ([f"v{i}" for i in range(40)] + [""] * 80, False),
+        ([f"v{i // 2}" for i in range(40)] + [""] * 80, True),
+    ],
+)
+def test_a_tag_that_names_topics_divides_nothing(values, divides):
+    verdict = judge(Gate("g"), *pair(np.full(120, -0.1)), topics=tagged(120, url=values))
+    assert verdict.explanation is not None
+    assert bool(verdict.explanation.groups) is bool(verdict.explanation.slices) is divides
+
+
+def test_replicates_are_taken_off_and_weights_multiplied_in():
+    rng = np.random.default_rng(8)
+    d, n = rng.normal(-0.1, 0.1, 40), 40
+    topics = tagged(n, kind=["a", "b"] * 20)
+    weights = dict(zip(topics.queries, rng.uniform(1, 3, n).tolist(), strict=True))
+    weighted = Topics(topics.queries, topics.tags, weights)
+    again = topic_scores("again", 0.5 + rng.normal(0, 0.03, n))
+    for gate, more in ((Gate("g", weighted=True), {}), (Gate("g"), {"replicates": [again]})):
+        verdict = judge(gate, *pair(d), topics=weighted, **more)
+        assert verdict.explanation is not None
+        parts = {topic.topic: topic for topic in verdict.responsible_topics}
+        for group in verdict.explanation.groups:
+            if group.change == "loss":
+                assert group.contribution == math.fsum(parts[topic].contribution for topic in group.topics)
+                assert group.share == pytest.approx(math.fsum(parts[topic].share or 0 for topic in group.topics))

@@ -1,0 +1,131 @@
+"""What the gate would have said, had unjudged documents been judged: against scoring it all again."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from pytest_riskguard.gates.explanation import Judgements
+from pytest_riskguard.gates.judge_next import ToJudge, judge_next, together
+from pytest_riskguard.gates.judgements import judgements, rests_on_unjudged
+from pytest_riskguard.gates.spec import Gate
+from tests.gates.runs import Pair
+
+TOPICS = [f"t{number:02d}" for number in range(30)]
+
+
+def shuffled(seed: int, *, gate: Gate | None = None, measure: str = "nDCG@10") -> Pair:
+    """30 topics, 30 documents each, half of them judged; the candidate is the baseline with some noise."""
+    rng = random.Random(seed)
+    names = [f"d{number:02d}" for number in range(30)]
+    baseline = {topic: rng.sample(names, 30) for topic in TOPICS}
+    candidate = {
+        topic: sorted(names, key=lambda n, t=topic: baseline[t].index(n) + rng.gauss(0, 6)) for topic in TOPICS
+    }
+    grades = {
+        topic: {name: rng.choice([0, 0, 1, 3]) for name in rng.sample(names, 15)} | {"sure": 2} for topic in TOPICS
+    }
+    return Pair(candidate, baseline, grades, measure, gate or Gate("g"))
+
+
+def judged_anew(pair: Pair, relevant: dict[str, list[str]]) -> Pair:
+    """With these documents at the highest grade of their topic."""
+    grades = {
+        t: {**pair.grades[t], **dict.fromkeys(relevant.get(t, ()), max(pair.grades[t].values()))} for t in TOPICS
+    }
+    return replace(pair, grades=grades)
+
+
+@pytest.mark.parametrize("measure", ["nDCG@10", "AP", "RR@5"])
+@pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior", "no_topic_collapse"])
+def test_each_case_is_what_a_gate_says_of_those_judgements(measure, kind):
+    depth = 5 if measure == "RR@5" else 10
+    pair = shuffled(1, measure=measure, gate=Gate("g", kind=kind))
+    found = judgements(pair.rejudged())
+    first = [{topic: side[topic][:depth] for topic in TOPICS} for side in (pair.candidate, pair.baseline)]
+    unknown = [{t: [d for d in side[t] if d not in pair.grades[t]] for t in TOPICS} for side in first]
+    ours, theirs = unknown
+
+    def higher(side: int, topic: str, document: str) -> bool:
+        place = [ranks[topic].index(document) if document in ranks[topic] else 99 for ranks in first]
+        return place[side] < place[1 - side]
+
+    cases = {
+        "irrelevant": {},
+        "relevant": {t: [*ours[t], *theirs[t]] for t in TOPICS},
+        "candidate_relevant": {t: [d for d in ours[t] if higher(0, t, d)] for t in TOPICS},
+        "baseline_relevant": {t: [d for d in theirs[t] if higher(1, t, d)] for t in TOPICS},
+    }
+    assert [case.case for case in found.cases] == list(cases)
+    for case in found.cases:
+        verdict = judged_anew(pair, cases[case.case]).verdict()
+        assert case.outcome == verdict.outcome
+        assert case.urisk == pytest.approx(verdict.estimates.urisk, abs=1e-12)
+    assert found.depth == depth
+    assert found.candidate == sum(map(len, ours.values()))
+    assert found.baseline == sum(map(len, theirs.values()))
+    assert found.documents == sum(len({*ours[t], *theirs[t]}) for t in TOPICS)
+    assert found.depends == (len({case.outcome for case in found.cases}) > 1)
+    assert {(row.topic, row.candidate, row.baseline) for row in found.topics} == {
+        (t, len(ours[t]), len(theirs[t])) for t in TOPICS if ours[t] or theirs[t]
+    }
+    sizes = [len({*ours[row.topic], *theirs[row.topic]}) for row in found.topics]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_a_verdict_on_documents_that_are_all_judged_rests_on_nothing_else():
+    pair = shuffled(1)
+    whole = {t: {**dict.fromkeys([*pair.candidate[t], *pair.baseline[t]], 0), **pair.grades[t]} for t in TOPICS}
+    rejudged = replace(pair, grades=whole).rejudged()
+    found = judgements(rejudged)
+    assert (found.documents, found.topics, found.depends) == (0, (), False)
+    assert judge_next(rejudged) == ()
+
+
+def test_only_an_answer_that_is_no_pass_warns():
+    found = Judgements(10, 1, 2, 3, (), (), depends=True)
+    assert rests_on_unjudged("pass", found) is None
+    assert rests_on_unjudged("fail", replace(found, depends=False)) is None
+    notice = rests_on_unjudged("fail", found)
+    assert notice.code == "rests_on_unjudged"
+    assert notice.message.startswith("this failure rests on 3 unjudged documents; `riskguard judge-next`")
+    assert rests_on_unjudged("inconclusive", replace(found, documents=1)).message.startswith(
+        "this answer rests on 1 unjudged document;"
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_listed_settles_the_verdict_and_less_of_it_does_not(seed):
+    pair = shuffled(seed)
+    listed = judge_next(pair.rejudged())
+    assert 0 < len(listed) < judgements(pair.rejudged()).documents
+
+    def after(count: int) -> Judgements:
+        grades = {topic: dict(judged) for topic, judged in pair.grades.items()}
+        for one in listed[:count]:
+            grades[one.topic][one.document] = 0
+        return judgements(replace(pair, grades=grades).rejudged())
+
+    assert not after(len(listed)).depends
+    assert after(len(listed) - 1).depends
+
+
+def test_the_first_to_judge_moves_its_topic_most():
+    pair = shuffled(2)
+    listed = judge_next(pair.rejudged())
+
+    def effect(one: ToJudge) -> float:
+        place = TOPICS.index(one.topic)
+        before, after = pair.scores(), judged_anew(pair, {one.topic: [one.document]}).scores()
+        return abs((after[0].values - after[1].values - before[0].values + before[1].values)[place])
+
+    effects = [effect(one) for one in listed]
+    assert effects == pytest.approx(sorted(effects, reverse=True), abs=1e-11)
+    assert effects[0] > effects[-1]
+
+
+def test_lists_of_several_verdicts_become_one():
+    a, b, c = (ToJudge("t", name) for name in "abc")
+    assert together([(a, b), (c, a), ()]) == (a, c, b)

@@ -1,0 +1,165 @@
+"""Limits without each topic, and the topics that carry the verdict alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.decision import decide, limit_of, passes
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.left_out import passes_without_each
+from pytest_riskguard.gates.pools.judge import judge_pool
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Verdict
+from tests.gates.conftest import pair, topic_scores
+
+
+def differences(rng: np.random.Generator, n: int, law: str) -> np.ndarray:
+    if law == "dense":
+        return rng.normal(-0.02, 0.15, n)
+    if law == "grid":
+        return np.round(rng.normal(-0.02, 0.2, n), 1)
+    d = np.zeros(n)
+    d[: int(rng.integers(5, 10))] = rng.normal(-0.1, 0.2)
+    return d + np.where(d != 0, rng.normal(0, 0.05, n), 0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("law", ["dense", "grid", "few"])
+@pytest.mark.parametrize(
+    "gate",
+    [
+        Gate("g", alpha=1),
+        Gate("g", kind="not_inferior", alpha=0, tolerance=0.05),
+        Gate("g", alpha=5, method="basic"),
+        Gate("g", alpha=2, on_churn="warn", method="percentile"),
+    ],
+    ids=lambda gate: f"{gate.kind}-{gate.method}",
+)
+def test_a_limit_without_a_topic_is_that_of_the_gate_on_the_others(gate, law, weighted):
+    rng = np.random.default_rng([*law.encode(), weighted])
+    n = 26
+    evidence = Evidence(differences(rng, n, law), np.zeros((0, n)), rng.uniform(1, 4, n) if weighted else None)
+    limits, lets_through = passes_without_each(gate, evidence, passing=passes(gate, evidence))
+    known = np.flatnonzero(np.isfinite(limits))
+    assert known.size >= 5
+    for i in known:
+        decision = decide(gate, evidence.without(int(i)), alpha=gate.alpha)
+        assert limits[i] == pytest.approx(limit_of(gate, decision.interval(decision.decisive)), abs=1e-9)
+    assert lets_through.tolist() == [passes(gate, evidence.without(i)) for i in range(n)]
+
+
+def at_the_bound(seed: int, gate: Gate, *, n: int = 30) -> np.ndarray:
+    """Differences whose decisive limit lies a hair from the bound, on either side of it."""
+    rng = np.random.default_rng(seed)
+    d = rng.normal(0.0, 0.1, n)
+    low, high = -0.5, 0.5
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if passes(gate, Evidence.of(d + middle)) else (middle, high)
+    return d + (low + high) / 2 + rng.choice([-0.004, -0.001, 0.001, 0.004])
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "gate",
+    [
+        Gate("g", alpha=1),
+        Gate("g", alpha=1, method="basic"),
+        Gate("g", alpha=3, on_churn="warn"),
+        Gate("g", kind="not_inferior", alpha=0, tolerance=0.02),
+    ],
+    ids=lambda gate: f"{gate.kind}-{gate.method}-{gate.on_churn}",
+)
+def test_pivotal_topics_are_those_whose_removal_gives_the_other_verdict(seed, gate):
+    d = at_the_bound(seed, gate)
+    candidate, baseline = pair(d)
+    verdict = judge(gate, candidate, baseline)
+    assert verdict.outcome in ("pass", "fail")
+    evidence = Evidence.of(candidate.values - baseline.values)
+    others = [passes(gate, evidence.without(i)) for i in range(d.size)]
+    expected = {f"t{i:05d}" for i, other in enumerate(others) if other != (verdict.outcome == "pass")}
+    assert {*pivots(verdict)} == expected
+    if verdict.outcome == "fail":
+        lost = {topic.topic for topic in verdict.responsible_topics}
+        assert {t.topic for t in verdict.responsible_topics if t.flips_verdict} == expected & lost
+
+
+def pivots(verdict: Verdict) -> tuple[str, ...]:
+    assert verdict.explanation is not None
+    return verdict.explanation.pivotal_topics
+
+
+def test_both_directions_occur():
+    outcomes = [judge(Gate("g"), *pair(at_the_bound(seed, Gate("g")))) for seed in range(12)]
+    assert {verdict.outcome for verdict in outcomes if pivots(verdict)} == {"pass", "fail"}
+
+
+def test_the_most_decisive_comes_first_and_equal_ones_by_topic():
+    d = np.full(40, -0.029)
+    d[:6] = [0.12, 0.1, 0.1, 0.08, -0.03, -0.02]
+    gate = Gate("g", alpha=0)
+    verdict = judge(gate, *pair(d, level=0.7))
+    assert verdict.outcome == "pass"
+    assert pivots(verdict) == ("t00000", "t00001", "t00002", "t00003")
+
+
+def test_a_pass_hangs_on_a_win():
+    d = np.append(np.linspace(-0.03, 0.01, 40), 0.5)
+    verdict = judge(Gate("g", alpha=0), *pair(d, level=0.4))
+    assert verdict.outcome == "pass"
+    assert pivots(verdict) == ("t00040",)
+    (win,) = verdict.flagged_wins
+    assert win.limit_without is not None
+    assert win.limit_without < 0
+    assert not win.flips_verdict  # it says what would pass; this would fail
+
+
+def test_limits_stand_beside_the_topics_responsible():
+    verdict = judge(Gate("g", alpha=1), *pair(at_the_bound(3, Gate("g"))))
+    for topic in verdict.responsible_topics:
+        assert topic.limit_without is not None
+        assert topic.flips_verdict == (verdict.outcome == "fail" and topic.limit_without >= 0)
+
+
+@pytest.mark.parametrize("n", [9, 10])
+def test_nothing_is_left_out_where_too_few_topics_would_be_left(n):
+    verdict = judge(Gate("g"), *pair(np.linspace(-0.4, -0.1, n)))
+    assert pivots(verdict) == ()
+    assert all(topic.limit_without is None for topic in verdict.responsible_topics)
+
+
+def test_the_only_topic_that_collapsed_is_pivotal_and_of_two_none():
+    gate = Gate("g", kind="no_topic_collapse", max_loss=0.3)
+    d = np.zeros(12)
+    d[4] = -0.5
+    verdict = judge(gate, *pair(d))
+    assert pivots(verdict) == ("t00004",)
+    d[5] = -0.4
+    assert pivots(judge(gate, *pair(d))) == ()
+
+
+def test_a_gate_that_could_have_seen_nothing_has_no_pivotal_topic():
+    verdict = judge(Gate("g", max_mde=1e-6), *pair(np.random.default_rng(1).normal(0.1, 0.1, 40)))
+    assert verdict.reason == "too_weak"
+    assert pivots(verdict) == ()
+
+
+def test_a_pool_that_fails_names_the_topic_that_carries_it():
+    rng = np.random.default_rng(4)
+    scores = np.clip(rng.beta(2, 2, 40) + rng.normal(0, 0.02, (4, 40)), 0.05, 1)
+    scores[0] = scores[1] - 0.002
+    scores[0, 7], scores[1:, 7] = 0.05, 0.9
+    systems = [topic_scores(name, row) for name, row in zip("abcd", scores, strict=True)]
+    gate = Gate("g", kind="georisk_not_worse", alpha=1, method="student_t", level=0.5)
+    verdict = judge_pool(gate, systems[0], systems[1:])
+    assert verdict.outcome == "fail"
+    asked = {topic.topic: topic for topic in verdict.responsible_topics}
+    assert asked["t00007"].limit_without is not None
+    keep = np.arange(40) != 7
+    rest = [topic_scores(name, row[keep]) for name, row in zip("abcd", scores, strict=True)]
+    without = judge_pool(gate, rest[0], rest[1:])
+    assert without.decisive_interval is not None
+    assert asked["t00007"].limit_without == pytest.approx(without.decisive_interval.upper)
+    assert ("t00007" in pivots(verdict)) == (without.outcome == "pass") == asked["t00007"].flips_verdict

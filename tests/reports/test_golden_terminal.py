@@ -1,0 +1,55 @@
+"""What a person sees at 80 and at 120 columns, to the letter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import gates_table
+from pytest_riskguard.reports.detail import Detail
+from pytest_riskguard.reports.terminal import explain
+from tests.reports.cases import CASES
+from tests.snapshots import golden
+
+GOLDEN = Path(__file__).parent / "golden"
+WIDTHS = (80, 120)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("case", CASES)
+def test_the_message_of_a_gate(case: str, width: int):
+    text = explain(CASES[case](), detail=Detail(5, width), reproduce="pytest --riskguard riskguard.yaml::no-risk")
+    golden(GOLDEN / f"{case}-{width}.txt", f"{text}\n")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_message_with_everything_there_is(width: int):
+    golden(GOLDEN / f"everything-{width}.txt", explain(CASES["explained"](), detail=Detail(None, width)) + "\n")
+
+
+def test_a_message_on_a_screen_without_block_characters():
+    text = explain(CASES["explained"](), detail=Detail(5, 80, blocks=False))
+    golden(GOLDEN / "ascii-80.txt", f"{text}\n")
+    assert text.isascii()
+
+
+def all_gates() -> list[tuple[str, Verdict]]:
+    return [(f"riskguard.yaml::{case}", make()) for case, make in CASES.items()]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_table_of_all_gates(width: int):
+    golden(GOLDEN / f"gates-{width}.txt", "\n".join(gates_table.lines(all_gates(), width=width)) + "\n")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_table_of_two_gates_of_one_kind(width: int):
+    judged = [("riskguard.yaml::no-risk[AP-1]", CASES["loss"]()), ("tests/test_ranking.py::test_it", CASES["pass"]())]
+    golden(GOLDEN / f"two-gates-{width}.txt", "\n".join(gates_table.lines(judged, width=width)) + "\n")
+
+
+def test_no_file_is_left_over_from_a_test_that_is_gone():
+    named = {f"{case}-{width}.txt" for case in (*CASES, "everything", "gates", "two-gates") for width in WIDTHS}
+    assert {path.name for path in GOLDEN.glob("*.txt")} == named | {"ascii-80.txt"}
