@@ -26,8 +26,10 @@ def test_each_slice_has_its_verdict_and_says_so(command):
     ended = command(f"compare {BASE} --slice kind=words --slice kind=code -q")
     first, second = ended.out.splitlines()
     assert ended.status == 1
-    assert first.startswith("PASS not significantly risky") and "(AP, kind=words, 16 topics)" in first
-    assert second.startswith("FAIL significantly risky") and "(AP, kind=code, 12 topics; worst: t07)" in second
+    assert first.startswith("PASS not significantly risky")
+    assert "(AP, kind=words, 16 topics)" in first
+    assert second.startswith("FAIL significantly risky")
+    assert "(AP, kind=code, 12 topics; worst: t07)" in second
 
 
 def test_a_tag_asks_about_its_values_that_are_large_enough(command):
