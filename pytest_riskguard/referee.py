@@ -29,6 +29,7 @@ from pytest_riskguard.gates.question import digests, incomparable
 from pytest_riskguard.gates.restriction import slices_of, within
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.verdict import Family, Inputs, Notice, Verdict, Yardstick
 from pytest_riskguard.rereading import Rereader, Side
 from pytest_riskguard.risk.reference import reference_scores
@@ -123,7 +124,7 @@ class Referee:
             qrels = self.qrels
         except DataError:  # gone since the scoring
             return verdict
-        return self._reread.told(verdict, gate, candidate, baseline, qrels=qrels, topics=topics)
+        return summarised(self._reread.told(verdict, gate, candidate, baseline, qrels=qrels, topics=topics))
 
     def _side(self, question: Question, systems: Sequence[_Scored], place: int) -> Side:
         source = question.sources[place]

@@ -28,12 +28,13 @@ EVEN = 1e-12
 
 def answer(verdict: Verdict) -> str:
     """The outcome, and the figures that it rests on."""
+    where = "" if verdict.slice is None else f" on {line(verdict.slice)}"
     if verdict.outcome == "inconclusive":
-        return f"Inconclusive. {_undecided(verdict)} {_tally(verdict)}"
+        return f"Inconclusive{where}. {_undecided(verdict)} {_tally(verdict)}"
     word = "Fails" if verdict.outcome == "fail" else "Passes"
     if verdict.outcome == "pass" and has(verdict, "churn"):
         word += " with a warning"
-    return f"{word}. {_ANSWERS[verdict.kind](verdict)}"
+    return f"{word}{where}. {_ANSWERS[verdict.kind](verdict)}"
 
 
 def _undecided(verdict: Verdict) -> str:

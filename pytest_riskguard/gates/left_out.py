@@ -31,8 +31,9 @@ SHARED = ("student_t", "percentile", "bca")
 COSTLY = ("studentized",)
 #: Where each topic costs an interval of its own: so many of the most harmful have theirs, and as many of the best.
 ALONE = 10
-#: How many times further than its mean and its width say a limit may move when a topic is left out.
-NEAR = 10.0
+#: How many times further than its mean and its width say a limit may move when a topic is left out: on 400 samples,
+#: of Student's t with 1.5 degrees of freedom, one outlier or few changes among them, it was 4.5 times at the most.
+NEAR = 6.0
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,8 @@ def _extremes(parts: FloatArray, rule: Rule) -> npt.NDArray[np.intp]:
 def _near(gate: Gate, x: FloatArray, rule: Rule) -> BoolArray:
     """Which topics could carry the verdict at all.
 
-    Those without which the limit would come to the bound, if it moved ten times as far as the mean does and as one
-    topic fewer makes the interval wider.
+    Those without which the limit would come to the bound, if it moved ``NEAR`` times as far as the mean does and as
+    one topic fewer makes the interval wider.
     """
     mean, limit = math.fsum(x) / x.size, _deciding(gate, x, rule)
     shifts = (np.abs(x - mean) + abs(limit - mean)) / (x.size - 1)

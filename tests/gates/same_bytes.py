@@ -13,6 +13,10 @@ from typing import Any
 import numpy as np
 
 from pytest_riskguard.assertions import check
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.intervals import METHODS
 from pytest_riskguard.reports.json import dumps
@@ -58,11 +62,21 @@ QUESTIONS += [("dense", "not_significantly_risky", {"alpha": 0, "method": method
 QUESTIONS += [("sparse", "not_inferior", {"tolerance": 0.5, "method": method}) for method in COSTLY]  # it is drawn
 
 
+def in_parts(order: np.random.Generator | None) -> Iterator[Verdict]:
+    """A gate whose topics carry tags."""
+    candidate, baseline = systems()["dense"]
+    tags = {f"t{place:03d}": {"half": "ab"[place % 2], "kind": "xyz"[place % 3]} for place in range(candidate.size)}
+    ours = TopicScores.from_mapping(named(candidate, order), name="candidate")
+    theirs = TopicScores.from_mapping(named(baseline, order), name="baseline")
+    yield judge(Gate("in parts", alpha=1), ours, theirs, topics=Topics({}, tags))
+
+
 def verdicts(order: np.random.Generator | None = None) -> Iterator[Verdict]:
     """All gates of all pairs; topics are named by their place and given in that order, or in another."""
     for pair, kind, options in QUESTIONS:
         candidate, baseline = systems()[pair]
         yield check(kind, named(candidate, order), named(baseline, order), **options)
+    yield from in_parts(order)
     candidate, *baselines = pool()
     for options in POOLS:
         others = {f"b{number}": named(values, order) for number, values in enumerate(baselines)}
