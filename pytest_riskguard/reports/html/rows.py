@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pytest_riskguard.gates.plain import rounded
 from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
 from pytest_riskguard.reports.text import clean, plain, signed
 
@@ -36,11 +37,11 @@ class TopicRow:
             self.topic,
             self.query,
             self.tags,
-            _short(self.baseline),
-            _short(self.candidate),
-            _short(self.difference),
-            _short(self.contribution),
-            _short(self.standing),
+            self.baseline,
+            self.candidate,
+            self.difference,
+            self.contribution,
+            self.standing,
             self.marks,
             self.documents,
         ]
@@ -55,10 +56,6 @@ class TopicRow:
             signed(self.contribution, 5),
             signed(self.standing, 2),
         ]
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.6g}") + 0.0
 
 
 def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
@@ -83,11 +80,12 @@ def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
             topic=clean(topic, limit=120),
             query=clean(query or "", limit=200),
             tags=clean(tags, limit=120),
-            baseline=theirs,
-            candidate=ours,
-            difference=ours - theirs,
-            contribution=part * turn,
-            standing=standing * turn,
+            # as the JSON report has them, so that page and script round the same numbers
+            baseline=rounded(theirs) or 0.0,
+            candidate=rounded(ours) or 0.0,
+            difference=rounded(ours - theirs) or 0.0,
+            contribution=rounded(part * turn) or 0.0,
+            standing=rounded(standing * turn) or 0.0,
             marks=_marks(told.get(topic), flagged=flagged, pivotal=topic in pivotal),
             documents=documents.get(topic, ""),
         )

@@ -69,7 +69,7 @@ def chart(key: str, title: str, drawing: Any, *, description: str, caption: str,
 
 def plot(rows: Iterable[Mapping[str, Any]], *, width: int | None = None, height: int | None = None) -> alt.Chart:
     """A chart of these rows, without marks yet."""
-    drawn = alt.Chart(alt.Data(values=list(rows)))
+    drawn = alt.Chart(alt.InlineData(values=list(rows)))
     size: dict[str, Any] = {}
     if width is not None:
         size["width"] = width
@@ -81,7 +81,8 @@ def plot(rows: Iterable[Mapping[str, Any]], *, width: int | None = None, height:
 def line_at(value: float, *, axis: str, colour: str = LIMIT, dash: Sequence[float] = (5, 4)) -> alt.Chart:
     """A straight line through the whole chart, which says nothing of its own."""
     drawn = plot([{"at": value}]).mark_rule(color=colour, strokeDash=list(dash), strokeWidth=1.5, aria=False)
-    return drawn.encode(**{axis: "at:Q"})
+    at = alt.X("at:Q") if axis == "x" else alt.Y("at:Q")
+    return drawn.encode(at)
 
 
 def colours(by: str, **named: str) -> alt.Color:

@@ -126,7 +126,7 @@ def _ends(found: list[Row], field: str, name: str, digits: int) -> str:
     )
 
 
-def _curve(verdict: Verdict, found: list[Row], field: str, title: str, layers: list[Any]) -> alt.LayerChart:
+def _curve(verdict: Verdict, found: list[Row], field: str, title: str, layers: list[Any]) -> Any:
     at = {"x": alpha_axis(found[-1]["alpha"]), "y": alt.Y(f"{field}:Q", title=title)}
     base = plot(found)
     return alt.layer(

@@ -35,7 +35,7 @@ def scatter(verdict: Verdict) -> Chart | None:
     points = found if single else cells(found, low, high)
     unit = measure(verdict)
     baseline = verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by
-    marks = plot(points).mark_circle(opacity=0.75, **({"size": 44} if single else {}))
+    marks = plot(points).mark_circle(opacity=0.75, size=44)
     marks = marks.encode(
         x=alt.X("baseline:Q", title=f"baseline {clean(baseline, limit=30)} ({unit})"),
         y=alt.Y("candidate:Q", title=f"candidate {clean(verdict.candidate, limit=30)} ({unit})"),

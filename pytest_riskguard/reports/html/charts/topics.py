@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import altair as alt
 
@@ -113,11 +114,11 @@ def _first(found: Sequence[Row]) -> str:
     return ", ".join(f"{row['topic']} ({signed(row['difference'])})" for row in losers) or "no topic lost"
 
 
-def _bars(verdict: Verdict, found: list[Row], critical: float | None) -> list[alt.LayerChart]:
+def _bars(verdict: Verdict, found: list[Row], critical: float | None) -> list[Any]:
     named = len(found) <= NAMED
     order = [row["topic"] for row in found]
 
-    def panel(field: str, title: str, *, axis: alt.Axis | None, lines: Iterable[float]) -> alt.LayerChart:
+    def panel(field: str, title: str, *, axis: alt.Axis | None, lines: Iterable[float]) -> Any:
         bars = plot(found).mark_bar(stroke=None)
         bars = bars.encode(
             x=alt.X("topic:N", sort=order, axis=axis, scale=alt.Scale(paddingInner=0.25 if named else 0.1)),
@@ -147,10 +148,10 @@ def _critical(critical: float | None) -> list[float]:
     return [] if critical is None else [-critical, critical]
 
 
-def _histograms(verdict: Verdict, found: list[Row], critical: float | None) -> list[alt.LayerChart]:
+def _histograms(verdict: Verdict, found: list[Row], critical: float | None) -> list[Any]:
     changed = [row for row in found if row["change"] != "same"]
 
-    def panel(field: str, title: str, lines: Iterable[float]) -> alt.LayerChart:
+    def panel(field: str, title: str, lines: Iterable[float]) -> Any:
         bars = plot(binned(changed, field)).mark_bar(stroke=None)
         bars = bars.encode(
             x=alt.X("low:Q", title=title, scale=alt.Scale(nice=False)),
