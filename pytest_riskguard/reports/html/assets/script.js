@@ -12,7 +12,7 @@
     typeof a === "number" && typeof b === "number"
       ? a - b
       : String(a).localeCompare(String(b), "en", { numeric: true });
-  const said = (count, of, what) => (count === of ? `${of} ${what}` : `${count} of ${of} ${what}`);
+  const said = (count, of, what) => (count === of ? "" : `${count} of `) + `${of} ${of === 1 ? what.slice(0, -1) : what}`;
 
   for (const element of all(".scripted")) element.hidden = false;
 
