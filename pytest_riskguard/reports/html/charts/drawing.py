@@ -22,8 +22,6 @@ LOSS, WIN, SAME, LIMIT, OTHER = "#d55e00", "#0072b2", "#8c959f", "#009e73", "#cc
 
 _CONFIG: dict[str, Any] = {
     "background": "transparent",
-    # a browser's letters may be wider than those that the place of an axis was reckoned with
-    "padding": {"left": 28, "top": 5, "right": 12, "bottom": 5},
     "font": "sans-serif",
     "view": {"stroke": None},
     "axis": {
