@@ -113,7 +113,7 @@
       }
       return place;
     }
-    if (column < BASELINE || column === MARKS) return make("td", row[column], column === 1 ? "query" : "");
+    if (column < BASELINE || column === MARKS) return make("td", row[column], ["", "query", "tags"][column] ?? "");
     let look = "number";
     if (column === DIFFERENCE && row[column]) look += row[column] < 0 ? " loss" : " win";
     return make("td", figure(row[column], column), look);
