@@ -16,6 +16,7 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.documents import topic_documents
 from pytest_riskguard.gates.judgements import Rejudged, judgements, rests_on_unjudged
 from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.sources import Baseline, LiveRun, RunFile, Stored
 
@@ -61,21 +62,18 @@ class Rereader:
         measure = parse_measure(candidate.scores.measure)
         try:
             ours, theirs = (self._ranked(side, measure, qrels) for side in (candidate, baseline))
-            verdict = replace(
-                verdict,
-                documents=topic_documents(
-                    verdict.responsible_topics, verdict.flagged_wins, measure, qrels.grades, ours, theirs
-                ),
-            )
+            losers, winners = verdict.responsible_topics, verdict.flagged_wins
+            found = topic_documents(losers, winners, measure, qrels.grades, ours, theirs)
+            verdict = summarised(replace(verdict, documents=found))
             if gate.kind == "georisk_not_worse" or verdict.replicates:
                 return verdict
             scores = (candidate.scores, baseline.scores)
-            found = judgements(Rejudged(gate, scores, (ours, theirs), measure, qrels.grades, topics))
+            missing = judgements(Rejudged(gate, scores, (ours, theirs), measure, qrels.grades, topics))
         except RiskguardError:  # the answer stands on the scores: it does not change for want of what explains it
             return verdict
-        warning = rests_on_unjudged(verdict.outcome, found)
+        warning = rests_on_unjudged(verdict.outcome, missing)
         warnings = verdict.warnings if warning is None else (*verdict.warnings, warning)
-        return replace(verdict, judgements=found, warnings=warnings)
+        return replace(verdict, judgements=missing, warnings=warnings)
 
     def rejudged(
         self, gate: Gate, candidate: Side, baseline: Side, *, qrels: Qrels, topics: Topics | None

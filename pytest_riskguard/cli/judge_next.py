@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +15,17 @@ from pytest_riskguard.cli.options import baseline_option, question_options, run_
 from pytest_riskguard.cli.parameters import FILE, NamedPath
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.reports.text import clean
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.judge_next import ToJudge
 
 #: Kinds of gates on one baseline, each asked with its own defaults.
 KINDS = ("not_significantly_risky", "not_inferior", "no_topic_collapse")
-#: Who reads a table may take a cell that begins so for a formula.
+#: A spreadsheet takes a cell that begins so for a formula.
 _FORMULA = ("=", "+", "-", "@")
+#: An id that begins so and yet can do nothing there, such as -12 or @user.
+_HARMLESS = re.compile(r"[+@-][\w.-]*\Z")
 HEADER = ("topic", "document", "query")
 
 
@@ -75,28 +79,36 @@ def judge_next(
         for part in asked
     ]
     found = [lists.judge_next(referee.rejudged(question)) for question in questions]
-    wanted = lists.together(found)
+    listed = lists.together(found)
+    wanted = [one for one in listed if _is_plain(one.topic) and _is_plain(one.document)]
     _write(table(wanted[:budget], referee.queries), out)
     click.echo(_said(len(wanted), budget, len(found), sum(map(bool, found))), err=True)
+    if left_out := len(listed) - len(wanted):
+        click.echo(f"left out: {left_out} with an id that no line of text can show as it is", err=True)
     return ExitStatus.PASSED
 
 
 def table(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
     """The list as text: a header, then one line for each document.
 
-    Ids stand as they are, for they go into the qrels, and hold no space; a query text that a table would take for a
-    formula begins with an apostrophe.
+    What a spreadsheet would take for a formula begins with an apostrophe, ids only where that could do something.
     """
-    rows = [HEADER, *((one.topic, one.document, _cell(queries.get(one.topic, ""))) for one in documents)]
+    rows = [HEADER]
+    for one in documents:
+        query = clean(queries.get(one.topic, ""), limit=1000)
+        rows.append(
+            (_id_cell(one.topic), _id_cell(one.document), f"'{query}" if query.startswith(_FORMULA) else query)
+        )
     return "".join("\t".join(row) + "\n" for row in rows)
 
 
-def _cell(text: str) -> str:
-    """One line of printable text that no spreadsheet computes."""
-    from pytest_riskguard.reports.text import clean
+def _id_cell(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) and not _HARMLESS.match(text) else text
 
-    line = clean(text, limit=1000)
-    return f"'{line}" if line.startswith(_FORMULA) else line
+
+def _is_plain(text: str) -> bool:
+    """Whether an id can stand in a line as it is: printable, and no command to a CI system."""
+    return clean(text, limit=len(text)) == text
 
 
 def _write(text: str, out: Path | None) -> None:

@@ -28,6 +28,7 @@ class Reports:
     json: str | None
     html: Path | None
     markdown: Path | None
+    charts: bool = False
 
     @property
     def on_stdout(self) -> bool:
@@ -41,8 +42,15 @@ class Reports:
 
     def check(self) -> None:
         """See that all of them can be made, before there is anything to write."""
-        from pytest_riskguard.reports.files import HTML
+        from pytest_riskguard.reports.files import HTML, check_charts
 
+        if self.charts:
+            if self.markdown is None:
+                raise UsageError("--charts: they are of a Markdown report, give --markdown")
+            try:
+                check_charts()
+            except UsageError as error:
+                raise UsageError(f"--charts: {error}") from None
         if self.html is not None:
             try:
                 HTML.ensure_available()
@@ -61,7 +69,7 @@ class Reports:
         ):
             if path is not None:
                 try:
-                    files.write(path, verdicts, kind=kind)
+                    files.write(path, verdicts, kind=kind, charts=self.charts)
                 except OSError as error:
                     failed.append(f"{option} {path}: cannot write ({error.strerror})")
         if self.on_stdout:
@@ -71,15 +79,18 @@ class Reports:
 
 
 def report_options(command: Command) -> Command:
-    """``--json``, ``--html`` and ``--markdown``, handed to the command as ``reports``."""
+    """``--json``, ``--html``, ``--markdown`` and ``--charts``, handed to the command as ``reports``."""
     path = click.Path(path_type=Path, readable=False)
 
     @functools.wraps(command)
-    def with_reports(*, json_path: str | None, html: Path | None, markdown: Path | None, **given: Any) -> Any:
-        return command(reports=Reports(json_path, html, markdown), **given)
+    def with_reports(
+        *, json_path: str | None, html: Path | None, markdown: Path | None, charts: bool, **given: Any
+    ) -> Any:
+        return command(reports=Reports(json_path, html, markdown, charts), **given)
 
     asked: Any = with_reports
     for option in (
+        click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG."),
         click.option("--markdown", type=path, help="Write the report as Markdown here."),
         click.option("--html", type=path, help="Write the report as a page of HTML here."),
         click.option(

@@ -117,9 +117,18 @@ class _Moves:
             if ours is not None:
                 del ranking[ours - 1]
             if theirs is not None:
+                ranking += self._strangers(theirs - 1 - len(ranking))
                 ranking.insert(theirs - 1, document)
             variants.append((self.grades, ranking))
         return documents, variants
+
+    def _strangers(self, count: int) -> list[str]:
+        """What fills a ranking too short for the baseline's rank, which would be a better one without them.
+
+        Their ids hold spaces, so no run and no judgement has them. A measure of sets knows no ranks, and would take
+        them for documents that were found.
+        """
+        return [] if str(self.measure.NAME).startswith("Set") else [f"no document {place}" for place in range(count)]
 
     def told(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
         """The topic as the verdict tells of it."""

@@ -21,6 +21,8 @@ ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
 #: How many bins a density has, and the share of the law that lies outside of them on either side.
 BINS = 120
 TAIL = 5e-4
+#: How far below the first bin's edge its mass begins, in widths of all bins.
+EDGE = 1e-9
 
 
 def exhibits(comparison: Comparison) -> Exhibits:
@@ -110,7 +112,8 @@ def density(scores: FloatArray) -> Density | None:
     if not high > low:
         return None
     edges = np.linspace(low, high, BINS + 1)
-    cumulated = np.array([law.cdf(float(edge)) for edge in edges])
+    just_below = low - (high - low) * EDGE  # where the law begins with a step, that step belongs to the first bin
+    cumulated = np.array([law.cdf(float(edge)) for edge in (just_below, *edges[1:])])
     return Density(
         values=tuple(((edges[1:] + edges[:-1]) / 2).tolist()),
         density=tuple(np.maximum(np.diff(cumulated) / np.diff(edges), 0.0).tolist()),

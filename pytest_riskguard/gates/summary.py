@@ -88,7 +88,8 @@ def _members(verdict: Verdict, group: TopicGroup) -> list[str]:
 
 def _group(verdict: Verdict, group: TopicGroup) -> str:
     members, all_lost = len(_members(verdict, group)), len(lost_topics(verdict))
-    whose = f"All {all_lost}" if members == all_lost else f"{members} of these {all_lost}"
+    everyone = "Both" if all_lost == 2 else f"All {all_lost}"
+    whose = everyone if members == all_lost else f"{members} of these {all_lost}"
     text = f"{whose} are tagged {line(group.tag)}={line(group.value)}"
     if verdict.kind == "no_topic_collapse" or group.share is None or members == all_lost:
         return f"{text}."

@@ -39,6 +39,11 @@ def add_options(parser: pytest.Parser) -> None:
         help="write the verdicts to a file, its format chosen by its suffix (.json, .md, .html)",
     )
     group.addoption(
+        "--riskguard-charts",
+        action="store_true",
+        help="write the charts of a Markdown report beside it, as SVG",
+    )
+    group.addoption(
         "--riskguard-no-github",
         action="store_true",
         help="in GitHub Actions: no annotations, nothing in the summary of the step",
@@ -93,19 +98,26 @@ def mode_of(config: pytest.Config) -> Mode:
         for path in files:
             if not path.is_file():
                 raise pytest.UsageError(f"riskguard_config: no file {path}")
-        _check_reports(config.getoption("riskguard_report"))
+        _check_reports(config.getoption("riskguard_report"), charts=config.getoption("riskguard_charts"))
     elif needless := _needs_on(config, explicit=asked is not None):
         raise pytest.UsageError(f"{needless} needs --riskguard, or `riskguard = true` in the ini file")
     return Mode(on, origin, files, _named(config, files))
 
 
-def _check_reports(paths: list[str]) -> None:
+def _check_reports(paths: list[str], *, charts: bool) -> None:
     """See before any test runs that each report can be made."""
-    if not paths:
+    if not (paths or charts):
         return
     from pytest_riskguard.errors import UsageError
-    from pytest_riskguard.reports.files import check
+    from pytest_riskguard.reports.files import MARKDOWN, check, check_charts
 
+    if charts:
+        if not any(Path(path).suffix.lower() in MARKDOWN.suffixes for path in paths):
+            raise pytest.UsageError("--riskguard-charts: they are of a Markdown report, give --riskguard-report=X.md")
+        try:
+            check_charts()
+        except UsageError as error:
+            raise pytest.UsageError(f"--riskguard-charts: {error}") from None
     for path in paths:
         try:
             check(Path(path))
@@ -126,6 +138,7 @@ def _needs_on(config: pytest.Config, *, explicit: bool) -> str | None:
     given = {
         "--riskguard-require": config.getoption("riskguard_require") is not None,
         "--riskguard-report": bool(config.getoption("riskguard_report")),
+        "--riskguard-charts": bool(config.getoption("riskguard_charts")),
     }
     typed = [str(argument).partition("=")[0] for argument in config.invocation_params.args]
     return next(

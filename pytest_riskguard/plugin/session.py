@@ -135,10 +135,10 @@ class RiskguardSession:
     def _written(self) -> list[str]:
         from pytest_riskguard.reports import files
 
-        problems = []
+        problems, charts = [], self.config.getoption("riskguard_charts")
         for path in self.config.getoption("riskguard_report"):
             try:
-                files.write(self.config.invocation_params.dir / path, self.verdicts)
+                files.write(self.config.invocation_params.dir / path, self.verdicts, charts=charts)
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")
         return problems

@@ -80,8 +80,31 @@ def check(path: Path) -> None:
         raise UsageError(f"no folder {path.parent}")
 
 
-def write(path: Path, verdicts: Sequence[Verdict], *, kind: Format | None = None) -> None:
-    """Write a report, whole or not at all; ``kind`` is a format that the name does not decide."""
+def write(path: Path, verdicts: Sequence[Verdict], *, kind: Format | None = None, charts: bool = False) -> None:
+    """Write a report, whole or not at all; ``kind`` is a format that the name does not decide.
+
+    With ``charts`` pictures of a Markdown report are written beside it, before it.
+    """
     from pytest_riskguard.reports.writing import write_text
 
-    write_text(path, (kind or format_of(path)).render(verdicts))
+    kind = kind or format_of(path)
+    if charts and kind is MARKDOWN:
+        from pytest_riskguard.reports.markdown import COMMENT_LIMIT, pictures, render
+
+        drawn = pictures(path, verdicts)
+        for picture in (picture for mine in drawn for picture in mine):
+            write_text(path.with_name(picture.file), picture.svg)
+        write_text(path, render(verdicts, limit=COMMENT_LIMIT, pictures=drawn))
+    else:
+        write_text(path, kind.render(verdicts))
+
+
+def check_charts() -> None:
+    """See that charts can be drawn.
+
+    Raises
+    ------
+    UsageError
+        What draws them is not installed.
+    """
+    _ensure_html()

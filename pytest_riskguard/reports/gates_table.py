@@ -91,7 +91,7 @@ def _row(test: str, verdict: Verdict) -> _Row:
         outcome += f" {clean(verdict.reason)}"
     if verdict.kind == "no_topic_collapse":
         worst = worst_loss(verdict)
-        figures = ("" if worst is None else signed(worst), "", "", "worst loss")
+        figures = ("" if worst is None else signed(worst), "", "", "")  # the remark says what it is
     else:
         estimate, limit, distance = risk(verdict), deciding_limit(verdict), margin(verdict)
         figures = (

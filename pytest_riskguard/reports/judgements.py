@@ -30,7 +30,4 @@ def paragraphs(verdict: Verdict, detail: Detail) -> list[str]:
         return [f"judgements: the outcome does not depend on {where}"] if everything else []
     told = [case for case in holes.cases if everything or case.outcome != verdict.outcome]
     cases = (f"it {_WOULD[case.outcome]} {_IF[case.case]} (URisk {shown(verdict, case.urisk)})" for case in told)
-    return [
-        f"judgements: this verdict rests on {where}: {'; '.join(cases)}. `riskguard judge-next` lists those to judge "
-        "first"
-    ]
+    return [f"judgements: this verdict rests on {where}: {'; '.join(cases)}"]  # a warning says what to do

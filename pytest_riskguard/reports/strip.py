@@ -95,4 +95,4 @@ def _largest(sizes: Sequence[float], cells: int) -> list[float]:
 
 def _mark(share: float, levels: str) -> str:
     """The smallest change is a mark too."""
-    return levels[min(int(share * len(levels)), len(levels) - 1)]
+    return levels[min(int(round(share * len(levels), 9)), len(levels) - 1)]

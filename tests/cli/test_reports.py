@@ -259,3 +259,20 @@ def test_json_on_standard_output_stays_json_on_github(command, monkeypatch):
 def test_what_passes_is_no_error_on_github(command, monkeypatch):
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     assert "::" not in command(COMPARE.format("good")).out
+
+
+def test_charts_are_of_a_markdown_report(command):
+    ended = command(f"{COMPARE.format('good')} --charts")
+    assert ended.status == 2
+    assert "--charts: they are of a Markdown report, give --markdown" in ended.err
+
+
+def test_charts_are_written_beside_it(command):
+    pytest.importorskip("vl_convert", reason="the extra [report] is not installed")
+    assert command(f"{COMPARE.format('loss')} --markdown r.md --charts --json r.json").status == 1
+    drawn = sorted(Path().glob("r.*.svg"))
+    assert len(drawn) == 2
+    for path in drawn:
+        path.unlink()
+    assert command("report r.json --markdown r.md --charts").status == 0
+    assert sorted(Path().glob("r.*.svg")) == drawn

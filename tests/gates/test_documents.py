@@ -86,6 +86,16 @@ def test_a_document_that_the_baseline_did_not_hold_is_taken_out_again():
     assert effects == pytest.approx({"a": 1.0, "b": 0.0}, abs=1e-12)
 
 
+@pytest.mark.parametrize(("measure", "back_again"), [("RR", [1 / 3, 1 / 5]), ("SetF", [2 / 3, 2 / 3])])
+def test_a_document_goes_back_to_the_rank_it_had_though_the_candidate_is_shorter(measure, back_again):
+    grades = {"t": {"a": 1, "b": 1}, "other": {"a": 1}}
+    pair = Pair({"other": ["a"]}, {"t": ["x", "y", "a", "z", "b"], "other": ["a"]}, grades, measure=measure)
+    found = {topic.topic: topic for topic in told(pair)}
+    effects = {m.document: m.effect for m in found["t"].moved}
+    # sets have no ranks: alone, each is all that was found
+    assert effects == pytest.approx({"a": -back_again[0], "b": -back_again[1]}, abs=1e-12)
+
+
 @pytest.mark.parametrize(
     "measure", ["nDCG@10", "nDCG", "nDCG(dcg='exp-log2')@10", "nDCG(gains={2: 9})@10", "P@5", "R(rel=2)@10", "R@5"]
 )

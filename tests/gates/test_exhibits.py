@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.exhibits import ALPHAS, TAIL, alphas_for
+from pytest_riskguard.gates.exhibits import ALPHAS, TAIL, alphas_for, density
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.pools.judge import judge_pool
 from pytest_riskguard.gates.spec import Gate
@@ -81,6 +81,16 @@ def test_the_density_is_that_of_the_law():
     percentile = next(i for i in verdict.intervals if i.method == "percentile")
     below = float(np.sum(density[values < percentile.lower]) * width)
     assert below == pytest.approx(0.025, abs=0.005)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_law_that_ends_with_a_step_keeps_it(sign):
+    x = np.zeros(30)
+    x[:2] = sign * np.array([0.1, 0.3])  # (28/30)^30 = 0.126 of all resamples hold no change at all
+    law = density(x)
+    values, mass = np.array(law.values), np.array(law.density) * (law.values[1] - law.values[0])
+    assert math.fsum(mass) == pytest.approx(1 - TAIL, abs=TAIL)
+    assert mass[np.argmin(np.abs(values))] == pytest.approx((28 / 30) ** 30, abs=1e-6)
 
 
 def test_what_has_no_law_or_no_alpha_has_no_chart():

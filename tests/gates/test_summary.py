@@ -74,6 +74,7 @@ def check(verdict: Verdict) -> None:
 
     reader.claim(r"(\d+) of these (\d+) are tagged (\w+)=(\w+)(?:, worth (\d+) % of the loss)?", group)
     reader.claim(r"All (\d+)() are tagged (\w+)=(\w+)()", lambda n, _a, tag, value, _b: group(n, n, tag, value, None))
+    reader.claim(r"Both are tagged (\w+)=(\w+)", lambda tag, value: group("2", "2", tag, value, None))
     reader.claim(
         r"Topic (t\d{5}) alone is (\d+) % of the loss",
         lambda topic, percent: lost[0].topic == topic and abs(int(percent) - 100 * (lost[0].share or 0)) <= 0.5,
@@ -426,3 +427,13 @@ def test_an_incomparable_verdict_has_no_explanation():
     assert verdict.outcome == "incomparable"
     assert verdict.explanation is None
     assert summarised(verdict) is verdict
+
+
+def test_two_of_two_are_both():
+    n = 30
+    d = np.full(n, 0.001)
+    d[[3, 7]] = [-0.4, -0.3]
+    topics = tagged(n, intent=["code" if i in (3, 7, 11) else "words" for i in range(n)])
+    verdict = judge(Gate("g", kind="not_inferior", alpha=0.0), *pair(d), topics=topics)
+    check(verdict)
+    assert "Both are tagged intent=code." in told(verdict)

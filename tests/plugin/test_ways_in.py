@@ -21,7 +21,10 @@ def unnamed(verdict: dict[str, Any]) -> str:
 
 def without_report(verdict: dict[str, Any]) -> dict[str, Any]:
     """What a verdict holds whether or not a report is written of it, and runs are at hand."""
-    return {**verdict, "exhibits": None, "documents": None, "judgements": None}
+    warnings = [warning for warning in verdict["warnings"] if warning["code"] != "rests_on_unjudged"]
+    explanation = {**verdict["explanation"], "summary": None}  # it speaks of the documents
+    blank = dict.fromkeys(("exhibits", "documents", "judgements"))
+    return {**verdict, **blank, "warnings": warnings, "explanation": explanation}
 
 
 @pytest.mark.parametrize(("name", "alpha"), [("loss", 1.0), ("churn", 5.0), ("good", 1.0)])

@@ -25,12 +25,19 @@ def ensure_available() -> None:
     UsageError
         The extra ``report`` is not installed.
     """
-    missing = [name for name in _NEEDED if find_spec(name) is None]
+    missing = [name for name in _NEEDED if not _found(name)]
     if missing:
         raise UsageError(
             f"the HTML report needs {', '.join(missing)}: pip install 'pytest-riskguard[report]' "
             "(JSON and Markdown need nothing more)"
         )
+
+
+def _found(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ValueError:  # somebody put None in its place
+        return False
 
 
 def render(verdicts: Sequence[Verdict]) -> str:

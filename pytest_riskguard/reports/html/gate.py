@@ -145,8 +145,8 @@ class GateView:
         if documents.exact:
             return f"The measure looks at {depth}. The effects add up to the topic's difference."
         return (
-            f"The measure looks at {depth}. An effect is what putting this document alone back where the baseline had "
-            "it would undo; they need not add up."
+            f"The measure looks at {depth}. An effect is what putting this document alone back where the baseline "
+            "had it would undo; they need not add up."
         )
 
     def grade(self, document: MovedDocument) -> str:
@@ -200,11 +200,11 @@ def view(verdict: Verdict, *, name: str) -> GateView:
 def _drawings(verdict: Verdict, *, name: str) -> list[Drawing]:
     found = []
     for chart in charts(verdict):
-        drawn = svg(chart.spec, name=f"{name}-{chart.key}", title=chart.title, description=chart.description)
+        drawn = svg(chart.spec, name=f"{name}-chart-{chart.key}", title=chart.title, description=chart.description)
         width, height = size(drawn)
         found.append(
             Drawing(
-                name=f"{name}-{chart.key}",
+                name=f"{name}-chart-{chart.key}",
                 title=chart.title,
                 caption=chart.caption,
                 description=chart.description,

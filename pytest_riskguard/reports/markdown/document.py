@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.figures import estimate, shown
 from pytest_riskguard.reports.markdown.escape import code, prose
 from pytest_riskguard.reports.markdown.gate import ALL, BRIEF, TOPICS, Extent, section
+from pytest_riskguard.reports.markdown.pictures import Picture
 from pytest_riskguard.reports.markdown.table import folded, table
 from pytest_riskguard.reports.terminal import uncorrected
 from pytest_riskguard.reports.text import counted, plain, short, signed
@@ -24,9 +25,15 @@ _OUTCOMES = {
 }
 
 
-def render(verdicts: Sequence[Verdict], *, limit: int | None = None) -> str:
-    """The report, of at most ``limit`` bytes of UTF-8: what matters least is left out first, and a line says so."""
-    text = _document(verdicts, len(verdicts), ALL, passing=ALL)
+def render(
+    verdicts: Sequence[Verdict], *, limit: int | None = None, pictures: Sequence[Sequence[Picture]] = ()
+) -> str:
+    """The report, of at most ``limit`` bytes of UTF-8: what matters least is left out first, and a line says so.
+
+    ``pictures`` are those of each verdict, where there are files of them beside the report.
+    """
+    shown = dict(enumerate(pictures))
+    text = _document(verdicts, len(verdicts), ALL, passing=ALL, pictures=shown)
     if _fits(text, limit):
         return text
     for extent, passing, left_out in (
@@ -35,7 +42,7 @@ def render(verdicts: Sequence[Verdict], *, limit: int | None = None) -> str:
         (BRIEF, None, "topics, documents, slices and judgements, and what passing gates say"),
         (None, None, "everything but the table of gates"),
     ):
-        text = _document(verdicts, len(verdicts), extent, passing=passing, left_out=left_out)
+        text = _document(verdicts, len(verdicts), extent, passing=passing, left_out=left_out, pictures=shown)
         if _fits(text, limit):
             return text
     return _cut(verdicts, limit or 0)
@@ -61,19 +68,28 @@ def _cut_to(verdicts: Sequence[Verdict], first: Sequence[Verdict], rows: int) ->
 
 
 def _document(
-    verdicts: Sequence[Verdict], rows: int, extent: Extent | None, *, passing: Extent | None, left_out: str = ""
+    verdicts: Sequence[Verdict],
+    rows: int,
+    extent: Extent | None,
+    *,
+    passing: Extent | None,
+    left_out: str = "",
+    pictures: Mapping[int, Sequence[Picture]] | None = None,
 ) -> str:
     lines = [f"## riskguard: {_title(verdicts)}", ""]
     if verdicts:
         lines += [*table(_COLUMNS, map(_row, verdicts[:rows])), ""]
     if remark := uncorrected(verdicts):
         lines += [prose(remark), ""]
-    for verdict in verdicts if extent is not None else ():
-        if not verdict.passed and extent is not None:
-            lines += [f"### {_word(verdict)} {code(verdict.gate)}", "", *section(verdict, extent)]
-    for verdict in verdicts if passing is not None else ():
-        if verdict.passed and passing is not None:
-            lines += folded(f"{_word(verdict)} {code(verdict.gate)}", section(verdict, passing))
+    shown = pictures or {}
+    failed = [(place, verdict) for place, verdict in enumerate(verdicts) if not verdict.passed]
+    for place, verdict in failed if extent is not None else ():
+        lines += [f"### {_word(verdict)} {code(verdict.gate)}", ""]
+        lines += section(verdict, extent or ALL, shown.get(place, ()))
+    passed = [(place, verdict) for place, verdict in enumerate(verdicts) if verdict.passed]
+    for place, verdict in passed if passing is not None else ():
+        body = section(verdict, passing or ALL, shown.get(place, ()))
+        lines += folded(f"{_word(verdict)} {code(verdict.gate)}", body)
     if left_out:
         lines += [f"Left out for want of room: {left_out}. The JSON and HTML reports have everything.", ""]
     return "\n".join(lines)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from pytest_riskguard.gates.explanation import Judgements, MovedDocument, Slice, TopicDocuments
 from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
-from pytest_riskguard.reports.figures import shown
+from pytest_riskguard.reports.figures import has, shown
 from pytest_riskguard.reports.markdown.escape import code, prose
+from pytest_riskguard.reports.markdown.pictures import Picture
 from pytest_riskguard.reports.markdown.table import folded, table
 from pytest_riskguard.reports.table import marks
 from pytest_riskguard.reports.terminal import headline
@@ -36,12 +37,14 @@ class Extent:
 ALL, TOPICS, BRIEF = Extent(), Extent(details=False), Extent(topics=False, details=False)
 
 
-def section(verdict: Verdict, extent: Extent) -> list[str]:
+def section(verdict: Verdict, extent: Extent, pictures: Sequence[Picture] = ()) -> list[str]:
     """The gate in lines, most important first."""
     lines = [prose(_summary(verdict)), ""]
     lines += [line for warning in verdict.warnings for line in (_warning(warning.code, warning.message), "")]
-    if verdict.judgements is not None and verdict.judgements.depends:
+    if verdict.judgements is not None and verdict.judgements.depends and not has(verdict, "rests_on_unjudged"):
         lines += [prose(_rests_on(verdict.judgements)), ""]
+    for picture in pictures:
+        lines += [f"![{prose(picture.description, limit=500)}]({picture.file})", ""]
     if extent.topics:
         lines += _topics(verdict)
     if extent.details:
@@ -134,9 +137,13 @@ def _slice(verdict: Verdict, each: Slice) -> list[str]:
         str(each.losses),
         signed(each.mean_difference),
         risk,
-        "too few topics" if each.adjusted_p_value is None else plain(each.adjusted_p_value),
+        "too few topics" if each.adjusted_p_value is None else _p(each.adjusted_p_value),
         "risky" if each.risky else "",
     ]
+
+
+def _p(value: float) -> str:
+    return prose("< 0.0001") if value < 1e-4 else plain(value)
 
 
 def _rests_on(judgements: Judgements) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from altair.utils.schemapi import debug_mode
+
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts import law, risk, scores, slices, systems, topics
 from pytest_riskguard.reports.html.charts.drawing import Chart
@@ -26,5 +28,6 @@ _ALL = (
 
 def charts(verdict: Verdict) -> list[Chart]:
     """Those that the verdict has data for."""
-    found = (draw(verdict) for draw in _ALL)
+    with debug_mode(False):  # no validation of every part as it is put together: it takes longer than drawing
+        found = [draw(verdict) for draw in _ALL]
     return [chart for chart in found if chart is not None]

@@ -120,8 +120,8 @@ def quantiles(verdict: Verdict) -> Chart | None:
     drawn = alt.layer(
         diagonal.mark_line(color=LIMIT, strokeDash=[5, 4], strokeWidth=1.5, aria=False).encode(x="x:Q", y="y:Q"),
         dots.encode(
-            x=alt.X("normal:Q", title="quantile of the normal law (standard errors)"),
-            y=alt.Y("bootstrap:Q", title="quantile of the bootstrap law (standard errors)"),
+            x=alt.X("normal:Q", title="normal quantile (standard errors)"),
+            y=alt.Y("bootstrap:Q", title="bootstrap quantile (standard errors)"),
             description=alt.Description("label:N"),
         ),
     ).properties(width=HALF, height=260)
@@ -134,11 +134,11 @@ def quantiles(verdict: Verdict) -> Chart | None:
         "How normal the estimate is",
         drawn,
         description=(
-            f"{counted(len(pairs), 'quantile')} of the bootstrap law against the normal law. Furthest from the diagonal: "
-            f"normal {signed(furthest.normal, 2)}, bootstrap {signed(furthest.bootstrap, 2)}."
+            f"{counted(len(pairs), 'quantile')} of the bootstrap law against the normal law. Furthest from the "
+            f"diagonal: normal {signed(furthest.normal, 2)}, bootstrap {signed(furthest.bootstrap, 2)}."
         ),
         caption=(
-            "Points on the dashed line: the law of the estimate is normal, and Student-t says what the bootstrap says. "
-            f"Scores: skewness {signed(diagnostics.skewness, 2)}{shapiro}."
+            "Points on the dashed line: the law of the estimate is normal, and Student-t says what the bootstrap "
+            f"says. Scores: skewness {signed(diagnostics.skewness, 2)}{shapiro}."
         ),
     )

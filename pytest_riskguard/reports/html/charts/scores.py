@@ -75,8 +75,8 @@ def cells(found: list[Row], low: float, high: float) -> list[Row]:
             "change": change,
             "count": count,
             "label": (
-                f"{counted(count, 'topic')} with baseline near {plain(low + (x + 0.5) * width, 2)} and candidate near "
-                f"{plain(low + (y + 0.5) * width, 2)}"
+                f"{counted(count, 'topic')} with baseline near {plain(low + (x + 0.5) * width, 2)} and candidate "
+                f"near {plain(low + (y + 0.5) * width, 2)}"
             ),
         }
         for (x, y, change), count in sorted(counts.items())

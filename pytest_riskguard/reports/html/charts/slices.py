@@ -66,8 +66,8 @@ def slices(verdict: Verdict) -> Chart | None:
         drawn,
         description=f"Lowest first: {', '.join(names[:5])}. Significantly risky: {', '.join(risky) or 'none'}.",
         caption=(
-            "The risk on the topics of each tag, with its interval. Orange: significantly risky for itself (Holm over "
-            "all slices); blue: not; grey: fewer than 10 topics, so no interval. The dashed line is the bound."
+            "The risk on the topics of each tag, with its interval. Orange: significantly risky for itself (Holm "
+            "over all slices); blue: not; grey: fewer than 10 topics, so no interval. The dashed line is the bound."
         ),
         wide=True,
     )

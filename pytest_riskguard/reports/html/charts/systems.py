@@ -87,8 +87,8 @@ def georisk(verdict: Verdict) -> Chart | None:
             f"{', '.join(names[system] for system in ordered[:5])}."
         ),
         caption=(
-            "Orange: the candidate; blue: the reference that it is judged against; grey: the rest of the pool. A line "
-            "that falls belongs to a system that fails on topics where others do not."
+            "Orange: the candidate; blue: the reference that it is judged against; grey: the rest of the pool. A "
+            "line that falls belongs to a system that fails on topics where others do not."
         ),
     )
 
@@ -164,7 +164,8 @@ def components(verdict: Verdict) -> Chart | None:
         drawn,
         description=f"{counted(len(found), 'system')} on two principal axes of their scores.",
         caption=(
-            f"Systems that are near each other do well on the same topics. The first axis is close to the mean score; "
-            f"far from the dashed line are systems of another kind. Orange: {clean(verdict.candidate, limit=40)}."
+            "Systems that are near each other do well on the same topics. The first axis is close to the mean "
+            f"score; far from the dashed line are systems of another kind. Orange: "
+            f"{clean(verdict.candidate, limit=40)}."
         ),
     )

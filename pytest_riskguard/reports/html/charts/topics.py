@@ -95,11 +95,13 @@ def differences(verdict: Verdict) -> Chart | None:
     read += " Orange topics lost, blue topics won; those in full colour are flagged"
     if critical is not None:
         read += (
-            f": their TRi, a topic's part in the risk in standard deviations, lies beyond the dashed critical lines at "
-            f"±{plain(critical, 2)} ({percent(verdict.level)} %)"
+            f": their TRi, a topic's part in the risk in standard deviations, lies beyond the dashed critical lines "
+            f"at ±{plain(critical, 2)} ({percent(verdict.level)} %)"
         )
     drawn = alt.vconcat(*panels, spacing=14)
-    return chart("topics", "Topics", drawn, description=description, caption=f"{read}.", wide=True)
+    return chart(
+        "topics", "Difference and TRi of each topic", drawn, description=description, caption=f"{read}.", wide=True
+    )
 
 
 def _count(found: Sequence[Row], change: str) -> int:

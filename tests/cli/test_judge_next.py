@@ -1,0 +1,129 @@
+"""``riskguard judge-next``: a table of documents to judge, safe to print and to open."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_riskguard.cli.judge_next import table
+from pytest_riskguard.gates.judge_next import ToJudge
+from tests.plugin import world
+
+ASKED = "judge-next loss.run --baseline ./prod.run --qrels qrels.txt --measure AP"
+
+
+@pytest.fixture(autouse=True)
+def documents(folder):
+    """12 topics lose: the candidate has ``new`` first there, which nobody judged; all else is judged."""
+    for name, first in (("prod", "good"), ("loss", "new")):
+        rows = [
+            f"{topic} Q0 {document} 0 {9 - rank} x\n"
+            for number, topic in enumerate(world.TOPICS)
+            for rank, document in enumerate([first if number < 12 else "good", "bad1", "good2"])
+        ]
+        (folder / f"{name}.run").write_text("".join(rows), encoding="utf-8")
+    judged = "".join(f"{topic} 0 {name} {grade}\n" for topic in world.TOPICS for name, grade in GRADES.items())
+    (folder / "qrels.txt").write_text(judged, encoding="utf-8")
+
+
+GRADES = {"good": 1, "bad1": 0, "good2": 1}
+
+
+def test_the_list_is_a_table_and_what_is_said_of_it_goes_to_stderr(command):
+    ended = command(f"{ASKED} --topics topics.tsv")
+    assert ended.status == 0
+    header, *rows = (line.split("\t") for line in ended.out.splitlines())
+    assert header == ["topic", "document", "query"]
+    assert rows == [[t, "new", world.QUERIES[t]] for t in world.TOPICS[: len(rows)]]
+    assert 0 < len(rows) <= 12
+    assert ended.err.startswith(f"{len(rows)} documents to judge; the verdict could change.")
+
+
+def test_without_topics_there_is_no_query_text(command):
+    assert command(ASKED).out.splitlines()[1] == "t01\tnew\t"
+
+
+def test_the_budget_cuts_the_list_and_out_writes_it(command, folder):
+    ended = command(f"{ASKED} --budget 2 --out list.tsv")
+    assert (ended.status, ended.out) == (0, "")
+    assert (folder / "list.tsv").read_text(encoding="utf-8") == "topic\tdocument\tquery\nt01\tnew\t\nt02\tnew\t\n"
+    assert ended.err.startswith("the first 2 of ")
+
+
+def test_judging_what_is_listed_settles_the_verdict(command, folder):
+    rows = [line.split("\t") for line in command(ASKED).out.splitlines()[1:]]
+    with (folder / "qrels.txt").open("a", encoding="utf-8") as file:
+        file.writelines(f"{topic} 0 {document} 0\n" for topic, document, _ in rows)
+    ended = command(ASKED)
+    assert (ended.status, ended.out) == (0, "topic\tdocument\tquery\n")
+    assert ended.err == "the verdict does not depend on documents that nobody judged\n"
+
+
+def test_several_verdicts_have_one_list(command):
+    ended = command(f"{ASKED} --alpha 0 --alpha 5 --measure RR")
+    rows = ended.out.splitlines()[1:]
+    assert len(rows) == len(set(rows)) <= 12
+    assert "4 of 4 verdicts could change" in ended.err
+
+
+def test_a_stored_baseline_is_asked_with_its_run(command, folder):
+    assert command("baseline add kept prod.run --qrels qrels.txt --measure AP --allow-ci").status == 0
+    assert command("baseline add bare prod.run --qrels qrels.txt --measure AP --allow-ci --no-run").status == 0
+    asked = ASKED.replace("./prod.run", "{}")
+    assert command(asked.format("kept")).out == command(ASKED).out
+    ended = command(asked.format("bare"))
+    assert (ended.status, ended.out) == (3, "")
+    assert "its run was not kept" in ended.err
+    assert command("baseline add kept good.run --replicate --allow-ci").status == 0
+    ended = command(asked.format("kept"))
+    assert (ended.status, ended.out) == (2, "")
+    assert "kept has replicates" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ("judge-next none.run --baseline ./prod.run --qrels qrels.txt", 3, "none.run: no such file"),
+        ("judge-next loss.run --baseline ./prod.run --qrels qrels.txt --measure nope", 2, "no measure 'nope'"),
+        ("judge-next loss.run --baseline ./prod.run --qrels qrels.txt --budget 0", 2, "--budget"),
+        ("judge-next loss.run --baseline ./prod.run --qrels qrels.txt --gate no_topic_collapse --tolerance 1", 2, ""),
+        (f"{ASKED} --out none/list.tsv", 2, "--out none/list.tsv: cannot write"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(command, arguments, status, said):
+    ended = command(arguments)
+    assert (ended.status, ended.out) == (status, "")
+    assert said in ended.err
+
+
+@pytest.mark.parametrize(
+    ("query", "cell"),
+    [
+        ("shoes", "shoes"),
+        ("=1+1", "'=1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-5 degrees", "'-5 degrees"),
+        ("a\tb\nc", "a b c"),
+        ("\x1b[2Jred\u202e", "[2Jred"),
+        ("::error::x", ": :error::x"),
+        ("\n=1", "'=1"),
+    ],
+)
+def test_query_texts_are_data(query, cell):
+    assert table([ToJudge("t1", "d1")], {"t1": query}) == f"topic\tdocument\tquery\nt1\td1\t{cell}\n"
+
+
+@pytest.mark.parametrize(
+    ("document", "cell"),
+    [("d-1", "d-1"), ("-12", "-12"), ("@user", "@user"), ("=1+1", "'=1+1"), ("+cmd|'/C'!A0", "'+cmd|'/C'!A0")],
+)
+def test_ids_are_kept_but_for_what_a_spreadsheet_would_run(document, cell):
+    assert table([ToJudge("t", document)], {}).splitlines()[1] == f"t\t{cell}\t"
+
+
+def test_an_id_that_no_line_can_show_is_left_out(command, folder):
+    run = folder / "loss.run"
+    run.write_text(run.read_text(encoding="utf-8").replace("t01 Q0 new", "t01 Q0 ::new\x1b[2J"), encoding="utf-8")
+    ended = command(ASKED)
+    assert "\x1b" not in ended.out + ended.err
+    assert not ended.out.splitlines()[1].startswith("t01")
+    assert "left out: 1 with an id" in ended.err

@@ -1,0 +1,107 @@
+"""``--slice``: commands about the topics of a tag."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.plugin import world
+
+BASE = "loss.run --baseline prod --measure AP"
+
+
+@pytest.fixture(autouse=True)
+def tags(folder: Path) -> None:
+    """The 12 topics that ``loss.run`` loses are codes, 16 are words, 2 are names."""
+    rows = ["topic\tquery\tkind\n"]
+    for place, topic in enumerate(world.TOPICS):
+        kind = "code" if place < 12 else "words" if place < 28 else "name"
+        rows.append(f"{topic}\t{world.QUERIES[topic]}\t{kind}\n")
+    (folder / "topics.tsv").write_text("".join(rows))
+
+
+def test_each_slice_has_its_verdict_and_says_so(command):
+    ended = command(f"compare {BASE} --slice kind=words --slice kind=code -q")
+    first, second = ended.out.splitlines()
+    assert ended.status == 1
+    assert first.startswith("PASS not significantly risky")
+    assert "(AP, kind=words, 16 topics)" in first
+    assert second.startswith("FAIL significantly risky")
+    assert "(AP, kind=code, 12 topics; worst: t07)" in second
+
+
+def test_a_tag_asks_about_its_values_that_are_large_enough(command):
+    ended = command(f"compare {BASE} --slice kind --smallest-slice 10 --alpha 0 --alpha 1 --family holm --json -")
+    found = json.loads(ended.out)["verdicts"]
+    assert [(v["alpha"], v["slice"], v["topics"]["count"]) for v in found] == [
+        (0, "kind=code", 12),
+        (0, "kind=words", 16),
+        (1, "kind=code", 12),
+        (1, "kind=words", 16),
+    ]
+    assert {verdict["family"]["size"] for verdict in found} == {4}
+
+
+def test_a_small_slice_is_judged_when_it_is_named(command):
+    ended = command(f"compare {BASE} --slice kind=name -q")
+    assert ended.status == 1
+    assert "INCONCLUSIVE inconclusive, too few topics" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--slice kinds", "--slice: there is no tag 'kinds'; did you mean 'kind'?"),
+        ("--slice kind=codes", "--slice: no judged topic has kind=codes; did you mean 'kind=code'?"),
+        (
+            "--slice kind",
+            "no value of 'kind' has 25 judged topics (largest: words 16, code 12, name 2); set --smallest",
+        ),
+        ("--slice kind --slice kind=code --smallest-slice 10", "--slice: kind=code is there twice"),
+        ("--slice kind=code --smallest-slice 10", "--smallest-slice: there is no --slice TAG whose values could be"),
+        ("--smallest-slice 10", "--smallest-slice: there is no --slice TAG"),
+        ("--slice =code", "expected TAG=VALUE or TAG"),
+        ("--slice kind --smallest-slice 9", "9 is not in the range x>=10"),
+        ("--slice kind=code --qrels qrels.txt", "there is no topics file"),
+    ],
+)
+def test_mistakes_are_wrong_questions(command, options, said):
+    ended = command(f"compare {BASE} {options}")
+    assert (ended.status, ended.out) == (2, "")
+    assert said in " ".join(ended.err.split())
+
+
+def test_a_file_that_is_missing_makes_the_verdict_incomparable(command, folder):
+    (folder / "topics.tsv").unlink()
+    ended = command(f"compare {BASE} --slice kind=code --json -")
+    assert ended.status == 3
+    assert [verdict["slice"] for verdict in json.loads(ended.out)["verdicts"]] == ["kind=code"]
+    assert command(f"compare {BASE} --slice kind").status == 3
+
+
+def test_tables_of_scores_have_slices_too(command, folder):
+    for name, low in (("a", 0.5), ("b", 0.1)):
+        rows = [f"{topic},{low if place < 12 else 0.5},0.5\n" for place, topic in enumerate(world.TOPICS)]
+        (folder / f"{name}.csv").write_text("topic,m,n\n" + "".join(rows))
+    ended = command(
+        "compare --scores b.csv --baseline a=a.csv --topics topics.tsv --slice kind --smallest-slice 10 -q"
+    )
+    assert [line.split()[0] for line in ended.out.splitlines()] == ["FAIL", "PASS", "PASS", "PASS"]
+    assert "(m, kind=code, 12 topics" in ended.out.splitlines()[0]
+
+
+def test_plans_are_made_for_a_slice(command):
+    ended = command("power loss.run --baseline prod --measure AP --slice kind=code --json -")
+    (plan,) = json.loads(ended.out)["plans"]
+    assert (plan["slice"], plan["topics"], plan["changed"]) == ("kind=code", 12, 12)
+    assert "AP, kind=code, 12 topics, 12 changed" in ended.err
+
+
+def test_judgements_are_asked_for_topics_of_the_slice(command):
+    everything = command("judge-next loss.run --baseline prod --measure AP@10 --slice kind=code")
+    asked = {line.split("\t")[0] for line in everything.out.splitlines()[1:]}
+    assert everything.status == 0
+    assert asked <= {*world.TOPICS[:12]}
+    assert asked

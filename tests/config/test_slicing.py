@@ -1,0 +1,193 @@
+"""Slices in riskguard.yaml: which items they become, and what is wrong with them, at their line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.config import load_config
+from pytest_riskguard.config.ids import readable, unique
+from pytest_riskguard.config.slicing import with_slices
+from pytest_riskguard.errors import ConfigError
+
+HEAD = "collection: {qrels: qrels.txt, topics: topics.tsv}\nmeasures: [AP]\ncandidate: new.run\n"
+GATE = "name: g, kind: not_significantly_risky, baseline: prod"
+SIZES = {"code": 30, "how to": 12, "how_to": 12, "a/b::c]": 11, "rare": 2}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows, judged = ["topic\tquery\tintent\tkind\n"], []
+    for value, size in SIZES.items():
+        for number in range(size):
+            topic = f"t{len(judged):03d}"
+            rows.append(f"{topic}\tsome words\t{value}\t{'odd' if number % 2 else 'even'}\n")
+            judged.append(topic)
+    rows.append("unjudged\tsome words\tnew\teven\n")
+    (tmp_path / "topics.tsv").write_text("".join(rows))
+    (tmp_path / "qrels.txt").write_text("".join(f"{topic} 0 d 1\n" for topic in judged))
+    return tmp_path
+
+
+@pytest.fixture
+def load(folder: Path):
+    def load(*gates: str, head: str = HEAD):
+        path = folder / "riskguard.yaml"
+        path.write_text(head + "gates:\n" + "".join(f"  - {{{gate}}}\n" for gate in gates))
+        return with_slices(load_config(path))
+
+    return load
+
+
+@pytest.fixture
+def items(load):
+    def items(*gates: str):
+        return {item.id: item.gate.slice for gate in load(*gates).gates for item in gate.items()}
+
+    return items
+
+
+@pytest.fixture
+def errors(load):
+    def errors(*gates: str, head: str = HEAD):
+        with pytest.raises(ConfigError) as caught:
+            load(*gates, head=head)
+        return [(error.line, error.problem) for error in caught.value.errors]
+
+    return errors
+
+
+def test_a_named_slice_leaves_the_gate_its_name(items):
+    assert items(f"{GATE}, slice: intent=rare") == {"g": "intent=rare"}
+
+
+def test_several_slices_have_an_item_each(items):
+    assert items(f"{GATE}, slice: [intent=code, intent=rare]") == {
+        "g[code]": "intent=code",
+        "g[rare]": "intent=rare",
+    }
+    assert items(f"{GATE}, slice: [intent=code, kind=odd]") == {
+        "g[intent=code]": "intent=code",
+        "g[kind=odd]": "kind=odd",
+    }
+
+
+def test_a_tag_has_an_item_for_each_large_value_even_if_there_is_but_one(items):
+    assert items(f"{GATE}, slice: intent") == {"g[code]": "intent=code"}
+    assert items(f"{GATE}, slice: kind, alpha: [0, 5]") == {
+        "g[AP-0-even]": "kind=even",
+        "g[AP-0-odd]": "kind=odd",
+        "g[AP-5-even]": "kind=even",
+        "g[AP-5-odd]": "kind=odd",
+    }
+
+
+def test_ids_made_of_other_peoples_text_are_safe_and_unique(items):
+    found = items(f"{GATE}, slice: intent, smallest_slice: 10")
+    assert sorted(found.values()) == sorted(f"intent={value}" for value in SIZES if value != "rare")
+    inner = [item.removeprefix("g[").removesuffix("]") for item in found]
+    assert not any(character in text for text in inner for character in " :/[]")
+    assert [text for text in inner if "~" not in text] == ["a_b__c_", "code"]
+    assert len(set(inner)) == 4
+
+
+def test_baselines_stand_before_slices_and_all_are_one_family(load):
+    config = load("name: g, kind: not_significantly_risky, baselines: [a, b], slice: kind, alpha: [0, 5]")
+    found = config.gates[0].items()
+    assert [item.id for item in found][:4] == ["g[AP-0-a-even]", "g[AP-0-a-odd]", "g[AP-0-b-even]", "g[AP-0-b-odd]"]
+    assert config.family_of(found[0]) == ("holm", found[:4])
+
+
+def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(load):
+    slices = "slice: kind"
+    pool = load(f"name: g, kind: georisk_not_worse, baselines: [a, b], {slices}")
+    items = pool.gates[0].items()
+    assert [item.baselines for item in items] == [("a", "b")] * 2
+    assert pool.family_of(items[0]) == ("holm", items)
+    other = load(f"name: g, kind: no_topic_collapse, baseline: a, {slices}")
+    assert other.family_of(other.gates[0].items()[0]) == ("none", ())
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ("slice: intend", "slice of gate 'g': there is no tag 'intend'; did you mean 'intent'?"),
+        ("slice: intent=codes", "slice of gate 'g': no judged topic has intent=codes; did you mean 'intent=code'?"),
+        ("slice: [kind, kind=odd]", "slice of gate 'g': kind=odd asks about kind=odd, which kind does already"),
+        (
+            "slice: intent, smallest_slice: 40",
+            "slice of gate 'g': no value of 'intent' has 40 judged topics (largest: code 30, how to 12, how_to 12, "
+            "a/b::c] 11, rare 2); set smallest_slice lower, or name the slices to ask about, such as intent=code",
+        ),
+        ("slice: []", "slice of gate 'g': expected TAG=VALUE or TAG or a list of them, found an empty list"),
+        ("slice: intent=", "slice of gate 'g': expected TAG=VALUE or TAG, a column of the topics file, found"),
+        ("slice: 3", "slice of gate 'g': expected TAG=VALUE or TAG, found the number 3; put it in quotes"),
+        ("slice: [kind=odd, kind = odd]", "slice of gate 'g': kind=odd appears twice"),
+        ("slice: intent, smallest_slice: 9", "smallest_slice of gate 'g': expected a whole number, at least 10"),
+        ("smallest_slice: 30", "smallest_slice of gate 'g' has no meaning without `slice: TAG`; leave it out"),
+        (
+            "slice: intent=code, smallest_slice: 30",
+            "smallest_slice of gate 'g' has no meaning without `slice: TAG`; leave it out",
+        ),
+    ],
+)
+def test_mistakes_are_told_at_their_line(errors, keys, problem):
+    ((line, said),) = errors(f"{GATE}, {keys}")
+    assert line == 5
+    assert said.startswith(problem)
+
+
+def test_the_mistakes_of_all_gates_are_told_at_once(errors):
+    found = errors(f"{GATE}, slice: intend", "name: h, kind: no_topic_collapse, baseline: a, slice: [kind=odd, x=y]")
+    assert [line for line, _ in found] == [5, 6]
+
+
+def test_files_that_cannot_tell_are_named(errors, folder):
+    head = HEAD.replace(", topics: topics.tsv", "")
+    ((line, said),) = errors(f"{GATE}, slice: intent", head=head)
+    assert (line, said.startswith("slice: there is no topics file whose columns")) == (5, True)
+    with (folder / "topics.tsv").open("a") as file:
+        file.write("t000\tagain\tcode\todd\n")
+    ((line, said),) = errors(f"{GATE}, slice: intent")
+    assert line == 5
+    assert f"slice: its topics cannot be looked up: {folder / 'topics.tsv'}:70: " in said
+
+
+def test_gates_without_slices_open_no_file(load, folder):
+    (folder / "topics.tsv").unlink()
+    (folder / "qrels.txt").unlink()
+    assert [item.id for item in load(GATE).gates[0].items()] == ["g"]
+
+
+def test_slices_that_nobody_looked_up_are_no_items(load, folder):
+    load(f"{GATE}, slice: kind")
+    with pytest.raises(ValueError, match="nobody looked up"):
+        load_config(folder / "riskguard.yaml").gates[0].items()
+
+
+def test_looking_slices_up_loads_neither_scipy_nor_ir_measures(load, folder):
+    load(f"{GATE}, slice: kind")
+    code = (
+        "import sys; from pathlib import Path; from pytest_riskguard.config.load import load_config; "
+        "from pytest_riskguard.config.slicing import with_slices; "
+        "print(len(with_slices(load_config(Path('riskguard.yaml'))).gates[0].items())); "
+        "print({'scipy', 'ir_measures', 'rich'} & {*sys.modules})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stdout == "2\nset()\n"
+
+
+def test_readable_text_keeps_letters_of_any_script_and_nothing_that_hides():
+    assert readable("größe-3.5") == "größe-3.5"
+    assert readable("a\u202eb\nc\x1b[0m") == "a_b_c__0m"
+    assert len(readable("x" * 1000)) == 40
+
+
+def test_equal_ids_are_told_apart_by_what_they_were_made_of():
+    first = unique(["g[a]", "g[a]", "g[b]"], ["x", "y", "z"])
+    assert len(set(first)) == 3
+    assert first[2] == "g[b]"
+    assert unique(["g[a]", "g[a]", "g[a]"], ["w", "x", "y"])[1:] == first[:2]

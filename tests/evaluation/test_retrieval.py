@@ -1,0 +1,275 @@
+"""Asking a live system: order, threads, time limits, tries. Events say what comes first, no clock does."""
+
+from __future__ import annotations
+
+import contextvars
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from pytest_riskguard.evaluation.retrieval import Asking, NoPairError, Retrieved, backoff, retrieve
+
+QUERIES = {f"t{number:02d}": f"query {number}" for number in range(20)}
+#: Of asking: in the calling thread, in one thread, in several.
+WAYS = [Asking(), Asking(timeout=60), Asking(workers=4), Asking(workers=50, timeout=60)]
+
+
+def at_once(attempt: int) -> float:
+    return 0.0
+
+
+def answer(query: str) -> list[tuple[str, float]]:
+    return [(f"{query}-{rank}", -float(rank)) for rank in range(5)]
+
+
+def searching() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "riskguard-search"]
+
+
+@pytest.fixture(autouse=True)
+def _no_thread_stays() -> Iterator[None]:
+    yield
+    for thread in searching():
+        thread.join(timeout=30)
+    assert searching() == []
+
+
+@pytest.mark.parametrize("asking", WAYS)
+def test_every_way_of_asking_gives_the_same_in_the_same_order(asking):
+    found = retrieve(answer, QUERIES, asking)
+    assert found == Retrieved({topic: answer(query) for topic, query in QUERIES.items()}, ())
+    assert list(found.answers) == list(QUERIES)
+
+
+def test_answers_stand_in_the_order_of_the_queries_though_the_first_comes_last():
+    others = threading.Semaphore(0)
+
+    def search(query: str) -> list[tuple[str, float]]:
+        if query == "query 0":
+            for _ in range(len(QUERIES) - 1):
+                assert others.acquire(timeout=30)
+        else:
+            others.release()
+        return answer(query)
+
+    found = retrieve(search, QUERIES, Asking(workers=2))
+    assert list(found.answers) == list(QUERIES)
+    assert found.answers["t00"] == answer("query 0")
+
+
+def test_as_many_are_asked_at_a_time_as_there_are_workers_and_no_more():
+    together, most, now, lock = threading.Barrier(4, timeout=30), 0, 0, threading.Lock()
+
+    def search(query: str) -> list[tuple[str, float]]:
+        nonlocal most, now
+        with lock:
+            now += 1
+            most = max(most, now)
+        together.wait()  # four must be here at a time, or this breaks
+        with lock:
+            now -= 1
+        return []
+
+    assert retrieve(search, QUERIES, Asking(workers=4)).failed == ()
+    assert most == 4
+
+
+def test_without_workers_or_limit_the_calling_thread_asks():
+    threads = set()
+    retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Asking())
+    assert threads == {threading.current_thread()}
+    retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Asking(timeout=60))
+    assert len(threads) == 2
+
+
+@pytest.mark.parametrize("asking", WAYS)
+def test_all_failed_queries_are_named_in_order_with_their_attempts(asking):
+    def search(query: str) -> list[tuple[str, float]]:
+        if query in ("query 3", "query 17"):
+            raise KeyError(query)
+        return answer(query)
+
+    for retries in (0, 2):
+        found = retrieve(
+            search, QUERIES, Asking(asking.depth, asking.workers, asking.timeout, retries), pause=at_once
+        )
+        assert [(f.topic, f.query, str(f.error), f.attempts) for f in found.failed] == [
+            ("t03", "query 3", "'query 3'", retries + 1),
+            ("t17", "query 17", "'query 17'", retries + 1),
+        ]
+        assert len(found.answers) == len(QUERIES) - 2
+
+
+@pytest.mark.parametrize("asking", [Asking(retries=2), Asking(workers=3, retries=2)])
+def test_a_try_that_succeeds_makes_up_for_those_that_failed(asking):
+    tries: dict[str, int] = {}
+
+    def search(query: str) -> list[tuple[str, float]]:
+        tries[query] = tries.get(query, 0) + 1
+        if tries[query] < 3:
+            raise ConnectionError("not now")
+        return answer(query)
+
+    pauses: list[int] = []
+    found = retrieve(search, QUERIES, asking, pause=lambda attempt: pauses.append(attempt) or 0.0)
+    assert found == retrieve(answer, QUERIES, Asking())
+    assert set(tries.values()) == {3}
+    assert sorted(pauses) == [1] * len(QUERIES) + [2] * len(QUERIES)
+
+
+def test_pauses_double_up_to_half_a_minute_and_are_the_same_each_time():
+    assert [backoff(attempt) for attempt in (1, 2, 3, 4, 7, 8, 10_000)] == [0.5, 1.0, 2.0, 4.0, 30.0, 30.0, 30.0]
+
+
+def test_a_query_that_overruns_its_time_fails_and_the_others_do_not_wait_for_it():
+    released = threading.Event()
+
+    def search(query: str) -> list[tuple[str, float]]:
+        if query in ("query 0", "query 5"):
+            assert released.wait(timeout=30)
+        return answer(query)
+
+    try:
+        found = retrieve(search, QUERIES, Asking(workers=1, timeout=0.5, retries=1), pause=at_once)
+    finally:
+        released.set()
+    assert [(f.topic, type(f.error), f.attempts) for f in found.failed] == [
+        ("t00", TimeoutError, 2),
+        ("t05", TimeoutError, 2),
+    ]
+    assert str(found.failed[0].error) == "no answer within 0.5 s; its thread cannot be stopped and may go on"
+    assert list(found.answers) == [topic for topic in QUERIES if topic not in ("t00", "t05")]
+
+
+def test_an_answer_that_comes_too_late_is_not_taken_for_another_query():
+    late, asked = threading.Event(), []
+
+    def search(query: str) -> list[tuple[str, float]]:
+        asked.append(query)
+        if asked == ["query 0"]:
+            assert late.wait(timeout=30)
+            return [("late", 1.0)]
+        late.set()  # the second try lets the first one answer
+        return answer(query)
+
+    found = retrieve(search, QUERIES, Asking(timeout=0.5, retries=1), pause=at_once)
+    assert found.failed == ()
+    assert found.answers == {topic: answer(query) for topic, query in QUERIES.items()}
+
+
+@pytest.mark.parametrize("asking", WAYS)
+@pytest.mark.parametrize(
+    ("results", "said"),
+    [
+        (["d1"], "returned 'd1', expected"),
+        ([("d1", "1.0")], r"returned \('d1', '1.0'\), expected"),
+        ([(None, 1.0)], r"returned \(None, 1.0\), expected"),
+        ([("d1", True)], r"returned \('d1', True\), expected"),
+        ({"d1": 1.0}, "returned 'd1', expected"),
+    ],
+)
+def test_what_is_no_pair_is_a_failure_that_is_not_tried_again(asking, results, said):
+    found = retrieve(lambda _: results, {"t": "q"}, replace(asking, retries=3))
+    (failed,) = found.failed
+    assert failed.attempts == 1
+    with pytest.raises(NoPairError, match=said):
+        raise failed.error
+
+
+@pytest.mark.parametrize("asking", WAYS)
+def test_a_generator_is_read_to_the_depth_and_where_it_was_called(asking):
+    threads: list[set[threading.Thread]] = []
+
+    def search(query: str) -> Iterator[tuple[str, float]]:
+        mine = {threading.current_thread()}
+        threads.append(mine)
+
+        def results() -> Iterator[tuple[str, float]]:
+            for rank in range(3):
+                mine.add(threading.current_thread())
+                yield f"d{rank}", -float(rank)
+            raise AssertionError("nobody asked for more")
+
+        return results()
+
+    found = retrieve(search, QUERIES, replace(asking, depth=3))
+    assert found.failed == ()
+    assert all(len(pairs) == 3 for pairs in found.answers.values())
+    assert all(len(mine) == 1 for mine in threads)
+
+
+class EnoughError(Exception):
+    """Ends a run."""
+
+
+@pytest.mark.parametrize("asking", WAYS)
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, EnoughError])
+def test_an_end_of_everything_passes_through_and_leaves_no_thread(asking, ending):
+    asked = []
+
+    def search(query: str) -> list[tuple[str, float]]:
+        asked.append(query)
+        if query == "query 3":
+            raise ending
+        return answer(query)
+
+    with pytest.raises(ending):
+        retrieve(search, {f"t{i}": f"query {i}" for i in range(5000)}, asking, stops=(EnoughError,))
+    assert len(asked) < 5000
+
+
+def test_an_interrupt_while_others_search_leaves_no_thread_once_they_are_back():
+    started, released = threading.Event(), threading.Event()
+
+    def search(query: str) -> list[tuple[str, float]]:
+        if query == "query 0":
+            started.set()
+            assert released.wait(timeout=30)
+        else:
+            assert started.wait(timeout=30)
+            raise KeyboardInterrupt
+        return []
+
+    with pytest.raises(KeyboardInterrupt):
+        retrieve(search, QUERIES, Asking(workers=2))
+    released.set()  # that none stays then is seen by the fixture
+
+
+@pytest.mark.parametrize("asking", [Asking(retries=1), Asking(workers=3, retries=1)])
+def test_progress_is_told_in_the_calling_thread_once_for_each_query(asking):
+    told = []
+
+    def search(query: str) -> list[tuple[str, float]]:
+        if query == "query 3":
+            raise ValueError
+        return []
+
+    def progress(done: int, total: int) -> None:
+        assert threading.current_thread() is threading.main_thread()
+        told.append((done, total))
+
+    retrieve(search, QUERIES, asking, progress=progress, pause=at_once)
+    assert told == [(done, len(QUERIES)) for done in range(1, len(QUERIES) + 1)]
+
+
+def test_context_variables_of_the_caller_hold_for_the_search():
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
+    variable.set("set")
+    seen = set()
+    retrieve(lambda _: seen.add(variable.get()) or [], QUERIES, Asking(workers=3))
+    assert seen == {"set"}
+
+
+def test_a_process_ends_though_a_search_never_does():
+    code = """
+import threading
+from pytest_riskguard.evaluation.retrieval import Asking, retrieve
+found = retrieve(lambda _: threading.Event().wait(), {"t": "q"}, Asking(timeout=0.01))
+print(found.failed[0].topic)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout) == (0, "t\n"), done.stderr

@@ -1,0 +1,105 @@
+"""Which topics a gate on a slice is about."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.restriction import slices_of, within
+from pytest_riskguard.gates.spec import Gate
+
+TAGS = {
+    **{f"c{i:02d}": {"intent": "code", "length": "short"} for i in range(30)},
+    **{f"h{i:02d}": {"intent": "howto", "length": "long"} for i in range(12)},
+    "x00": {"intent": "", "length": "long"},
+    "u00": {"intent": "code", "length": "short"},  # nobody judged it
+}
+JUDGED = sorted({*TAGS} - {"u00"})
+
+
+def scores(*topics: str) -> TopicScores:
+    return TopicScores.from_mapping({topic: index / 100 for index, topic in enumerate(topics)}, name="new")
+
+
+def test_scores_and_what_is_said_of_topics_are_those_of_the_slice():
+    whole = replace(
+        scores("c00", "c01", "h00", "x00"),
+        unanswered=("c01", "h00"),
+        unknown=("nobody", "u00"),
+        without_relevant=("c29", "h11"),
+    )
+    part = within(whole, "intent=code", TAGS)
+    assert (part.topics, part.values.tolist()) == (("c00", "c01"), [0.0, 0.01])
+    assert (part.unanswered, part.unknown, part.without_relevant) == (("c01",), ("u00",), ("c29",))
+    assert (part.name, part.digest, part.from_run) == (whole.name, whole.digest, whole.from_run)
+
+
+def test_scores_without_a_topic_of_the_slice_cannot_be_compared():
+    with pytest.raises(DataError, match="new has no topic with intent=howto") as caught:
+        within(scores("c00", "c01"), "intent=howto", TAGS)
+    assert caught.value.reason == "no_common_topic"
+
+
+@pytest.mark.parametrize(
+    ("entry", "smallest", "expected"),
+    [
+        ("intent", 25, ("intent=code",)),  # u00 is not judged, x00 has no value
+        ("intent", 30, ("intent=code",)),
+        ("intent", 12, ("intent=code", "intent=howto")),
+        ("length", 13, ("length=long", "length=short")),
+        ("intent=howto", 25, ("intent=howto",)),  # named: whatever its size
+        (" intent = howto ", 25, ("intent=howto",)),
+    ],
+)
+def test_a_tag_stands_for_its_values_that_are_large_enough(entry, smallest, expected):
+    assert slices_of(entry, JUDGED, TAGS, smallest=smallest) == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("intend", "there is no tag 'intend'; did you mean 'intent'?"),
+        ("colour=red", "there is no tag 'colour'; there are intent, length$"),
+        ("intent=Codes", "no judged topic has intent=Codes; did you mean 'intent=code'?"),
+        ("intent=zzz", "no judged topic has intent=zzz; there are intent=code, intent=howto$"),
+        ("intent=", "expected TAG=VALUE or TAG"),
+        ("=code", "expected TAG=VALUE or TAG"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_the_nearest(entry, message):
+    with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+        slices_of(entry, JUDGED, TAGS)
+
+
+def test_a_tag_whose_values_are_all_small_says_their_sizes():
+    with pytest.raises(ValueError, match=r"has 31 judged topics \(largest: code 30, howto 12\); set few lower, or"):
+        slices_of("intent", JUDGED, TAGS, smallest=31, option="few")
+
+
+def test_a_tag_with_an_equals_sign_cannot_be_named():
+    tags = {"q1": {"a=b": "c"}}
+    with pytest.raises(ValueError, match="tag 'a=b' has a '=' in its name"):
+        slices_of("a=b=c", ["q1"], tags)
+
+
+def test_topics_without_any_tag_say_where_tags_come_from():
+    with pytest.raises(ValueError, match="no judged topic has tags: they are further columns"):
+        slices_of("intent", ["q1"], {"q1": {}})
+    with pytest.raises(ValueError, match="no judged topic has a value of 'intent'"):
+        slices_of("intent", ["q1"], {"q1": {"intent": ""}})
+
+
+def test_a_value_may_hold_an_equals_sign():
+    tags = {f"q{i}": {"formula": "a=b"} for i in range(3)}
+    assert slices_of("formula=a=b", list(tags), tags) == ("formula=a=b",)
+    assert within(scores("q0", "q1"), "formula=a=b", tags).topics == ("q0", "q1")
+
+
+@pytest.mark.parametrize("value", ["intent", "", "=x", 3])
+def test_a_single_gate_is_about_one_slice(value):
+    with pytest.raises(ValueError, match="TAG=VALUE"):
+        Gate("g", slice=value)
+    assert Gate("g", slice=" intent = code").slice == "intent=code"

@@ -1,0 +1,192 @@
+"""A live candidate as its user meets it: asked in threads, named where it fails, ended by Ctrl-C."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.plugin.world import read_report
+
+SEARCH = """
+import threading
+
+def ask(query):
+    return [("good", 1.0), ("bad1", 0.5)]
+
+def fails(query):
+    if query[-1] in "12":
+        raise ValueError("no server for <" + query + ">")
+    return ask(query)
+
+def hangs(query):
+    if query.endswith("07"):
+        threading.Event().wait()
+    return ask(query)
+
+def exits(query):
+    import pytest
+    if query.endswith("07"):
+        pytest.exit("enough")
+    return ask(query)
+
+def skips(query):
+    import pytest
+    if query.endswith("07"):
+        pytest.skip("later")
+    return ask(query)
+"""
+
+
+@pytest.fixture
+def live(pytester, project):
+    """Judge a function of the module ``own`` with these settings."""
+
+    def run(function: str, *arguments: str, settings: str = "") -> pytest.RunResult:
+        project("good")
+        path = pytester.path / "riskguard.yaml"
+        candidate = f"candidate: {{retrieve: 'own:{function}'{settings}}}"
+        path.write_text(path.read_text().replace("candidate: candidate.run", candidate))
+        pytester.makeini("[pytest]\npythonpath = .")
+        pytester.path.joinpath("own.py").write_text(SEARCH)
+        return pytester.runpytest_subprocess("--riskguard", *arguments, timeout=120)
+
+    return run
+
+
+def test_how_a_system_is_asked_does_not_change_the_verdict(live, pytester):
+    reports = []
+    for settings in ("", ", workers: 8", ", workers: 3, timeout: 60, retries: 2"):
+        assert live("ask", "--riskguard-report=report.json", settings=settings).ret == 0
+        reports.append(read_report(pytester.path / "report.json"))
+    assert reports[0] == reports[1] == reports[2]
+
+
+def test_all_failed_queries_are_one_message_that_shows_the_first_five(live):
+    result = live("fails", settings=", workers: 4")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "incomparable (bad_run): the search failed for 6 of 30 topics: 't01' ('query number 01') failed: "
+            "ValueError: no server for <query number 01> (own.py:9); 't02' *; 't11' *; 't12' *; 't21' *; and 1 more",
+            "INCOMPARABLE  riskguard.yaml::no-risk  AP",
+        ]
+    )
+    assert "Traceback" not in result.stdout.str()
+    assert "retrieval.py" not in result.stdout.str()
+
+
+def test_a_query_without_an_answer_in_time_is_named_and_the_run_ends(live):
+    result = live("hangs", settings=", timeout: 1, workers: 4")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "incomparable (bad_run): the search for topic 't07' ('query number 07') failed: TimeoutError: no answer "
+            "within 1 s; its thread cannot be stopped and may go on"
+        ]
+    )
+
+
+def test_pytest_exit_in_a_thread_ends_the_run_and_skip_is_a_failure(live):
+    ended = live("exits", settings=", workers: 4")
+    assert ended.ret == pytest.ExitCode.INTERRUPTED
+    ended.stdout.fnmatch_lines(["*Exit: enough*"])
+    skipped = live("skips", settings=", workers: 4")
+    skipped.assert_outcomes(failed=1)
+    skipped.stdout.fnmatch_lines(["*('query number 07') failed: it called pytest.skip (later) (own.py:26)"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a signal of POSIX")
+def test_ctrl_c_ends_a_run_whose_search_hangs(live, pytester):
+    project_is_there = live("ask")
+    assert project_is_there.ret == 0
+    code = (
+        "import threading\nasked = threading.Semaphore(0)\n"
+        "def ask(query):\n    open('asked', 'w').close()\n    threading.Event().wait()\n"
+    )
+    pytester.path.joinpath("own.py").write_text(code)
+    path = pytester.path / "riskguard.yaml"
+    path.write_text(path.read_text().replace("retrieve: 'own:ask'", "retrieve: 'own:ask', workers: 4"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "--riskguard"], stdout=subprocess.PIPE, text=True, cwd=pytester.path
+    )
+    try:
+        while not pytester.path.joinpath("asked").exists():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == pytest.ExitCode.INTERRUPTED
+    assert "KeyboardInterrupt" in output
+
+
+def test_options_of_asking_are_checked_in_the_file(live):
+    result = live("ask", settings=", workers: 0")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*candidate.workers: expected a whole number, at least 1, found the number 0"])
+
+
+def test_progress_goes_to_no_pipe(live):
+    assert "retrieving" not in live("ask").stdout.str()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+@pytest.mark.parametrize(
+    ("arguments", "environment", "shown"),
+    [
+        ((), {}, True),
+        (("-v",), {}, True),
+        (("-q",), {}, False),
+        (("-s",), {}, False),
+        (("-n1",), {}, False),
+        ((), {"CI": "true"}, False),
+    ],
+)
+def test_progress_is_shown_on_a_terminal_and_erased_again(live, pytester, arguments, environment, shown):
+    import pty
+
+    assert live("ask").ret == 0
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pytest", "--riskguard", "--color=no", *arguments],
+        stdout=theirs,
+        stderr=theirs,
+        stdin=subprocess.DEVNULL,
+        cwd=pytester.path,
+        env={**os.environ, **environment, "COLUMNS": "80", "TERM": "xterm"},
+    )
+    os.close(theirs)
+    written = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            written += chunk
+    except OSError:  # Linux: the other side is closed
+        pass
+    finally:
+        os.close(ours)
+    assert process.wait(timeout=120) == 0
+    text = written.decode()
+    assert ("retrieving 1/30 topics" in text) is shown
+    assert not any("retrieving" in line for line in on_the_screen(text))
+    if not arguments:
+        assert f"riskguard.yaml .{'[100%]':>63}" in on_the_screen(text)
+
+
+def on_the_screen(text: str) -> list[str]:
+    """What a terminal shows in the end: backspaces go back, and what is written there is written over."""
+    lines = []
+    for line in text.replace("\r\n", "\n").split("\n"):
+        cells: list[str] = []
+        column = 0
+        for character in line:
+            if character == "\b":
+                column -= 1
+            else:
+                cells[column : column + 1] = [character]
+                column += 1
+        lines.append("".join(cells).rstrip())
+    return lines

@@ -1,0 +1,88 @@
+"""Gates on slices in pytest: items, their family, and the fixture's option."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.plugin import world
+
+YAML = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+measures: [AP]
+candidate: candidate.run
+gates:
+  - {name: kinds, kind: not_significantly_risky, baseline: prod, slice: kind, smallest_slice: 10}
+"""
+
+
+@pytest.fixture
+def tagged(project, pytester):
+    """The losing candidate: the 12 topics that lose are codes."""
+    folder = project("loss")
+    rows = ["topic\tquery\tkind\n"]
+    for place, topic in enumerate(world.TOPICS):
+        rows.append(f"{topic}\t{world.QUERIES[topic]}\t{'code' if place < 12 else 'words; rm -rf'}\n")
+    (folder / "topics.tsv").write_text("".join(rows))
+    (folder / "riskguard.yaml").write_text(YAML)
+    return folder
+
+
+def test_each_value_is_an_item_and_all_are_a_family(tagged, pytester):
+    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=r.json")
+    result.assert_outcomes(failed=1, passed=1)
+    result.stdout.fnmatch_lines(["*significantly risky: URisk(alpha=1)*(AP, kind=code, 12 topics; worst: t07)*"])
+    result.stdout.fnmatch_lines(["*riskguard.yaml::kinds[[]code]*"])
+    found = json.loads((tagged / "r.json").read_text())["verdicts"]
+    assert [(v["gate"], v["slice"]) for v in found] == [
+        ("kinds[code]", "kind=code"),
+        ("kinds[words__rm_-rf]", "kind=words; rm -rf"),
+    ]
+    assert [verdict["family"]["size"] for verdict in found] == [2, 2]
+
+
+def test_an_item_can_be_asked_for_by_its_id(tagged, pytester):
+    result = pytester.runpytest_subprocess("--riskguard", "riskguard.yaml::kinds[words__rm_-rf]")
+    result.assert_outcomes(passed=1)
+
+
+def test_collecting_loads_no_scipy(tagged, pytester):
+    (tagged / "conftest.py").write_text(
+        "def pytest_unconfigure(config):\n"
+        "    import sys\n"
+        "    print('LOADED', sorted({'scipy', 'ir_measures', 'rich'} & {*sys.modules}))\n"
+    )
+    result = pytester.runpytest_subprocess("--riskguard", "--collect-only", "-q")
+    result.stdout.fnmatch_lines(["riskguard.yaml::kinds[[]code]", "*LOADED *"])
+    assert "'scipy'" not in result.stdout.str()
+    assert "'ir_measures'" not in result.stdout.str()
+
+
+def test_a_slice_that_there_is_not_is_a_failing_item_at_its_line(tagged, pytester):
+    (tagged / "riskguard.yaml").write_text(YAML.replace("slice: kind,", "slice: kid,"))
+    result = pytester.runpytest_subprocess("--riskguard")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        ["*riskguard.yaml:5: slice of gate 'kinds': there is no tag 'kid'; did you mean 'kind'?"]
+    )
+
+
+def test_the_fixture_asks_about_a_slice(tagged, pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def test_slices(riskguard):
+            run = riskguard.run("candidate.run")
+            words = riskguard.assert_not_significantly_risky(run, "prod", slice="kind=words; rm -rf")
+            assert (words.slice, words.topics.count) == ("kind=words; rm -rf", 18)
+            code = riskguard.check("not_significantly_risky", run, "prod", slice="kind=code")
+            assert (code.outcome, code.topics.count) == ("fail", 12)
+            with pytest.raises(ValueError, match="slice must be TAG=VALUE, got 'kind'"):
+                riskguard.check("not_significantly_risky", run, "prod", slice="kind")
+            with pytest.raises(Exception, match="slice: no judged topic has kind=codes; did you mean 'kind=code'"):
+                riskguard.check("not_significantly_risky", run, "prod", slice="kind=codes")
+        """
+    )
+    pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml").assert_outcomes(passed=1)

@@ -1,0 +1,112 @@
+"""Made-up verdicts with all that a page can show."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.gates.explanation import (
+    Exhibits,
+    IfJudged,
+    Judgements,
+    MovedDocument,
+    TopicColumns,
+    TopicDocuments,
+    UnjudgedTopic,
+)
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.pools.judge import judge_pool
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Verdict
+from tests.reports.hostile import verdict_with
+
+
+def systems(n: int, *, shift: float = -0.03) -> tuple[TopicScores, TopicScores]:
+    """Candidate and baseline; a third of the topics does not change."""
+    rng = np.random.default_rng(n)
+    topics = tuple(f"q{i:05d}" for i in range(n))
+    queries = {topic: f"how do I reset my washing machine {topic}" for topic in topics}
+    base = np.round(rng.uniform(0.2, 0.8, n), 3)
+    ours = np.clip(np.round(base + rng.normal(shift, 0.12, n) * (rng.random(n) < 0.67), 3), 0, 1)
+    return (
+        TopicScores("new", "nDCG@10", topics, ours, queries),
+        TopicScores("old", "nDCG@10", topics, base, queries),
+    )
+
+
+def pair(n: int, *, shift: float = -0.03, **options: Any) -> Verdict:
+    """A gate on two systems."""
+    return judge(Gate(**{"name": f"of {n} topics", "alpha": 2.0, **options}), *systems(n, shift=shift), report=True)
+
+
+def pool(n: int = 50) -> Verdict:
+    """A gate on a pool of four."""
+    rng = np.random.default_rng(1)
+    ours, old = systems(n)
+    others = [
+        replace(old, name=name, values=np.clip(old.values + spread * rng.normal(0, 1, n), 0, 1))
+        for name, spread in (("bm25", 0.05), ("dense", 0.2))
+    ]
+    return judge_pool(Gate("in a pool", kind="georisk_not_worse", alpha=5.0), ours, [old, *others], report=True)
+
+
+def with_documents(verdict: Verdict) -> Verdict:
+    """Documents and judgements for the worst topics."""
+    worst = [row.topic for row in verdict.responsible_topics[:3]]
+    moved = (MovedDocument("manual-17", 2, 1, 14, -0.3), MovedDocument("manual-4", 1, None, 3, 0.05))
+    new = (MovedDocument("forum-99", None, 30, 1, 0.0),)
+    holes = Judgements(
+        depth=10,
+        candidate=12,
+        baseline=3,
+        documents=14,
+        topics=tuple(UnjudgedTopic(topic, 3, 1) for topic in worst),
+        cases=(IfJudged("irrelevant", -0.05, "fail"), IfJudged("relevant", 0.01, "pass")),
+        depends=True,
+    )
+    told = tuple(TopicDocuments(topic, 10, True, moved, new) for topic in worst)
+    return replace(verdict, documents=told, judgements=holes)
+
+
+def tagged(verdict: Verdict, **tags: tuple[str, ...]) -> Verdict:
+    """Tags as columns of the topics."""
+    assert verdict.exhibits is not None
+    return replace(verdict, exhibits=replace(verdict.exhibits, topics=replace(verdict.exhibits.topics, tags=tags)))
+
+
+def hostile(text: str) -> Verdict:
+    """A verdict in which every text of others is ``text``, in the charts' data too."""
+    verdict = verdict_with(text)
+    rows = verdict.responsible_topics
+    columns = TopicColumns(
+        topics=tuple(row.topic for row in rows),
+        queries=tuple(text for _ in rows),
+        candidate=tuple(row.candidate for row in rows),
+        baseline=tuple(row.baseline for row in rows),
+        contributions=tuple(row.contribution for row in rows),
+        standardised=tuple(row.standardised for row in rows),
+        critical_value=2.0,
+        tags={text: tuple(text for _ in rows)},
+    )
+    return replace(verdict, exhibits=Exhibits(columns))
+
+
+def drawn(chart: Any) -> list[dict[str, Any]]:
+    """All rows of data of a chart, in their order; data that two layers share, once."""
+    found: list[list[dict[str, Any]]] = []
+
+    def walk(part: Any) -> None:
+        if isinstance(part, dict):
+            rows = part["data"]["values"] if "data" in part else []
+            if rows not in found:
+                found.append(rows)
+            part = [value for key, value in part.items() if key != "data"]
+        if isinstance(part, list):
+            for each in part:
+                walk(each)
+
+    walk(chart.spec)
+    return [row for rows in found for row in rows]

@@ -1,0 +1,42 @@
+"""Whole Markdown reports and annotations, as somebody last looked at them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.github import annotation, commands
+from pytest_riskguard.reports.markdown import render
+from tests.reports.cases import CASES
+from tests.reports.hostile import STRINGS, verdict_with
+from tests.snapshots import golden
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+def case(name: str) -> Verdict:
+    """One of the cases, as a gate of riskguard.yaml: else it would be called after the test."""
+    return replace(CASES[name](), gate=name.replace(" ", "-"))
+
+
+@pytest.mark.parametrize("name", ["loss", "explained", "georisk", "pass", "incomparable", "collapse"])
+def test_a_report_of_one_gate(name):
+    golden(GOLDEN / f"{name.replace(' ', '-')}.md", render([case(name)]))
+
+
+def test_a_report_of_many_gates_in_little_room():
+    text = render([case(name) for name in CASES], limit=6_000)
+    golden(GOLDEN / "little-room.md", text)
+
+
+def test_a_report_of_hostile_text():
+    golden(GOLDEN / "hostile.md", render([verdict_with(STRINGS[name]) for name in ("pipes", "mention", "link")]))
+
+
+def test_the_annotations_of_gates_that_failed():
+    failed = [verdict for verdict in map(case, CASES) if not verdict.passed]
+    said = commands([annotation(verdict, file="search/riskguard.yaml", line=6) for verdict in failed])
+    golden(GOLDEN / "annotations.txt", "\n".join(said) + "\n")

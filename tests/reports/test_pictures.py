@@ -1,0 +1,78 @@
+"""Charts as files beside a Markdown report."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import files
+
+pytest.importorskip("altair", reason="the extra [report] is not installed")
+pytest.importorskip("vl_convert", reason="the extra [report] is not installed")
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = "a](x) ![b](c) <script>alert(1)</script> @octocat \x1b[31m\u202e\ud800"
+
+
+def judged(topic: str = "", **options: object) -> Verdict:
+    """A verdict with the data of its charts, as a report has it."""
+    from pytest_riskguard.evaluation.scores import TopicScores
+    from pytest_riskguard.gates.judge import judge
+    from pytest_riskguard.gates.spec import Gate
+    from tests.plugin.world import LOSS, differences
+
+    pairs = {f"{topic}{name}": pair for name, pair in differences(LOSS).items()}
+    ours, theirs = (
+        TopicScores.from_mapping({name: pair[side] for name, pair in pairs.items()}, name="x") for side in (1, 0)
+    )
+    return judge(Gate(name=f"gate {topic}", **options), ours, theirs, report=True)  # type: ignore[arg-type]
+
+
+def test_the_pictures_are_there_and_the_markdown_shows_them(tmp_path: Path):
+    path = tmp_path / "my report.md"
+    files.write(path, [judged(), judged(tolerance=0.5)], charts=True)
+    text = path.read_text(encoding="utf-8")
+    named = re.findall(r"^!\[[^\n]*\]\(([\w.-]+)\)$", text, re.MULTILINE)
+    assert named == ["my-report.gate-1.svg", "my-report.gate-2.svg", "my-report.gate-3.svg"]  # the last passed
+    assert {found.name for found in tmp_path.iterdir()} == {path.name, *named}
+    for name in named:
+        root = ET.parse(tmp_path / name).getroot()  # noqa: S314
+        assert float(root.attrib["width"]) > 100
+        assert root[0].attrib["fill"] == "#fff"
+        assert len(list(root.iter(f"{SVG}text"))) > 3
+
+
+def test_hostile_text_is_data_in_a_picture_and_its_words(tmp_path: Path):
+    from tests.reports.test_hostile import MARKDOWN, Page, assert_plain
+
+    path = tmp_path / "r.md"
+    files.write(path, [judged(HOSTILE)], charts=True)
+    text = path.read_text(encoding="utf-8")
+    assert_plain(text)
+    tags = Page(MARKDOWN.render(text)).tags
+    assert sum(tag == "img" for tag, _ in tags) == 2
+    assert not {"script", "a"} & {tag for tag, _ in tags}
+    assert all(set(attributes) == {"src", "alt"} for tag, attributes in tags if tag == "img")
+    for name in tmp_path.glob("*.svg"):
+        assert re.fullmatch(r"[\w.-]+", name.name)
+        drawn = name.read_text(encoding="utf-8")
+        assert "\x1b" not in drawn
+        root = ET.fromstring(drawn)  # noqa: S314
+        assert not {"script", "a", "foreignObject", "image"} & {each.tag.removeprefix(SVG) for each in root.iter()}
+        assert not any(key.startswith("on") or "href" in key for each in root.iter() for key in each.attrib)
+
+
+def test_charts_change_nothing_else(tmp_path: Path):
+    files.write(tmp_path / "a.json", [judged()], charts=True)
+    assert [found.name for found in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_without_the_extra_charts_are_refused(monkeypatch):
+    monkeypatch.setattr("pytest_riskguard.reports.html.find_spec", lambda _: None)
+    with pytest.raises(UsageError, match=r"pip install 'pytest-riskguard\[report\]'"):
+        files.check_charts()

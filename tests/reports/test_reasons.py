@@ -1,0 +1,102 @@
+"""Documents, slices and judgements in lines: what is told, to whom, and in which order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_riskguard.gates.explanation import MovedDocument, TopicDocuments
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import documents, judgements, slices
+from pytest_riskguard.reports.detail import Detail
+from pytest_riskguard.reports.terminal import explain
+from tests.plugin.world import LOSS
+from tests.reports.cases import explained, judged
+
+SHORT, ALL = Detail(5, 120), Detail(None, 120)
+
+
+def told(verdict: Verdict, detail: Detail) -> list[str]:
+    return documents.paragraphs(verdict, verdict.responsible_topics, detail)
+
+
+def moved(*found: MovedDocument, new: tuple[MovedDocument, ...] = ()) -> str:
+    verdict = judged(LOSS)
+    (text,) = told(replace(verdict, documents=(TopicDocuments("t07", 10, True, found, new),)), SHORT)
+    return text
+
+
+def test_a_document_is_told_from_its_rank_to_its_rank():
+    assert moved(MovedDocument("d", 2, 1, 14, -0.4)) == "t07: d (grade 2) rank 1 -> 14"
+    assert moved(MovedDocument("d", 1, 3, None, -0.4)) == "t07: d (grade 1) fell from rank 3 out of the run"
+    new = (MovedDocument("n", None, None, 1, 0.0), MovedDocument("m", 0, None, 2, 0.0))
+    assert moved(MovedDocument("d", 1, 3, 4, -0.1), new=new) == (
+        "t07: d (grade 1) rank 3 -> 4; new at rank 1: n (not judged)"
+    )
+
+
+def test_only_losses_and_only_the_first_are_told_unless_everything_is_asked_for():
+    short, everything = told(explained(), SHORT), told(explained(), ALL)
+    assert [text.split(":")[0] for text in short] == ["t20", "t16", "t17"]
+    assert [text.split(":")[0] for text in everything] == ["t20", "t16", "t17", "t18"]
+    assert "1 more relevant document lost ranks" in short[0]
+    assert "faq-2" not in short[0]
+    assert "faq-2 (grade 1) came in at rank 2, +0.1000" in everything[0]
+    assert "faq-9 (grade 1) rank 4 -> 12, -0.0500" in everything[0]
+    assert "blog-98" in everything[0]
+
+
+def test_a_topic_that_the_table_does_not_show_has_no_documents():
+    verdict = explained()
+    assert documents.paragraphs(verdict, verdict.responsible_topics[4:], SHORT) == []
+    assert documents.paragraphs(judged(LOSS), judged(LOSS).responsible_topics, SHORT) == []
+
+
+def test_slices_are_told_where_they_are_risky_and_all_of_them_where_asked_for():
+    (risky,) = slices.paragraphs(explained(), SHORT)
+    assert risky.startswith(
+        "slice intent=code: significantly risky, URisk -2.4000 [-2.6000, -2.3000], mean -0.4000; "
+    )
+    assert "p < 0.0001" in risky
+    first, small, safe = slices.paragraphs(explained(), ALL)
+    assert first == risky
+    assert small.endswith("too few topics for an interval")
+    assert "significantly" not in safe
+    minus = slices.paragraphs(replace(explained(), convention="minus"), SHORT)
+    assert "URisk +2.4000 [+2.3000, +2.6000]" in minus[0]
+
+
+def test_judgements_are_told_where_the_verdict_rests_on_them():
+    verdict = explained()
+    (text,) = judgements.paragraphs(verdict, SHORT)
+    assert "rests on 14 documents in the first 10 ranks that nobody judged (12 of the candidate, 3 of" in text
+    assert "it passes if they have their topic's highest grade (URisk +0.0200)" in text
+    assert "it fails" not in text
+    assert verdict.judgements is not None
+    safe = replace(verdict, judgements=replace(verdict.judgements, depends=False))
+    assert judgements.paragraphs(safe, SHORT) == []
+    assert judgements.paragraphs(safe, ALL)[0].startswith("judgements: the outcome does not depend on 14 documents")
+    whole = replace(verdict, judgements=replace(verdict.judgements, depends=False, documents=0))
+    assert judgements.paragraphs(whole, ALL) == []
+
+
+@pytest.mark.parametrize("detail", [SHORT, ALL])
+def test_ids_and_tags_are_data(detail):
+    hostile = "x\n::error::y\x1b[31m\u202e[red]z"
+    verdict = explained()
+    assert verdict.explanation is not None
+    bad = MovedDocument(hostile, 1, 1, 2, -0.1)
+    text = explain(
+        replace(
+            verdict,
+            documents=(TopicDocuments("t20", 10, True, (bad,), (bad,)),),
+            explanation=replace(
+                verdict.explanation, slices=(replace(verdict.explanation.slices[0], tag=hostile, value=hostile),)
+            ),
+        ),
+        detail=detail,
+    )
+    assert text.count("[red]z") >= 4
+    assert not {"\x1b", "\u202e"} & set(text)
+    assert not any(line.lstrip().startswith("::") for line in text.splitlines())

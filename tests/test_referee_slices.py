@@ -1,0 +1,159 @@
+"""A gate on a slice answers as the same gate on files that hold no other topics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.referee import Referee
+from pytest_riskguard.sources import Computed, Question, RunFile, ScoreFile, Stored
+
+TOPICS = tuple(f"q{i:02d}" for i in range(60))
+CODE = TOPICS[::2]
+DEPTH = 9
+GATES = {
+    "risk": Gate("g", alpha=5),
+    "weighted": Gate("g", alpha=1, weighted=True),
+    "not inferior": Gate("g", kind="not_inferior", alpha=0, tolerance=0.2),
+    "collapse": Gate("g", kind="no_topic_collapse", max_loss=0.3),
+    "pool": Gate("g", kind="georisk_not_worse", alpha=1),
+    "computed": Gate("g", alpha=1),
+}
+
+
+def write_run(path: Path, shift: int, topics: tuple[str, ...] = TOPICS) -> None:
+    """The relevant document at a rank that depends on topic and run; codes fare worse in runs of high ``shift``."""
+    rows = []
+    for topic in topics:
+        number = int(topic[1:])
+        rank = 1 + (number * 7 + shift * (3 if topic in CODE else 1)) % DEPTH
+        for place in range(1, DEPTH + 1):
+            document = "good" if place == rank else f"bad{place}"
+            rows.append(f"{topic} Q0 {document} {place} {100 - place} x\n")
+    path.write_text("".join(rows))
+
+
+def write_collection(folder: Path, topics: tuple[str, ...]) -> None:
+    folder.mkdir()
+    header = "topic\tquery\tkind\tweight\n"
+    rows = [f"{t}\twords\t{'code' if t in CODE else 'words'}\t{1 + int(t[1:]) % 5}\n" for t in topics]
+    (folder / "topics.tsv").write_text(header + "".join(rows))
+    (folder / "qrels.txt").write_text("".join(f"{t} 0 good 1\n" for t in topics))
+    for name, shift in {"new": 4, "old": 0, "other": 2, "again": 1}.items():
+        write_run(folder / f"{name}.run", shift, topics)
+
+
+@pytest.fixture(scope="module")
+def collections(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """All topics, and the slice alone."""
+    root = tmp_path_factory.mktemp("slices")
+    write_collection(root / "all", TOPICS)
+    write_collection(root / "code", CODE)
+    return root / "all", root / "code"
+
+
+def referee(folder: Path, **options: object) -> Referee:
+    return Referee(qrels=folder / "qrels.txt", topics=folder / "topics.tsv", **options)  # type: ignore[arg-type]
+
+
+def question(folder: Path, gate: Gate, kind: str) -> Question:
+    new, old, other = (RunFile(folder / f"{name}.run") for name in ("new", "old", "other"))
+    if kind == "pool":
+        return Question(gate, new, old, "AP", pool=(other,))
+    return Question(gate, new, Computed("mean", (old, other)) if kind == "computed" else old, "AP")
+
+
+def comparable(verdict):
+    """All of a verdict but what tells the files apart."""
+    return replace(verdict, slice=None, inputs=None)
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_a_slice_is_judged_as_if_there_were_no_other_topics(collections, kind):
+    whole, alone = collections
+    asked = question(whole, replace(GATES[kind], slice="kind=code"), kind)
+    found = referee(whole, report=True).verdict(asked)
+    expected = referee(alone, report=True).verdict(question(alone, GATES[kind], kind))
+    assert (found.slice, found.topics.count) == ("kind=code", len(CODE))
+    assert comparable(found) == comparable(expected)
+    everything = referee(whole).verdict(question(whole, GATES[kind], kind))
+    assert (everything.slice, everything.topics.count) == (None, len(TOPICS))
+
+
+def test_a_family_over_slices_is_corrected_over_them(collections):
+    whole, _ = collections
+    questions = [question(whole, Gate("g", slice=f"kind={value}"), "risk") for value in ("code", "words")]
+    found = referee(whole).verdicts(questions, correction="holm")
+    assert [verdict.family.size for verdict in found] == [2, 2]
+    p = [verdict.estimates.decision_p_value for verdict in found]
+    alone = [referee(whole).verdict(asked).estimates.decision_p_value for asked in questions]
+    assert p == alone
+    adjusted = [verdict.family.adjusted_p_value for verdict in found]
+    assert min(adjusted) == pytest.approx(min(1, 2 * min(p)))
+
+
+def test_replicates_and_earlier_runs_are_those_of_the_slice(collections, tmp_path):
+    verdicts = []
+    for folder, gate in zip(collections, (Gate("g", slice="kind=code"), Gate("g")), strict=True):
+        store = Store(tmp_path / folder.name)
+        given = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv", "measures": ["AP"]}
+        store.add("prod", folder / "other.run", **given, kind="previous", allow_ci=True)
+        store.promote("prod", folder / "old.run", **given, allow_ci=True)
+        judge = referee(folder, store=store)
+        chained = judge.verdict(Question(gate, RunFile(folder / "new.run"), Stored("prod"), "AP"))
+        store.add_replicate("prod", folder / "again.run", **given, allow_ci=True)
+        noisy = referee(folder, store=store).verdict(
+            Question(gate, RunFile(folder / "new.run"), Stored("prod"), "AP")
+        )
+        verdicts.append((chained, noisy))
+    (chained, noisy), (chained_alone, noisy_alone) = verdicts
+    assert chained.lineage.accepted == 1
+    assert chained.lineage == chained_alone.lineage
+    assert noisy.replicates == 1
+    assert noisy.estimates == noisy_alone.estimates
+
+
+def test_fewer_than_ten_topics_are_inconclusive(collections, tmp_path):
+    write_collection(tmp_path / "few", TOPICS)
+    rows = (tmp_path / "few" / "topics.tsv").read_text().replace("\tcode\t", "\trare\t", 9)
+    (tmp_path / "few" / "topics.tsv").write_text(rows)
+    asked = question(tmp_path / "few", Gate("g", slice="kind=rare"), "risk")
+    verdict = referee(tmp_path / "few").verdict(asked)
+    assert (verdict.outcome, verdict.reason, verdict.topics.count) == ("inconclusive", "too_few_topics", 9)
+
+
+def test_topics_that_are_not_as_they_should_be_are_those_of_the_slice(tmp_path):
+    folder = tmp_path / "gaps"
+    write_collection(folder, TOPICS)
+    write_run(folder / "new.run", 4, TOPICS[2:])  # q00 (code) and q01 (words) are unanswered
+    with (folder / "qrels.txt").open("a") as file:
+        file.write("n0 0 good 0\nn1 0 good 0\n")
+    with (folder / "topics.tsv").open("a") as file:
+        file.write("n0\twords\tcode\t1\nn1\twords\twords\t1\n")
+    verdict = referee(folder).verdict(question(folder, Gate("g", slice="kind=code"), "risk"))
+    assert verdict.topics.missing_in_candidate == ("q00",)
+    assert verdict.topics.without_relevant == ("n0",)
+
+
+def test_scores_that_lack_the_slice_are_incomparable(collections, tmp_path):
+    whole, _ = collections
+    (tmp_path / "all.csv").write_text("topic,m\n" + "".join(f"{t},0.5\n" for t in TOPICS))
+    (tmp_path / "words.csv").write_text("topic,m\n" + "".join(f"{t},0.5\n" for t in TOPICS if t not in CODE))
+    judge = Referee(qrels=None, topics=whole / "topics.tsv")
+    gate = Gate("g", slice="kind=code")
+    verdict = judge.verdict(Question(gate, ScoreFile(tmp_path / "words.csv"), ScoreFile(tmp_path / "all.csv"), "m"))
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "no_common_topic")
+    assert verdict.problem == "words has no topic with kind=code"
+
+
+def test_a_slice_that_there_is_not_is_a_wrong_question(collections):
+    whole, _ = collections
+    with pytest.raises(UsageError, match="slice: no judged topic has kind=codes; did you mean 'kind=code'"):
+        referee(whole).verdict(question(whole, Gate("g", slice="kind=codes"), "risk"))
+    with pytest.raises(UsageError, match="slice kind=code: there is no topics file"):
+        Referee(qrels=whole / "qrels.txt").verdict(question(whole, Gate("g", slice="kind=code"), "risk"))

@@ -1,0 +1,142 @@
+"""What a verdict tells of documents needs the runs; without them the verdict is the same, but for that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.evaluation import rankings_as_run
+from pytest_riskguard.evaluation.runs import fold_run
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.summary import summarised
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.referee import Referee
+from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Source, Stored
+from tests.plugin import world
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    world.write_world(tmp_path, world.LOSS)
+    world.write_run(tmp_path / "good.run", world.GOOD)
+    return tmp_path
+
+
+def referee(folder: Path, *, report: bool = False) -> Referee:
+    store = Store(folder / "baselines")
+    return Referee(qrels=folder / "qrels.txt", topics=folder / "topics.tsv", store=store, report=report)
+
+
+def judged(folder: Path, candidate: Source, baseline, *, report: bool = False) -> Verdict:
+    return referee(folder, report=report).verdict(Question(Gate("g"), candidate, baseline, "AP"))
+
+
+def bare(verdict: Verdict) -> Verdict:
+    warnings = tuple(notice for notice in verdict.warnings if notice.code != "rests_on_unjudged")
+    return summarised(replace(verdict, documents=None, judgements=None, warnings=warnings))
+
+
+def test_a_failure_tells_of_documents_and_a_pass_only_where_a_report_is_written(folder):
+    loss, good, prod = RunFile(folder / "candidate.run"), RunFile(folder / "good.run"), RunFile(folder / "prod.run")
+    failed = judged(folder, loss, prod)
+    assert failed.outcome == "fail"
+    assert [topic.topic for topic in failed.documents] == [row.topic for row in failed.responsible_topics]
+    assert {moved.document for topic in failed.documents for moved in topic.moved} == {"good"}
+    worst = failed.documents[0]
+    assert (worst.topic, worst.moved[0].baseline_rank, worst.moved[0].candidate_rank) == ("t07", 2, 20)
+    assert failed.judgements.depends
+    assert "rests_on_unjudged" in {notice.code for notice in failed.warnings}
+    passed = judged(folder, good, prod)
+    assert (passed.outcome, passed.documents, passed.judgements) == ("pass", None, None)
+    written = judged(folder, good, prod, report=True)
+    assert {topic.topic for topic in written.documents} >= {"t29", "t30"}
+    assert written.judgements.documents > 0
+    assert "rests_on_unjudged" not in {notice.code for notice in written.warnings}
+
+
+def test_files_live_runs_and_stored_baselines_tell_the_same(folder):
+    rows, _ = fold_run(
+        folder / "candidate.run", lambda chunks: {t: list(d.items()) for chunk in chunks for t, d in chunk.items()}
+    )
+    live = LiveRun(lambda: rankings_as_run(rows))
+    found = [
+        judged(folder, candidate, baseline)
+        for candidate in (RunFile(folder / "candidate.run"), live)
+        for baseline in (RunFile(folder / "prod.run"), Stored("prod"))
+    ]
+    assert found[0].documents
+    assert len({(v.documents, v.judgements) for v in map(_hashable, found)}) == 1
+
+
+def _hashable(verdict: Verdict) -> Verdict:
+    return replace(verdict, inputs=None)
+
+
+def test_without_the_runs_there_is_the_verdict_alone(folder):
+    world.store(folder, "bare", keep_run=False)
+    whole = judged(folder, RunFile(folder / "candidate.run"), Stored("prod"))
+    verdict = judged(folder, RunFile(folder / "candidate.run"), Stored("bare"))
+    assert (verdict.documents, verdict.judgements) == (None, None)
+    assert (verdict.outcome, verdict.estimates) == (whole.outcome, whole.estimates)
+    computed = judged(folder, RunFile(folder / "candidate.run"), Computed("mean", (Stored("prod"),)))
+    assert (computed.outcome, computed.documents, computed.judgements) == ("fail", None, None)
+
+
+def test_a_run_that_changes_while_it_is_judged_is_not_told_of(folder, monkeypatch):
+    one = referee(folder)
+    question = Question(Gate("g"), RunFile(folder / "candidate.run"), RunFile(folder / "prod.run"), "AP")
+    whole = one.verdict(question)
+    other = referee(folder)
+    scores = other._systems(question)
+    monkeypatch.setattr(other, "_systems", lambda _: scores)
+    world.write_run(folder / "prod.run", {"t01": 5})
+    verdict = other.verdict(question)
+    assert verdict.documents is None
+    assert verdict == bare(whole)
+    (folder / "prod.run").unlink()
+    third = referee(folder)
+    monkeypatch.setattr(third, "_systems", lambda _: scores)
+    assert third.verdict(question) == verdict
+
+
+def test_each_run_is_read_again_once(folder, monkeypatch):
+    from pytest_riskguard import rereading
+
+    read = []
+    pack_run = rereading.pack_run
+    monkeypatch.setattr(rereading, "pack_run", lambda run, topics: read.append(run) or pack_run(run, topics))
+    one = referee(folder, report=True)
+    runs = [RunFile(folder / name) for name in ("candidate.run", "good.run")]
+    for gate in (Gate("g"), Gate("h", alpha=5.0), Gate("c", kind="no_topic_collapse")):
+        for run in runs:
+            assert one.verdict(Question(gate, run, Stored("prod"), "AP")).documents is not None
+            assert one.verdict(Question(gate, run, Stored("prod"), "nDCG@10")).documents is not None
+    assert len(read) == 3
+
+
+def test_a_pool_tells_of_documents_against_the_reference_that_decided(folder):
+    gate = Gate("pool", kind="georisk_not_worse", reference="any")
+    question = Question(
+        gate, RunFile(folder / "candidate.run"), Stored("prod"), "AP", pool=(RunFile(folder / "good.run"),)
+    )
+    verdict = referee(folder).verdict(question)
+    assert verdict.outcome == "fail"
+    decided = {"prod": world.differences({}), "good": world.differences(world.GOOD)}[verdict.pool.decided_by]
+    assert verdict.documents
+    for topic in verdict.documents:
+        assert 1 / topic.moved[0].baseline_rank == decided[topic.topic][1]
+    assert verdict.judgements is None
+
+
+def test_with_replicates_documents_are_told_and_judgements_are_not(folder):
+    world.write_run(folder / "again.run", {"t01": 3})
+    Store(folder / "baselines").add_replicate(
+        "prod", folder / "again.run", qrels=folder / "qrels.txt", topics=None, measures=["AP"], allow_ci=True
+    )
+    verdict = judged(folder, RunFile(folder / "candidate.run"), Stored("prod"))
+    assert verdict.replicates == 1
+    assert verdict.documents
+    assert verdict.judgements is None
