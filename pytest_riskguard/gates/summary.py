@@ -134,9 +134,9 @@ def _documents(verdict: Verdict, documents: tuple[TopicDocuments, ...], group: T
         topic = fallen[0][0].topic
         yield f"On {line(topic)} the relevant document that cost most moved from {origin} {where}."
     else:
+        these = "all" if len(fallen) == looked_into else f"{len(fallen)} of the"
         yield (
-            f"On {len(fallen)} of the {looked_into} looked into, the relevant document that cost most moved from "
-            f"{origin} {where}."
+            f"On {these} {looked_into} looked into, the relevant document that cost most moved from {origin} {where}."
         )
 
 

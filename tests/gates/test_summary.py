@@ -382,7 +382,7 @@ def moved(topic: str, before: int, after: int | None, *, depth: int = 10) -> Top
     [
         (
             [moved(f"t0000{i}", 1, 40) for i in range(4)],
-            "On 4 of the 4 looked into, the relevant document that cost most moved from rank 1 to below rank 10.",
+            "On all 4 looked into, the relevant document that cost most moved from rank 1 to below rank 10.",
         ),
         (
             [moved("t00000", 1, None), moved("t00001", 3, 11), moved("t00002", 2, 5)],
