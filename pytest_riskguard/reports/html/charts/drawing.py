@@ -61,11 +61,15 @@ class Chart:
     wide: bool = False
 
 
-def chart(key: str, title: str, drawing: Any, *, description: str, caption: str, wide: bool = False) -> Chart:
-    """A drawing of altair as a chart of the page."""
+def chart(
+    key: str, title: str, drawing: Any, *, description: str, caption: str, wide: bool = False, margin: int = 24
+) -> Chart:
+    """A drawing of altair as a chart of the page; ``margin`` is what its longest label may be wider than drawn."""
     # what is drawn here is always the same but for the data, so tests validate it, once and for all
     spec: dict[str, Any] = drawing.to_dict(validate=False)
     spec["config"] = _CONFIG
+    # room for fonts wider than the one that the drawing was measured with
+    spec["padding"] = {"left": margin, "right": 16, "top": 6, "bottom": 6}
     return Chart(key, title, description, caption, spec, wide)
 
 
@@ -124,5 +128,7 @@ def risk_name(verdict: Verdict) -> str:
 
 
 def with_unit(verdict: Verdict, name: str) -> str:
-    """An axis title: the quantity and its unit, where the verdict knows it."""
-    return f"{name} ({clean(verdict.measure, limit=40)})" if verdict.measure else name
+    """An axis title: the quantity and its unit, where it has one that the verdict knows."""
+    if verdict.measure is None or name.startswith("difference of GeoRisk"):
+        return name
+    return f"{name} ({clean(verdict.measure, limit=40)})"

@@ -39,7 +39,7 @@ def intervals(verdict: Verdict) -> Chart | None:
     lines = [line_at(estimate, axis="x", colour=INK, dash=(1, 0)), line_at(bound, axis="x")]
     found = interval_rows(verdict)
     order = [row["method"] for row in found]
-    axis = alt.X("lower:Q", title=with_unit(verdict, name), scale=alt.Scale(zero=False))
+    axis = alt.X("lower:Q", title=with_unit(verdict, name), scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
     base = plot(found)
     shown = {"color": colours("kind", decisive=WIN, other=SAME), "description": alt.Description("label:N")}
     methods = alt.layer(

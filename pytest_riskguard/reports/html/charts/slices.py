@@ -70,4 +70,5 @@ def slices(verdict: Verdict) -> Chart | None:
             "over all slices); blue: not; grey: fewer than 10 topics, so no interval. The dashed line is the bound."
         ),
         wide=True,
+        margin=60,
     )

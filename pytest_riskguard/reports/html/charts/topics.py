@@ -133,7 +133,15 @@ def _bars(verdict: Verdict, found: list[Row], critical: float | None) -> list[An
         return drawn.properties(width=WIDE, height=_HEIGHT)
 
     title = f"topic, {'largest loss first' if named else f'{len(found)} of them, largest loss first'}"
-    below = alt.Axis(title=title, labelAngle=-90, labels=named, ticks=named, labelOverlap=False, labelLimit=80)
+    below = alt.Axis(
+        title=title,
+        labelAngle=-90,
+        labels=named,
+        ticks=named,
+        labelOverlap=False,
+        labelLimit=80,
+        titlePadding=18 if named else 8,
+    )
     return [
         panel("difference", with_unit(verdict, "difference"), axis=None, lines=_loss_limit(verdict)),
         panel("standing", "TRi (standard deviations)", axis=below, lines=_critical(critical)),
@@ -224,4 +232,5 @@ def most_harmful(verdict: Verdict) -> Chart | None:
         description=f"Most harmful first: {worst}.",
         caption="What each topic adds to the risk; the contributions of all topics add up to it.",
         wide=True,
+        margin=60,
     )
