@@ -160,6 +160,8 @@ def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
     """The answer, or how the call ended."""
     try:
         results = search(query)
+        if results is None:  # a return that was forgotten
+            raise NoPairError("returned None, expected (docid, score) pairs")
         pairs = list(results[:depth] if isinstance(results, list | tuple) else islice(results, depth))
         for pair in pairs:
             if not _is_pair(pair):

@@ -8,10 +8,16 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.align import Aligned
-from pytest_riskguard.gates.decision import Decision, decide, enough_topics, fewest_changes, holds_at_zero_too
+from pytest_riskguard.gates.decision import (
+    Decision,
+    cannot_fail_at_all,
+    decide,
+    enough_topics,
+    fewest_changes,
+    holds_at_zero_too,
+)
 from pytest_riskguard.gates.evidence import Evidence, FloatArray
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.inference import cannot_fail
 from pytest_riskguard.risk.paired import CHANGED
 
 
@@ -98,9 +104,7 @@ class Comparison:
     @property
     def cannot_fail(self) -> bool:
         """Whether no values of this many changed topics would fail the gate; never claimed of weighted topics."""
-        if self.changed == 0 or self.n < 2 or self.evidence.weights is not None:
-            return False
-        return cannot_fail(self.changed, self.n, level=self.gate.level)
+        return cannot_fail_at_all(self.gate, self.evidence)
 
     @property
     def mean_difference(self) -> float:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
-from pytest_riskguard.inference import Interval, interval, intervals
+from pytest_riskguard.inference import Interval, cannot_fail, interval, intervals
 
 #: Below this many topics BCa and Student-t must both pass: no method covers well there.
 FEW_TOPICS = 25
@@ -133,6 +133,14 @@ def interval_passes(gate: Gate, evidence: Evidence, *, alpha: float) -> bool:
 def enough_topics(evidence: Evidence) -> bool:
     """Whether there are topics enough for any interval, their weights considered."""
     return evidence.effective >= FEWEST_TOPICS - REACHED
+
+
+def cannot_fail_at_all(gate: Gate, evidence: Evidence) -> bool:
+    """Whether no values of this many changed topics would fail the gate; never claimed of weighted topics."""
+    changed = evidence.changed(gate.alpha)
+    if changed == 0 or evidence.n < 2 or evidence.weights is not None:
+        return False
+    return cannot_fail(changed, evidence.n, level=gate.level)
 
 
 def holds_at_zero_too(gate: Gate, evidence: Evidence) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import Decision
-from pytest_riskguard.gates.evidence import FloatArray
+from pytest_riskguard.gates.decision import Decision, cannot_fail_at_all, decide
+from pytest_riskguard.gates.evidence import Evidence, FloatArray
+from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Power
 from pytest_riskguard.inference import (
     minimum_detectable_effect,
@@ -19,28 +20,33 @@ from pytest_riskguard.risk import mean_test
 def foresight(comparison: Comparison) -> Power:
     """The gate's power, as far as its kind has one; nothing of it decides, save where ``max_mde`` asks."""
     if comparison.gate.kind == "not_significantly_risky":
-        return Power(minimum_detectable_effect=_detectable(comparison))
+        plain = comparison.gate.on_churn == "warn"
+        decision = comparison.plain if plain else comparison.decision
+        return Power(minimum_detectable_effect=_detectable(comparison.gate, comparison.evidence, decision))
     if comparison.gate.kind == "not_inferior":
         return Power(topics_for_tolerance=_topics(comparison))
     return Power()
 
 
-def _detectable(comparison: Comparison) -> float | None:
+def sees_enough(gate: Gate, evidence: Evidence) -> bool:
+    """Whether the gate, where it finds nothing, may say so: it could have seen a loss of ``max_mde``."""
+    if gate.max_mde is None:
+        return True
+    seen = _detectable(gate, evidence, decide(gate, evidence, alpha=0.0 if gate.on_churn == "warn" else gate.alpha))
+    return seen is not None and seen <= gate.max_mde
+
+
+def _detectable(gate: Gate, evidence: Evidence, decision: Decision | None) -> float | None:
     """The loss beyond its tolerance that the gate would have failed for, 4 times of 5.
 
     Of URisk; of the mean difference where churn only warns, for then nothing less fails the gate. None where this few
     changed topics cannot fail it at all.
     """
-    gate, n = comparison.gate, comparison.n
-    if comparison.cannot_fail:
+    if decision is None or cannot_fail_at_all(gate, evidence):
         return None
-    plain = gate.on_churn == "warn"
-    decision = comparison.plain if plain else comparison.decision
-    if decision is None:
-        return None
-    scores = comparison.evidence.scores(0.0 if plain else gate.alpha)
+    scores = evidence.scores(0.0 if gate.on_churn == "warn" else gate.alpha)
     critical = _critical(scores, decision, side="upper")
-    seen = minimum_detectable_effect(_deviation(scores), n, level=gate.level, critical=critical)
+    seen = minimum_detectable_effect(_deviation(scores), evidence.n, level=gate.level, critical=critical)
     return gate.tolerance + seen
 
 

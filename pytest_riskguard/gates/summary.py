@@ -5,11 +5,11 @@ The verdict alone goes in, so that a way in that learns more of it (which docume
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_riskguard.gates.answers import answer
-from pytest_riskguard.gates.explanation import Slice, TopicDocuments, TopicGroup
+from pytest_riskguard.gates.explanation import MovedDocument, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.phrases import (
     counted,
     explanation_of,
@@ -121,23 +121,29 @@ def _documents(verdict: Verdict, documents: tuple[TopicDocuments, ...], group: T
     if not fallen:
         return
     looked_into = sum(each.topic in told for each in documents)
-    if 2 * len(out) >= len(fallen):
-        fallen, depths = out, {each.depth for each, _ in out}
-        where = f"to below rank {depths.pop()}" if len(depths) == 1 and 0 not in depths else "out of the results"
-    else:
-        fallen = [pair for pair in fallen if pair not in out]
-        lowest = sorted(first.candidate_rank or 0 for _, first in fallen)
-        where = f"to rank {lowest[0]}" if lowest[0] == lowest[-1] else f"to ranks {lowest[0]} to {lowest[-1]}"
-    ranks = sorted(first.baseline_rank or 0 for _, first in fallen)
-    origin = f"rank {ranks[0]}" if ranks[0] == ranks[-1] else f"ranks {ranks[0]} to {ranks[-1]}"
+    stayed = [pair for pair in fallen if pair not in out]
+    ways = [(way(pairs), len(pairs)) for way, pairs in ((_out_of, out), (_to, stayed)) if pairs]
+    origin = _ranks([first.baseline_rank or 0 for _, first in fallen])
     if looked_into == 1:
-        topic = fallen[0][0].topic
-        yield f"On {line(topic)} the relevant document that cost most moved from {origin} {where}."
+        where = f"On {line(fallen[0][0].topic)}"
     else:
-        yield (
-            f"On {len(fallen)} of the {looked_into} looked into, the relevant document that cost most moved from "
-            f"{origin} {where}."
-        )
+        where = f"On {'all' if len(fallen) == looked_into else f'{len(fallen)} of the'} {looked_into} looked into,"
+    whither = ways[0][0] if len(ways) == 1 else " or ".join(f"{way} ({count})" for way, count in ways)
+    yield f"{where} the relevant document that cost most moved from {origin} {whither}."
+
+
+def _out_of(out: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
+    depths = {each.depth for each, _ in out}
+    return f"to below rank {depths.pop()}" if len(depths) == 1 and 0 not in depths else "out of the results"
+
+
+def _to(stayed: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
+    return f"to {_ranks([first.candidate_rank or 0 for _, first in stayed])}"
+
+
+def _ranks(ranks: Sequence[int]) -> str:
+    low, high = min(ranks), max(ranks)
+    return f"rank {low}" if low == high else f"ranks {low}-{high}"
 
 
 def _few_changes(verdict: Verdict) -> str | None:

@@ -47,7 +47,10 @@ def ending(error: BaseException) -> tuple[str, str]:
 
 
 def _how(error: BaseException) -> str:
-    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    try:
+        text = error.msg if isinstance(error, SyntaxError) else str(error)
+    except Exception as second:  # other people's code may do anything here, too
+        text = f"(its __str__ raised {type(second).__name__})"
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
     for call in ("skip", "xfail", "fail"):
         if isinstance(error, getattr(pytest, call).Exception):

@@ -238,6 +238,8 @@ def has(verdict: Verdict, code: str) -> bool:
 
 def _floored(star: float) -> str:
     """alpha* rounded down, so that the alpha printed is one that passes."""
+    if star > 1e9:  # such a number has no decimals to round; times 1000 it may be no number
+        return f"{star:.3g}"
     scaled = int(star * 1000) / 1000
     return f"{scaled:.3g}" if scaled < 1 else f"{int(scaled * 100) / 100:.2f}"
 

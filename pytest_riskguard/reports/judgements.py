@@ -10,8 +10,8 @@ from pytest_riskguard.reports.text import counted
 _IF = {
     "irrelevant": "if none of them is relevant",
     "relevant": "if they have their topic's highest grade",
-    "candidate_relevant": "if only the candidate's have it",
-    "baseline_relevant": "if only the baseline's have it",
+    "candidate_relevant": "if only the candidate's are relevant",
+    "baseline_relevant": "if only the baseline's are relevant",
 }
 _WOULD = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.baselines.strict_json import ManifestError, parsed
 from pytest_riskguard.errors import MissingFileError, ReportFormatError
+from pytest_riskguard.gates.explanation import Exhibits
 from pytest_riskguard.gates.spec import COMPUTED, CONVENTIONS, CORRECTIONS, KINDS, TRADEOFFS
 from pytest_riskguard.gates.verdict import NAMES, Verdict
 from pytest_riskguard.reports.json import SCHEMA
@@ -101,3 +104,36 @@ def _check(verdict: Verdict) -> None:
         raise ValueError(f"pool.curve: expected a point at alpha {verdict.alpha:g}, found none")
     if not verdict.baselines:
         raise ValueError("baselines: expected at least one, found none")
+    if verdict.exhibits is not None:
+        _check_columns(verdict.exhibits)
+
+
+def _check_columns(exhibits: Exhibits) -> None:
+    """See that what charts and the strip read side by side is of one length."""
+    parts: list[tuple[str, Any]] = [
+        ("topics", exhibits.topics),
+        ("curve", exhibits.curve),
+        ("density", exhibits.density),
+        ("georisk", exhibits.georisk),
+    ]
+    for part, given in parts:
+        if given is None:
+            continue
+        columns: dict[str, Sequence[object]] = {}
+        for each in fields(given):
+            value = getattr(given, each.name)
+            if isinstance(value, tuple):
+                columns[each.name] = value
+            elif isinstance(value, Mapping):
+                columns |= {f"{each.name}[{key!r:.60}]": column for key, column in value.items()}
+        (first, expected), *others = ((name, len(column)) for name, column in columns.items())
+        for name, found in others:
+            if found != expected:
+                raise ValueError(f"exhibits.{part}.{name}: expected {expected} values as {first} has, found {found}")
+    if exhibits.components is not None:
+        axes = len(exhibits.components.explained)
+        for name, place in exhibits.components.systems.items():
+            if len(place) != axes:
+                raise ValueError(
+                    f"exhibits.components.systems[{name!r:.60}]: expected {axes} values, found {len(place)}"
+                )

@@ -8,12 +8,23 @@ from pytest_riskguard.reports.detail import Detail
 from pytest_riskguard.reports.figures import between, probability, shown
 from pytest_riskguard.reports.text import clean, counted, signed
 
+#: How many risky slices are told of where not everything was asked for: tags overlap, so the first ones say most.
+MOST = 2
+
 
 def paragraphs(verdict: Verdict, detail: Detail) -> list[str]:
-    """A paragraph for each risky slice, worst first; with ``-vv`` for every slice."""
+    """A paragraph for each of the worst risky slices; with ``-vv`` for every slice."""
     slices = verdict.explanation.slices if verdict.explanation is not None else ()
-    told = [one for one in slices if one.risky or detail.topics is None]
-    return [_told(verdict, one) for one in sorted(told, key=lambda one: (not one.risky, round(one.urisk, 12)))]
+    worst = sorted(slices, key=lambda one: (not one.risky, round(one.urisk, 12)))
+    if detail.topics is None:
+        return [_told(verdict, one) for one in worst]
+    risky = [one for one in worst if one.risky]
+    told = [_told(verdict, one) for one in risky[:MOST]]
+    if (rest := len(risky) - MOST) > 0:
+        told.append(
+            f"{counted(rest, 'more slice')} {'is' if rest == 1 else 'are'} significantly risky, -vv shows all"
+        )
+    return told
 
 
 def _told(verdict: Verdict, one: Slice) -> str:

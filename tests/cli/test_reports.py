@@ -20,6 +20,8 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from tests.plugin.world import CHURN, GOOD, LOSS, differences, read_report
+from tests.reports.html.verdicts import pair
+from tests.reports.html.verdicts import pool as drawn_pool
 from tests.reports.test_json import VERDICTS
 
 COMPARE = "compare {0}.run --baseline prod --measure AP"
@@ -187,6 +189,38 @@ def test_what_no_verdict_says_is_refused_with_its_place(command, field, value, s
     assert said in ended.err
 
 
+@pytest.mark.parametrize(
+    ("part", "column", "said"),
+    [
+        ("topics", "candidate", "exhibits.topics.candidate: expected 20 values as topics has, found 19"),
+        ("density", "density", "exhibits.density.density: expected 120 values as values has, found 119"),
+        ("curve", "upper", "exhibits.curve.upper: expected 13 values as alphas has, found 12"),
+    ],
+)
+def test_columns_of_different_lengths_are_refused_with_their_place(command, part, column, said):
+    report = copy.deepcopy(REPORTS["charts"])
+    del report["verdicts"][0]["exhibits"][part][column][-1]
+    Path("r.json").write_text(json.dumps(report))
+    for what in ("show", "report --markdown r.md"):
+        ended = command(f"{what} r.json")
+        assert ended.status == 3
+        assert f"verdicts[0]: {said}" in " ".join(ended.err.split())
+
+
+def test_a_place_of_a_system_has_as_many_axes_as_all(command):
+    report = report_json.report([drawn_pool(20)])
+    del report["verdicts"][0]["exhibits"]["components"]["systems"]["old"][-1]
+    Path("r.json").write_text(json.dumps(report))
+    assert "exhibits.components.systems['old']: expected 2 values, found 1" in command("show r.json").err
+
+
+def test_an_alpha_that_no_gate_would_have_is_shown(command):
+    report = report_json.report([VERDICTS["churn"]()])
+    report["verdicts"][0]["estimates"]["alpha_star"] = 1e308
+    Path("r.json").write_text(json.dumps(report))
+    assert "passes up to alpha 1e+308" in " ".join(command("show r.json").out.split())
+
+
 def test_fields_of_a_later_version_are_let_be(command):
     report = report_json.report([VERDICTS["loss"]()])
     report["new"] = report["verdicts"][0]["new"] = {"x": 1}
@@ -208,7 +242,8 @@ def pool() -> Verdict:
     return check("georisk_not_worse", systems[0], baselines, reference="any")
 
 
-REPORTS = {name: report_json.report([make()]) for name, make in {**VERDICTS, "pool": pool}.items()}
+MAKERS = {**VERDICTS, "pool": pool, "charts": lambda: pair(20)}
+REPORTS = {name: report_json.report([make()]) for name, make in MAKERS.items()}
 ODD = st.sampled_from([None, True, -1, 0, 1e308, "", "x", "\ud800", [], {}, [None], {"x": 1}, [[]], "pass", 10**400])
 
 

@@ -170,6 +170,7 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_another_query():
         ([(None, 1.0)], r"returned \(None, 1.0\), expected"),
         ([("d1", True)], r"returned \('d1', True\), expected"),
         ({"d1": 1.0}, "returned 'd1', expected"),
+        (None, "returned None, expected"),
     ],
 )
 def test_what_is_no_pair_is_a_failure_that_is_not_tried_again(asking, results, said):

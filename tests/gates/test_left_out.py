@@ -86,6 +86,19 @@ def test_pivotal_topics_are_those_whose_removal_gives_the_other_verdict(seed, ga
         assert {t.topic for t in verdict.responsible_topics if t.flips_verdict} == expected & lost
 
 
+@pytest.mark.parametrize("on_churn", ["fail", "warn"])
+def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_it(on_churn):
+    blind, sharp = (Gate("g", alpha=1, on_churn=on_churn, max_mde=seen) for seen in (0.01, 0.9))
+    found = [(judge(blind, *pair(d)), judge(sharp, *pair(d))) for d in (at_the_bound(s, sharp) for s in range(8))]
+    failed = [(seen, other) for seen, other in found if seen.outcome == "fail" and pivots(other)]
+    assert failed
+    for seen, other in failed:
+        assert other.outcome == "fail"
+        assert pivots(seen) == ()
+        assert not any(topic.flips_verdict for topic in seen.responsible_topics)
+        assert "ithout" not in seen.explanation.summary
+
+
 def pivots(verdict: Verdict) -> tuple[str, ...]:
     assert verdict.explanation is not None
     return verdict.explanation.pivotal_topics

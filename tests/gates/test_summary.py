@@ -382,17 +382,17 @@ def moved(topic: str, before: int, after: int | None, *, depth: int = 10) -> Top
     [
         (
             [moved(f"t0000{i}", 1, 40) for i in range(4)],
-            "On 4 of the 4 looked into, the relevant document that cost most moved from rank 1 to below rank 10.",
+            "On all 4 looked into, the relevant document that cost most moved from rank 1 to below rank 10.",
         ),
         (
             [moved("t00000", 1, None), moved("t00001", 3, 11), moved("t00002", 2, 5)],
-            "On 2 of the 3 looked into, the relevant document that cost most moved from ranks 1 to 3 to below "
-            "rank 10.",
+            "On all 3 looked into, the relevant document that cost most moved from ranks 1-3 to below rank 10 (2) or "
+            "to rank 5 (1).",
         ),
         (
             [moved("t00000", 1, 4), moved("t00001", 2, 9), moved("t00002", 1, 30)],
-            "On 2 of the 3 looked into, the relevant document that cost most moved from ranks 1 to 2 to "
-            "ranks 4 to 9.",
+            "On all 3 looked into, the relevant document that cost most moved from ranks 1-2 to below rank 10 (1) or "
+            "to ranks 4-9 (2).",
         ),
         ([moved("t00003", 1, 7)], "On t00003 the relevant document that cost most moved from rank 1 to rank 7."),
         (

@@ -38,6 +38,15 @@ def skips(query):
     if query.endswith("07"):
         pytest.skip("later")
     return ask(query)
+
+class Mumble(Exception):
+    def __str__(self):
+        raise RuntimeError("no words")
+
+def mumbles(query):
+    if query.endswith("07"):
+        raise Mumble()
+    return ask(query)
 """
 
 
@@ -190,3 +199,10 @@ def on_the_screen(text: str) -> list[str]:
                 column += 1
         lines.append("".join(cells).rstrip())
     return lines
+
+
+def test_an_error_without_words_is_named(live):
+    result = live("mumbles")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*('query number 07') failed: Mumble: (its __str__ raised RuntimeError) (own.py:*)"])
+    assert "blame.py" not in result.stdout.str()

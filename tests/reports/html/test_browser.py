@@ -246,6 +246,11 @@ def test_the_page_is_never_wider_than_the_screen(opened: Open, everything: str, 
     assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_one_gate_is_no_plural(opened: Open):
+    shown = opened(render([pair(30)]))
+    assert shown.page.locator("#found-gates").inner_text() == "1 gate"
+
+
 def test_hostile_text_executes_nothing(opened: Open):
     trap = "globalThis.trapped = []; globalThis.alert = text => trapped.push(text)"
     verdicts = [hostile(text) for text in STRINGS.values()]

@@ -37,6 +37,12 @@ def labels(root: ElementTree.Element) -> list[str]:
     return [mark.find("{*}title").text for mark in root.iter() if mark.get("class") == "m"]
 
 
+def test_a_candidate_without_a_name_of_its_own_is_named_once():
+    text = str(by_key(replace(pair(20), candidate="candidate"))["scatter"].spec)
+    assert "'candidate (nDCG@10)'" in text
+    assert "'candidate new (nDCG@10)'" in str(by_key(pair(20))["scatter"].spec)
+
+
 @pytest.mark.parametrize("alpha", [0, 5, 10, 15])
 @pytest.mark.parametrize(
     ("run", "front", "flagged"),

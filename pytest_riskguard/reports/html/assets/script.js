@@ -12,7 +12,7 @@
     typeof a === "number" && typeof b === "number"
       ? a - b
       : String(a).localeCompare(String(b), "en", { numeric: true });
-  const said = (count, of, what) => (count === of ? "" : `${count} of `) + `${of} ${of === 1 ? what.slice(0, -1) : what}`;
+  const said = (count, of, what) => (count === of ? "" : `${count} of `) + (of === 1 ? `1 ${what}` : `${of} ${what}s`);
 
   for (const element of all(".scripted")) element.hidden = false;
 
@@ -76,7 +76,7 @@
         const gate = document.getElementById(row.querySelector("a").hash.slice(1)).closest(".gate");
         gate.hidden = row.hidden;
       }
-      found.value = said(rows.filter((row) => !row.hidden).length, rows.length, "gates");
+      found.value = said(rows.filter((row) => !row.hidden).length, rows.length, "gate");
     };
     find.addEventListener("input", filter);
     outcome.addEventListener("change", filter);
@@ -113,7 +113,7 @@
       }
       return place;
     }
-    if (column < BASELINE || column === MARKS) return make("td", row[column], column === 1 ? "query" : "");
+    if (column < BASELINE || column === MARKS) return make("td", row[column], ["", "query", "tags"][column] ?? "");
     let look = "number";
     if (column === DIFFERENCE && row[column]) look += row[column] < 0 ? " loss" : " win";
     return make("td", figure(row[column], column), look);
@@ -146,7 +146,7 @@
       });
       table.tBodies[0].replaceChildren(...lines);
       const rest = rows.length < of ? ` (the ${rows.length} most harmful of ${of}; the JSON report has all)` : "";
-      part(".found").value = said(found.length, rows.length, "topics") + rest;
+      part(".found").value = said(found.length, rows.length, "topic") + rest;
       part(".page").value = `page ${page + 1} of ${pages}`;
       part(".before").disabled = page === 0;
       part(".next").disabled = page === pages - 1;

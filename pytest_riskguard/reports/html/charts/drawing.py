@@ -111,6 +111,11 @@ def measure(verdict: Verdict) -> str:
     return clean(verdict.measure, limit=40) if verdict.measure else "score"
 
 
+def side(role: str, name: str, *, limit: int) -> str:
+    """Candidate or baseline with its name, which may be that very word."""
+    return role if name == role else f"{role} {clean(name, limit=limit)}"
+
+
 def sign(verdict: Verdict) -> int:
     """What figures of risk are multiplied by in the verdict's convention."""
     return -1 if verdict.convention == "minus" else 1

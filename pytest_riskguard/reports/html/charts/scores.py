@@ -16,9 +16,10 @@ from pytest_riskguard.reports.html.charts.drawing import (
     colours,
     measure,
     plot,
+    side,
 )
 from pytest_riskguard.reports.html.charts.topics import SINGLE, rows
-from pytest_riskguard.reports.text import clean, counted, plain
+from pytest_riskguard.reports.text import counted, plain
 
 #: Cells on each side where there are too many topics for a point each.
 CELLS = 24
@@ -37,8 +38,8 @@ def scatter(verdict: Verdict) -> Chart | None:
     baseline = verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by
     marks = plot(points).mark_circle(opacity=0.75, size=44)
     marks = marks.encode(
-        x=alt.X("baseline:Q", title=f"baseline {clean(baseline, limit=30)} ({unit})"),
-        y=alt.Y("candidate:Q", title=f"candidate {clean(verdict.candidate, limit=30)} ({unit})"),
+        x=alt.X("baseline:Q", title=f"{side('baseline', baseline, limit=30)} ({unit})"),
+        y=alt.Y("candidate:Q", title=f"{side('candidate', verdict.candidate, limit=18)} ({unit})"),
         color=colours("change", loss=LOSS, win=WIN, same=SAME),
         description=alt.Description("label:N"),
         **({} if single else {"size": alt.Size("count:Q", legend=None, scale=alt.Scale(range=[8, 300]))}),
