@@ -34,6 +34,9 @@ COSTLY = ("studentized",)
 ALONE = 10
 #: With more topics than this, times those to be left out, the loss that a gate could have seen is not found anew.
 MOST_SEEN = 20_000
+#: Where each topic costs an interval of its own: so many topics, times those left out, are paid for; the costly
+#: intervals count so many times more. Beyond, topics that could carry the verdict are looked at as far as this goes.
+MOST_SCORES, COSTLIER = 100_000, 20
 #: How many times further than its mean and its width say a limit may move when a topic is left out: on 400 samples,
 #: of Student's t with 1.5 degrees of freedom, one outlier or few changes among them, it was 4.5 times at the most.
 NEAR = 6.0
@@ -69,7 +72,7 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
 
     Where the interval allows, all limits are found in one pass. Weights, which change the mean that the others are
     seen from, and intervals that share nothing between topics leave it at the topics with the largest parts, and at
-    those without which the limit comes anywhere near the bound.
+    those without which the limit comes anywhere near the bound, as many as can be paid for.
     """
     n, failed = comparison.n, outcome == "fail"
     limits, none = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
@@ -106,12 +109,12 @@ def passes_without_each(gate: Gate, evidence: Evidence, *, passing: bool) -> tup
     """
     if evidence.weights is not None:
         return _one_by_one(gate, evidence, passing=passing)
-    limits = _limits(gate, evidence, alpha=gate.alpha)
+    limits = _limits(gate, evidence, alpha=gate.alpha, passing=passing)
     lets_through = _reached(gate, limits, otherwise=passing)
     if holds_at_zero_too(gate, evidence) and np.any(lets_through):
-        lets_through &= _reached(gate, _limits(gate, evidence, alpha=0.0), otherwise=passing)
+        lets_through &= _reached(gate, _limits(gate, evidence, alpha=0.0, passing=passing), otherwise=passing)
     if gate.on_churn == "warn" and gate.alpha > 0 and not np.all(lets_through):
-        lets_through |= _reached(gate, _limits(gate, evidence, alpha=0.0), otherwise=passing)
+        lets_through |= _reached(gate, _limits(gate, evidence, alpha=0.0, passing=passing), otherwise=passing)
     return limits, lets_through
 
 
@@ -121,7 +124,15 @@ def _reached(gate: Gate, limits: FloatArray, *, otherwise: bool) -> BoolArray:
     return np.where(np.isnan(limits), otherwise, margins >= 0)
 
 
-def _limits(gate: Gate, evidence: Evidence, *, alpha: float) -> FloatArray:
+def _affordable(likely: BoolArray, parts: FloatArray, rule: Rule, *, passing: bool) -> npt.NDArray[np.intp]:
+    """The likely topics whose intervals can be paid for: those whose parts pull most towards the verdict there is."""
+    places = np.flatnonzero(likely)
+    costs = parts.size * (COSTLIER if {*rule.witnesses} & {*COSTLY} else 1)
+    pull = np.round(parts[places] if not passing else -parts[places], 12)
+    return places[np.argsort(pull, kind="stable")[: max(ALONE, MOST_SCORES // costs)]]
+
+
+def _limits(gate: Gate, evidence: Evidence, *, alpha: float, passing: bool) -> FloatArray:
     """The deciding limit without each topic; NaN where it is not looked for."""
     x = evidence.scores(alpha)
     limits = np.full(x.size, np.nan)
@@ -130,7 +141,7 @@ def _limits(gate: Gate, evidence: Evidence, *, alpha: float) -> FloatArray:
         rule = rule_for(gate, n_topics=evidence.n - 1, n_changed=changed - moved)
         members = np.flatnonzero(has_moved == moved)
         if members.size and not {*rule.witnesses} <= {*SHARED}:
-            likely = np.flatnonzero(_near(gate, x, rule))
+            likely = _affordable(_near(gate, x, rule), x, rule, passing=passing)
             members = np.intersect1d(members, np.union1d(likely, _extremes(x, rule)))
         if members.size:
             each = [_witness(gate, x, method, members) for method in rule.witnesses]
@@ -147,9 +158,10 @@ def _witness(gate: Gate, x: FloatArray, method: str, indices: npt.NDArray[np.int
 def _one_by_one(gate: Gate, evidence: Evidence, *, passing: bool) -> tuple[FloatArray, BoolArray]:
     alphas = {gate.alpha, *([0.0] if gate.on_churn == "warn" or holds_at_zero_too(gate, evidence) else [])}
     likely = np.any([_near_by_any_rule(gate, evidence, alpha=alpha) for alpha in sorted(alphas)], axis=0)
-    extremes = _extremes(evidence.parts(gate.alpha), rule_of(gate, evidence, alpha=gate.alpha))
+    parts, rule = evidence.parts(gate.alpha), rule_of(gate, evidence, alpha=gate.alpha)
+    extremes = _extremes(parts, rule)
     limits, lets_through = np.full(evidence.n, np.nan), np.full(evidence.n, passing)
-    for i in np.union1d(extremes, np.flatnonzero(likely)):
+    for i in np.union1d(extremes, _affordable(likely, parts, rule, passing=passing)):
         rest = evidence.without(int(i))
         if enough_topics(rest):
             rule = rule_of(gate, rest, alpha=gate.alpha)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pytest_riskguard.gates import left_out
 from pytest_riskguard.gates.decision import decide, limit_of, passes
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
@@ -97,6 +98,20 @@ def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_i
         assert pivots(seen) == ()
         assert not any(topic.flips_verdict for topic in seen.responsible_topics)
         assert "ithout" not in seen.explanation.summary
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_where_not_all_can_be_paid_for_the_most_harmful_are_looked_at(weighted, monkeypatch):
+    gate = Gate("g", alpha=1, method="basic")
+    d = next(d for d in (at_the_bound(s, gate) for s in range(20)) if not passes(gate, Evidence.of(d)))
+    weights = np.ones(d.size) if weighted else None
+    evidence = Evidence(d, np.zeros((0, d.size)), weights)
+    _, all_told = passes_without_each(gate, evidence, passing=False)
+    assert np.count_nonzero(all_told) > 1
+    monkeypatch.setattr(left_out, "MOST_SCORES", 0)
+    monkeypatch.setattr(left_out, "ALONE", 1)
+    _, told = passes_without_each(gate, evidence, passing=False)
+    assert np.flatnonzero(told).tolist() == [int(np.argmin(d))]
 
 
 def pivots(verdict: Verdict) -> tuple[str, ...]:
