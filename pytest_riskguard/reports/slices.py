@@ -12,6 +12,11 @@ from pytest_riskguard.reports.text import clean, counted, signed
 MOST = 2
 
 
+def tests(verdict: Verdict) -> bool:
+    """Whether slices of this kind of gate have an interval, given enough topics: one on single topics has none."""
+    return verdict.kind != "no_topic_collapse"
+
+
 def paragraphs(verdict: Verdict, detail: Detail) -> list[str]:
     """A paragraph for each of the worst risky slices; with ``-vv`` for every slice."""
     slices = verdict.explanation.slices if verdict.explanation is not None else ()
@@ -37,4 +42,4 @@ def _told(verdict: Verdict, one: Slice) -> str:
     text = f"{name}: {said}URisk {risk}, mean {signed(one.mean_difference)}; {moved}"
     if one.adjusted_p_value is not None:
         return f"{text}; p {probability(one.adjusted_p_value)} among the slices (Holm)"
-    return f"{text}; too few topics for an interval"
+    return f"{text}; too few topics for an interval" if tests(verdict) else text

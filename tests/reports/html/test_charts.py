@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -15,9 +16,12 @@ from pytest_riskguard.gates.explanation import Explanation, Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.detail import Detail
 from pytest_riskguard.reports.html.charts import Chart, charts
 from pytest_riskguard.reports.html.charts.svg import svg
 from pytest_riskguard.reports.html.charts.topics import BINS, NAMED, SINGLE
+from pytest_riskguard.reports.markdown.document import render as markdown
+from pytest_riskguard.reports.slices import paragraphs
 from tests.published import web2012
 from tests.reports.html.verdicts import drawn, hostile, pair, pool
 
@@ -98,6 +102,21 @@ def test_many_topics_are_counted_in_bins():
     assert len({row["low"] for row in bins}) <= 2 * BINS
     # 0 is the edge of two bins, so no bin holds losses and wins of the same size
     assert all(row["high"] < 1e-9 or row["low"] > -1e-9 for row in bins)
+
+
+def test_bars_of_bins_stand_on_the_axis_or_on_one_another():
+    bins = [row for row in drawn(by_key(pair(SINGLE + 100))["topics"]) if "count" in row]
+    assert all(row["top"] - row["bottom"] == row["count"] for row in bins)
+    tops = {(row["low"], row["top"]) for row in bins}
+    assert all(row["bottom"] == 0 or (row["low"], row["bottom"]) in tops for row in bins)
+    root = picture(by_key(pair(SINGLE + 100))["topics"])
+    scales = set()
+    for mark in root.iter():
+        if mark.get("class") == "m":
+            count = int(mark.find("{*}title").text.split()[0])
+            height = re.search(r"v([-\d.]+)h", mark.get("d"))
+            scales.add(round(abs(float(height[1])) / count, 1))
+    assert len(scales) <= 2, "in each of the two panels a bar is as high as its count"
 
 
 def test_the_most_harmful_are_named_where_bars_are_not():
@@ -185,6 +204,16 @@ def test_slices_have_their_intervals():
     assert by_slice["intent: buy"]["state"] == "risky"
     assert (by_slice["intent: buy"]["lower"], by_slice["intent: buy"]["upper"]) == (-0.5, -0.1)
     assert "lower" not in by_slice["intent: read"]
+
+
+def test_slices_of_a_gate_on_single_topics_are_not_called_small():
+    large = Slice("intent", "buy", 48, 9, 1, 8, 0.4, 0.5, -0.1, -0.3, None, None, None, None, None, ())
+    told = Explanation("Fails.", slices=(large,))
+    for options, small in (({}, True), ({"kind": "no_topic_collapse", "alpha": 1.0}, False)):
+        verdict = replace(pair(50, **options), explanation=told)
+        assert ("fewer than 10 topics" in by_key(verdict)["slices"].caption) == small
+        assert ("too few topics" in markdown([verdict])) == small
+        assert ("too few topics" in " ".join(paragraphs(verdict, Detail(topics=None)))) == small
 
 
 def test_what_a_verdict_does_not_have_is_not_drawn():

@@ -22,6 +22,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     unique,
     with_unit,
 )
+from pytest_riskguard.reports.slices import tests
 from pytest_riskguard.reports.text import clean, counted, signed
 
 #: The most slices of a chart: those with the lowest URisk; the table has all.
@@ -68,6 +69,8 @@ def slices(verdict: Verdict) -> Chart | None:
         caption=(
             "The risk on the topics of each tag, with its interval. Orange: significantly risky for itself (Holm "
             "over all slices); blue: not; grey: fewer than 10 topics, so no interval. The dashed line is the bound."
+            if tests(verdict)
+            else "The risk on the topics of each tag. There are no intervals: this gate asks about single topics."
         ),
         wide=True,
         margin=60,

@@ -160,11 +160,13 @@ def _histograms(verdict: Verdict, found: list[Row], critical: float | None) -> l
     changed = [row for row in found if row["change"] != "same"]
 
     def panel(field: str, title: str, lines: Iterable[float]) -> Any:
-        bars = plot(binned(changed, field)).mark_bar(stroke=None)
+        # Not mark_bar: of a bar with two ends on x it takes the count for a place, and draws a line there.
+        bars = plot(binned(changed, field)).mark_rect(stroke=None)
         bars = bars.encode(
             x=alt.X("low:Q", title=title, scale=alt.Scale(nice=False)),
             x2="high:Q",
-            y=alt.Y("count:Q", title="topics that changed (number)", axis=alt.Axis(tickCount=5)),
+            y=alt.Y("top:Q", title="topics that changed (number)", axis=alt.Axis(tickCount=5)),
+            y2="bottom:Q",
             color=colours("change", loss=LOSS, win=WIN),
             opacity=alt.condition("datum.flagged", alt.value(1), alt.value(0.5)),
             description=alt.Description("label:N"),
@@ -178,7 +180,7 @@ def _histograms(verdict: Verdict, found: list[Row], critical: float | None) -> l
 
 
 def binned(found: Sequence[Row], field: str) -> list[Row]:
-    """How many topics lie in each bin, losses and wins, flagged and not, stacked on one another by the chart."""
+    """How many topics lie in each bin, losses and wins, flagged and not, stacked on one another."""
     reach = max((abs(row[field]) for row in found), default=0.0) or 1.0
     width = 2 * reach / BINS
     counts: dict[tuple[int, str, bool], int] = {}
@@ -186,20 +188,25 @@ def binned(found: Sequence[Row], field: str) -> list[Row]:
         place = min(int((row[field] + reach) / width), BINS - 1)
         key = (place, row["change"], row["flagged"])
         counts[key] = counts.get(key, 0) + 1
-    return [
-        {
-            "low": place * width - reach,
-            "high": (place + 1) * width - reach,
-            "count": count,
-            "change": change,
-            "flagged": flagged,
-            "label": (
-                f"{counted(count, change, 'losses' if change == 'loss' else 'wins')}{' flagged' * flagged} from "
-                f"{signed(place * width - reach, 3)} to {signed((place + 1) * width - reach, 3)}"
-            ),
-        }
-        for (place, change, flagged), count in sorted(counts.items())
-    ]
+    tops: dict[int, int] = {}
+    bins = []
+    for (place, change, flagged), count in sorted(counts.items()):
+        low, high, bottom = place * width - reach, (place + 1) * width - reach, tops.get(place, 0)
+        tops[place] = bottom + count
+        said = counted(count, change, "losses" if change == "loss" else "wins")
+        bins.append(
+            {
+                "low": low,
+                "high": high,
+                "bottom": bottom,
+                "top": tops[place],
+                "count": count,
+                "change": change,
+                "flagged": flagged,
+                "label": f"{said}{' flagged' * flagged} from {signed(low, 3)} to {signed(high, 3)}",
+            }
+        )
+    return bins
 
 
 def most_harmful(verdict: Verdict) -> Chart | None:
