@@ -35,6 +35,8 @@ _CONFIG: dict[str, Any] = {
         "titleFontWeight": "normal",
         "titlePadding": 8,
         "labelLimit": 110,
+        # apart even where a browser draws wider letters than were reckoned with
+        "labelSeparation": 8,
     },
     "text": {"fill": INK, "fontSize": 11},
     "header": {"labelColor": INK, "titleColor": INK},
