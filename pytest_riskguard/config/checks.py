@@ -23,6 +23,7 @@ from pytest_riskguard.config.yaml_nodes import Document, Path
 from pytest_riskguard.gates.spec import ANY, FOREIGN, MEDIAN, TESTED
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
+_OR_NOT = "(where only tests judge: pytest --riskguard-no-yaml)"
 
 # What to write where a key is missing.
 _REMEDIES = {
@@ -182,7 +183,8 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
     data = cast("dict[str, Any]", document.data)
     gates = data.get("gates")
     if require_gates and not gates and isinstance(gates, list | None):
-        yield Problem(document.key_line(("gates",)), f"the file has no gates; add {_EXAMPLE}", lacks=("gates",))
+        missing = f"the file has no gates; add {_EXAMPLE} {_OR_NOT}"
+        yield Problem(document.key_line(("gates",)), missing, lacks=("gates",))
     first: dict[str, int] = {}
     for index, gate in enumerate(gates if isinstance(gates, list) else []):
         if not isinstance(gate, dict):

@@ -28,6 +28,8 @@ from pytest_riskguard.inference import interval, leave_one_out_upper
 
 #: Intervals whose limits without each topic cost one pass over all of them.
 SHARED = ("student_t", "percentile", "bca")
+#: With more topics than this even what is shared costs seconds: then those near the bound are looked at.
+MOST_AT_ONCE = 200_000
 #: Intervals so costly that they are looked for only where the verdict could change.
 COSTLY = ("studentized",)
 #: Where each topic costs an interval of its own: so many of the most harmful have theirs, and as many of the best.
@@ -140,7 +142,7 @@ def _limits(gate: Gate, evidence: Evidence, *, alpha: float, passing: bool) -> F
     for moved in (True, False):  # leaving out a changed topic leaves one change fewer
         rule = rule_for(gate, n_topics=evidence.n - 1, n_changed=changed - moved)
         members = np.flatnonzero(has_moved == moved)
-        if members.size and not {*rule.witnesses} <= {*SHARED}:
+        if members.size and (x.size > MOST_AT_ONCE or not {*rule.witnesses} <= {*SHARED}):
             likely = _affordable(_near(gate, x, rule), x, rule, passing=passing)
             members = np.intersect1d(members, np.union1d(likely, _extremes(x, rule)))
         if members.size:

@@ -127,3 +127,8 @@ def test_an_id_that_no_line_can_show_is_left_out(command, folder):
     assert "\x1b" not in ended.out + ended.err
     assert not ended.out.splitlines()[1].startswith("t01")
     assert "left out: 1 with an id" in ended.err
+
+
+def test_the_gate_may_let_churn_through_or_want_power(command):
+    assert command(f"{ASKED} --on-churn warn --max-mde 0.5").status == 0
+    assert command(f"{ASKED} --on-churn never").status == 2

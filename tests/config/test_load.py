@@ -399,7 +399,12 @@ def test_two_gates_of_one_name_are_refused_at_the_second(errors):
         ("- a\n", 1, "expected a mapping with `collection:` and `gates:`, found a list"),
         (HEAD, 1, "the file has no gates; add a list such as `gates: ["),
         (HEAD + "gates:\n", 4, "the file has no gates; add a list such as `gates: ["),
-        (HEAD + "gates: []\n", 4, "the file has no gates; add a list such as `gates: ["),
+        (
+            HEAD + "gates: []\n",
+            4,
+            "the file has no gates; add a list such as `gates: [{name: no-risk, kind: not_significantly_risky, "
+            "baseline: prod}]` (where only tests judge: pytest --riskguard-no-yaml)",
+        ),
         (
             HEAD + f"gates: {{{GATE}}}\n",
             4,

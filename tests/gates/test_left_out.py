@@ -119,6 +119,21 @@ def pivots(verdict: Verdict) -> tuple[str, ...]:
     return verdict.explanation.pivotal_topics
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_with_very_many_topics_only_those_that_matter_are_looked_at(seed, monkeypatch):
+    gate = Gate("g", alpha=1)
+    d = at_the_bound(seed, gate, n=60)
+    evidence = Evidence(d, np.zeros((0, d.size)))
+    passing = passes(gate, evidence)
+    limits, lets_through = passes_without_each(gate, evidence, passing=passing)
+    monkeypatch.setattr(left_out, "MOST_AT_ONCE", 50)
+    fewer, the_same = passes_without_each(gate, evidence, passing=passing)
+    known = np.isfinite(fewer)
+    assert np.count_nonzero(known) >= 20
+    np.testing.assert_allclose(fewer[known], limits[known], atol=1e-12)
+    assert the_same.tolist() == lets_through.tolist()
+
+
 def test_both_directions_occur():
     outcomes = [judge(Gate("g"), *pair(at_the_bound(seed, Gate("g")))) for seed in range(12)]
     assert {verdict.outcome for verdict in outcomes if pivots(verdict)} == {"pass", "fail"}
