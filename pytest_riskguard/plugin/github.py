@@ -45,22 +45,22 @@ class Github:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the summary of the step, and the annotations at the head of lines of their own."""
-        verdicts, problems = self._session.verdicts, self._session.problems
-        summary = github.summary_of()
-        if summary is not None and verdicts:
+        verdicts, summary = self._session.verdicts, github.summary_of()
+        of_verdicts, of_others = self._annotations()
+        of_others += [github.Annotation("riskguard", [problem]) for problem in self._session.problems]
+        if summary is not None and (verdicts or of_others):
             try:
-                github.append_summary(summary, verdicts)
+                github.append_summary(summary, verdicts, of_others)
             except OSError as error:
                 terminalreporter.line(f"riskguard: could not write {github.SUMMARY}: {error.strerror}")
         if github.annotates():
-            found = [*self._annotations(), *(github.Annotation("riskguard", [problem]) for problem in problems)]
             terminalreporter.ensure_newline()
-            for command in github.commands(found):
+            for command in github.commands([*of_verdicts, *of_others]):
                 terminalreporter.line(command)
 
-    def _annotations(self) -> list[github.Annotation]:
+    def _annotations(self) -> tuple[list[github.Annotation], list[github.Annotation]]:
         """Of verdicts that failed their test, and of gates that could not even be judged."""
-        found, told = [], set()
+        found, others, told = [], [], set()
         for nodeid, verdict in self._session.relay.by_test():
             test = self._tests.get(nodeid)
             if test is not None and test.failed and not verdict.passed:
@@ -69,5 +69,5 @@ class Github:
         for nodeid, test in self._tests.items():
             if test.failed and nodeid not in told and self._session.is_of_gate_file(nodeid):
                 message = test.message.partition("\n")[0]
-                found.append(github.Annotation("riskguard", [message], github.place(test.path), test.line))
-        return found
+                others.append(github.Annotation("riskguard", [message], github.place(test.path), test.line))
+        return found, others

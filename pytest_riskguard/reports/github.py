@@ -72,8 +72,10 @@ def summary_of(environment: Mapping[str, str] = os.environ) -> Path | None:
     return Path(path) if path else None
 
 
-def append_summary(path: Path, verdicts: Sequence[Verdict]) -> None:
+def append_summary(path: Path, verdicts: Sequence[Verdict], errors: Sequence[Annotation] = ()) -> None:
     """Write the verdicts behind what the step's summary holds already, in the room that is left.
+
+    ``errors`` are what kept gates from being judged.
 
     Raises
     ------
@@ -83,8 +85,17 @@ def append_summary(path: Path, verdicts: Sequence[Verdict]) -> None:
     from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
 
     used = path.stat().st_size if path.exists() else 0
+    told = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MOST_ERRORS])
     with path.open("a", encoding="utf-8", newline="\n") as file:
-        file.write(("\n" if used else "") + render(verdicts, limit=max(SUMMARY_LIMIT - used, 0)))
+        text = render(verdicts, limit=max(SUMMARY_LIMIT - used - len(told.encode()), 0))
+        file.write(("\n" if used else "") + text + told)
+
+
+def _as_markdown(error: Annotation) -> str:
+    from pytest_riskguard.reports.markdown.escape import code, prose
+
+    where = "" if error.file is None else f"{code(error.file)} "
+    return f"Error: {where}{prose(' '.join(error.lines), limit=_LONGEST)}"
 
 
 def place(path: Path, environment: Mapping[str, str] = os.environ) -> str:

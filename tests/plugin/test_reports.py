@@ -160,8 +160,13 @@ def test_github_is_told_of_a_broken_file_and_of_a_run_that_judged_nothing(pytest
     project("good")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
     (pytester.path / "riskguard.yaml").write_text(world.YAML.replace("kind:", "knid:") % "1")
     (said,) = commands(pytester.runpytest_subprocess("--riskguard"))
+    summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
+    assert summary.startswith(
+        "## riskguard: no gate was judged\n\nError: <code>riskguard.yaml</code> ConfigError: line 6: "
+    )
     assert said.startswith(
         f"::error file=riskguard.yaml,line={world.GATE_LINE},title=riskguard::ConfigError: line 6: "
     )
