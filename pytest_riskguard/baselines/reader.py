@@ -19,7 +19,7 @@ from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels
 
-_ATTEMPTS = 8
+_ATTEMPTS = 16
 """How often a baseline is read that is replaced in the middle of being read."""
 
 _Result = TypeVar("_Result")
@@ -272,7 +272,7 @@ class StoreReader:
             except DataError:
                 if self._baseline(name).stamp() == before:
                     raise
-                time.sleep(0.005 * 2**attempt)  # whoever replaces it again and again gets out of step
+                time.sleep(min(0.005 * 2**attempt, 0.16))  # whoever replaces it again and again gets out of step
         with self._reading():
             return work(self._baseline(name))
 

@@ -202,7 +202,7 @@ MODULES = {
     "x = 1": "*cannot import 'own:ask': AttributeError: * has no attribute 'ask'; expected*",
     "def ask(query):\n    import pytest\n    pytest.skip('no')": "*'t01' (*) failed: it called pytest.skip *",
     "def ask(query):\n    import pytest\n    pytest.xfail('no')": "*'t01' (*) failed: it called pytest.xfail *",
-    "def ask(query):\n    raise SystemExit(0)": "*'t01' ('query number 01') failed: SystemExit: 0 (own.py:2)",
+    "def ask(query):\n    raise SystemExit(0)": "*'t01' ('query number 01') failed: SystemExit: 0 (own.py:2)*",
 }
 
 
@@ -216,7 +216,7 @@ def test_no_live_candidate_can_leave_its_gate_unjudged_and_green(pytester, proje
     result = pytester.runpytest_subprocess("--riskguard")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([message, "INCOMPARABLE riskguard.yaml::no-risk*"])
+    result.stdout.fnmatch_lines([message, "INCOMPARABLE  riskguard.yaml::no-risk*"])
     assert "Traceback" not in result.stdout.str()
     assert "importlib" not in result.stdout.str()
 

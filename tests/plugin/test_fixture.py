@@ -55,7 +55,7 @@ BAD_SEARCHES = {
     "['d1', 'd2']": "'t01' ('query number 01') returned 'd1', expected (docid, score) pairs",
     "[('d1', '1.0')]": "'t01' ('query number 01') returned ('d1', '1.0'), expected (docid, score) pairs",
     "[('d1', 1.0, 'x')]": "'t01' ('query number 01') returned ('d1', 1.0, 'x'), expected (docid, score) pairs",
-    "None": "'t01' ('query number 01') failed: TypeError: 'NoneType' object is not iterable",
+    "None": "'t01' ('query number 01') returned None, expected (docid, score) pairs",
     "{'d1': 1.0}": "'t01' ('query number 01') returned 'd1', expected (docid, score) pairs",
     "[(None, 1.0)]": "'t01' ('query number 01') returned (None, 1.0), expected (docid, score) pairs",
     "[('d1', True)]": "'t01' ('query number 01') returned ('d1', True), expected (docid, score) pairs",

@@ -106,7 +106,10 @@ def test_a_riskguard_config_that_is_not_there_is_a_usage_error(pytester):
     ("option", "message"),
     [
         ("--riskguard-require=many", "*invalid int value: 'many'"),
-        ("--riskguard-report=report.pdf", "*report.pdf: the format is chosen by the suffix, expected .json"),
+        (
+            "--riskguard-report=report.pdf",
+            "*report.pdf: the format is chosen by the suffix, expected .json, .md, .html or .htm",
+        ),
         ("--riskguard-report=nowhere/report.json", "*no folder nowhere"),
     ],
 )
