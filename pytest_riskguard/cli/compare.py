@@ -14,6 +14,7 @@ from pytest_riskguard.cli.options import (
     baseline_option,
     collection_options,
     computed_options,
+    leniency_options,
     question_options,
     slice_options,
 )
@@ -89,15 +90,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="Correct the gates' levels for being several.",
 )
-@click.option(
-    "--on-churn",
-    type=click.Choice(RESPONSES),
-    default="fail",
-    show_default=True,
-    help="When only the weight of losses makes it fail.",
-)
+@leniency_options
 @click.option("--on-inconclusive", type=click.Choice(RESPONSES), default="fail", show_default=True)
-@click.option("--max-mde", type=FiniteFloat(0), help="Inconclusive unless a loss of this size could be seen.")
 @report_options
 @click.option("--no-github", is_flag=True, help="In GitHub Actions: no annotations, nothing in the step's summary.")
 @detail_options

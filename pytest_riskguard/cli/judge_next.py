@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.inputs import measures_of, once, referee_for, slices_asked, source_of
-from pytest_riskguard.cli.options import baseline_option, question_options, run_options, slice_options
-from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath
+from pytest_riskguard.cli.options import (
+    baseline_option,
+    leniency_options,
+    question_options,
+    run_options,
+    slice_options,
+)
+from pytest_riskguard.cli.parameters import FILE, NamedPath
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.spec import RESPONSES
 from pytest_riskguard.reports.text import clean
 
 if TYPE_CHECKING:
@@ -37,14 +42,7 @@ HEADER = ("topic", "document", "query")
 @question_options
 @slice_options
 @click.option("--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True)
-@click.option(
-    "--on-churn",
-    type=click.Choice(RESPONSES),
-    default="fail",
-    show_default=True,
-    help="When only the weight of losses makes it fail.",
-)
-@click.option("--max-mde", type=FiniteFloat(0), help="Inconclusive unless a loss of this size could be seen.")
+@leniency_options
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
 @click.option("--out", type=FILE, metavar="PATH", help="Write the list here, not to standard output.")
 def judge_next(

@@ -16,6 +16,7 @@ from pytest_riskguard.gates.spec import (
     LEVELS,
     METHODS,
     MISSING,
+    RESPONSES,
     SMALLEST_SLICE,
 )
 
@@ -64,6 +65,11 @@ def slice_options(command: Command) -> Command:
 def computed_options(command: Command) -> Command:
     """``--baseline-mean``, ``--baseline-median`` and ``--baseline-max``, and whether they count the candidate."""
     return _with(command, _COMPUTED)
+
+
+def leniency_options(command: Command) -> Command:
+    """``--on-churn`` and ``--max-mde``."""
+    return _with(command, _LENIENCY)
 
 
 def _with(command: Command, options: Sequence[Option[Command]]) -> Command:
@@ -148,4 +154,14 @@ _QUESTION: tuple[Any, ...] = (
         show_default=True,
         help="What a topic means that only one side's scores have.",
     ),
+)
+_LENIENCY: tuple[Any, ...] = (
+    click.option(
+        "--on-churn",
+        type=click.Choice(RESPONSES),
+        default="fail",
+        show_default=True,
+        help="When only the weight of losses makes it fail.",
+    ),
+    click.option("--max-mde", type=FiniteFloat(0), help="Inconclusive unless a loss of this size could be seen."),
 )
