@@ -11,7 +11,7 @@ from pytest_riskguard.gates.exhibits import ALPHAS, TAIL, alphas_for, density
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.pools.judge import judge_pool
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.risk import georisk
+from pytest_riskguard.risk import georisk, principal_components
 from tests.gates.conftest import topic_scores
 
 RNG = np.random.default_rng(5)
@@ -116,4 +116,7 @@ def test_a_pool_has_a_curve_and_a_place_for_every_system():
     assert {name: values[at] for name, values in curves.systems.items()} == dict(verdict.estimates.georisk)
     parts = verdict.exhibits.topics.contributions
     assert math.fsum(parts) == pytest.approx(verdict.estimates.georisk_difference, abs=1e-12)
-    assert 0.9 < sum(verdict.exhibits.components.explained) <= 1 + 1e-12
+    axes = principal_components(np.array([s.values for s in systems]), centred=False)
+    assert verdict.exhibits.components.explained == pytest.approx(axes.shares[:2])
+    for place, system in enumerate(systems):
+        assert verdict.exhibits.components.systems[system.name] == pytest.approx(axes.coordinates[place, :2])

@@ -51,6 +51,23 @@ def test_a_limit_without_a_topic_is_that_of_the_gate_on_the_others(gate, law, we
     assert lets_through.tolist() == [passes(gate, evidence.without(i)) for i in range(n)]
 
 
+@pytest.mark.parametrize(
+    ("n", "changed"),
+    [(25, 25), (40, 6)],  # one topic fewer, and Student-t has a say: too few topics, too few changes
+)
+def test_without_a_topic_the_rule_is_that_for_one_topic_fewer(n, changed):
+    d = np.zeros(n)
+    d[:changed] = np.random.default_rng(n).exponential(0.1, changed) - 0.2
+    gate, evidence = Gate("g", alpha=1), Evidence(d, np.zeros((0, n)))
+    limits, _ = passes_without_each(gate, evidence, passing=passes(gate, evidence))
+    witnesses = set()
+    for i in range(changed):
+        decision = decide(gate, evidence.without(i), alpha=1)
+        witnesses.add(decision.decisive)
+        assert limits[i] == pytest.approx(limit_of(gate, decision.interval(decision.decisive)), abs=1e-9)
+    assert "student_t" in witnesses
+
+
 def at_the_bound(seed: int, gate: Gate, *, n: int = 30) -> np.ndarray:
     """Differences whose decisive limit lies a hair from the bound, on either side of it."""
     rng = np.random.default_rng(seed)

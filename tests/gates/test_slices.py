@@ -88,6 +88,12 @@ def test_holm_goes_over_all_slices_that_have_a_p_value():
     assert {each.value for each in tested if each.risky} == {"b", "x", "y"}
 
 
+def test_a_slice_is_risky_from_its_adjusted_p_value_on():
+    at = slices(judge(Gate("g", level=0.9), *pair(D), topics=TOPICS))["kind=b"].adjusted_p_value
+    for level, risky in ((1 - 1.01 * at, True), (1 - 0.99 * at, False)):
+        assert slices(judge(Gate("g", level=level), *pair(D), topics=TOPICS))["kind=b"].risky is risky
+
+
 def test_below_ten_topics_a_slice_is_reported_and_not_tested():
     small = slices(judge(Gate("g"), *pair(D), topics=TOPICS))["kind=a"]
     assert small.count == 9
