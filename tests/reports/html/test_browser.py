@@ -310,3 +310,13 @@ def test_ten_thousand_topics_stay_usable(opened: Open):
     assert shown.texts(".topic-table tbody th") == ["q09999"]
     assert shown.page.locator("*").count() < 6000
     assert shown.faults == []
+
+
+def test_no_table_is_cut_off_on_paper(opened: Open, everything: str):
+    page = opened(everything, width=720).page  # A4, with margins
+    page.emulate_media(media="print")
+    tables = [table.bounding_box() for table in page.locator("table:visible").all()]
+    assert len(tables) > 2
+    for box in tables:
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 720
