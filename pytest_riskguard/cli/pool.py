@@ -15,8 +15,8 @@ from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.pool_figures import PoolReport
     from pytest_riskguard.gates.spec import Missing
+    from pytest_riskguard.pool_study.report import PoolReport
 
 
 @click.command()
@@ -40,7 +40,9 @@ def pool(
     Takes each SYSTEM, a run or the name of a stored baseline, as the baseline of all the others: which correlate over
     topics, and does their order by risk depend on the baseline? Without SYSTEM: all stored baselines.
     """
-    from pytest_riskguard.gates.yardsticks import FEWEST_SYSTEMS, MOST_SYSTEMS, pool_report
+    from pytest_riskguard.gates.align import on_one_list
+    from pytest_riskguard.gates.spec import Gate
+    from pytest_riskguard.pool_study.report import FEWEST_SYSTEMS, MOST_SYSTEMS, pool_report
 
     if scores and not systems:
         raise UsageError("--scores needs tables of per-topic scores: name two at least")
@@ -55,11 +57,9 @@ def pool(
         where = "named" if systems else "stored"
         raise UsageError(f"a pool has {FEWEST_SYSTEMS} to {MOST_SYSTEMS} systems, {len(sources)} {where}")
     wanted = measures_of(measures, Path(systems[0].text) if systems else Path(), scores=scores)
-    found = pool_report(
-        [[referee.scores(source, measure) for source in sources] for measure in wanted],
-        alphas=alphas,
-        missing=missing,
-    )
+    gate = Gate(name="pool", missing=missing)
+    pools = [on_one_list(gate, [referee.scores(source, measure) for source in sources]) for measure in wanted]
+    found = pool_report(pools, alphas=alphas)
     _show(found, json_path)
     return ExitStatus.PASSED
 

@@ -10,10 +10,10 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates import pool_figures
+from pytest_riskguard.pool_study import report as pool_figures
+from pytest_riskguard.pool_study.concordance import RankTest
+from pytest_riskguard.pool_study.yardstick import YardstickFit
 from pytest_riskguard.risk import trisk
-from pytest_riskguard.risk.concordance import RankTest
-from pytest_riskguard.risk.yardstick import YardstickFit
 from tests.docs.pages import DOCS
 from tests.plugin import world
 from tests.plugin.world import read_report

@@ -11,7 +11,7 @@ import click
 import pytest
 
 import pytest_riskguard
-from pytest_riskguard import evaluation, inference, risk
+from pytest_riskguard import evaluation, inference, pool_study, risk
 from pytest_riskguard.cli.main import cli
 from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.config.schema import (
@@ -215,7 +215,7 @@ def test_each_warning_code_is_in_the_reference():
 
 def test_each_public_name_is_in_the_reference():
     text = page("python.md")
-    for module in (pytest_riskguard, risk, inference, evaluation):
+    for module in (pytest_riskguard, risk, pool_study, inference, evaluation):
         under = section(text, f"`{module.__name__}`")
         missing = [name for name in module.__all__ if not re.search(rf"`{name}\b", under)]
         assert not missing, module.__name__

@@ -11,7 +11,8 @@ from pytest_riskguard.gates.exhibits import ALPHAS, TAIL, alphas_for, density
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.pools.judge import judge_pool
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.risk import georisk, principal_components
+from pytest_riskguard.pool_study import principal_components
+from pytest_riskguard.risk import georisk
 from tests.gates.conftest import topic_scores
 
 RNG = np.random.default_rng(5)

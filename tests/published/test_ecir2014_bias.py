@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.risk.bias import every_baseline, ranks
-from pytest_riskguard.risk.components import principal_components
-from pytest_riskguard.risk.concordance import changing_pairs, durbin_test, friedman_test
+from pytest_riskguard.pool_study.bias import every_baseline, ranks
+from pytest_riskguard.pool_study.components import principal_components
+from pytest_riskguard.pool_study.concordance import changing_pairs, durbin_test, friedman_test
 
 RUNS = (
     "uogTrA44xi",

@@ -8,7 +8,8 @@ from pytest_riskguard.gates.exhibits import alphas_for, topic_columns
 from pytest_riskguard.gates.explanation import Exhibits, GeoRiskCurves, SystemMap
 from pytest_riskguard.gates.pools.comparison import PoolComparison, Reference
 from pytest_riskguard.gates.pools.explain import contributions
-from pytest_riskguard.risk import georisk, principal_components, standardised
+from pytest_riskguard.pool_study import principal_components
+from pytest_riskguard.risk import georisk, standardised
 
 #: How many principal axes a map of systems has.
 AXES = 2

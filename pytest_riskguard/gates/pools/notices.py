@@ -9,7 +9,8 @@ import numpy as np
 from pytest_riskguard.gates.decision import FEW_TOPICS, fewest_changes, own_method
 from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison
 from pytest_riskguard.gates.verdict import NAMES, Notice
-from pytest_riskguard.risk import looks_like_percent, yardstick_fit
+from pytest_riskguard.pool_study import yardstick_fit
+from pytest_riskguard.risk import looks_like_percent
 
 #: Below this many topics a gate at an alpha above 1 fails too many harmless changes (docs/explanation/georisk.md).
 ENOUGH_TOPICS, MODEST_ALPHA = 50, 1.0

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import pearsonr, rankdata
 
+from pytest_riskguard.pool_study.bias import correlations, every_baseline, places, ranks, statistics
 from pytest_riskguard.risk import trisk
-from pytest_riskguard.risk.bias import correlations, every_baseline, places, ranks, statistics
 
 POOL = np.random.default_rng(4).random((6, 30))
 scores = arrays(np.float64, st.tuples(st.integers(2, 5), st.integers(1, 8)), elements=st.floats(-10, 10))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.risk.bias import places
+from pytest_riskguard.pool_study.bias import places
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 
 #: The persistence that the papers use: the ten systems on top have 86 % of the weight.

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare
 
-from pytest_riskguard.risk.bias import ranks
-from pytest_riskguard.risk.concordance import changing_pairs, durbin_test, friedman_test
+from pytest_riskguard.pool_study.bias import ranks
+from pytest_riskguard.pool_study.concordance import changing_pairs, durbin_test, friedman_test
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.risk.yardstick import fit_of, yardstick_fit
+from pytest_riskguard.pool_study.yardstick import fit_of, yardstick_fit
 
 RNG = np.random.default_rng(2)
 BASELINE = RNG.random(100)

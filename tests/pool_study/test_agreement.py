@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import kendalltau
 
-from pytest_riskguard.risk.agreement import agreement_by_depth, kendall_tau, rank_biased_overlap
+from pytest_riskguard.pool_study.agreement import agreement_by_depth, kendall_tau, rank_biased_overlap
 
 orders = st.integers(1, 8).flatmap(
     lambda n: st.tuples(*(arrays(np.float64, n, elements=st.integers(0, 4).map(float)),) * 2)

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import chdtrc
 
-from pytest_riskguard.risk.bias import places, ranks
+from pytest_riskguard.pool_study.bias import places, ranks
 from pytest_riskguard.risk.checks import FloatArray
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.risk.bias import correlations
+from pytest_riskguard.pool_study.bias import correlations
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 
 #: Fewer other systems say nothing about what is usual.

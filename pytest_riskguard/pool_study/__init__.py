@@ -1,0 +1,25 @@
+"""A pool of systems, each as the baseline of all the others: whether a single baseline is a fair yardstick."""
+
+from pytest_riskguard.pool_study.agreement import Overlap, kendall_tau, rank_biased_overlap
+from pytest_riskguard.pool_study.bias import EveryBaseline, correlations, every_baseline, ranks
+from pytest_riskguard.pool_study.components import Components, principal_components
+from pytest_riskguard.pool_study.concordance import RankTest, changing_pairs, durbin_test, friedman_test
+from pytest_riskguard.pool_study.yardstick import YardstickFit, yardstick_fit
+
+__all__ = [
+    "Components",
+    "EveryBaseline",
+    "Overlap",
+    "RankTest",
+    "YardstickFit",
+    "changing_pairs",
+    "correlations",
+    "durbin_test",
+    "every_baseline",
+    "friedman_test",
+    "kendall_tau",
+    "principal_components",
+    "rank_biased_overlap",
+    "ranks",
+    "yardstick_fit",
+]
