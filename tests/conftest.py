@@ -1,19 +1,71 @@
-"""Fixtures for the whole suite."""
+"""Fixtures and rules for the whole suite: which tests run, and which may be skipped."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.shared_data import SHARED
 
 pytest_plugins = ["pytester"]
 
+#: Every test skipped must start its reason with one of these: anything else would hide a test that nobody runs.
+SKIP_REASONS = ("no folder 'shared'", "no browser", "this system", "this Python", "this pytest")
+
+# The same examples on every machine and in every run. Hypothesis' own limits of time measure how busy the machine is.
+settings.register_profile(
+    "suite", derandomize=True, database=None, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("suite")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Run a slow test that is asked for by its node id, although ``addopts`` leaves slow tests out."""
+    if config.option.markexpr == "not slow" and any("::" in argument for argument in config.args):
+        config.option.markexpr = ""
+
+
+def _skips(reporter: pytest.TerminalReporter) -> Counter[str]:
+    """How many tests, or whole modules, were skipped for each reason."""
+    reports = reporter.stats.get("skipped", [])
+    return Counter(
+        report.longrepr[2].removeprefix("Skipped: ") for report in reports if isinstance(report.longrepr, tuple)
+    )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Fail the run if a test is skipped for a reason that ``SKIP_REASONS`` does not name."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or session.exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        return
+    if any(not reason.startswith(SKIP_REASONS) for reason in _skips(reporter)):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print one line for each reason that tests were skipped for."""
+    for reason, count in sorted(_skips(terminalreporter).items()):
+        allowed = reason.startswith(SKIP_REASONS)
+        counted = "1 test" if count == 1 else f"{count} tests"
+        line = f"{counted} skipped: {reason}" + ("" if allowed else " (not a reason of tests/conftest.py: an error)")
+        terminalreporter.write_line(line, yellow=allowed, red=not allowed)
+
+
+@pytest.fixture(scope="session")
+def reference_data() -> Path:
+    """The folder of published tables and of R's intervals, which every checkout has (see its README)."""
+    return Path(__file__).parent / "data"
+
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of real runs, published tables and reference intervals; skips where it is not at hand."""
+    """The folder of real runs, too large to commit; without it the tests that need it are skipped."""
     if not (SHARED / "data").is_dir():
-        pytest.skip("no folder 'shared' beside the checkout (set RISKGUARD_SHARED): real runs are not at hand")
+        pytest.skip(
+            "no folder 'shared' beside the checkout with the real runs (RISKGUARD_SHARED names another place)"
+        )
     return SHARED

@@ -1,4 +1,4 @@
-"""Where the real runs lie that are too large, or not ours, to be committed."""
+"""Where the real runs are, which are too large or not licensed to be committed."""
 
 from __future__ import annotations
 

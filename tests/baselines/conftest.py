@@ -79,7 +79,7 @@ def link():
         try:
             path.symlink_to(target)
         except OSError:
-            pytest.skip("symbolic links are not allowed here")
+            pytest.skip("this system does not allow symbolic links")
 
     return link
 

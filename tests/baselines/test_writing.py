@@ -425,7 +425,7 @@ def test_a_folder_without_write_permission_is_read_and_not_written(store, add, q
     (store.root / LOCK).chmod(0o444)
     try:
         if os.access(store.root, os.W_OK):
-            pytest.skip("permissions do not bind this user")
+            pytest.skip("this system lets the user (root) write into read-only folders")
         store.scores("prod", "AP", qrels=qrels)
         with pytest.raises(BaselineError, match=r"the store cannot be written .Permission denied"):
             add("b")
@@ -465,7 +465,7 @@ def test_a_reader_follows_a_baseline_that_is_replaced_under_its_eyes(store, add,
     assert not (twin.root / "prod").exists()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows renames no folder whose files are being read")
+@pytest.mark.skipif(os.name == "nt", reason="this system (Windows) renames no folder whose files are being read")
 def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, add, collection, qrels):
     add()
     add("other", run=collection.other_run())
@@ -487,7 +487,7 @@ def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, 
     assert seen == valid
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows renames no folder whose files are being read")
+@pytest.mark.skipif(os.name == "nt", reason="this system (Windows) renames no folder whose files are being read")
 def test_readers_see_one_state_of_the_replicates_while_they_come_and_go(store, add, replicate, collection, qrels):
     add()
     replicate()

@@ -13,7 +13,6 @@ from pytest_riskguard.gates.decision import passes
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import interval
-from pytest_riskguard.inference.intervals import METHODS as PACKAGED
 from tests.benchmarks import calibration
 from tests.benchmarks.calibration import METHODS, PAGE, STUDY, Cell, Truth, simulate
 
@@ -238,7 +237,6 @@ def test_the_studentized_limits_are_those_of_the_resamples():
         assert [lower[column], upper[column]] == pytest.approx(expected, rel=1e-9)
 
 
-@pytest.mark.skipif("studentized" not in PACKAGED, reason="this version of the package has no studentized interval")
 def test_the_studentized_limits_are_about_those_of_the_package():
     rng = np.random.default_rng(5)
     x = calibration.weigh(STUDY.draw(rng, (50, 2)), 1)

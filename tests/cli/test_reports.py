@@ -303,7 +303,6 @@ def test_charts_are_of_a_markdown_report(command):
 
 
 def test_charts_are_written_beside_it(command):
-    pytest.importorskip("vl_convert", reason="the extra [report] is not installed")
     assert command(f"{COMPARE.format('loss')} --markdown r.md --charts --json r.json").status == 1
     drawn = sorted(Path().glob("r.*.svg"))
     assert len(drawn) == 2

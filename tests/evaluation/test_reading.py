@@ -128,7 +128,7 @@ def test_a_path_that_cannot_be_read_is_a_missing_input(tmp_path):
         assert caught.value.reason == "missing_input"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in this file system")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_refused_since_it_cannot_be_read_twice(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(MissingFileError, match="expected a regular file, found a pipe"):

@@ -29,13 +29,13 @@ THEIR_NAMES = {"basic": "basic", "studentized": "stud", "percentile": "perc", "b
 
 
 @pytest.fixture(scope="module")
-def oracle(shared: Path) -> dict[str, Any]:
-    vectors: dict[str, Any] = json.loads((shared / "rboot/oracle.json").read_text())["vectors"]
+def oracle(reference_data: Path) -> dict[str, Any]:
+    vectors: dict[str, Any] = json.loads((reference_data / "rboot/oracle.json").read_text())["vectors"]
     return vectors
 
 
-def read(shared: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    with (shared / f"rboot/{name}.csv").open() as lines:
+def read(reference_data: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
+    with (reference_data / f"rboot/{name}.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     return np.array([float(row["d"]) for row in rows]), np.array([float(row["x"]) for row in rows])
 
@@ -44,9 +44,9 @@ def read(shared: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("method", ["basic", "studentized", "percentile", "bca"])
 @pytest.mark.parametrize("name", VECTORS)
 def test_limits_agree_with_a_million_replicates_of_r(
-    shared: Path, oracle: dict[str, Any], name: str, method: str, level: float
+    reference_data: Path, oracle: dict[str, Any], name: str, method: str, level: float
 ) -> None:
-    _, x = read(shared, name)
+    _, x = read(reference_data, name)
     theirs = oracle[name]["boot_ci"][f"{THEIR_NAMES[method]}_{level}"]
     ours = interval(x, method=method, level=level)
     for side, limit in (("lower", ours.lower), ("upper", ours.upper)):
@@ -59,8 +59,8 @@ def test_limits_agree_with_a_million_replicates_of_r(
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_student_t_agrees_with_r(shared: Path, oracle: dict[str, Any], name: str) -> None:
-    d, x = read(shared, name)
+def test_student_t_agrees_with_r(reference_data: Path, oracle: dict[str, Any], name: str) -> None:
+    d, x = read(reference_data, name)
     summary = oracle[name]["summary"]
     ours = trisk(d, alpha=summary["r"] - 1)
     assert ours.statistic == pytest.approx(summary["trisk"], rel=1e-8)
@@ -71,19 +71,21 @@ def test_student_t_agrees_with_r(shared: Path, oracle: dict[str, Any], name: str
         assert limits.upper == pytest.approx(summary[f"t_hi{name_of_level}"], rel=1e-8)
 
 
-def test_the_bias_correction_counts_half_of_the_atom_at_the_mean(shared: Path, oracle: dict[str, Any]) -> None:
+def test_the_bias_correction_counts_half_of_the_atom_at_the_mean(
+    reference_data: Path, oracle: dict[str, Any]
+) -> None:
     from scipy.special import ndtri
 
     for name in VECTORS:
-        _, x = read(shared, name)
+        _, x = read(reference_data, name)
         law = mean_law(x)
         expected = oracle[name]["summary"]["bca_w_exact_midp"]
         assert ndtri(law.mid_cdf(law.centre)) == pytest.approx(expected, abs=2e-5)
 
 
 @pytest.mark.parametrize("name", VECTORS)
-def test_limits_agree_with_simulation(shared: Path, name: str) -> None:
+def test_limits_agree_with_simulation(reference_data: Path, name: str) -> None:
     """As ``python -m tests.benchmarks.bench_inference --replicates 1e7 --vectors ...`` does with 10^7."""
-    _, x = read(shared, name)
+    _, x = read(reference_data, name)
     means = resampled_in_blocks(x, 100_000 if x.size > 50 else 300_000, seed=1)
     assert furthest_off(x, means, levels=(0.95, 0.999)) < 4

@@ -29,9 +29,9 @@ VECTORS = (
 
 @pytest.mark.parametrize("column", ["x", "d"])
 @pytest.mark.parametrize("name", VECTORS)
-def test_w_and_its_p_value_agree_with_r(shared: Path, name: str, column: str) -> None:
-    summary = json.loads((shared / "rboot/oracle.json").read_text())["vectors"][name]["summary"]
-    with (shared / f"rboot/{name}.csv").open() as lines:
+def test_w_and_its_p_value_agree_with_r(reference_data: Path, name: str, column: str) -> None:
+    summary = json.loads((reference_data / "rboot/oracle.json").read_text())["vectors"][name]["summary"]
+    with (reference_data / f"rboot/{name}.csv").open() as lines:
         found = shapiro_wilk([float(row[column]) for row in csv.DictReader(lines)])
     assert found is not None
     assert found.w == pytest.approx(summary[f"sw_W_{column}"], rel=1e-12)

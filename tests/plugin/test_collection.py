@@ -31,7 +31,7 @@ def collected(result: pytest.RunResult) -> list[str]:
             "",
             ["sub/test_own.py::test_own"],
             marks=pytest.mark.skipif(
-                pytest.version_tuple < (9,), reason="pytest 8 itself loses tests where arguments overlap"
+                pytest.version_tuple < (9,), reason="this pytest (8) loses tests where arguments overlap"
             ),
         ),
         (("sub",), "", ["sub/test_own.py::test_own"]),

@@ -108,7 +108,7 @@ def test_pytest_exit_in_a_thread_ends_the_run_and_skip_is_a_failure(live):
     skipped.stdout.fnmatch_lines(["*('query number 07') failed: it called pytest.skip (later) (own.py:26)"])
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a signal of POSIX")
+@pytest.mark.skipif(sys.platform == "win32", reason="this system has no POSIX signals")
 def test_ctrl_c_ends_a_run_whose_search_hangs(live, pytester):
     project_is_there = live("ask")
     assert project_is_there.ret == 0
@@ -143,7 +143,7 @@ def test_progress_goes_to_no_pipe(live):
     assert "retrieving" not in live("ask").stdout.str()
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")
+@pytest.mark.skipif(sys.platform == "win32", reason="this system has no pseudo-terminals")
 @pytest.mark.parametrize(
     ("arguments", "environment", "shown"),
     [

@@ -76,7 +76,7 @@ def test_the_ini_file_switches_on_and_the_command_line_beats_it(pytester, projec
     off.stdout.fnmatch_lines(["riskguard: off;*"])
 
 
-NATIVE_TOML = pytest.mark.skipif(pytest.version_tuple < (9,), reason="pytest.toml came with pytest 9")
+NATIVE_TOML = pytest.mark.skipif(pytest.version_tuple < (9,), reason="this pytest (8) reads no pytest.toml")
 
 
 @pytest.mark.parametrize("ini", ["ini", pytest.param("toml", marks=NATIVE_TOML)])

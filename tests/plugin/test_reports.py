@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import xml.etree.ElementTree as ET
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -33,8 +32,6 @@ TESTS = """
         check("not_significantly_risky", BASELINE, BASELINE)
         assert_not_significantly_risky(WORSE, BASELINE)
 """
-#: Looked for, not imported: pytester forgets modules that a test imports, and vl_convert can be imported only once.
-NEEDS_EXTRA = pytest.mark.skipif(find_spec("vl_convert") is None, reason="the extra [report] is not installed")
 WORKERS = pytest.mark.parametrize("workers", ["0", "2"])
 
 
@@ -82,7 +79,6 @@ def test_a_report_that_cannot_be_made_is_refused_before_any_test_runs(pytester, 
     result.stdout.no_fnmatch_line("*ran*")
 
 
-@NEEDS_EXTRA
 def test_charts_are_written_beside_markdown(pytester, project):
     project("loss")
     refused = pytester.runpytest_subprocess("--riskguard", "--riskguard-charts")
@@ -92,7 +88,6 @@ def test_charts_are_written_beside_markdown(pytester, project):
     assert sorted(path.name for path in pytester.path.glob("*.svg")) == ["r.no-risk-1.svg", "r.no-risk-2.svg"]
 
 
-@NEEDS_EXTRA
 def test_a_page_is_written_where_a_name_asks_for_one(pytester, project):
     project("loss")
     result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=r.html", "--riskguard-report=r.md")

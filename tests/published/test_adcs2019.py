@@ -23,13 +23,13 @@ SEEDS = 5
 
 
 @pytest.fixture(scope="module")
-def oracle(shared: Path) -> dict[str, Any]:
-    vectors: dict[str, Any] = json.loads((shared / "rboot/oracle.json").read_text())["vectors"]
+def oracle(reference_data: Path) -> dict[str, Any]:
+    vectors: dict[str, Any] = json.loads((reference_data / "rboot/oracle.json").read_text())["vectors"]
     return vectors
 
 
-def read(shared: Path, name: str) -> np.ndarray:
-    return np.array([float(row["x"]) for row in rows(shared / f"rboot/{name}.csv")])
+def read(reference_data: Path, name: str) -> np.ndarray:
+    return np.array([float(row["x"]) for row in rows(reference_data / f"rboot/{name}.csv")])
 
 
 def levels_of_equation_7(x: np.ndarray, level: float, *, below: float) -> tuple[float, float]:
@@ -54,9 +54,9 @@ def tolerances(theirs: dict[str, float]) -> tuple[float, float]:
 @pytest.mark.parametrize("level", [0.95, 0.999])
 @pytest.mark.parametrize("name", ["normal50_r2", "zeros50_r1", "skew50_r1", "normal250_r6", "beta250_r6"])
 def test_the_levels_of_equation_7_belong_into_equation_5(
-    shared: Path, oracle: dict[str, Any], name: str, level: float
+    reference_data: Path, oracle: dict[str, Any], name: str, level: float
 ) -> None:
-    x, theirs = read(shared, name), oracle[name]["boot_ci"][f"bca_{level}"]
+    x, theirs = read(reference_data, name), oracle[name]["boot_ci"][f"bca_{level}"]
     law = mean_law(x)
     low, high = levels_of_equation_7(x, level, below=law.mid_cdf(law.centre))
     percentile = (law.quantile(low), law.quantile(high))  # Eq. 5
@@ -72,8 +72,10 @@ def test_the_levels_of_equation_7_belong_into_equation_5(
     assert (ours.lower, ours.upper) == pytest.approx(percentile, abs=1e-12)
 
 
-def test_on_skewed_scores_equation_3_is_off_by_most_of_a_standard_error(shared: Path, oracle: dict[str, Any]) -> None:
-    x = read(shared, "skew50_r1")
+def test_on_skewed_scores_equation_3_is_off_by_most_of_a_standard_error(
+    reference_data: Path, oracle: dict[str, Any]
+) -> None:
+    x = read(reference_data, "skew50_r1")
     law, error = mean_law(x), oracle["skew50_r1"]["summary"]["se_population"]
     off = []
     for level in (0.95, 0.999):
@@ -86,9 +88,9 @@ def test_on_skewed_scores_equation_3_is_off_by_most_of_a_standard_error(shared: 
 
 @pytest.mark.parametrize("level", [0.95, 0.999])
 def test_r_counts_none_of_the_replicates_equal_to_the_mean(
-    shared: Path, oracle: dict[str, Any], level: float
+    reference_data: Path, oracle: dict[str, Any], level: float
 ) -> None:
-    x, summary = read(shared, "lattice50_r1"), oracle["lattice50_r1"]["summary"]
+    x, summary = read(reference_data, "lattice50_r1"), oracle["lattice50_r1"]["summary"]
     theirs = oracle["lattice50_r1"]["boot_ci"][f"bca_{level}"]
     law = mean_law(x)
     half = law.mid_cdf(law.centre)

@@ -40,9 +40,11 @@ PRINTED_PLACES = (
 
 
 @pytest.fixture(scope="module")
-def printed(shared: Path) -> np.ndarray:
+def printed(reference_data: Path) -> np.ndarray:
     """Table 2: URisk of each run (row) against each (column)."""
-    with (shared / "published/ecir2014_web2012_every_run_as_baseline_a10.csv").open(encoding="utf-8") as lines:
+    with (reference_data / "published/ecir2014_web2012_every_run_as_baseline_a10.csv").open(
+        encoding="utf-8"
+    ) as lines:
         rows = list(csv.DictReader(lines))
     assert tuple(row["run"] for row in rows) == RUNS
     return np.array([[float(row[baseline]) for baseline in RUNS] for row in rows])

@@ -12,9 +12,6 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import files
 
-pytest.importorskip("altair", reason="the extra [report] is not installed")
-pytest.importorskip("vl_convert", reason="the extra [report] is not installed")
-
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "a](x) ![b](c) <script>alert(1)</script> @octocat \x1b[31m\u202e\ud800"
 

@@ -36,7 +36,7 @@ def test_a_link_keeps_pointing_and_its_file_keeps_its_mode(tmp_path):
     assert target.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names on this system")
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_written_into_and_stays_a_pipe(tmp_path):
     pipe = tmp_path / "pipe.json"
     os.mkfifo(pipe)

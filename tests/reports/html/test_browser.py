@@ -19,8 +19,10 @@ if os.environ.get("RISKGUARD_REQUIRE_BROWSER") == "1":  # where the browser is r
     import axe_playwright_python.sync_playwright as axe
     import playwright.sync_api as sync_api
 else:
-    sync_api = pytest.importorskip("playwright.sync_api")
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
+    axe = pytest.importorskip(
+        "axe_playwright_python.sync_playwright", reason="no browser: axe-playwright-python is not installed"
+    )
 
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
@@ -32,7 +34,7 @@ def browser() -> Iterator[sync_api.Browser]:
     if CHROMIUM is None:
         if os.environ.get("RISKGUARD_REQUIRE_BROWSER") == "1":
             pytest.fail("RISKGUARD_REQUIRE_BROWSER=1, and no Chromium: apt-get install chromium")
-        pytest.skip("no Chromium: apt-get install chromium")
+        pytest.skip("no browser: apt-get install chromium")
     with sync_api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield started
