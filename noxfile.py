@@ -1,0 +1,61 @@
+"""Everything that is done to a checkout, each in an environment of its own: ``nox -l`` lists the sessions."""
+
+from __future__ import annotations
+
+import nox
+
+nox.needs_version = ">=2025.5"
+nox.options.sessions = ["tests", "lint", "types"]
+nox.options.reuse_venv = "yes"
+nox.options.error_on_external_run = True
+
+#: Those that need nothing but the checkout; ``nox -s benchmarks -- bench_gate`` needs the real runs.
+BENCHMARKS = ("bench_import", "bench_inference", "bench_pools", "bench_report")
+
+
+def pytest(session: nox.Session, *arguments: str) -> None:
+    """Run the tests; what stands behind ``--`` on nox's command line goes to pytest."""
+    session.install("-e", ".[test]")
+    session.run("pytest", "-n", "auto", *arguments, *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The quick tests, as everybody runs them before a commit."""
+    pytest(session)
+
+
+@nox.session(name="all")
+def all_tests(session: nox.Session) -> None:
+    """Every test, the slow ones too, as CI runs them."""
+    pytest(session, "-m", "")
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style: ruff's checks and its formatting."""
+    session.install("--group", "lint")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Types: mypy with the settings of pyproject.toml."""
+    session.install("-e", ".[test]", "--group", "lint")
+    session.run("mypy")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation site, in docs/_build; a warning is an error."""
+    session.install("-e", ".", "--group", "docs")
+    session.run("sphinx-build", "-W", "-n", "--keep-going", "-b", "html", "docs", "docs/_build", *session.posargs)
+
+
+@nox.session
+def benchmarks(session: nox.Session) -> None:
+    """Times of the kernels, a gate, an import and a report. Leave the machine alone meanwhile."""
+    session.install("-e", ".[test]")
+    for benchmark in session.posargs or BENCHMARKS:
+        session.run("python", "-m", f"tests.benchmarks.{benchmark}")
