@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.judge import compare, judge, outcome_of
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
 from tests.gates.conftest import pair
@@ -29,7 +29,7 @@ def test_the_gate_fails_at_a_level_exactly_where_p_has_been_reached(seed, method
         p = decision_p_value(compare(Gate("g", **base), *pair(d)))
         for level in LEVELS:
             if not math.isclose(p, 1 - level, rel_tol=1e-6):
-                outcome = judge(Gate("g", level=level, **base), *pair(d)).outcome
+                outcome = outcome_of(compare(Gate("g", level=level, **base), *pair(d)))
                 assert (outcome == "fail") == (p <= 1 - level), (alpha, level, p)
 
 

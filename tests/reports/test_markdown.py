@@ -151,7 +151,8 @@ def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
 
 
 def test_of_too_many_gates_those_that_failed_are_kept():
-    gates = [dataclasses.replace(verdict(GOOD), gate=f"good-{n}") for n in range(2_000)]
+    good = verdict(GOOD)
+    gates = [dataclasses.replace(good, gate=f"good-{n}") for n in range(2_000)]
     gates.append(dataclasses.replace(LOST, gate="bad"))
     text = render(gates, limit=COMMENT_LIMIT)
     assert len(text.encode()) <= COMMENT_LIMIT
