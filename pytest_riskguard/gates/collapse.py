@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.risk.paired import CHANGED, COUNTED
+from pytest_riskguard.risk.urisk import CHANGED, COUNTED
 
 
 def collapsed(comparison: Comparison) -> dict[int, tuple[str, ...]]:

@@ -18,7 +18,7 @@ from pytest_riskguard.gates.decision import (
 )
 from pytest_riskguard.gates.evidence import Evidence, FloatArray
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.risk.paired import CHANGED
+from pytest_riskguard.risk.urisk import CHANGED
 
 
 class Comparison:

@@ -18,7 +18,7 @@ from pytest_riskguard.gates.decision import decide, interval_passes
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import Interval
 from pytest_riskguard.risk.checks import mean
-from pytest_riskguard.risk.paired import counts
+from pytest_riskguard.risk.urisk import counts
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.risk.paired import CHANGED
 from pytest_riskguard.risk.tradeoff import tradeoff
+from pytest_riskguard.risk.urisk import CHANGED
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

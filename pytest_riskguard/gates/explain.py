@@ -22,7 +22,7 @@ from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import standard_error
-from pytest_riskguard.risk.paired import CHANGED, varies
+from pytest_riskguard.risk.urisk import CHANGED, varies
 
 #: Above this alpha a candidate that still passes is said to pass at any: a loss then counts a million times.
 LARGEST_ALPHA = 2.0**20

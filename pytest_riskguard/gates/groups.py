@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pytest_riskguard.gates.align import Aligned
 from pytest_riskguard.gates.evidence import FloatArray
 from pytest_riskguard.gates.explanation import TopicGroup
-from pytest_riskguard.risk.paired import CHANGED
+from pytest_riskguard.risk.urisk import CHANGED
 
 #: A tag with more values than this divides nothing: it is a text for each topic, such as a URL, a date, a note.
 MOST_VALUES = 50

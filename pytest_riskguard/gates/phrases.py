@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from pytest_riskguard.gates.explanation import Explanation
 from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
-from pytest_riskguard.risk.paired import COUNTED
+from pytest_riskguard.risk.urisk import COUNTED
 
 #: The longest name, of a topic, a tag or a system, that a sentence repeats whole.
 LONGEST = 60

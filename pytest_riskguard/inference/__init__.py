@@ -1,14 +1,20 @@
 """Intervals and p-values: arrays in, numbers or small frozen results out; no files, no pytest."""
 
-from pytest_riskguard.inference.bootstrap.exact import mean_law
-from pytest_riskguard.inference.bootstrap.studentized import studentized_law
+from pytest_riskguard.inference._bootstrap.mean_law import mean_law
+from pytest_riskguard.inference._bootstrap.studentized import studentized_law
 from pytest_riskguard.inference.georisk_difference import GeoRiskDifference
-from pytest_riskguard.inference.intervals import Interval, IntervalBatch, critical_value, interval, intervals
-from pytest_riskguard.inference.leave_one_out import leave_one_out_upper
+from pytest_riskguard.inference.georisk_pool import PoolInference, pool_inference, replicates_for
+from pytest_riskguard.inference.intervals import (
+    Interval,
+    IntervalBatch,
+    critical_value,
+    interval,
+    intervals,
+    upper_p_value,
+)
+from pytest_riskguard.inference.jackknife import leave_one_out_upper
 from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
 from pytest_riskguard.inference.normality import QQPoints, ShapiroWilk, qq_points, shapiro_wilk, skewness
-from pytest_riskguard.inference.p_values import upper_p_value
-from pytest_riskguard.inference.pools import PoolInference, pool_inference, replicates_for
 from pytest_riskguard.inference.power import (
     cannot_fail,
     minimum_detectable_effect,
@@ -17,7 +23,7 @@ from pytest_riskguard.inference.power import (
     topics_for_tolerance,
     topics_needed,
 )
-from pytest_riskguard.inference.signflip import SignFlip, sign_flip
+from pytest_riskguard.inference.sign_flip import SignFlip, sign_flip
 
 __all__ = [
     "GeoRiskDifference",

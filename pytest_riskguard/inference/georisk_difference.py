@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri
 
-from pytest_riskguard.inference.bootstrap.drawn import DrawnLaw
+from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
 from pytest_riskguard.inference.intervals import Interval, adjusted, bias_correction, critical_value
 from pytest_riskguard.risk.checks import FloatArray, mean
 

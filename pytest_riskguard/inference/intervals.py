@@ -1,4 +1,4 @@
-"""Confidence intervals of URisk: Student-t, and the bootstrap's basic, studentized, percentile and BCa intervals.
+"""Confidence intervals of URisk, and their p-values: Student-t, basic, studentized, percentile and BCa.
 
 References
 ----------
@@ -16,18 +16,18 @@ from typing import overload
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from pytest_riskguard.inference.bootstrap.characteristic import quantiles_of
-from pytest_riskguard.inference.bootstrap.exact import mean_law
-from pytest_riskguard.inference.bootstrap.laws import MeanLaw
-from pytest_riskguard.inference.bootstrap.sample import Sample
-from pytest_riskguard.inference.bootstrap.studentized import studentized_law
-from pytest_riskguard.inference.bootstrap.t_laws import StudentizedLaw
+from pytest_riskguard.inference._bootstrap.inversion_law import quantiles_of
+from pytest_riskguard.inference._bootstrap.laws import MeanLaw
+from pytest_riskguard.inference._bootstrap.mean_law import mean_law
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.studentized import studentized_law
+from pytest_riskguard.inference._bootstrap.studentized_laws import StudentizedLaw
 from pytest_riskguard.risk.checks import FloatArray
 
 METHODS = ("student_t", "basic", "studentized", "percentile", "bca")
-#: Those that take about a millisecond: the studentized one takes tens of them.
+#: Those that take about a millisecond; the studentized one takes tens of milliseconds.
 FAST = ("student_t", "basic", "percentile", "bca")
 
 #: What type checkers take for scores of one statistic, and of several: numpy knows how many axes an array has.
@@ -120,43 +120,56 @@ def intervals(
 def _intervals(
     x: npt.ArrayLike | Sample, methods: Sequence[str], levels: Sequence[float]
 ) -> tuple[Interval, ...] | tuple[IntervalBatch, ...]:
-    unknown = [method for method in methods if method not in _LIMITS]
+    unknown = [method for method in methods if method not in _METHODS]
     if unknown:
-        raise ValueError(f"method must be one of {', '.join(_LIMITS)}, got {unknown[0]!r}")
+        raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {unknown[0]!r}")
     for level in levels:
         _check_level(level)
-    asked = [(method, float(level)) for level in levels for method in methods]
+    wanted = [(method, float(level)) for level in levels for method in methods]
     samples, matrix = _samples(x)
-    data = [_Data(sample) for sample in samples]
-    tails = list(dict.fromkeys((_TAILS[method], level) for method, level in asked if method in _TAILS))
-    varying = [each for each in data if not each.sample.constant]
+    columns = [_Statistic(sample) for sample in samples]
+    tails = list(dict.fromkeys((tails, level) for method, level in wanted if (tails := _METHODS[method].tails)))
+    varying = [column for column in columns if not column.sample.constant]
     if tails and varying:
         _search(varying, tails)
     if not matrix:
-        return tuple(Interval(method, level, *_limits(data[0], method, level)) for method, level in asked)
+        return tuple(Interval(method, level, *_limits(columns[0], method, level)) for method, level in wanted)
     batches = []
-    for method, level in asked:
-        limits = np.array([_limits(each, method, level) for each in data]).reshape(len(data), 2)
+    for method, level in wanted:
+        limits = np.array([_limits(column, method, level) for column in columns]).reshape(len(columns), 2)
         batches.append(IntervalBatch(method, level, limits[:, 0].copy(), limits[:, 1].copy()))
     return tuple(batches)
 
 
-def _samples(x: npt.ArrayLike | Sample) -> tuple[list[Sample], bool]:
-    """One for each statistic, and whether they came as a matrix."""
-    if isinstance(x, Sample):
-        return [x], False
-    array = np.asarray(x, dtype=np.float64)
-    if array.ndim < 2:
-        return [Sample.of(array)], False
-    if array.ndim > 2:
-        raise ValueError(f"x must have one axis (topics) or two (topics, statistics), got shape {array.shape}")
-    return [Sample.of(column) for column in array.T], True
+def upper_p_value(x: npt.ArrayLike, *, method: str, bound: float = 0.0) -> float:
+    """The smallest ``1 - level`` at which the interval's upper limit lies below a bound.
 
+    Each formula is that of the interval, solved for the level: test and interval never disagree.
 
-def _limits(data: _Data, method: str, level: float) -> tuple[float, float]:
-    if data.sample.constant:
-        return data.sample.mean, data.sample.mean
-    return _LIMITS[method](data, level)
+    Parameters
+    ----------
+    x : array, shape (n_topics,)
+        Trade-off scores, in units of the measure; at least two.
+    method : {"student_t", "basic", "studentized", "percentile", "bca"}
+    bound : float
+        In units of x.
+
+    Returns
+    -------
+    float
+        From 0 to 1, and 1 where no level suffices. Constant data, whose limits are all their mean, have 0 or 1.
+
+    Raises
+    ------
+    ValueError
+        An unknown method, and what ``intervals`` refuses.
+    """
+    if method not in _METHODS:
+        raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {method!r}")
+    sample = Sample.of(x)
+    if sample.constant:
+        return float(not sample.mean < bound)
+    return min(2 * _METHODS[method].significance(_Statistic(sample), bound), 1.0)
 
 
 def critical_value(n: int, *, level: float) -> float:
@@ -178,12 +191,24 @@ def _check_level(level: float) -> None:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
 
 
-class _Data:
-    """A sample and, when an interval needs them, its law and what that law answered."""
+def _samples(x: npt.ArrayLike | Sample) -> tuple[list[Sample], bool]:
+    """One for each statistic, and whether they came as a matrix."""
+    if isinstance(x, Sample):
+        return [x], False
+    array = np.asarray(x, dtype=np.float64)
+    if array.ndim < 2:
+        return [Sample.of(array)], False
+    if array.ndim > 2:
+        raise ValueError(f"x must have one axis (topics) or two (topics, statistics), got shape {array.shape}")
+    return [Sample.of(column) for column in array.T], True
+
+
+class _Statistic:
+    """One statistic: its sample, and its bootstrap laws once an interval needs them."""
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
-        self.found: dict[tuple[_Tails, float], tuple[float, float]] = {}
+        self.known_quantiles: dict[tuple[_Tails, float], tuple[float, float]] = {}
 
     @cached_property
     def law(self) -> MeanLaw:
@@ -198,66 +223,118 @@ class _Data:
         return bias_correction(self.law.mid_cdf(self.law.centre))
 
     def quantiles(self, tails: _Tails, level: float) -> tuple[float, float]:
-        if (tails, level) not in self.found:
+        if (tails, level) not in self.known_quantiles:
             _search([self], [(tails, level)])
-        return self.found[tails, level]
+        return self.known_quantiles[tails, level]
+
+    def share_below(self, value: float) -> float:
+        """P(mean < value)."""
+        return min(max(2 * self.law.mid_cdf(value) - self.law.cdf(value), 0.0), 1.0)
 
 
-_Tails = Callable[[_Data, float], tuple[float, float]]
+_Tails = Callable[[_Statistic, float], tuple[float, float]]
 
 
-def _search(data: Sequence[_Data], tails: Sequence[tuple[_Tails, float]]) -> None:
-    """Find all these quantiles of all data in one search."""
-    p = np.array([[probability for of, level in tails for probability in of(each, level)] for each in data])
-    for each, quantiles in zip(data, quantiles_of([each.law for each in data], p).tolist(), strict=True):
-        each.found.update(zip(tails, zip(quantiles[::2], quantiles[1::2], strict=True), strict=True))
+def _search(statistics: Sequence[_Statistic], tails: Sequence[tuple[_Tails, float]]) -> None:
+    """Find all these quantiles of all statistics in one search."""
+    p = np.array([[p for tails_of, level in tails for p in tails_of(one, level)] for one in statistics])
+    for one, quantiles in zip(statistics, quantiles_of([one.law for one in statistics], p).tolist(), strict=True):
+        one.known_quantiles.update(zip(tails, zip(quantiles[::2], quantiles[1::2], strict=True), strict=True))
 
 
-def _student_t(data: _Data, level: float) -> tuple[float, float]:
-    sample = data.sample
+def _limits(statistic: _Statistic, method: str, level: float) -> tuple[float, float]:
+    if statistic.sample.constant:
+        return statistic.sample.mean, statistic.sample.mean
+    return _METHODS[method].limits(statistic, level)
+
+
+def _student_t_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
+    sample = statistic.sample
     half = critical_value(sample.n, level=level) * sample.standard_error
     return sample.mean - half, sample.mean + half
 
 
-def _basic(data: _Data, level: float) -> tuple[float, float]:
-    """The percentile interval mirrored at the estimate (ADCS 2019, Eq. 3)."""
-    lower, upper = _percentile(data, level)
-    return 2 * data.law.centre - upper, 2 * data.law.centre - lower
+def _student_t_significance(statistic: _Statistic, bound: float) -> float:
+    sample = statistic.sample
+    return float(stdtr(sample.n - 1, (sample.mean - bound) / sample.standard_error))
 
 
-def _studentized(data: _Data, level: float) -> tuple[float, float]:
+def _studentized_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
     """Bootstrap-t: quantiles of T* in place of Student's (ADCS 2019, Eq. 4)."""
-    sample = data.sample
+    sample, law = statistic.sample, statistic.studentized
     error = sample.standard_error
-    above, below = data.studentized.quantile((1 + level) / 2), data.studentized.quantile((1 - level) / 2)
+    above, below = law.quantile((1 + level) / 2), law.quantile((1 - level) / 2)
     return sample.mean - above * error, sample.mean - below * error
 
 
-def _percentile(data: _Data, level: float) -> tuple[float, float]:
-    return data.quantiles(_nominal, level)
+def _studentized_significance(statistic: _Statistic, bound: float) -> float:
+    sample = statistic.sample
+    return statistic.studentized.cdf((sample.mean - bound) / sample.standard_error)
 
 
-def _bca(data: _Data, level: float) -> tuple[float, float]:
-    return data.quantiles(_corrected, level)
-
-
-def _nominal(data: _Data, level: float) -> tuple[float, float]:  # noqa: ARG001 - the same for all data
+def _nominal_tails(statistic: _Statistic, level: float) -> tuple[float, float]:  # noqa: ARG001 - the same for all data
     return (1 - level) / 2, (1 + level) / 2
 
 
-def _corrected(data: _Data, level: float) -> tuple[float, float]:
-    a = data.sample.acceleration
-    return adjusted((1 - level) / 2, data.bias, a), adjusted((1 + level) / 2, data.bias, a)
+def _percentile_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
+    return statistic.quantiles(_nominal_tails, level)
 
 
-#: The probabilities at whose quantiles an interval's limits lie.
-_TAILS: dict[str, _Tails] = {"basic": _nominal, "percentile": _nominal, "bca": _corrected}
-_LIMITS: dict[str, Callable[[_Data, float], tuple[float, float]]] = {
-    "student_t": _student_t,
-    "basic": _basic,
-    "studentized": _studentized,
-    "percentile": _percentile,
-    "bca": _bca,
+def _percentile_significance(statistic: _Statistic, bound: float) -> float:
+    return 1 - statistic.share_below(bound)
+
+
+def _basic_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
+    """The percentile interval mirrored at the estimate (ADCS 2019, Eq. 3)."""
+    lower, upper = _percentile_limits(statistic, level)
+    return 2 * statistic.law.centre - upper, 2 * statistic.law.centre - lower
+
+
+def _basic_significance(statistic: _Statistic, bound: float) -> float:
+    return statistic.law.cdf(2 * statistic.law.centre - bound)
+
+
+def _bca_tails(statistic: _Statistic, level: float) -> tuple[float, float]:
+    bias, a = statistic.bias, statistic.sample.acceleration
+    return adjusted((1 - level) / 2, bias, a), adjusted((1 + level) / 2, bias, a)
+
+
+def _bca_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
+    return statistic.quantiles(_bca_tails, level)
+
+
+def _bca_significance(statistic: _Statistic, bound: float) -> float:
+    below, bias = statistic.share_below(bound), statistic.bias
+    if not 0 < below < 1:
+        return 1 - below
+    if not math.isfinite(bias):  # every adjusted level is then an end of the law
+        return float(bias > 0)
+    distance = float(ndtri(below)) - bias
+    stretch = 1 + statistic.sample.acceleration * distance
+    if stretch <= 0:
+        return float(distance < 0)
+    return float(ndtr(bias - distance / stretch))
+
+
+@dataclass(frozen=True)
+class _Method:
+    """One kind of interval and the test that goes with it.
+
+    ``limits`` gives the two-sided interval at a level, ``significance`` half of ``1 - level`` where the upper limit
+    is the bound, ``tails`` the probabilities at whose quantiles of the bootstrap law the limits lie, if they do.
+    """
+
+    limits: Callable[[_Statistic, float], tuple[float, float]]
+    significance: Callable[[_Statistic, float], float]
+    tails: _Tails | None = None
+
+
+_METHODS = {
+    "student_t": _Method(_student_t_limits, _student_t_significance),
+    "basic": _Method(_basic_limits, _basic_significance, _nominal_tails),
+    "studentized": _Method(_studentized_limits, _studentized_significance),
+    "percentile": _Method(_percentile_limits, _percentile_significance, _nominal_tails),
+    "bca": _Method(_bca_limits, _bca_significance, _bca_tails),
 }
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference.bootstrap.exact import mean_law
-from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.mean_law import mean_law
+from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 
 #: So many topics the approximation of W's law was made for.

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammainc, ndtr, ndtri
 
-from pytest_riskguard.inference.bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import Interval, critical_value
 
 #: Above this many degrees of freedom the approximation that starts the search is the answer; and where the critical

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.risk.checks import FloatArray, loss_weight, mean, systems_by_topics
-from pytest_riskguard.risk.paired import CHANGED, varies
+from pytest_riskguard.risk.urisk import CHANGED, varies
 
 
 def correlations(scores: npt.ArrayLike) -> FloatArray:
@@ -95,7 +95,7 @@ def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> EveryBaseline:
             continue
         squares = ((x - means[:, None]) ** 2).tolist()
         errors = np.sqrt(np.array([math.fsum(row) for row in squares]) / (topics - 1) / topics)
-        moves = np.ptp(x, axis=1) > CHANGED * np.maximum(1.0, np.max(np.abs(x), axis=1))  # as ``paired.varies``
+        moves = np.ptp(x, axis=1) > CHANGED * np.maximum(1.0, np.max(np.abs(x), axis=1))  # as ``urisk.varies``
         trisk[moves, column] = means[moves] / errors[moves]
     return EveryBaseline(urisk, trisk)
 

@@ -15,7 +15,7 @@ from pytest_riskguard.pool_study.components import principal_components
 from pytest_riskguard.pool_study.concordance import RankTest, changing_pairs, durbin_test, friedman_test
 from pytest_riskguard.pool_study.yardstick import YardstickFit, fit_of
 from pytest_riskguard.risk.checks import FloatArray, mean
-from pytest_riskguard.risk.multiple import georisk, zrisk
+from pytest_riskguard.risk.georisk import georisk, zrisk
 
 #: A pool for which the tables still make sense.
 FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 200

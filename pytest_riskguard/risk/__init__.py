@@ -1,7 +1,6 @@
 """Risk measures: arrays in, numbers out; no files, no pytest."""
 
-from pytest_riskguard.risk.minus import alpha_hat, minus, minus_limits
-from pytest_riskguard.risk.multiple import (
+from pytest_riskguard.risk.georisk import (
     expected_scores,
     georisk,
     georisk_curve,
@@ -11,7 +10,10 @@ from pytest_riskguard.risk.multiple import (
     zrisk,
     zrisk_curve,
 )
-from pytest_riskguard.risk.paired import (
+from pytest_riskguard.risk.minus import alpha_hat, minus, minus_limits
+from pytest_riskguard.risk.reference import reference_scores
+from pytest_riskguard.risk.tradeoff import linear, smooth, tradeoff
+from pytest_riskguard.risk.urisk import (
     Counts,
     RiskTest,
     break_even,
@@ -29,8 +31,6 @@ from pytest_riskguard.risk.paired import (
     ugain,
     urisk,
 )
-from pytest_riskguard.risk.reference import reference_scores
-from pytest_riskguard.risk.tradeoff import linear, smooth, tradeoff
 
 __all__ = [
     "Counts",

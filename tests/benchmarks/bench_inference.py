@@ -28,7 +28,7 @@ import numpy as np
 
 from pytest_riskguard.inference import intervals, leave_one_out_upper, mean_law, sign_flip
 from pytest_riskguard.risk import linear
-from tests.inference.bootstrap.brute_force import furthest_off, resampled_in_blocks
+from tests.inference._bootstrap.brute_force import furthest_off, resampled_in_blocks
 
 
 def changed_topics(n: int, changed: int, *, alpha: float, seed: int) -> np.ndarray:

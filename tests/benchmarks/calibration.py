@@ -27,7 +27,7 @@ from pytest_riskguard.gates.decision import REACHED, enough_topics, interval_pas
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import intervals, sign_flip
-from pytest_riskguard.risk.paired import CHANGED
+from pytest_riskguard.risk.urisk import CHANGED
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "calibration.md"
 #: The section of the page that this script writes: from here to the end.

@@ -9,9 +9,10 @@ from pytest_riskguard.config import yaml_nodes
 from pytest_riskguard.evaluation import err, reading
 from pytest_riskguard.gates import decision, explain, notices, spec
 from pytest_riskguard.gates.pools import notices as pool_notices
-from pytest_riskguard.inference import cannot_fail, pools, replicates_for, signflip
-from pytest_riskguard.inference.bootstrap import grid, laws, sparse
-from pytest_riskguard.risk import paired
+from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
+from pytest_riskguard.inference._bootstrap import enumeration, fft_law, sample
+from pytest_riskguard.inference.sign_flip import MOST_ENUMERATED
+from pytest_riskguard.risk.urisk import CHANGED, COUNTED
 from tests.docs.pages import DOCS
 
 STATED = [
@@ -28,22 +29,22 @@ STATED = [
         "(three changes, at\nlevel 0.95)",
         cannot_fail(3, 225, level=0.95) and not cannot_fail(4, 225, level=0.95),
     ),
-    ("explanation/rules.md", "differing by more than 1e-12", paired.CHANGED == 1e-12),
-    ("explanation/rules.md", "moves by more than 1e-6", paired.COUNTED == 1e-6),
-    ("explanation/rules.md", "A loss of 1e-6 or less is none", paired.COUNTED == 1e-6),
+    ("explanation/rules.md", "differing by more than 1e-12", CHANGED == 1e-12),
+    ("explanation/rules.md", "moves by more than 1e-6", COUNTED == 1e-6),
+    ("explanation/rules.md", "A loss of 1e-6 or less is none", COUNTED == 1e-6),
     ("explanation/rules.md", "fewer than 250 topics carries", notices.ENOUGH_FOR_STUDENT == 250),
     ("how-to/judge-several-gates.md", "in 18 % of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
     ("explanation/alpha.md", "at every alpha (up to a million)", explain.LARGEST_ALPHA == 2**20),
-    ("explanation/intervals.md", "With up to 30\nchanged topics", signflip.MOST_ENUMERATED == 30),
-    ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", grid.POINTS == 65_536),
-    ("explanation/intervals.md", "of total probability below 1e-14", sparse.LEFT_OUT == 1e-14),
-    ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", laws.SAME_ATOM == 1e-12),
+    ("explanation/intervals.md", "With up to 30\nchanged topics", MOST_ENUMERATED == 30),
+    ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", fft_law.POINTS == 65_536),
+    ("explanation/intervals.md", "of total probability below 1e-14", enumeration.LEFT_OUT == 1e-14),
+    ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", sample.SAME_ATOM == 1e-12),
     (
         "explanation/georisk.md",
         "40,000 of them for an interval at\nlevel 0.95",
         replicates_for(level=0.95, n_systems=20, n_topics=225) == 40_000,
     ),
-    ("explanation/georisk.md", "up to 200,000", pools.MOST_REPLICATES == 200_000),
+    ("explanation/georisk.md", "up to 200,000", georisk_pool.MOST_REPLICATES == 200_000),
     ("explanation/georisk.md", "The highest level\nis 0.9999", spec.GEORISK_LEVEL == 0.9999),
     (
         "explanation/georisk.md",

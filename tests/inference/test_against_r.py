@@ -13,7 +13,7 @@ import pytest
 
 from pytest_riskguard.inference import interval, mean_law
 from pytest_riskguard.risk import trisk
-from tests.inference.bootstrap.brute_force import furthest_off, resampled_in_blocks
+from tests.inference._bootstrap.brute_force import furthest_off, resampled_in_blocks
 
 VECTORS = (
     "normal50_r1",

@@ -1,0 +1,158 @@
+"""The exact bootstrap law of a mean on a lattice, by the fast Fourier transform of the law of one draw.
+
+Scores on a grid (P@10, scores rounded to four decimals, multiples of 1/3) have sums on a grid: the law is a step
+function with few atoms and comes out exactly.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln, xlogy
+
+from pytest_riskguard.inference._bootstrap.inversion import ComplexArray
+from pytest_riskguard.inference._bootstrap.inversion_law import PERIOD
+from pytest_riskguard.inference._bootstrap.laws import StepLaw
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.risk.checks import FloatArray
+
+#: Points of a lattice over 24 standard errors, at the most: in a finer one nobody sees the steps.
+MOST_POINTS = 2**17
+#: Masses below this are rounding of the transform, not atoms.
+NO_MASS = 1e-18
+
+IntArray = npt.NDArray[np.int64]
+#: Grid points over 24 standard errors.
+POINTS = 2**16
+#: Points with less mass than this stay where the grid has them: rounding of the transform would move them.
+MOVED_MASS = 1e-13
+#: Rounding of a transform, as a share of the largest weight.
+TRANSFORM_ERROR = 1e-15
+#: The replicates that may move further than the law's resolution says.
+UNCOVERED = 1e-9
+
+
+class Convolution:
+    """Sums of n draws of whole numbers of steps, in a window of 24 standard errors about the sample's own sum.
+
+    Attributes
+    ----------
+    first, middle : int
+        The sum at the window's first point, in steps from n times the usual score; the point of the sample's own sum.
+    """
+
+    def __init__(self, sample: Sample, indices: IntArray, step: float) -> None:
+        self._indices, self._n = indices, sample.n
+        counts = sample.distinct[1]
+        self.points = points_over(PERIOD * sample.total / step)
+        self.middle = self.points // 2
+        self.first = int(np.sum(indices * counts.astype(np.int64))) - self.middle
+        self._draw = self._of_one_draw(counts / sample.n)
+        self._others = _power(self._draw, sample.n - 1)
+
+    def masses(self) -> FloatArray:
+        """The probability of each sum in the window."""
+        return np.maximum(self._in_order(self._others * self._draw), 0.0)
+
+    def expected(self, weights: FloatArray) -> FloatArray:
+        """Expectation over replicates of the sum of a weight per draw, parted by the sum they have.
+
+        ``weights`` holds, for each distinct score, its share of the topics times the weight of drawing it.
+        """
+        return self._n * self._in_order(self._others * self._of_one_draw(weights))
+
+    def _of_one_draw(self, weights: FloatArray) -> ComplexArray:
+        return np.fft.rfft(np.bincount(self._indices % self.points, weights, minlength=self.points))
+
+    def _in_order(self, transform: ComplexArray) -> FloatArray:
+        # point k belongs to every sum congruent to k; the window holds all those with any mass
+        return np.roll(np.fft.irfft(transform, self.points), -(self.first % self.points))
+
+
+def on_visible_lattice(sample: Sample) -> bool:
+    """Whether scores lie on a lattice coarse enough that the law's steps count."""
+    return sample.step is not None and PERIOD * sample.total / sample.step <= MOST_POINTS
+
+
+def lattice_law(sample: Sample) -> StepLaw | None:
+    """The exact law of data on a lattice, or None where they lie on none that is coarse enough."""
+    if sample.step is None or not on_visible_lattice(sample):
+        return None
+    convolution = Convolution(sample, multiples(sample, sample.step), sample.step)
+    masses = convolution.masses()
+    atoms = np.flatnonzero(masses > NO_MASS)
+    steps = np.append(atoms, convolution.middle) + float(convolution.first)
+    means = sample.means(steps * (sample.step / sample.n))
+    return StepLaw("lattice", means[:-1], masses[atoms], sample, centre=float(means[-1]))
+
+
+def multiples(sample: Sample, step: float) -> IntArray:
+    """The offsets in steps."""
+    return np.rint(sample.offsets / step).astype(np.int64)
+
+
+def points_over(width: float) -> int:
+    """A power of two at least as large."""
+    return int(2 ** max(8, math.ceil(math.log2(max(width, 1.0)) - 1e-9)))
+
+
+def _power(base: ComplexArray, exponent: int) -> ComplexArray:
+    """By repeated squaring: exact in the order of operations, no branch of the logarithm to choose."""
+    result = base.copy()
+    for bit in bin(exponent)[3:]:
+        result *= result
+        if bit == "1":
+            result *= base
+    return result
+
+
+def grid_law(sample: Sample) -> StepLaw:
+    """The law of the data rounded to a grid of 2^16 points over 24 standard errors, each point moved to its mean.
+
+    A replicate draws topic j c_j times, so rounding by r_j moves its sum by sum c_j r_j. By Bernstein's inequality
+    that lies within some t of its own mean for all but 1e-9 of the replicates, and so does the mean of those on one
+    point: ``resolution`` is 2 t. What was measured is a tenth of that at the most, mostly far less.
+    """
+    offsets, (_, counts) = sample.offsets, sample.distinct
+    step = PERIOD * sample.total / POINTS
+    indices = multiples(sample, step)
+    residuals = offsets - indices * step
+    spread = residuals - math.fsum(counts * residuals) / sample.n
+    third = math.log(2 / UNCOVERED) * float(np.max(np.abs(spread))) / 3
+    within = third + math.sqrt(third**2 + 2 * math.log(2 / UNCOVERED) * math.fsum(counts * spread**2))
+
+    convolution = Convolution(sample, indices, step)
+    masses = convolution.masses()
+    taken = convolution.expected(counts / sample.n * residuals)
+    known, known_masses = _known_replicates(sample)
+    for total, mass, index in zip(known, known_masses, (0, convolution.first + convolution.middle), strict=True):
+        point = index - convolution.first
+        if 0 <= point < convolution.points:
+            masses[point] = max(masses[point] - mass, 0.0)
+            taken[point] -= mass * (total - index * step)
+    seen = np.flatnonzero(masses > NO_MASS)
+    masses, taken = masses[seen], taken[seen]
+    clear = (masses > MOVED_MASS) & (np.abs(taken) > TRANSFORM_ERROR * float(np.max(counts * np.abs(residuals))))
+    sums = (seen + float(convolution.first)) * step
+    sums += np.divide(taken, masses, out=np.zeros(seen.size), where=clear)
+
+    means = sample.means(np.concatenate([known, sums]) / sample.n)
+    order = np.argsort(means, kind="stable")
+    return StepLaw(
+        "grid",
+        means[order],
+        np.concatenate([known_masses, masses])[order],
+        sample,
+        centre=float(means[1]),
+        resolution=2 * within / sample.total,
+    )
+
+
+def _known_replicates(sample: Sample) -> tuple[FloatArray, FloatArray]:
+    """Sums, less n times the usual score, and masses: of no changed topic, and of the sample's own scores."""
+    n, (_, counts) = sample.n, sample.distinct
+    unchanged = n * math.log1p(-(n - float(counts[sample.usual])) / n)
+    own = float(gammaln(n + 1)) - math.fsum(gammaln(counts + 1)) + math.fsum(xlogy(counts, counts / n))
+    return np.array([0.0, math.fsum(counts * sample.offsets)]), np.exp([unchanged, own])

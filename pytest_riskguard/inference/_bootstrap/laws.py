@@ -1,0 +1,168 @@
+"""What every bootstrap law of a mean can answer."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+
+from pytest_riskguard.inference._bootstrap.sample import SAME_ATOM, Sample
+from pytest_riskguard.risk.checks import FloatArray
+
+#: A probability this close below a level has reached it, and one this small is none: sums of masses carry rounding.
+REACHED = 1e-13
+
+
+class MeanLaw(Protocol):
+    """The law of the mean of n draws with replacement.
+
+    ``kind`` says how it is known: ``constant``, ``enumerated``, ``lattice`` (exact steps), ``smooth`` (the
+    characteristic function inverted), ``grid`` (exact for the data rounded to a fine grid). ``resolution`` bounds
+    the error of a quantile in bootstrap standard errors. ``centre`` is the mean of the replicate that draws every
+    topic once: the sample's mean, as this law writes it.
+    """
+
+    kind: str
+    resolution: float
+    centre: float
+
+    def cdf(self, value: float) -> float:
+        """P(mean <= value)."""
+
+    def mid_cdf(self, value: float) -> float:
+        """P(mean < value) + P(mean = value)/2."""
+
+    def quantile(self, p: float) -> float:
+        """The smallest value whose cdf reaches p."""
+
+    def quantiles(self, p: FloatArray) -> FloatArray:
+        """The quantile of each of these probabilities, shape (n_probabilities,)."""
+
+
+class ConstantLaw:
+    """No variation: every replicate has the same mean."""
+
+    kind = "constant"
+    resolution = 0.0
+
+    def __init__(self, value: float) -> None:
+        self.value = self.centre = value
+
+    def cdf(self, value: float) -> float:
+        """P(mean <= value)."""
+        return float(value >= self.value)
+
+    def mid_cdf(self, value: float) -> float:
+        """P(mean < value) + P(mean = value)/2."""
+        return 0.5 if value == self.value else float(value > self.value)
+
+    def quantile(self, p: float) -> float:  # noqa: ARG002 - every quantile is the one value
+        """The only value."""
+        return self.value
+
+    def quantiles(self, p: FloatArray) -> FloatArray:
+        """The only value, as often as asked for."""
+        return np.full(p.shape, self.value)
+
+
+class StepLaw:
+    """A law with visible atoms: means in ascending order and the mass of each.
+
+    Parameters
+    ----------
+    atoms, masses : array, shape (n_atoms,)
+        Means in units of x, ascending, and their probabilities.
+    sample : Sample
+        The data, for their scale.
+    centre : float
+        The atom that is the sample's own mean.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        atoms: FloatArray,
+        masses: FloatArray,
+        sample: Sample,
+        *,
+        centre: float,
+        resolution: float = SAME_ATOM,
+    ) -> None:
+        self.kind, self.centre, self.resolution = kind, centre, resolution
+        self._atoms, self._tolerance = atoms, sample.same
+        self._least, self._most = float(sample.x[0]), float(sample.x[-1])
+        self._cumulated = np.cumsum(masses)
+        self._cumulated /= self._cumulated[-1]
+
+    def _up_to(self, value: float, *, inclusive: bool) -> float:
+        edge = value + self._tolerance if inclusive else value - self._tolerance
+        count = int(np.searchsorted(self._atoms, edge, side="right" if inclusive else "left"))
+        return float(self._cumulated[count - 1]) if count else 0.0
+
+    def cdf(self, value: float) -> float:
+        """P(mean <= value); atoms within 1e-12 standard errors are one."""
+        return self._up_to(value, inclusive=True)
+
+    def mid_cdf(self, value: float) -> float:
+        """P(mean < value) + P(mean = value)/2."""
+        return (self._up_to(value, inclusive=False) + self._up_to(value, inclusive=True)) / 2
+
+    def quantile(self, p: float) -> float:
+        """The smallest atom whose cdf reaches p."""
+        return float(self.quantiles(np.array([p]))[0])
+
+    def quantiles(self, p: FloatArray) -> FloatArray:
+        """The quantile of each of these probabilities, shape (n_probabilities,)."""
+        indices = np.searchsorted(self._cumulated, np.maximum(p - REACHED, REACHED), side="left")
+        atoms = self._atoms[np.minimum(indices, self._atoms.size - 1)]
+        return np.clip(atoms, self._least, self._most)  # data rounded to a grid may reach a little further
+
+
+class DrawnLaw:
+    """What a ``MeanLaw`` answers, from draws.
+
+    Parameters
+    ----------
+    replicates : array, shape (n_replicates,)
+        The statistic in each, in any order, finite.
+    centre : float
+        The statistic of the sample itself.
+    same : float
+        Values this close are one.
+    """
+
+    kind = "replicates"
+
+    def __init__(self, replicates: FloatArray, *, centre: float, same: float) -> None:
+        self.centre, self.same = centre, same
+        self._atoms = np.sort(replicates)
+
+    @property
+    def size(self) -> int:
+        """How many replicates there are."""
+        return self._atoms.size
+
+    @property
+    def constant(self) -> bool:
+        """Whether no replicate differs from the sample."""
+        return bool(max(self._atoms[-1] - self.centre, self.centre - self._atoms[0]) <= self.same)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the replicates."""
+        return float(np.std(self._atoms))
+
+    def cdf(self, value: float) -> float:
+        """P(statistic <= value)."""
+        return int(np.searchsorted(self._atoms, value + self.same, side="right")) / self.size
+
+    def mid_cdf(self, value: float) -> float:
+        """P(statistic < value) + P(statistic = value)/2."""
+        below = int(np.searchsorted(self._atoms, value - self.same, side="left"))
+        return (below / self.size + self.cdf(value)) / 2
+
+    def quantile(self, p: float) -> float:
+        """The smallest draw whose cdf reaches p."""
+        place = math.ceil((p - REACHED) * self.size) - 1
+        return float(self._atoms[min(max(place, 0), self.size - 1)])

@@ -1,0 +1,168 @@
+"""A vector of trade-off scores put in order, with the sums that every law and interval needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.risk.checks import FloatArray, per_topic
+from pytest_riskguard.risk.urisk import varies
+
+#: Up to so many numbers are handed to Python as a list: quicker than one by one, but in need of memory.
+FEW_NUMBERS = 10_000
+#: Sums this close, in bootstrap standard errors, are one atom.
+SAME_ATOM = 1e-12
+#: A value this close to a multiple of the step, in steps, lies on the lattice.
+ON_LATTICE = 1e-6
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Trade-off scores in ascending order, so that nothing computed from them depends on the order of topics."""
+
+    x: FloatArray
+
+    @classmethod
+    def of(cls, x: npt.ArrayLike) -> Sample:
+        """Check and sort; at least two topics."""
+        return cls(np.sort(per_topic(x, name="x", at_least=2)) + 0.0)
+
+    @property
+    def n(self) -> int:
+        """How many topics."""
+        return self.x.size
+
+    @cached_property
+    def mean(self) -> float:
+        """In units of x."""
+        return exact_sum(self.x) / self.n
+
+    @cached_property
+    def constant(self) -> bool:
+        """Whether there is no variation, hence no law."""
+        return not varies(self.x)
+
+    @cached_property
+    def centred(self) -> FloatArray:
+        """Deviations from the mean."""
+        centred: FloatArray = self.x - self.mean
+        return centred
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation, divisor n: that of one draw of the bootstrap."""
+        return math.sqrt(exact_sum(self.centred * self.centred) / self.n)
+
+    @cached_property
+    def total(self) -> float:
+        """Standard deviation of a replicate's sum, ``deviation * sqrt(n)``: what sums are measured in."""
+        return self.deviation * math.sqrt(self.n)
+
+    @cached_property
+    def scale(self) -> float:
+        """Bootstrap standard error of the mean, ``deviation / sqrt(n)``, in units of x."""
+        return self.deviation / math.sqrt(self.n)
+
+    @cached_property
+    def standard_error(self) -> float:
+        """Standard error of the mean, ``sd / sqrt(n)`` with divisor n - 1, in units of x."""
+        return self.deviation / math.sqrt(self.n - 1)
+
+    @cached_property
+    def standard(self) -> FloatArray:
+        """Deviations from the mean in standard deviations."""
+        standard: FloatArray = self.centred / self.deviation
+        return standard
+
+    @cached_property
+    def acceleration(self) -> float:
+        """BCa's a: sum L^3 / (6 (sum L^2)^1.5) with L = x - mean (ADCS 2019, Eq. 6); below 1/6 in size."""
+        return exact_sum(self.standard * self.standard * self.standard) / (6 * self.n * math.sqrt(self.n))
+
+    def normal_corrected(self, z: FloatArray) -> FloatArray:
+        """About where a replicate's mean is in standard errors where the normal law has z.
+
+        References
+        ----------
+        E. A. Cornish, R. A. Fisher, "Moments and cumulants in the specification of distributions", Revue de
+        l'Institut International de Statistique 5 (1938): the terms in 1/sqrt(n) and 1/n.
+        """
+        squares = self.standard * self.standard
+        skewness = 6 * self.acceleration
+        excess = (float(np.sum(squares * squares)) / self.n - 3) / self.n
+        corrected: FloatArray = (
+            z + skewness / 6 * (z**2 - 1) + excess / 24 * (z**3 - 3 * z) - skewness**2 / 36 * (2 * z**3 - 5 * z)
+        )
+        return corrected
+
+    @cached_property
+    def distinct(self) -> tuple[FloatArray, FloatArray]:
+        """The distinct values of x and how often each occurs."""
+        starts = np.append(0, np.flatnonzero(self.x[1:] != self.x[:-1]) + 1)
+        counts = np.append(starts[1:], self.n) - starts
+        return self.x[starts], counts.astype(np.float64)
+
+    @cached_property
+    def usual(self) -> int:
+        """Which distinct value is the most frequent: that of an unchanged topic, where many are unchanged."""
+        return int(np.argmax(self.distinct[1]))
+
+    @cached_property
+    def offsets(self) -> FloatArray:
+        """The distinct values less the usual one: what drawing a topic adds to a replicate of usual topics."""
+        values, _ = self.distinct
+        offsets: FloatArray = values - values[self.usual]
+        return offsets
+
+    @cached_property
+    def step(self) -> float | None:
+        """The step of the lattice that scores lie on, in units of x; None where they lie on none."""
+        return lattice_step(self.offsets)
+
+    @cached_property
+    def same(self) -> float:
+        """Means this close, in units of x, are one: 1e-12 standard errors, or the rounding of x where it is more."""
+        return max(SAME_ATOM * self.scale, 4 * math.ulp(float(np.max(np.abs(self.x)))))
+
+    def means(self, offsets: FloatArray) -> FloatArray:
+        """Means of replicates from their mean offsets; 0 where only rounding keeps them from it."""
+        means: FloatArray = float(self.distinct[0][self.usual]) + offsets
+        return np.where(np.abs(means) <= self.same, 0.0, means)
+
+
+def exact_sum(values: FloatArray) -> float:
+    """The sum, rounded once."""
+    return math.fsum(values.tolist() if values.size <= FEW_NUMBERS else values)
+
+
+def lattice_step(values: FloatArray) -> float | None:
+    """The largest step that all values are multiples of, by Euclid's algorithm; None where there is none."""
+    sizes = np.unique(np.abs(values[values != 0]))
+    if sizes.size == 0:
+        return None
+    largest = step = float(sizes[-1])
+    tolerance = 1e-9 * largest
+    first = 0
+    while first < sizes.size:
+        # those that are multiples already would leave the step as it is
+        off = np.flatnonzero(np.abs(sizes[first:] - np.rint(sizes[first:] / step) * step) > tolerance)
+        if off.size == 0:
+            break
+        first += int(off[0]) + 1
+        step = _common_divisor(float(sizes[first - 1]), step, tolerance)
+        if step < 4 * tolerance:
+            return None
+        # the step carries rounding, which every further value would multiply: fit it to the largest value
+        step = largest / round(largest / step)
+    off = np.abs(sizes / step - np.rint(sizes / step))
+    return step if float(np.max(off)) < ON_LATTICE else None
+
+
+def _common_divisor(a: float, b: float, tolerance: float) -> float:
+    while b > tolerance:
+        a, b = b, abs(math.remainder(a, b))
+    return a

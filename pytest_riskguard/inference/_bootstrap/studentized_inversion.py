@@ -1,0 +1,261 @@
+"""The law of T* from the joint characteristic function of a replicate's sum and sum of squares.
+
+With y = (x - mean)/sd (divisor n), a replicate has u = mean*(y), m = mean*(y^2) and
+T* = sqrt(n - 1) u/sqrt(m - u^2), which rises with u/sqrt(m): T* <= q where u <= c sqrt(m), c = q/sqrt(n - 1 + q^2).
+The pair (u, m) is a mean of n draws, so its characteristic function is known exactly. Weighted losses make u and m
+all but proportional; m is therefore written as 1 + slope u + rest, with a rest that is uncorrelated to u. For a given
+rest, T* <= q means that u is below a root of a quadratic; there the law of u is inverted by Davies' half-integer
+formula, and the results are added up over the rest, whose density comes from one Fourier transform.
+
+References
+----------
+R. B. Davies, "Numerical inversion of a characteristic function", Biometrika 60 (1973).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ive, ndtri
+
+from pytest_riskguard.inference._bootstrap.condense import condensed
+from pytest_riskguard.inference._bootstrap.fft_law import on_visible_lattice
+from pytest_riskguard.inference._bootstrap.inversion import ComplexArray
+from pytest_riskguard.inference._bootstrap.inversion_law import PERIOD, STEP
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.risk.checks import FloatArray
+
+FIRST_FREQUENCIES = 64
+#: Pairs of frequencies, of the sum times of the rest, at the most.
+MOST_PAIRS = 2**16
+#: How far the last quarter of frequencies may move F: then there are enough, good enough where no more are allowed,
+#: and where the first ones move it further it is hopeless.
+ENOUGH, GOOD_ENOUGH, HOPELESS = 1e-7, 1e-6, 1e-3
+#: How far smoothing over the law's atoms may move F: about what draws are off by in the tails.
+UNSEEN = 2.5e-6
+#: Statistics at which that is measured, besides the limits themselves.
+LOOKED_AT = (-5.0, -3.0, -1.5, 0.0, 1.5, 3.0, 5.0)
+#: Densities of the rest below this are rounding.
+NO_DENSITY = 1e-14
+NO_REST = 1e-10
+#: The levels of the limits whose errors are estimated.
+LEVELS = (0.0005, 0.025, 0.975, 0.9995)
+#: A quantile is found where F is this close to its level on the normal scale.
+SAME_NORMAL = 1e-12
+MOST_STEPS = 200
+FURTHEST = 1e9
+#: Probabilities below this are none; F is rounded by more than the second.
+LEAST, ROUNDING = 1e-15, 1e-13
+#: Over this much of T* the density is taken.
+WIDTH = 0.05
+
+
+def inverted_law(sample: Sample) -> InvertedLaw | None:
+    """The law by inversion, or None where it does not converge within 2^16 pairs of frequencies.
+
+    Frequencies are doubled, of the sum or of the rest, whichever still move F. That they do not move it is no proof
+    where few topics changed: phi may rise again beyond them.
+    """
+    if unseen(sample) > UNSEEN:
+        return None
+    pair = Pair(sample)
+    rows = columns = FIRST_FREQUENCIES
+    while True:
+        law = InvertedLaw(sample, pair, pair.phi(rows, columns))
+        fewer_rows, fewer_columns = law.without_last()
+        by_rows, by_columns = law.moved_by(fewer_rows), law.moved_by(fewer_columns)
+        moved = by_rows + by_columns
+        if not moved < HOPELESS:
+            return None
+        if by_rows > ENOUGH / 2 and by_rows >= by_columns:
+            rows *= 2
+        elif by_columns > ENOUGH / 2:
+            columns *= 2
+        if moved <= ENOUGH or rows * columns > MOST_PAIRS:
+            return law if moved <= GOOD_ENOUGH and law.settle((fewer_rows, fewer_columns), moved) else None
+
+
+def unseen(sample: Sample) -> float:
+    """How far F is off, about, where the first frequencies do not tell the law's atoms apart.
+
+    Two replicates draw the same topics with the chance c; this is the mean of |phi|^2 over all frequencies, and that
+    of an atom's mass. What F misses at a value are the halves of atoms that lie no further from it than frequencies
+    can tell: about c times the density times that distance, in the mean square. Counts of topics are taken as
+    independent Poisson numbers, that of the usual score as what the others leave.
+    """
+    counts, held = np.unique(np.delete(sample.distinct[1], sample.usual), return_counts=True)
+    same = math.exp(math.fsum(held * np.log(ive(0, 2 * counts))))
+    return math.sqrt(same * PERIOD / (2 * FIRST_FREQUENCIES) / math.sqrt(2 * math.pi))
+
+
+class Pair:
+    """The sum of y and what is left of that of y^2 when its slope on y is taken out, both of unit variance.
+
+    Attributes
+    ----------
+    slope, spread : float
+        m = 1 + slope u + spread/sqrt(n) times the rest.
+    """
+
+    def __init__(self, sample: Sample) -> None:
+        values, counts = sample.distinct
+        self.n = sample.n
+        self.y, self.shares = condensed((values - sample.mean) / sample.deviation, counts / sample.n)
+        self.slope = math.fsum(self.shares * self.y**3)
+        rest = self.y**2 - 1 - self.slope * self.y
+        self.spread = math.sqrt(math.fsum(self.shares * rest**2))
+        # of two values only there is no rest but rounding
+        self._rest = rest / self.spread if self.spread > NO_REST else np.zeros_like(rest)
+
+    def phi(self, rows: int, columns: int) -> ComplexArray:
+        """The characteristic function of the two standardised sums.
+
+        Returns
+        -------
+        array, shape (1 + rows, 2 columns + 1)
+            At frequency 0 and the first half-integer multiples of the step for the sum, at multiples from -columns
+            to columns for the rest.
+        """
+        first = np.append(0.0, half_integers(rows)) * STEP / math.sqrt(self.n)
+        second = np.arange(-columns, columns + 1) * STEP / math.sqrt(self.n)
+        turned = np.exp(1j * np.multiply.outer(first, self.y)) * self.shares
+        # not a matrix product: a threaded one would add in an order that depends on the machine
+        draw = np.einsum("kj,lj->kl", turned, np.exp(1j * np.multiply.outer(second, self._rest)))
+        phi: ComplexArray = draw**self.n
+        return phi
+
+
+def half_integers(count: int) -> FloatArray:
+    """1/2, 3/2, ..."""
+    halves: FloatArray = np.arange(count, dtype=np.float64) + 0.5
+    return halves
+
+
+class InvertedLaw:
+    """F is a sum over frequencies of u for each value of the rest.
+
+    Parameters
+    ----------
+    phi : array
+        As ``Pair.phi`` gives it.
+    """
+
+    kind = "inverted"
+    no_variation = 0.0
+
+    def __init__(self, sample: Sample, pair: Pair, phi: ComplexArray) -> None:
+        self._sample, self._pair, self._phi = sample, pair, phi
+        self.left_out = self.resolution = math.inf
+        self._heights: dict[float, float] = {}
+
+    @property
+    def frequencies(self) -> tuple[int, int]:
+        """How many were enough, of the sum and of the rest."""
+        return self._phi.shape[0] - 1, self._phi.shape[1] // 2
+
+    @cached_property
+    def _parted(self) -> tuple[FloatArray, FloatArray, ComplexArray]:
+        """Where the rest lies, its masses there, and the terms of Davies' sum there."""
+        rows, columns = self.frequencies
+        points = 3 * columns
+        padded = np.zeros((rows + 1, points), dtype=np.complex128)
+        padded[:, : columns + 1] = self._phi[:, columns:]
+        padded[:, points - columns :] = self._phi[:, :columns]
+        parted = np.fft.fft(padded, axis=1) / points
+        masses = parted[0].real
+        seen = np.flatnonzero(np.abs(masses) > NO_DENSITY)  # a little below 0 where they ring: that cancels
+        rest = PERIOD * np.fft.fftfreq(points)[seen] * self._pair.spread / math.sqrt(self._sample.n)
+        terms = parted[1:, seen] / (math.pi * half_integers(rows))[:, None]
+        return np.asarray(rest), masses[seen], terms
+
+    def _raw(self, t: float) -> float:
+        """F as the sum gives it, which may be a little outside [0, 1]; what was asked for once is remembered."""
+        if t not in self._heights:
+            self._heights[t] = self._computed(t)
+        return self._heights[t]
+
+    def _computed(self, t: float) -> float:
+        n, slope = self._sample.n, self._pair.slope
+        rest, masses, terms = self._parted
+        c = t / math.hypot(math.sqrt(n - 1), t)
+        # u^2 = c^2 (1 + rest + slope u) with u of the sign of c; a rest so low that there is none has no mass
+        half = c * c * slope / 2
+        root = np.sqrt(np.maximum(half * half + c * c * (1 + rest), 0.0))
+        z = (half + math.copysign(1.0, c) * root) * math.sqrt(n)
+        z = np.clip(z, -PERIOD / 2, PERIOD / 2)
+        turn = np.exp(-1j * STEP * z)
+        total = terms[-1].copy()
+        for row in terms[-2::-1]:  # Horner's scheme in exp(-i step z)
+            total *= turn
+            total += row
+        total *= np.exp(-0.5j * STEP * z)
+        return float(np.sum(masses)) / 2 - float(np.sum(total.imag))
+
+    def cdf(self, t: float) -> float:
+        """P(T* <= t)."""
+        return min(1.0, max(0.0, self._raw(t)))
+
+    def quantile(self, p: float) -> float:
+        """The value whose cdf is p.
+
+        By secants on the normal scale, where F is all but a straight line, in a bracket that holds the root.
+        """
+        least = max(10 * self.left_out, LEAST)  # nothing is known of smaller probabilities
+        goal = float(ndtri(min(max(p, least), 1 - least)))
+
+        def excess(t: float) -> float:
+            return float(ndtri(min(max(self._raw(t), LEAST), 1 - LEAST))) - goal
+
+        low = max((t for t in LOOKED_AT if excess(t) <= 0), default=LOOKED_AT[0])
+        high = min((t for t in LOOKED_AT if excess(t) >= 0), default=LOOKED_AT[-1])
+        while (below := excess(low)) > 0 and low > -FURTHEST:
+            low *= 2
+        while (above := excess(high)) < 0 and high < FURTHEST:
+            high *= 2
+        for step in range(MOST_STEPS):
+            t = (low * above - high * below) / (above - below) if step % 4 < 3 and below < above else (low + high) / 2
+            left = excess(t)
+            if abs(left) < SAME_NORMAL or high - low < SAME_NORMAL * max(1.0, abs(t)):
+                break
+            # the end that stays counts for half, or else it might stay for ever (the Illinois rule)
+            if left > 0:
+                high, above, below = t, left, below / 2
+            else:
+                low, below, above = t, left, above / 2
+        return t
+
+    def without_last(self) -> tuple[InvertedLaw, InvertedLaw]:
+        """The law without the last quarter of frequencies of the sum, and without that of the rest."""
+        rows, columns = self.frequencies
+        return (
+            InvertedLaw(self._sample, self._pair, self._phi[: 1 + 3 * rows // 4]),
+            InvertedLaw(self._sample, self._pair, self._phi[:, columns // 4 : 2 * columns + 1 - columns // 4]),
+        )
+
+    def moved_by(self, fewer: InvertedLaw) -> float:
+        """How far F is, at the most, from that by fewer frequencies."""
+        return max(abs(self._raw(t) - fewer._raw(t)) for t in LOOKED_AT)
+
+    def settle(self, fewer: tuple[InvertedLaw, ...], moved: float) -> bool:
+        """Whether this is a law at all; from here on it knows its error."""
+        self.left_out = moved
+        limits = [self.quantile(p) for p in LEVELS]
+        heights = [self._raw(t) for t in sorted((*LOOKED_AT, *limits))]
+        if any(following < height - moved for height, following in itertools.pairwise(heights)):
+            return False
+        atoms = unseen(self._sample)
+        self.resolution = max(self._off(t, fewer, atoms) for t in limits)
+        if self._sample.step is not None and on_visible_lattice(self._sample):
+            # the sum has steps; they are smoothed over, though less than this where sums of squares blur them
+            self.resolution = max(self.resolution, self._sample.step / (2 * self._sample.total))
+        return True
+
+    def _off(self, t: float, fewer: tuple[InvertedLaw, ...], atoms: float) -> float:
+        """How far a quantile may be off: the error of F, by last frequencies and atoms, over the density."""
+        height = self._raw(t)
+        error = ROUNDING + atoms + sum(abs(law._raw(t) - height) for law in fewer)
+        slope = (self._raw(t + WIDTH) - self._raw(t - WIDTH)) / (2 * WIDTH)
+        return error / slope if slope > 0 else math.inf

@@ -1,0 +1,283 @@
+"""The law of T* from draws, where it cannot be computed: deterministic, and sharp where limits are looked for.
+
+Of plain replicates one in two thousand lies beyond a 99.9 % limit. So most are drawn with the topics' chances tilted
+towards those that make T* large, or small, and every replicate is weighted by how much likelier it would have been
+without. The tilt is that of the likeliest way for T* to become large: its saddlepoint. A fifth is drawn plainly, so
+that no weight exceeds 5 by much, and no data can make it much worse than a fifth as many plain draws.
+
+References
+----------
+M. V. Johns, "Importance sampling for bootstrap confidence intervals", Journal of the American Statistical Association
+83 (1988); A. B. Owen and Y. Zhou, "Safe and effective importance sampling", Journal of the American Statistical
+Association 95 (2000), for the weights of a mixture.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr, ndtri
+
+from pytest_riskguard.inference._bootstrap.condense import condensed
+from pytest_riskguard.inference._bootstrap.replicates import IntArray, words
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.studentized_laws import WeightedLaw, vary
+from pytest_riskguard.risk.checks import FloatArray
+
+#: How far out draws are centred, as quantiles of the normal law: about those of 95 % and 99.9 % limits, and none.
+CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
+#: The law is made up of so many parts of equal size, whose differences say how far off it is.
+PARTS = 16
+#: Replicates for each part and centre: 2^18.3 in all, fewer where there is much to draw for each.
+MOST_ROWS = 4096
+FEWEST_ROWS = 32
+MOST_DRAWS = 2**26
+#: Draws in hand: bounds the memory, and keeps within the processor's cache what is used over and over.
+BLOCK = 2**16
+#: The chance of a topic is a multiple of one part in so many: the finer one where there are many topics.
+SLOTS = (2**16, 2**18)
+MANY_TOPICS = 512
+#: A score with more than this chance is not drawn: it is what is left of a replicate.
+USUAL = 0.75
+#: With more topics than this to be drawn, only so many are: those furthest out.
+MOST_TOPICS, MOST_LOUD = 4096, 256
+#: A variance this small a part of the squares it is the difference of is rounding.
+NO_VARIANCE = 1e-13
+#: So often slope and bend are fitted to each other. How well matters little: weights hold for any tilt.
+BENDS, BISECTIONS = 6, 40
+#: Logarithms beyond this overflow; y^2 that spread less than this do not spread; controls this close are one.
+LARGEST, NO_SPREAD, COLLINEAR = 700.0, 1e-9, 1e-10
+#: The levels whose quantiles must be known well.
+LEVELS = np.array([0.0005, 0.025, 0.975, 0.9995])
+
+
+def replicated_law(sample: Sample) -> WeightedLaw:
+    """The law of T* from drawn replicates that vary; its resolution is four standard errors of a limit."""
+    values, counts = sample.distinct
+    y = (values - sample.mean) / sample.deviation
+    plain = counts / sample.n
+    few, shares = condensed(y, plain)
+    tilts = []
+    for centre in CENTRES:
+        slope, bend = _tilt(few, shares, centre, sample.n)
+        tilts.append(_Tilt(slope, bend, _log_norm(slope, y - bend * y**2, plain)))
+    urns = [_Urn(sample, y, tilt.chances(y, plain)) for tilt in tilts]
+    draws = max(urn.expected_draws for urn in urns)
+    rows = int(min(MOST_ROWS, max(FEWEST_ROWS, MOST_DRAWS / (draws * PARTS * len(tilts)))))
+
+    statistics = np.empty((PARTS, len(tilts), rows))
+    weights = np.empty_like(statistics)
+    spread = math.sqrt(max(0.0, math.fsum(plain * y**4) - 1))
+    for part in range(PARTS):
+        drawn = [urn.replicates(rows, chunk=part * len(urns) + k) for k, urn in enumerate(urns)]
+        means, squares, variances = (np.stack(kind) for kind in zip(*drawn, strict=True))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistics[part] = math.sqrt(sample.n - 1) * means / np.sqrt(variances)
+        totals = sample.n * means, sample.n * squares
+        ratios = [np.exp(np.minimum(tilt.log_ratio(*totals, sample.n), LARGEST)) for tilt in tilts]
+        u = math.sqrt(sample.n) * means
+        v = math.sqrt(sample.n) * (squares - 1) / max(spread, NO_SPREAD)
+        weights[part] = _weights(np.stack(ratios), np.stack([u, u**2 - 1, v]))
+    varied = np.isfinite(statistics)
+    parts = [_law(statistics[part], weights[part], varied[part]) for part in range(PARTS)]
+    quantiles = np.array([[law.quantile(p) for p in LEVELS] for law in parts])
+    error = float(np.max(np.std(quantiles, axis=0, ddof=1))) / math.sqrt(PARTS)
+    return _law(statistics, weights, varied, resolution=4 * error)
+
+
+def _law(
+    statistics: FloatArray, weights: FloatArray, varied: npt.NDArray[np.bool_], *, resolution: float = math.inf
+) -> WeightedLaw:
+    without = math.fsum(weights[~varied]) / float(np.sum(weights))
+    return WeightedLaw("replicates", statistics[varied], weights[varied], resolution=resolution, no_variation=without)
+
+
+@dataclass(frozen=True)
+class _Tilt:
+    """Chances proportional to exp(slope (y - bend y^2)) times the plain ones."""
+
+    slope: float
+    bend: float
+    log_norm: float
+
+    def log_ratio(self, sums: FloatArray, squares: FloatArray, n: int) -> FloatArray:
+        """Logarithm of how much likelier a replicate of n draws is than without."""
+        return self.slope * (sums - self.bend * squares) - n * self.log_norm
+
+    def chances(self, y: FloatArray, plain: FloatArray) -> FloatArray:
+        chances: FloatArray = plain * np.exp(self.log_ratio(y, y**2, 1))
+        return chances
+
+
+def _weights(ratios: FloatArray, centred: FloatArray) -> FloatArray:
+    """Of replicates, how much likelier each is plainly than as drawn from all centres alike; then calibrated.
+
+    What is known without draws is made to come out exactly: that each centre's chances sum to 1, and the means of
+    some numbers, which are 0. The weights change as little as they can, in proportion to their squares: that is
+    regression on control variates.
+
+    Parameters
+    ----------
+    ratios : array, shape (n_centres, ...)
+        How much likelier each replicate is by each centre's chances than plainly.
+    centred : array, shape (n_numbers, ...)
+        Of each replicate; 0 in the mean.
+    """
+    weights: FloatArray = ratios.shape[0] / np.sum(ratios, axis=0)
+    controls = (np.concatenate([ratios, centred]) * weights).reshape(ratios.shape[0] + centred.shape[0], -1)
+    goals = np.append(np.ones(ratios.shape[0]), np.zeros(centred.shape[0])) * weights.size
+    # not a matrix product: a threaded one would add in an order that depends on the machine
+    products = np.einsum("ik,jk->ij", controls, controls)
+    missed = goals - np.sum(controls, axis=1)
+    factors = np.linalg.lstsq(products, missed, rcond=COLLINEAR)[0]
+    change = np.einsum("i,ik->k", factors, controls).reshape(weights.shape)
+    return np.asarray(weights * np.maximum(1 + change, 0.0))
+
+
+def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> tuple[float, float]:
+    """The likeliest chances under which T* is large, as far from the plain ones as a normal quantile is from 0.
+
+    Likeliest is what has the least Kullback-Leibler divergence K from the plain chances, and a tail at n K = z^2/2
+    has about the probability of the normal one beyond z. T* is a function of u/sqrt(m), u and m being the means of y
+    and y^2, so its saddlepoint has chances in proportion to exp(slope (y - bend y^2)) where bend = u/(2 m).
+    """
+    if centre == 0:
+        return 0.0, 0.0
+    bend = 0.0
+    for _ in range(BENDS):
+        shape = y - bend * y**2
+        slope = _slope(shape, plain, math.copysign(1.0, centre), centre**2 / (2 * n))
+        chances = plain * np.exp(slope * shape - _log_norm(slope, shape, plain))
+        used, bend = bend, float(np.sum(chances * y) / (2 * np.sum(chances * y**2)))
+    return slope, used
+
+
+def _slope(shape: FloatArray, plain: FloatArray, sign: float, goal: float) -> float:
+    """By bisection, for the divergence rises with the slope; where it does not get there, a large one."""
+    low, high = 0.0, 1.0
+    while _divergence(sign * high, shape, plain) < goal and high < 2.0**20:
+        high *= 2
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        if _divergence(sign * middle, shape, plain) < goal:
+            low = middle
+        else:
+            high = middle
+    return sign * low
+
+
+def _divergence(slope: float, shape: FloatArray, plain: FloatArray) -> float:
+    log_norm = _log_norm(slope, shape, plain)
+    chances = plain * np.exp(slope * shape - log_norm)
+    return float(slope * np.sum(chances * shape)) - log_norm
+
+
+def _log_norm(slope: float, shape: FloatArray, plain: FloatArray) -> float:
+    top = float(np.max(slope * shape))
+    return top + math.log(float(np.sum(plain * np.exp(slope * shape - top))))
+
+
+class _Urn:
+    """Topics to be drawn with given chances, and the sums that their replicates have.
+
+    Sums are taken of distances from the usual score, the middle one where no score is usual: replicates without the
+    one topic that lies far out then keep all their digits. Where it pays, some scores are not drawn one by one: the
+    usual one, which adds nothing; and in a long vector all but those furthest out, whose sum and sum of squares are
+    normal, given how many of them are drawn.
+    """
+
+    def __init__(self, sample: Sample, y: FloatArray, chances: FloatArray) -> None:
+        _, counts = sample.distinct
+        self.sample, self.n = sample, sample.n
+        usual = sample.usual if counts[sample.usual] > 1 else y.size // 2
+        self._usual, self._middle = float(sample.distinct[0][usual]), float(y[usual])
+        distances = (sample.distinct[0] - sample.distinct[0][usual]) / sample.deviation
+        loud = _loud(distances, counts, usual, chances)
+        self._share = float(np.sum(chances[loud]))
+        self._quiet = None if np.all(loud) else _Quiet(distances[~loud], chances[~loud])
+        self.expected_draws = max(1.0, sample.n * self._share)
+        if self._quiet is not None:
+            most = min(sample.n, math.ceil(sample.n * self._share + 10 * math.sqrt(sample.n * self._share) + 50))
+            self._below = np.rint(bdtr(np.arange(most), sample.n, self._share) * 2.0**32)
+        # ascending scores share the slots by their cumulated chances, so that roundings cancel in every sum
+        slots = SLOTS[int(np.count_nonzero(loud)) > MANY_TOPICS]
+        edges = np.rint(np.cumsum(chances[loud]) / self._share * slots).astype(np.int64)
+        self._slots = np.repeat(distances[loud], np.diff(edges, prepend=0))
+
+    def replicates(self, rows: int, *, chunk: int) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Means of y and y^2 and variances of y over the draws of each replicate; 0 where they do not vary."""
+        if self._quiet is None:
+            sums, squares = self._all(rows, chunk)
+        else:
+            sums, squares = self._some(rows, chunk, self._quiet)
+        sums, squares = sums / self.n, squares / self.n
+        variances = squares - sums**2
+        variances[variances <= NO_VARIANCE * squares] = 0.0
+        means = self._usual + sums * self.sample.deviation
+        variances[~vary(self.sample, means, variances)] = 0.0
+        return self._middle + sums, self._middle**2 + 2 * self._middle * sums + squares, variances
+
+    def _all(self, rows: int, chunk: int) -> tuple[FloatArray, FloatArray]:
+        drawn = self._draws(rows * self.n, chunk).reshape(rows, self.n)
+        sums, squares = np.empty(rows), np.empty(rows)
+        step = max(1, BLOCK // self.n)
+        for start in range(0, rows, step):
+            distances = self._slots[drawn[start : start + step]]
+            sums[start : start + step] = np.einsum("ij->i", distances)
+            squares[start : start + step] = np.einsum("ij,ij->i", distances, distances)
+        return sums, squares
+
+    def _some(self, rows: int, chunk: int, quiet: _Quiet) -> tuple[FloatArray, FloatArray]:
+        """How many draws are loud is binomial; those are drawn, and the others come as two sums."""
+        first = words(chunk, 3 * -(-rows // 2)).view("<u4").reshape(3, -1)[:, :rows]
+        number = np.searchsorted(self._below, first[0], side="right")
+        ends = np.cumsum(number)
+        distances = np.append(self._slots[self._draws(int(ends[-1]), chunk, after=3 * -(-rows // 2))], 0.0)
+        # reduceat takes the one element at its start where a replicate has none
+        some = number > 0
+        sums = np.where(some, np.add.reduceat(distances, ends - number), 0.0)
+        squares = np.where(some, np.add.reduceat(distances**2, ends - number), 0.0)
+        quiet_sums, quiet_squares = quiet.sums(self.n - number, ndtri((first[1:] + 0.5) / 2.0**32))
+        return sums + quiet_sums, squares + quiet_squares
+
+    def _draws(self, count: int, chunk: int, *, after: int = 0) -> npt.NDArray[np.unsignedinteger]:
+        """Slots drawn, from the words of a chunk after the first so many."""
+        if self._slots.size == SLOTS[0]:
+            return words(chunk, after + -(-count // 4))[after:].view("<u2")[:count]
+        return words(chunk, after + -(-count // 2))[after:].view("<u4")[:count] >> np.uint32(14)
+
+
+def _loud(distances: FloatArray, counts: FloatArray, usual: int, chances: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which distinct scores are drawn one by one: at least one of them."""
+    changed = np.arange(distances.size) != usual
+    if np.sum(counts[changed]) <= MOST_TOPICS:
+        return changed if chances[usual] > USUAL else np.ones(changed.size, dtype=np.bool_)
+    furthest = np.argsort(-np.abs(distances), kind="stable")
+    loud = np.zeros(changed.size, dtype=np.bool_)
+    loud[furthest[: max(1, int(np.count_nonzero(np.cumsum(counts[furthest]) <= MOST_LOUD)))]] = True
+    return loud
+
+
+class _Quiet:
+    """Scores of which so many are drawn that their sum and sum of squares are normal, or that are all the same."""
+
+    def __init__(self, distances: FloatArray, chances: FloatArray) -> None:
+        shares = chances / np.sum(chances)
+        squares = distances**2
+        self._mean, self._square = float(np.sum(shares * distances)), float(np.sum(shares * squares))
+        from_mean, from_square = distances - self._mean, squares - self._square
+        self._deviation = math.sqrt(float(np.sum(shares * from_mean**2)))
+        both = float(np.sum(shares * from_mean * from_square))
+        self._along = both / self._deviation if self._deviation > 0 else 0.0
+        self._across = math.sqrt(max(0.0, float(np.sum(shares * from_square**2)) - self._along**2))
+
+    def sums(self, number: IntArray, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Of so many draws, from two standard normal numbers for each replicate."""
+        root = np.sqrt(number)
+        sums = number * self._mean + root * self._deviation * normal[0]
+        squares = number * self._square + root * (self._along * normal[0] + self._across * normal[1])
+        # so many draws cannot vary less than not at all
+        return sums, np.maximum(squares, sums**2 / np.maximum(number, 1))

@@ -1,0 +1,256 @@
+"""Is a system of a pool significantly riskier than another? GeoRisk of a candidate against references, and its rank.
+
+Topics are resampled and the whole pool is computed anew in each replicate, so that all systems, references and alphas
+share one set of draws. None of the papers that define GeoRisk tests it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.inference._bootstrap.georisk_jackknife import georisk_left_out
+from pytest_riskguard.inference._bootstrap.georisk_replicates import PoolKernel, georisk_replicates
+from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
+from pytest_riskguard.inference._bootstrap.pool_scores import Pool
+from pytest_riskguard.inference.georisk_difference import GeoRiskDifference
+from pytest_riskguard.risk.checks import FloatArray
+
+#: The reference that is the median GeoRisk of all systems but the candidate.
+MEDIAN = "median"
+#: GeoRisks this close, as a share of the larger, are one.
+SAME = 1e-12
+#: So many replicates shall lie beyond a limit; not fewer nor more replicates than these.
+IN_TAIL = 1000
+FEWEST_REPLICATES, MOST_REPLICATES = 20_000, 200_000
+#: Where that is more work than this (systems times topics times replicates), fewer will do, but so many in the tail.
+MOST_CELLS = 2**32
+FEWEST_IN_TAIL = 4
+#: Differences kept, of all references and alphas: bounds the memory.
+MOST_KEPT = 2**24
+#: More than that no interval is worth: half a gigabyte.
+FAR_TOO_MANY = 2**26
+
+
+def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences: int = 1, n_tests: int = 1) -> int:
+    """How many replicates intervals at a level need, as far as that is not too much work.
+
+    Parameters
+    ----------
+    level : float
+        Confidence of the two-sided interval, in (0, 1).
+    n_systems, n_topics : int
+        Size of the pool.
+    n_differences : int
+        References times alphas: all their replicates are kept.
+    n_tests : int
+        Tests that share the error, as by Holm's method: the strictest has ``(1 - level)/n_tests``.
+
+    Raises
+    ------
+    ValueError
+        A level outside (0, 1); more replicates than memory holds.
+    """
+    if not 0 < level < 1:
+        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    tail = (1 - level) / 2 / max(1, n_tests)
+    wanted = min(max(math.ceil(IN_TAIL / tail), FEWEST_REPLICATES), MOST_REPLICATES)
+    affordable = min(MOST_CELLS // (n_systems * n_topics), MOST_KEPT // max(1, n_differences))
+    found = max(min(wanted, affordable), math.ceil(FEWEST_IN_TAIL / tail))
+    if found * n_differences > FAR_TOO_MANY:
+        raise ValueError(
+            f"level {level:g} with {n_tests} tests needs {found} replicates of {n_differences} differences each, "
+            "more than memory holds: ask at a lower level, or of fewer references"
+        )
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class PoolInference:
+    """What one set of draws says of a pool.
+
+    Attributes
+    ----------
+    candidate : int
+        Row of the pool.
+    alphas : tuple of float
+    replicates : int
+        How many were drawn.
+    means : array, shape (n_systems,)
+        Mean score of each system.
+    georisk : array, shape (n_alphas, n_systems)
+        Of the sample itself.
+    ranks : array of int, shape (n_alphas, n_systems)
+        1 is the highest GeoRisk; equal ones share the better rank.
+    rank_probabilities : array, shape (n_alphas, n_systems, n_systems)
+        Share of replicates in which the system (second axis) has rank 1, 2, ... (third axis): rank 1 is being best.
+    probability_below : array, shape (n_alphas, n_systems)
+        Share of replicates in which the candidate's GeoRisk lies below that of each system.
+    differences : tuple of GeoRiskDifference
+        By reference, then by alpha, as asked for.
+    """
+
+    candidate: int
+    alphas: tuple[float, ...]
+    replicates: int
+    means: FloatArray
+    georisk: FloatArray
+    ranks: npt.NDArray[np.int64]
+    rank_probabilities: FloatArray
+    probability_below: FloatArray
+    differences: tuple[GeoRiskDifference, ...]
+
+    def difference(self, *, reference: int | str, alpha: float) -> GeoRiskDifference:
+        """That against this reference at this alpha.
+
+        Raises
+        ------
+        ValueError
+            One that was not asked for.
+        """
+        for each in self.differences:
+            if each.reference == reference and each.alpha == alpha:
+                return each
+        asked = ", ".join(f"{each.reference} at {each.alpha:g}" for each in self.differences)
+        raise ValueError(f"expected a reference and alpha among {asked}; got {reference} at {alpha!r}")
+
+
+def pool_inference(
+    scores: npt.ArrayLike,
+    *,
+    candidate: int,
+    references: Sequence[int | str],
+    alphas: Sequence[float],
+    tradeoff: str = "linear",
+    level: float = 0.95,
+    replicates: int | None = None,
+) -> PoolInference:
+    """GeoRisk of a candidate against references in its pool, at several alphas, from one set of draws.
+
+    Nothing is random: draws are the same for every user, number of threads and order of systems.
+
+    Parameters
+    ----------
+    scores : array, shape (n_systems, n_topics)
+        In units of the measure, at least 0; the candidate is one of the systems. At least two of each.
+    candidate : int
+        Its row.
+    references : sequence of int or "median"
+        Rows, or the median GeoRisk of all systems but the candidate, which every replicate has its own of.
+    alphas : sequence of float
+        Extra weights of a loss; only 1 with the smooth trade-off.
+    tradeoff : {"linear", "smooth"}
+    level : float
+        The highest that intervals will be asked for, before any correction for several references: it says how many
+        replicates there are.
+    replicates : int, optional
+        How many instead; at least 1.
+
+    Raises
+    ------
+    ValueError
+        A row that does not exist, the candidate as its own reference, no reference, a single topic; what ``Pool.of``,
+        ``checked_alphas`` and ``replicates_for`` refuse.
+    """
+    pool = Pool.of(scores)
+    alphas = tuple(float(alpha) for alpha in alphas)
+    _check_rows(pool, candidate, references)
+    count = replicates
+    if count is None:
+        count = replicates_for(
+            level=level,
+            n_systems=pool.n_systems,
+            n_topics=pool.n_topics,
+            n_differences=len(references) * len(alphas),
+            n_tests=len(references),
+        )
+    kernel = PoolKernel(pool, alphas=alphas, tradeoff=tradeoff)
+    whole, means = kernel.replicates(np.ones((pool.n_topics, 1), dtype=np.uint8))
+    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff).transpose(2, 1, 0)
+    same = SAME * float(np.max(whole))
+    drawn = np.empty((len(references), len(alphas), count))
+    ranks = _Ranks(candidate, shape=whole.shape[:2], same=same)
+    done = 0
+    for georisk, _ in georisk_replicates(pool, alphas=alphas, replicates=count, tradeoff=tradeoff):
+        rows = georisk.shape[2]
+        for place, reference in enumerate(references):
+            drawn[place, :, done : done + rows] = _differences(georisk, candidate, reference, same)
+        ranks.add(georisk)
+        done += rows
+    differences = []
+    for place, reference in enumerate(references):
+        estimates = _differences(whole, candidate, reference, same)[:, 0]
+        others = _differences(left_out, candidate, reference, same)
+        for i, alpha in enumerate(alphas):
+            estimate = float(estimates[i])
+            law = DrawnLaw(drawn[place, i], centre=estimate, same=same)
+            differences.append(GeoRiskDifference(reference, alpha, estimate, others[i], law))
+    return PoolInference(
+        candidate,
+        alphas,
+        count,
+        means[:, 0],
+        whole[:, :, 0],
+        np.stack([_above(each, same)[:, 0] + 1 for each in whole]).astype(np.int64),
+        ranks.counts / count,
+        ranks.below / count,
+        tuple(differences),
+    )
+
+
+def _check_rows(pool: Pool, candidate: int, references: Sequence[int | str]) -> None:
+    if not 0 <= candidate < pool.n_systems:
+        raise ValueError(f"candidate must be a row from 0 to {pool.n_systems - 1}, got {candidate!r}")
+    if not references:
+        raise ValueError("expected at least one reference, got none")
+    for reference in references:
+        if isinstance(reference, str):
+            if reference != MEDIAN:
+                raise ValueError(f"reference must be a row or {MEDIAN!r}, got {reference!r}")
+        elif not 0 <= reference < pool.n_systems or reference == candidate:
+            last = pool.n_systems - 1
+            raise ValueError(f"reference must be a row from 0 to {last} but the candidate's, got {reference!r}")
+
+
+def _differences(georisk: FloatArray, candidate: int, reference: int | str, same: float) -> FloatArray:
+    """Candidate less reference, 0 where only rounding keeps them apart: (n_alphas, n_systems, m) to (n_alphas, m)."""
+    if isinstance(reference, str):
+        baselines = np.sort(np.delete(georisk, candidate, axis=1), axis=1)
+        middle = baselines.shape[1] // 2
+        if baselines.shape[1] % 2:
+            against = baselines[:, middle]
+        else:
+            against = (baselines[:, middle - 1] + baselines[:, middle]) / 2
+    else:
+        against = georisk[:, reference]
+    differences = georisk[:, candidate] - against
+    return np.where(np.abs(differences) <= same, 0.0, differences)
+
+
+def _above(georisk: FloatArray, same: float) -> npt.NDArray[np.uint16]:
+    """How many systems have a higher GeoRisk than each: (n_systems, m) to the same."""
+    above = np.zeros(georisk.shape, dtype=np.uint16)
+    reach = georisk + same
+    for other in georisk:
+        above += other > reach
+    return above
+
+
+class _Ranks:
+    """Counts of replicates by rank."""
+
+    def __init__(self, candidate: int, *, shape: tuple[int, int], same: float) -> None:
+        self._candidate, self._same = candidate, same
+        self.counts = np.zeros((*shape, shape[1]))
+        self.below = np.zeros(shape)
+
+    def add(self, georisk: FloatArray) -> None:
+        """Replicates, shape (n_alphas, n_systems, rows)."""
+        for i, each in enumerate(georisk):
+            for system, above in enumerate(_above(each, self._same)):
+                self.counts[i, system] += np.bincount(above, minlength=each.shape[0])
+            self.below[i] += np.count_nonzero(each > each[self._candidate] + self._same, axis=1)

@@ -1,0 +1,164 @@
+"""The upper limit with each topic left out: who carries the verdict."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtr, ndtri
+
+from pytest_riskguard.inference._bootstrap.characteristic_function import mean_exponential_less_one
+from pytest_riskguard.inference._bootstrap.enumeration import MOST_VALUES
+from pytest_riskguard.inference._bootstrap.fft_law import MOST_POINTS
+from pytest_riskguard.inference._bootstrap.inversion import Inversion
+from pytest_riskguard.inference._bootstrap.inversion_law import PERIOD, SmoothLaw
+from pytest_riskguard.inference._bootstrap.mean_law import mean_law
+from pytest_riskguard.inference._bootstrap.sample import Sample, lattice_step
+from pytest_riskguard.inference._bootstrap.stepped import SteppedLaw, steps_up
+from pytest_riskguard.inference.intervals import critical_value, interval
+from pytest_riskguard.risk.checks import FloatArray, per_topic
+from pytest_riskguard.risk.urisk import CHANGED
+
+BoolArray = npt.NDArray[np.bool_]
+
+#: Angles per group of topics: bounds the memory.
+ANGLES = 2**18
+#: What is left must keep this share of the sum of squares, or cancellation shows.
+REMAINING = 0.05
+#: What the whole leaves out of phi must be this small: leaving out a topic multiplies it by up to about 40.
+LEFT_OUT = 1e-12
+#: Limits this far in the tail are left to the law itself, which knows where it ends.
+SAFE_TAIL = 1e-6
+
+
+def leave_one_out_upper(
+    x: npt.ArrayLike, *, method: str, level: float, indices: npt.ArrayLike | None = None
+) -> FloatArray:
+    """Upper limits of ``interval(np.delete(x, i), ...)``.
+
+    Where the law is inverted the sums over topics are shared and one term is taken out; elsewhere each distinct value
+    is left out in turn.
+
+    Parameters
+    ----------
+    x : array, shape (n_topics,)
+        Trade-off scores, at least three.
+    method, level
+        As for ``interval``.
+    indices : array of int, shape (k,), optional
+        Which topics to leave out, one at a time; default all.
+
+    Returns
+    -------
+    array, shape (k,)
+        In units of x.
+
+    Raises
+    ------
+    ValueError
+        Fewer than three topics, and what ``interval`` refuses.
+    """
+    x = per_topic(x, name="x", at_least=3)
+    chosen = np.arange(x.size) if indices is None else np.asarray(indices, dtype=np.intp)
+    values, where = np.unique(x[chosen], return_inverse=True)
+    full = Sample.of(x)
+    upper = np.full(values.size, np.nan)
+    if not full.constant and 0 < level < 1:
+        if method == "student_t":
+            upper = _student_t(full, values, level)
+        elif method in ("percentile", "bca"):
+            upper = _by_inversion(full, values, method, level)
+    for k in np.flatnonzero(np.isnan(upper)):
+        position = int(np.searchsorted(full.x, values[k]))
+        upper[k] = interval(np.delete(full.x, position), method=method, level=level).upper
+    return upper[where]
+
+
+def _student_t(full: Sample, values: FloatArray, level: float) -> FloatArray:
+    """NaN where nearly all variation leaves with the topic, for the shared sums would cancel there."""
+    n = full.n - 1
+    left = values - full.mean
+    total = math.fsum(full.centred**2)
+    variance = (total - left**2 * full.n / n) / (n - 1)
+    safe = variance * n > REMAINING * total
+    safe &= total > n * (1e3 * CHANGED * max(1.0, float(np.max(np.abs(full.x))))) ** 2
+    half = critical_value(n, level=level) * np.sqrt(np.where(safe, variance, np.nan) / n)
+    upper: FloatArray = full.mean - left / n + half
+    return upper
+
+
+def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -> FloatArray:
+    """Limits by the full sample's frequencies; NaN where the rest has, or may have, a law of another kind."""
+    upper = np.full(values.size, np.nan)
+    if full.distinct[0].size <= MOST_VALUES + 2:
+        return upper  # what is left might be enumerated
+    law = mean_law(full)
+    if not isinstance(law, SmoothLaw) or law.left_out > LEFT_OUT:
+        return upper
+    shared = np.flatnonzero(~_may_have_other_steps(full, law, values))
+    rows = max(1, ANGLES // law.frequencies)
+    for start in range(0, shared.size, rows):
+        group = shared[start : start + rows]
+        upper[group] = _smooth(full, law, values[group], method, level)
+    return upper
+
+
+def _may_have_other_steps(full: Sample, law: SmoothLaw, values: FloatArray) -> BoolArray:
+    """Whether the rest may lie on a coarser lattice than the whole: where one stranger among others is left out.
+
+    Of two halves of the distinct values one stays whole whatever topic is left out, and no lattice that the rest lies
+    on is coarser than its own. A whole without visible steps asks whether they may become visible.
+    """
+    even, odd = full.distinct[0][::2], full.distinct[0][1::2]
+    remaining = 1 - ((values - full.mean) / full.total) ** 2 * full.n / (full.n - 1)
+    width = PERIOD * full.total * np.sqrt(np.maximum(remaining, 0.0))
+
+    def doubtful(half: FloatArray) -> BoolArray:
+        step = lattice_step(half - half[0])
+        if step is None:
+            return np.zeros(values.size, dtype=np.bool_)
+        if isinstance(law, SteppedLaw):
+            return np.full(values.size, step > 1.5 * law.spacing * full.total)
+        return np.asarray(width / step <= MOST_POINTS)
+
+    return np.where(np.isin(values, odd), doubtful(even), doubtful(odd))
+
+
+def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level: float) -> FloatArray:
+    n, unit = full.n - 1, full.total
+    held, counts = full.distinct
+    held, left = (held - full.mean) / unit, (values - full.mean) / unit
+    t = law.comb.frequencies(law.frequencies)
+    total = full.n * mean_exponential_less_one(law.comb.step, law.frequencies, held, counts / full.n)
+    out = np.multiply.outer(left, t)
+    rest = (total + 2 * np.sin(out / 2) ** 2 - 1j * np.sin(out)) / n
+    phi = np.exp(n * np.log1p(rest))
+
+    # the rest's own mean is -left/n; its squares and cubes about that follow from those of the whole
+    squares = np.sum(counts * held**2) - left**2 * full.n / n
+    third = np.sum(counts * held**3) - left**3
+    cubes = third + 3 * left / n * (np.sum(counts * held**2) - left**2) - 2 * left**3 / n**2
+    safe = squares > REMAINING
+    squares = np.where(safe, squares, 1.0)
+    weights = law.comb.weights(law.frequencies)
+    inversion = Inversion(phi, phi / weights, np.full(values.size, law.comb.step))
+    p = np.full(values.size, (1 + level) / 2)
+    spacing = law.spacing if isinstance(law, SteppedLaw) else 0.0
+    if method == "bca":
+        own = np.stack([-left - spacing / 2, -left + spacing / 2], axis=1)
+        bias = ndtri(np.mean(inversion.cdf(own), axis=1))
+        shifted = bias + ndtri(p)
+        denominator = 1 - cubes / (6 * squares**1.5) * shifted
+        safe &= denominator > 0
+        p = ndtr(bias + shifted / np.where(safe, denominator, 1.0))
+    safe &= (p > SAFE_TAIL) & (p < 1 - SAFE_TAIL)
+    upper = np.full(values.size, np.nan)
+    if not np.any(safe):
+        return upper
+    start = -left[safe] + np.sqrt(squares[safe]) * ndtri(p[safe])
+    roots = inversion.only(safe).quantiles(p[safe, None], start[:, None])[:, 0]
+    if spacing:
+        roots = steps_up(roots + left[safe], spacing) * spacing - left[safe]
+    upper[safe] = (full.mean * n + unit * roots) / n
+    return upper

@@ -1,0 +1,190 @@
+"""The sign-flip test of a mean difference: deterministic, exact under exchangeability.
+
+If candidate and baseline are exchangeable, each topic's difference is as likely to have the other sign. The p-value
+is the share of sign patterns whose sum is as low as the observed one. It is the same for every alpha, for under
+flips URisk is an increasing function of the mean difference.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import bdtr, gammaln
+
+from pytest_riskguard.inference._bootstrap.fft_law import MOST_POINTS, points_over
+from pytest_riskguard.inference._bootstrap.inversion_law import PERIOD, Comb
+from pytest_riskguard.inference._bootstrap.sample import lattice_step
+from pytest_riskguard.risk.checks import FloatArray, per_topic
+from pytest_riskguard.risk.urisk import CHANGED
+
+#: Up to this many changed topics all sign patterns are counted, half of the topics against the other half.
+MOST_ENUMERATED = 30
+#: Sums this close, as a share of the sum of sizes, are one; so are sizes, as a share of the largest.
+SAME_SUM = 1e-12
+#: Error of a probability that comes out of a Fourier transform.
+ROUNDING = 1e-14
+#: A value of phi this small cannot be seen in any probability.
+NOTHING = 1e-20
+#: Frequencies of the inversion, at the least and at the most, and angles at the most in between.
+FEWEST, MOST, ANGLES = 48, 4096, 2**18
+#: The inversion is good enough when what it leaves out moves a probability by no more than this.
+GOOD_ENOUGH = 1e-5
+#: So many of the largest changes are taken out of the inversion and enumerated, where they keep it from converging.
+LARGE_CHANGES = (0, 4, 8)
+#: So many sizes with such angles that the cosines come from sums of powers.
+MANY_SIZES, SMALL_ANGLE = 10_000, 0.25
+#: log cos(theta) = -theta^2/2 - theta^4/12 - ...
+LOG_COSINE = (1 / 2, 1 / 12, 1 / 45, 17 / 2520, 31 / 14175)
+
+
+@dataclass(frozen=True)
+class SignFlip:
+    """A one-sided p-value: the smaller, the less a mean this low looks like chance.
+
+    ``exact`` says whether every sign pattern was counted (enumeration, or convolution on a lattice); else the law was
+    inverted, with half of the observed pattern's atom and the inversion's error added so that the p-value is valid.
+    """
+
+    p_value: float
+    exact: bool
+
+
+def sign_flip(differences: npt.ArrayLike) -> SignFlip:
+    """P(sum of randomly signed differences <= observed sum).
+
+    Parameters
+    ----------
+    differences : array, shape (n_topics,)
+        Candidate minus baseline. Unchanged topics do not matter; with none changed p is 1.
+
+    Raises
+    ------
+    ValueError
+        No topic, a second axis, a value that is not finite.
+    """
+    d = np.sort(per_topic(differences, name="differences"))
+    d = d[np.abs(d) > CHANGED]
+    if d.size == 0:
+        return SignFlip(1.0, True)
+    observed, sizes = math.fsum(d), np.sort(np.abs(d))
+    if sizes[-1] - sizes[0] <= SAME_SUM * sizes[-1]:
+        return SignFlip(_at_least_tiny(float(bdtr(np.count_nonzero(d > 0), d.size, 0.5))), True)
+    if d.size <= MOST_ENUMERATED:
+        return SignFlip(_enumerated(sizes, observed), True)
+    p, exact = _transformed(d, sizes, observed)
+    # Hoeffding's bound holds for every law of signs and is sharper than rounding in the far tail
+    bound = math.exp(-((observed / math.sqrt(math.fsum(sizes**2))) ** 2) / 2) if observed < 0 else 1.0
+    return SignFlip(_at_least_tiny(min(p, bound, 1.0)), exact)
+
+
+def _transformed(d: FloatArray, sizes: FloatArray, observed: float) -> tuple[float, bool]:
+    step = lattice_step(sizes)
+    norm = math.sqrt(math.fsum(sizes**2))
+    if step is not None and PERIOD * norm / step <= MOST_POINTS:
+        return _convolved(sizes, observed, step) + ROUNDING, True
+    for large in LARGE_CHANGES:
+        inverted = _inverted(sizes[: sizes.size - large], _sums(sizes[sizes.size - large :]), observed)
+        if inverted is not None:
+            return inverted + _atom(d) / 2, False
+    return _convolved(sizes, observed, PERIOD * norm / MOST_POINTS) + ROUNDING, False
+
+
+def _at_least_tiny(p: float) -> float:
+    return max(p, sys.float_info.min)
+
+
+def _sums(sizes: FloatArray) -> FloatArray:
+    """Of all sign patterns."""
+    sums = np.zeros(1)
+    for size in sizes:
+        sums = np.concatenate([sums - size, sums + size])
+    return sums
+
+
+def _enumerated(sizes: FloatArray, observed: float) -> float:
+    """Both halves' sums are listed; for each of one half, the other's that stay low enough are counted."""
+    half = sizes.size // 2
+    first, second = np.sort(_sums(sizes[:half])), np.sort(_sums(sizes[half:]))
+    limit = observed + SAME_SUM * math.fsum(sizes)
+    count = int(np.searchsorted(second, limit - first, side="right").sum())
+    return float(count / 2.0**sizes.size)
+
+
+def _convolved(sizes: FloatArray, observed: float, step: float) -> float:
+    """On a grid of this step the sum's characteristic function is a product of cosines, inverted by one FFT.
+
+    Where sizes had to be rounded, every sum that rounding may have moved past the observed one is counted.
+    """
+    indices, held = np.unique(np.rint(sizes / step), return_counts=True)
+    norm = math.sqrt(math.fsum(held * indices**2))
+    points = points_over(PERIOD * norm)
+    circle = np.cos(2 * math.pi / points * np.arange(points))
+    phi = np.ones(points // 4 + 1)
+    loud = np.arange(phi.size)
+    # largest sizes first: no cosine exceeds 1, so where phi has become nothing the others need not be looked at
+    for index, times in zip(indices[::-1], held[::-1], strict=True):
+        cosines = circle[loud * int(index) & (points - 1)]
+        phi[loud] *= cosines if times == 1 else cosines**times
+        loud = loud[np.abs(phi[loud]) > NOTHING]
+    # half a turn further on each cosine is the same but for the sign of an odd index
+    mirrored = phi[-2::-1] if np.sum(held * indices) % 2 == 0 else -phi[-2::-1]
+    phi = np.concatenate([phi, mirrored])
+    masses = np.fft.irfft(phi, points)
+    # masses[k] belongs to every sum congruent to k; the window of 24 standard deviations holds them all
+    sums = np.arange(points)
+    sums = np.where(sums > points // 2, sums - points, sums)
+    moved = math.fsum(np.abs(np.rint(sizes / step) - sizes / step))
+    return math.fsum(masses[sums <= observed / step + moved + 1e-3])
+
+
+def _inverted(sizes: FloatArray, shifts: FloatArray, observed: float) -> float | None:
+    """P(sum + shift < observed) + P(=)/2 over equally likely shifts, plus the error; None where that is too large.
+
+    Davies' inversion of prod cos(t d_j/||d||).
+    """
+    norm = math.sqrt(math.fsum(sizes**2))
+    phi = _product_of_cosines(sizes / norm)
+    # what is left out is as large as the last frequencies in hand, or as phi is over all frequencies where it is more
+    # (the mean of a squared cosine is 1/2); neighbours agree, signs further apart are as good as random
+    square = max(float(np.mean(phi[phi.size // 2 :] ** 2)), 0.5**sizes.size)
+    error = 16 * math.sqrt(square / phi.size) / math.pi
+    if error > GOOD_ENOUGH:
+        return None
+    loud = np.flatnonzero(np.abs(phi) > ROUNDING)
+    phi = phi[: int(loud[-1]) + 1]
+    weights, t = Comb().weights(phi.size), Comb().frequencies(phi.size)
+    z = (observed - shifts) / norm
+    below = 0.5 + np.sum(np.sin(np.multiply.outer(z, t)) * (phi / weights), axis=1)
+    below = np.where(np.abs(z) >= PERIOD / 2, z > 0, np.clip(below, 0.0, 1.0))
+    return math.fsum(below) / z.size + error + ROUNDING
+
+
+def _product_of_cosines(unit: FloatArray) -> FloatArray:
+    sizes, held = np.unique(unit, return_counts=True)
+    t = Comb().frequencies(min(MOST, max(FEWEST, ANGLES // sizes.size)))
+    if sizes.size >= MANY_SIZES and t[-1] * sizes[-1] <= SMALL_ANGLE:
+        logs = [c * t ** (2 * k) * np.sum(held * sizes ** (2 * k)) for k, c in enumerate(LOG_COSINE, start=1)]
+        product: FloatArray = np.exp(-np.sum(logs, axis=0))
+        return product
+    product = np.ones(t.size)
+    for start in range(0, sizes.size, MOST):
+        part, times = sizes[start : start + MOST], held[start : start + MOST]
+        once = times == 1
+        product *= np.prod(np.cos(np.multiply.outer(t, part[once])), axis=1)
+        product *= np.prod(np.cos(np.multiply.outer(t, part[~once])) ** times[~once], axis=1)
+    return product
+
+
+def _atom(d: FloatArray) -> float:
+    """The share of sign patterns with the observed sum where equal sizes alone make sums equal."""
+    order = np.argsort(np.abs(d), kind="stable")
+    sizes, won = np.abs(d)[order], (d > 0)[order]
+    starts = np.flatnonzero(np.diff(sizes, prepend=-np.inf) > SAME_SUM * sizes[-1])
+    held = np.diff(starts, append=sizes.size)
+    wins = np.add.reduceat(won.astype(np.float64), starts)
+    ways = gammaln(held + 1) - gammaln(wins + 1) - gammaln(held - wins + 1)
+    return math.exp(math.fsum(ways) - d.size * math.log(2))

@@ -1,0 +1,160 @@
+"""What is true of every bootstrap law of a mean, whatever its kind."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from pytest_riskguard.inference import critical_value, interval, intervals, mean_law
+from pytest_riskguard.inference._bootstrap.inversion_law import Comb, SmoothLaw
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference.intervals import METHODS
+from tests.inference._bootstrap.brute_force import all_multisets, between_atoms
+
+whole = arrays(np.int64, st.integers(2, 40), elements=st.integers(-6, 6))
+reals = arrays(
+    np.float64,
+    st.integers(3, 60),
+    elements=st.one_of(st.just(0.0), st.floats(-1, 1, width=16), st.floats(-1, 1).map(lambda v: round(v, 3))),
+)
+
+
+def drawn(values: np.ndarray, draws: int) -> tuple[np.ndarray, int]:
+    """Masses of the sum of so many draws of whole numbers, one convolution after another, and the least sum."""
+    least = int(values.min())
+    one = np.bincount(values - least) / values.size
+    masses = np.ones(1)
+    for _ in range(draws):
+        masses = np.convolve(masses, one)
+    return masses, draws * least
+
+
+@given(whole, st.sampled_from([1, 2, 3]))
+@settings(max_examples=60, deadline=None)
+def test_data_repeated_k_times_have_the_law_of_k_n_draws(values: np.ndarray, k: int) -> None:
+    """One draw has the same law as before, so phi of the sum is phi of one draw to the power k n."""
+    law = mean_law(np.tile(values, k) / 8)
+    draws = k * values.size
+    masses, least = drawn(values, draws)
+    if values.min() == values.max():
+        assert law.kind == "constant"
+        return
+    up_to = np.cumsum(masses)
+    slack = max(1e-12, getattr(law, "left_out", 0.0))
+    assert law.kind in ("enumerated", "lattice")
+    for sums in range(masses.size - 1):
+        between = (least + sums + 0.5) / (8 * draws)
+        assert law.cdf(between) == pytest.approx(float(up_to[sums]), abs=slack)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_repeated_reals_are_accounted_for_draw_by_draw(k: int) -> None:
+    x = np.array([-0.31, 0.2]) if k > 2 else np.array([-0.31, 0.2, 0.123, 0.77])
+    law = mean_law(np.tile(x, k))
+    for point, below in between_atoms(*all_multisets(np.tile(x, k)), gap=1e-9):
+        assert law.cdf(point) == pytest.approx(below, abs=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 5, 20])
+def test_the_cumulants_of_repeated_data_shrink_as_they_must(k: int) -> None:
+    """Cumulant r of a mean of k n draws is that of one draw over (k n)^(r - 1): variance 1/k, skewness 1/sqrt(k)."""
+    x = np.random.default_rng(k).normal(size=60) ** 3
+    once, often = Sample.of(x), Sample.of(np.tile(x, k))
+    assert often.scale == pytest.approx(once.scale / math.sqrt(k), rel=1e-14)
+    assert often.acceleration == pytest.approx(once.acceleration / math.sqrt(k), rel=1e-13)
+    law, repeated = mean_law(once), mean_law(often)
+    assert isinstance(law, SmoothLaw)
+    assert isinstance(repeated, SmoothLaw)
+    # phi of the sum: that of one draw, which is the same for both, to the power n or k n
+    t = Comb().frequencies(3)
+    y = (x - x.mean()) / x.std()
+    for sample, of in ((once, law), (often, repeated)):
+        one_draw = np.mean(np.exp(1j * np.multiply.outer(t / math.sqrt(sample.n), y)), axis=1)
+        assert of.phi[:3] == pytest.approx(one_draw**sample.n, abs=1e-12)
+
+
+@given(reals, st.sampled_from([2, 3, 7]))
+@settings(max_examples=40, deadline=None)
+def test_student_t_of_repeated_data_follows_its_formula(x: np.ndarray, k: int) -> None:
+    once, often = interval(x, method="student_t"), interval(np.tile(x, k), method="student_t")
+    n = x.size
+    if once.lower == once.upper:
+        assert often.lower == often.upper
+        return
+    shrink = math.sqrt((n - 1) / (k * n - 1)) * critical_value(k * n, level=0.95) / critical_value(n, level=0.95)
+    assert often.upper - often.lower == pytest.approx(shrink * (once.upper - once.lower), rel=1e-9)
+    assert often.upper + often.lower == pytest.approx(once.upper + once.lower, abs=1e-12)
+
+
+@given(reals, st.sampled_from([(0.0, 3.7), (0.25, 0.01), (-3.0, 1.0), (0.0, 1e30)]), st.sampled_from([0.9, 0.99]))
+@settings(max_examples=80, deadline=None)
+def test_limits_move_with_shift_and_scale(x: np.ndarray, moved: tuple[float, float], level: float) -> None:
+    shift, scale = moved
+    law, law_there = mean_law(x), mean_law(shift + scale * x)
+    if law.kind == "constant" or law_there.kind != law.kind:
+        return  # rounding of shift + scale x can take data off their lattice
+    unit = float(np.std(x)) / math.sqrt(x.size)
+    near = max(law.resolution, law_there.resolution, 1e-9) * unit
+    there = intervals(shift + scale * x, level=level)
+    for own, limits in zip(intervals(x, level=level), there, strict=True):
+        if own.method == "student_t" or law.kind == "smooth":
+            assert (limits.lower - shift) / scale == pytest.approx(own.lower, abs=2 * near)
+            assert (limits.upper - shift) / scale == pytest.approx(own.upper, abs=2 * near)
+        elif own.method == "percentile":  # rounding may choose either of two atoms where F just reaches a level
+            for p, limit in (((1 - level) / 2, limits.lower), ((1 + level) / 2, limits.upper)):
+                value = (limit - shift) / scale
+                assert law.cdf(value + 2 * near) >= p - 1e-9
+                assert law.cdf(value - 2 * near) <= p + 1e-9 or value <= float(x.min()) + 2 * near
+
+
+@given(reals, st.sampled_from([0.9, 0.99]))
+@settings(max_examples=80, deadline=None)
+def test_mirrored_data_have_the_mirrored_law(x: np.ndarray, level: float) -> None:
+    law, mirrored = mean_law(x), mean_law(-x)
+    assert mirrored.kind == law.kind
+    if law.kind == "constant":
+        return
+    unit = float(np.std(x)) / math.sqrt(x.size)
+    near = max(law.resolution, 1e-9) * unit
+    for own, other in zip(intervals(x, level=level), intervals(-x, level=level), strict=True):
+        if own.method == "student_t" or law.kind == "smooth":
+            assert other.lower == pytest.approx(-own.upper, abs=2 * near)
+            assert other.upper == pytest.approx(-own.lower, abs=2 * near)
+    for p in (0.01, 0.2, 0.5, 0.9):
+        value = law.quantile(p)
+        # P(mean <= v) = P(-mean >= -v), give or take what the laws resolve
+        assert 1 - mirrored.cdf(-value - 2 * near) >= p - 1e-9
+        assert 1 - mirrored.cdf(-value + 2 * near) <= law.cdf(value) + 1e-9
+
+
+@given(reals)
+@settings(max_examples=60, deadline=None)
+def test_a_cdf_rises_from_none_to_all_and_quantiles_invert_it(x: np.ndarray) -> None:
+    law = mean_law(x)
+    values = np.linspace(x.min() - 0.1, x.max() + 0.1, 41)
+    cdf = np.array([law.cdf(value) for value in values])
+    assert np.all(np.isfinite(cdf))
+    assert np.all(np.diff(cdf) >= -1e-6)
+    assert (round(cdf[0], 6), round(cdf[-1], 6)) == (0.0, 1.0)
+    p = np.array([0.001, 0.1, 0.5, 0.975])
+    quantiles = law.quantiles(p)
+    assert np.all(np.diff(quantiles) >= 0)
+    near = 1e-9 * max(float(np.std(x)), 1e-300)
+    assert all(law.cdf(value + near) >= each - 1e-7 for each, value in zip(p, quantiles, strict=True))
+
+
+@given(reals, st.sampled_from(METHODS))
+@settings(max_examples=40, deadline=None)
+def test_levels_are_nested_whether_asked_for_together_or_not(x: np.ndarray, method: str) -> None:
+    levels = (0.5, 0.8, 0.95, 0.99, 0.999)
+    limits = intervals(x, methods=(method,), level=levels)
+    slack = 1e-9 * max(float(np.ptp(x)), 1e-300)
+    for inner, outer in itertools.pairwise(limits):
+        assert outer.lower <= inner.lower + slack
+        assert outer.upper >= inner.upper - slack

@@ -1,0 +1,191 @@
+"""GeoRisk in replicates, and with each topic left out, against its definition computed cell by cell."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from pytest_riskguard.inference._bootstrap.georisk_jackknife import georisk_left_out
+from pytest_riskguard.inference._bootstrap.georisk_replicates import PoolKernel, georisk_replicates
+from pytest_riskguard.inference._bootstrap.pool_scores import Pool
+from pytest_riskguard.inference._bootstrap.replicates import draw_counts, rows_per_chunk
+from tests.inference._bootstrap.direct_georisk import georisk, replicate
+
+ALPHAS = (0.0, 1.0, 5.0, 10.0)
+#: What issue and README promise; scores are at most 1.
+EXACT = 1e-12
+CASES = [("linear", ALPHAS), ("smooth", (1.0,))]
+
+
+@st.composite
+def score_matrices(draw: st.DrawFn) -> np.ndarray:
+    """Pools of all sorts: dense, tied, sparse, with empty topics and systems, tiny beside large, twins."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    shape = draw(st.integers(2, 7)), draw(st.integers(2, 40))
+    kind = draw(st.sampled_from(["dense", "tied", "sparse", "empty", "tiny", "twins", "constant", "one"]))
+    x = rng.beta(0.5, 1, shape)
+    if kind == "tied":
+        x = np.round(x, 1)
+    elif kind == "sparse":
+        x *= rng.random(shape) < 0.2
+    elif kind == "empty":
+        x[0], x[:, : shape[1] // 2] = 0, 0
+    elif kind == "tiny":
+        x = 10.0 ** rng.uniform(-16, 0, shape) * (rng.random(shape) < 0.5)
+    elif kind == "twins":
+        x[1] = x[0]
+        x[1, 0] = rng.random()
+    elif kind == "constant":
+        x[:] = rng.random()
+    elif kind == "one":
+        x[:] = 0
+        x[-1, -1] = 0.3
+    return x
+
+
+@pytest.mark.parametrize(("tradeoff", "alphas"), CASES)
+@given(scores=score_matrices(), chunk=st.integers(0, 1000), start=st.integers(0, 7000))
+@settings(max_examples=100, deadline=None)
+def test_the_fast_way_gives_what_the_definition_gives_on_the_same_draws(tradeoff, alphas, scores, chunk, start):
+    counts = draw_counts(scores.shape[1], chunk=chunk)[:, start : start + 12]
+    found, means = PoolKernel(Pool.of(scores), alphas=alphas, tradeoff=tradeoff).replicates(counts)
+    for row in range(counts.shape[1]):
+        drawn = replicate(scores, counts[:, row])
+        assert_allclose(means[:, row], drawn.mean(axis=1), rtol=1e-14, atol=1e-300)
+        for i, alpha in enumerate(alphas):
+            direct = georisk(drawn, alpha=alpha, tradeoff=tradeoff)
+            assert_allclose(found[i, :, row], direct, rtol=0, atol=EXACT)
+
+
+@pytest.mark.parametrize("n", [50, 1000])
+def test_it_does_so_at_the_sizes_it_is_measured_at(n):
+    scores = np.random.default_rng(n).beta(1.2, 2, (10, n))
+    counts = draw_counts(n, chunk=1)
+    found, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
+    for row in range(0, counts.shape[1], counts.shape[1] // 20):
+        for i, alpha in enumerate(ALPHAS):
+            direct = georisk(replicate(scores, counts[:, row]), alpha=alpha)
+            assert_allclose(found[i, :, row], direct, rtol=0, atol=EXACT)
+
+
+@pytest.mark.parametrize(("tradeoff", "alphas"), CASES)
+@given(scores=score_matrices())
+@settings(max_examples=100, deadline=None)
+def test_the_jackknife_gives_what_the_definition_gives_without_each_topic(tradeoff, alphas, scores):
+    found = georisk_left_out(scores, alphas=alphas, tradeoff=tradeoff)
+    assert found.shape == (scores.shape[1], scores.shape[0], len(alphas))
+    for topic in range(scores.shape[1]):
+        for i, alpha in enumerate(alphas):
+            direct = georisk(np.delete(scores, topic, axis=1), alpha=alpha, tradeoff=tradeoff)
+            assert_allclose(found[topic, :, i], direct, rtol=0, atol=EXACT)
+
+
+def test_a_topic_that_outweighs_all_others_can_be_left_out():
+    scores = np.array([[1.0, 1e-15, 3e-16], [1.0, 2e-16, 0.0]])
+    found = georisk_left_out(scores, alphas=ALPHAS)
+    for i, alpha in enumerate(ALPHAS):
+        assert_allclose(found[0, :, i], georisk(scores[:, 1:], alpha=alpha), rtol=1e-12, atol=0)
+
+
+def test_a_system_or_a_pool_without_scores_has_a_georisk_of_0():
+    scores = np.zeros((3, 6))
+    counts = draw_counts(6, chunk=0)[:, :100]
+    assert_array_equal(PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)[0], 0.0)
+    scores[:2, 0], scores[0, 1] = 0.5, 0.5
+    found, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
+    assert_array_equal(found[:, 2], 0.0)
+    assert_array_equal(found[:, 1] == 0, np.broadcast_to(counts[0] == 0, (4, 100)))
+    assert_array_equal(georisk_left_out(scores, alphas=ALPHAS)[0, 1], 0.0)
+
+
+def test_chunks_follow_each_other_and_more_replicates_leave_the_first_ones_as_they_are():
+    scores = np.random.default_rng(0).beta(1, 2, (4, 300))
+    rows = rows_per_chunk(300)
+    found = list(georisk_replicates(scores, alphas=[1.0], replicates=rows + 10))
+    assert [each[0].shape for each in found] == [(1, 4, rows), (1, 4, 10)]
+    (fewer,) = georisk_replicates(scores, alphas=[1.0], replicates=7)
+    assert_array_equal(fewer[0], found[0][0][:, :, :7])
+    assert_array_equal(fewer[1], found[0][1][:, :7])
+
+
+def test_neither_blocks_nor_other_systems_order_move_a_bit(monkeypatch):
+    scores = np.random.default_rng(1).beta(1, 2, (6, 40))
+    counts = draw_counts(40, chunk=0)[:, :500]
+    found, means = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
+    order = [3, 5, 0, 1, 4, 2]
+    turned, turned_means = PoolKernel(Pool.of(scores[order]), alphas=ALPHAS).replicates(counts)
+    assert_array_equal(turned, found[:, order])
+    assert_array_equal(turned_means, means[order])
+    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.georisk_replicates.MOST_SUMS", 1000)
+    in_blocks, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
+    assert_array_equal(in_blocks, found)
+
+
+def test_one_thread_and_two_give_the_same_bytes():
+    code = """
+import hashlib, numpy as np
+from pytest_riskguard.inference._bootstrap.georisk_replicates import georisk_replicates
+scores = np.random.default_rng(0).beta(1, 2, (12, 400))
+digest = hashlib.sha256()
+for georisk, _ in georisk_replicates(scores, alphas=[1.0, 5.0], replicates=4000):
+    digest.update(georisk.tobytes())
+print(digest.hexdigest())
+"""
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={"OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    ("scores", "message"),
+    [
+        ([0.1, 0.2], r"two axes \(systems, topics\), got shape \(2,\)"),
+        ([[0.1, 0.2]], r"two systems at least, on one topic at least, got shape \(1, 2\)"),
+        (np.empty((2, 0)), r"got shape \(2, 0\)"),
+        ([[0.1, np.nan], [0.1, 0.2]], "finite, got nan"),
+        ([[0.1, -0.5], [0.1, 0.2]], r"not be negative.*got -0\.5"),
+        ([[0.1, 1e101], [0.1, 0.2]], r"exceed 1e\+100, got 1e\+101"),
+    ],
+)
+def test_scores_that_have_no_georisk_are_refused(scores, message):
+    with pytest.raises(ValueError, match=message):
+        Pool.of(scores)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"alphas": []}, "at least one alpha"),
+        ({"alphas": [-1]}, "alpha must be finite and at least 0"),
+        ({"alphas": [1], "tradeoff": "cubic"}, "tradeoff must be one of linear, smooth, got 'cubic'"),
+        ({"alphas": [1, 5], "tradeoff": "smooth"}, r"no alpha but 1, got \[1, 5\]"),
+        ({"alphas": [1], "tradeoff": "smooth"}, r"from 0 to 1 for the smooth trade-off, got 20\.0"),
+    ],
+)
+def test_questions_that_have_no_answer_are_refused(options, message):
+    scores = [[20.0, 0.1], [0.3, 0.2]]
+    with pytest.raises(ValueError, match=message):
+        georisk_replicates(scores, replicates=10, **options)
+    with pytest.raises(ValueError, match=message):
+        georisk_left_out(scores, **options)
+
+
+def test_no_replicate_and_a_single_topic_are_refused():
+    with pytest.raises(ValueError, match="replicates must be at least 1, got 0"):
+        georisk_replicates([[0.1, 0.2], [0.2, 0.2]], alphas=[1], replicates=0)
+    with pytest.raises(ValueError, match="at least 2 topics"):
+        georisk_left_out([[0.1], [0.2]], alphas=[1])

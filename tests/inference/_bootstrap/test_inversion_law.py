@@ -1,0 +1,252 @@
+"""Several levels and several statistics at once, and the sums over frequencies that they share."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from pytest_riskguard.inference import Interval, IntervalBatch, interval, intervals, mean_law
+from pytest_riskguard.inference._bootstrap.characteristic_function import (
+    MAGNITUDE_ERROR,
+    magnitudes,
+    mean_exponential_less_one,
+)
+from pytest_riskguard.inference._bootstrap.inversion import Inversion
+from pytest_riskguard.inference._bootstrap.inversion_law import (
+    LOOKED_AT,
+    STEP,
+    Comb,
+    SmoothLaw,
+    _falls_at_once,
+    smooth_law,
+)
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference.intervals import FAST, METHODS
+
+LEVELS = (0.8, 0.95, 0.999)
+
+
+def mixed(n: int = 60) -> np.ndarray:
+    """Statistics over the same topics whose laws are of every kind."""
+    rng = np.random.default_rng(8)
+    d = rng.normal(size=n)
+    few = np.arange(n) % 20
+    columns = {
+        "constant": np.full(n, 0.25),
+        "enumerated": np.where(few == 0, d, 0.0),
+        "lattice": rng.integers(-4, 5, size=n) / 10,
+        "stepped": np.round(d / 10, 3),
+        "smooth": d,
+        "heavier": np.where(d < 0, 6 * d, d) ** 3,
+        "grid": np.where(few < 4, d, 0.0),
+        "sparse": np.where(few < 12, d, 0.0),
+    }
+    return np.column_stack(list(columns.values()))
+
+
+def test_the_matrix_holds_every_kind_of_law() -> None:
+    assert {mean_law(column).kind for column in mixed().T} == {"constant", "enumerated", "lattice", "smooth", "grid"}
+
+
+def test_each_column_has_the_limits_it_has_alone_to_the_bit() -> None:
+    x = mixed()
+    together = intervals(x, methods=METHODS, level=LEVELS)
+    assert [(batch.method, batch.level) for batch in together] == [
+        (method, level) for level in LEVELS for method in METHODS
+    ]
+    for batch in together:
+        assert isinstance(batch, IntervalBatch)
+        assert batch.lower.shape == batch.upper.shape == (x.shape[1],)
+        for column, lower, upper in zip(x.T, batch.lower, batch.upper, strict=True):
+            alone = interval(column, method=batch.method, level=batch.level)
+            assert (alone.lower, alone.upper) == (lower, upper)
+
+
+@given(
+    arrays(
+        np.float64,
+        st.tuples(st.integers(2, 30), st.integers(1, 5)),
+        elements=st.one_of(st.just(0.0), st.floats(-1, 1), st.integers(-10, 10).map(lambda k: k / 10)),
+    )
+)
+@settings(max_examples=40, deadline=None)
+def test_any_columns_have_the_limits_they_have_alone(x: np.ndarray) -> None:
+    for batch in intervals(x, level=(0.9, 0.99)):
+        for column, lower, upper in zip(x.T, batch.lower, batch.upper, strict=True):
+            alone = interval(column, method=batch.method, level=batch.level)
+            assert (alone.lower, alone.upper) == (lower, upper)
+
+
+def test_neither_the_order_of_columns_nor_that_of_topics_moves_a_bit() -> None:
+    x, rng = mixed(), np.random.default_rng(0)
+    topics, columns = rng.permutation(x.shape[0]), rng.permutation(x.shape[1])
+    for batch, shuffled in zip(intervals(x), intervals(x[topics][:, columns]), strict=True):
+        assert np.array_equal(batch.lower[columns], shuffled.lower)
+        assert np.array_equal(batch.upper[columns], shuffled.upper)
+
+
+def test_many_columns_are_searched_in_blocks() -> None:
+    x = np.random.default_rng(1).normal(size=(40, 800))
+    (batch,) = intervals(x, methods=("bca",), level=0.999)
+    for j in (0, 1, 399, 798, 799):
+        assert batch.upper[j] == interval(x[:, j], level=0.999).upper
+
+
+def test_no_columns_have_no_limits() -> None:
+    assert [batch.upper.shape for batch in intervals(np.zeros((10, 0)))] == [(0,)] * len(FAST)
+
+
+@pytest.mark.parametrize("column", range(mixed().shape[1]))
+def test_several_levels_are_the_single_ones_in_turn(column: int) -> None:
+    x = mixed()[:, column]
+    together = intervals(x, level=LEVELS)
+    assert together == tuple(itertools.chain.from_iterable(intervals(x, level=level) for level in LEVELS))
+    assert all(isinstance(limits, Interval) for limits in together)
+
+
+@pytest.mark.parametrize("column", range(mixed().shape[1]))
+def test_quantiles_are_those_of_each_probability(column: int) -> None:
+    law = mean_law(mixed()[:, column])
+    p = np.array([0.0, 1e-15, 0.0005, 0.2, 0.5, 0.77, 0.999, 1.0])
+    assert law.quantiles(p).tolist() == [law.quantile(each) for each in p]
+
+
+def many_laws() -> list[SmoothLaw]:
+    rng = np.random.default_rng(5)
+    columns = [rng.normal(size=n) ** power for n in (30, 50, 250) for power in (1, 2, 3)]
+    columns.append(np.append(rng.normal(size=400) * 0.01, [-1.0] * 40))
+    columns.append(np.append(np.zeros(150), rng.normal(size=45)))
+    return [law for law in map(mean_law, columns) if isinstance(law, SmoothLaw)]
+
+
+@pytest.mark.parametrize("law", many_laws())
+def test_where_the_search_ends_the_cdf_is_the_probability(law: SmoothLaw) -> None:
+    p = np.array([1e-6, 0.0005, 0.025, 0.3, 0.5, 0.9, 0.975, 0.9995, 1 - 1e-6])
+    z = law.inversion.quantiles(p[None, :], law.start(p)[None, :])
+    assert law.inversion.cdf(z)[0] == pytest.approx(p, abs=1e-13)
+
+
+def test_the_search_finds_its_root_from_the_wrong_end() -> None:
+    """Bracketed: steps of Newton's method that lead out of the bracket halve it instead."""
+    for law in many_laws():
+        p = np.array([[0.0005, 0.5, 0.9995]])
+        near = law.inversion.quantiles(p, law.start(p[0])[None, :])
+        for start in (-10.0, 10.0):
+            far = law.inversion.quantiles(p, np.full(p.shape, start))
+            assert far == pytest.approx(near, abs=1e-11)
+
+
+def directly(z: np.ndarray, phi: np.ndarray, comb: Comb) -> np.ndarray:
+    turned = phi * np.exp(-1j * np.multiply.outer(z, comb.frequencies(phi.size)))
+    return 0.5 - np.array([math.fsum(row.imag / comb.weights(phi.size)) for row in turned])
+
+
+@pytest.mark.parametrize("comb", [Comb(), Comb(2 * math.pi / 25, 5000)])
+@pytest.mark.parametrize("count", [48, 331, 4096])
+def test_sums_over_frequencies_lose_nothing(comb: Comb, count: int) -> None:
+    rng = np.random.default_rng(count)
+    phi = np.exp(-comb.frequencies(count) / 9) * np.exp(1j * rng.normal(size=count))
+    z = rng.uniform(-8, 8, size=20)
+    inversion = Inversion(phi[None, :], phi[None, :] / comb.weights(count), np.array([comb.step]))
+    expected = np.clip(directly(z, phi, comb), 0.0, 1.0)
+    assert inversion.cdf(z[None, :])[0] == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("law", many_laws())
+def test_half_way_no_angle_needs_turning(law: SmoothLaw) -> None:
+    assert law.mid_cdf(law.centre) == pytest.approx(float(law.inversion.cdf(np.zeros((1, 1)))[0, 0]), abs=1e-15)
+
+
+@pytest.mark.parametrize("n", [3, 50, 250, 3000])
+@pytest.mark.parametrize("count", [48, 700])
+def test_products_of_turns_give_the_mean_exponential(n: int, count: int) -> None:
+    """n times its error is that of log phi: no more than 1e-12 of phi, far from where F is formed of it."""
+    rng = np.random.default_rng(n)
+    values = rng.standard_t(4, size=n) / math.sqrt(n)
+    weights = np.full(n, 1 / n)
+    angles = np.multiply.outer(Comb().frequencies(count), values)
+    expected = [
+        complex(-2 * math.fsum(np.sin(row / 2) ** 2 * weights), math.fsum(np.sin(row) * weights)) for row in angles
+    ]
+    ours = mean_exponential_less_one(STEP, count, values, weights)
+    phi = np.abs(np.exp(n * np.log1p(expected)))
+    assert float(np.max(np.abs(ours - expected) * n * phi)) < 1e-12
+    assert float(np.max(np.abs(ours - expected))) < 1e-13
+
+
+def test_the_look_gives_the_size_of_the_characteristic_function() -> None:
+    rng = np.random.default_rng(3)
+    for n in (1, 2, 50, 250):
+        for spread in (1e-4, 0.03, 0.7, 40.0):
+            turns, weights = rng.normal(size=n) * spread, rng.dirichlet(np.ones(n))
+            for frequencies in (LOOKED_AT // 4 + 1, LOOKED_AT):
+                order = np.arange(frequencies)
+                expected = np.abs(np.exp(2j * math.pi * np.multiply.outer(order, turns)) @ weights)
+                seen = magnitudes(turns, weights, frequencies)
+                assert float(np.max(np.abs(seen - expected))) < MAGNITUDE_ERROR
+
+
+@given(st.integers(30, 120), st.floats(0.0, 0.8), st.integers(0, 10**6), st.sampled_from([None, 1, 2]))
+@settings(max_examples=60, deadline=None)
+def test_where_a_glance_says_that_phi_falls_at_once_it_does(
+    n: int, zeros: float, seed: int, decimals: int | None
+) -> None:
+    """At eight times as many frequencies as the glance has, computed one by one."""
+    rng = np.random.default_rng(seed)
+    x = np.where(rng.random(n) < zeros, 0.0, rng.normal(size=n))
+    if decimals is not None:
+        x[3:] = np.round(x[3:], decimals)
+    sample = Sample.of(x)
+    if sample.constant or not _falls_at_once(sample):
+        return
+    frequencies = STEP * np.arange(46, 4097, 0.5)
+    turned = np.abs(np.exp(1j * np.multiply.outer(frequencies, sample.offsets / sample.total)) @ sample.distinct[1])
+    assert float(np.max((turned / n) ** n)) < 6e-14
+
+
+def test_a_glance_is_enough_for_most_and_no_rise_escapes_it() -> None:
+    rng = np.random.default_rng(2)
+    for n in (60, 250, 1000):
+        assert _falls_at_once(Sample.of(rng.normal(size=n)))
+    strange = np.concatenate([rng.integers(-5, 6, size=46) / 10, rng.normal(size=4)])
+    assert not _falls_at_once(Sample.of(strange))
+    sparse = np.append(np.zeros(200), rng.normal(size=25))
+    assert not _falls_at_once(Sample.of(sparse))
+
+
+def test_glance_and_look_agree_where_phi_falls_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.random.default_rng(6).normal(size=80)
+    glanced = smooth_law(Sample.of(x))
+    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.inversion_law._falls_at_once", lambda _: False)
+    looked = smooth_law(Sample.of(x))
+    assert glanced is not None
+    assert looked is not None
+    assert (glanced.frequencies, glanced.left_out) == (looked.frequencies, looked.left_out)
+    assert glanced.quantile(0.975) == looked.quantile(0.975)
+
+
+def test_a_few_large_values_among_many_are_turned_one_by_one() -> None:
+    rng = np.random.default_rng(9)
+    values = np.append(rng.normal(size=12_000) * 1e-3, rng.normal(size=40))
+    weights = np.full(values.size, 1 / values.size)
+    angles = np.multiply.outer(Comb().frequencies(48), values)
+    expected = np.sum((-2 * np.sin(angles / 2) ** 2 + 1j * np.sin(angles)) * weights, axis=1)
+    assert mean_exponential_less_one(STEP, 48, values, weights) == pytest.approx(expected, abs=1e-16)
+
+
+def test_a_long_vector_has_the_law_of_its_moments() -> None:
+    """Many values are rounded before the look, and phi comes from their moments."""
+    x = np.random.default_rng(7).normal(size=40_000)
+    law = mean_law(x)
+    assert isinstance(law, SmoothLaw)
+    standard = (x - x.mean()) / x.std()
+    t = Comb().frequencies(6)
+    cumulants = -(t**2) / 2 - 1j * t**3 * np.mean(standard**3) / (6 * math.sqrt(x.size))
+    fourth = (np.mean(standard**4) - 3) / x.size
+    assert np.log(law.phi[:6]) == pytest.approx(cumulants + t**4 * fourth / 24, abs=1e-7)

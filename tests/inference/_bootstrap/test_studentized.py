@@ -1,0 +1,395 @@
+"""The law of the studentized mean: brute force, draws, and what holds for any data."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.special import bdtr
+
+from pytest_riskguard.inference import interval, intervals, leave_one_out_upper, studentized_law
+from pytest_riskguard.inference._bootstrap.condense import condensed
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.studentized_inversion import InvertedLaw, Pair, inverted_law
+from pytest_riskguard.inference._bootstrap.studentized_replicates import _weights, replicated_law
+
+LEVELS = (0.0005, 0.005, 0.025, 0.5, 0.975, 0.995, 0.9995)
+
+
+def all_statistics(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """T* of every multiset of n draws that varies, ascending; their probabilities, and those of the others."""
+    n = x.size
+    statistics, masses, without = [], [], 0.0
+    for drawn in itertools.combinations_with_replacement(range(n), n):
+        counts = np.bincount(drawn, minlength=n)
+        mass = math.factorial(n) / math.prod(math.factorial(int(c)) for c in counts) / n**n
+        replicate = np.repeat(x, counts)
+        if np.all(replicate == replicate[0]):
+            without += mass
+            continue
+        error = replicate.std(ddof=1) / math.sqrt(n)
+        statistics.append((replicate.mean() - x.mean()) / error)
+        masses.append(mass)
+    order = np.argsort(statistics)
+    return np.array(statistics)[order], np.array(masses)[order] / math.fsum(masses), without
+
+
+def drawn_statistics(x: np.ndarray, replicates: int, *, seed: int = 0) -> np.ndarray:
+    """By the definition, with numpy's own draws."""
+    rng, n = np.random.default_rng(seed), x.size
+    drawn = x[rng.integers(0, n, size=(replicates, n))]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = (drawn.mean(axis=1) - x.mean()) / (drawn.std(axis=1, ddof=1) / math.sqrt(n))
+    return t[np.isfinite(t)]
+
+
+def losing(n: int, r: float, *, seed: int = 0) -> np.ndarray:
+    d = np.random.default_rng(seed).normal(size=n)
+    return np.where(d < 0, r * d, d)
+
+
+SHAPES = {
+    "normal": lambda n: losing(n, 1),
+    "losses": lambda n: losing(n, 6),
+    "tied": lambda n: np.round(losing(n, 2)) / 10,
+    "zeros": lambda n: np.where(np.arange(n) % 2, losing(n, 1), 0.0),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("n", [5, 6, 7, 8])
+def test_few_topics_have_the_law_of_all_multisets(shape: str, n: int) -> None:
+    x = SHAPES[shape](n)
+    law = studentized_law(x)
+    assert law.kind == "enumerated"
+    statistics, masses, without = all_statistics(x)
+    assert law.no_variation == pytest.approx(without, rel=1e-9)
+    below = np.cumsum(masses)
+    gaps = np.flatnonzero(np.diff(statistics) > 1e-7)
+    assert gaps.size > 10
+    for k in gaps:
+        assert law.cdf((statistics[k] + statistics[k + 1]) / 2) == pytest.approx(below[k], abs=1e-11)
+    for p in LEVELS:
+        expected = statistics[np.searchsorted(below, p - 1e-13)]
+        assert law.quantile(p) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_two_scores_have_a_binomial_law() -> None:
+    n, ones = 40, 12
+    x = np.repeat([1.0, 0.0], [ones, n - ones])
+    law = studentized_law(x)
+    share = ones / n
+    k = np.arange(1, n)
+    t = (k / n - share) / np.sqrt(k / n * (1 - k / n) / (n - 1))
+    none, every = (1 - share) ** n, share**n
+    assert law.no_variation == pytest.approx(none + every, rel=1e-9)
+    for before, after, drawn in zip(t, t[1:], k, strict=False):
+        expected = (bdtr(drawn, n, share) - none) / (1 - none - every)
+        assert law.cdf((before + after) / 2) == pytest.approx(expected, abs=1e-12)
+
+
+INVERTED = {
+    "normal": losing(50, 1),
+    "losses": losing(50, 6),
+    "heavy losses": losing(250, 11),
+    "few topics": losing(25, 2),
+    "skew": np.random.default_rng(3).exponential(size=60),
+    "zeros": np.where(np.random.default_rng(4).random(100) < 0.6, 0.0, losing(100, 2)),
+    "rounded": np.round(losing(60, 2), 1),
+}
+
+
+@pytest.mark.parametrize("name", INVERTED)
+def test_inversion_agrees_with_draws(name: str) -> None:
+    x = INVERTED[name]
+    law = studentized_law(x)
+    assert law.kind == "inverted"
+    replicates = 50_000
+    t = drawn_statistics(x, replicates)
+    for p in LEVELS:
+        share = np.mean(t <= law.quantile(p))
+        assert abs(share - p) < 4 * math.sqrt(p * (1 - p) / replicates)
+        assert law.cdf(law.quantile(p)) == pytest.approx(p, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", INVERTED)
+def test_weighted_draws_agree_with_inversion(name: str) -> None:
+    sample = Sample.of(INVERTED[name])
+    exact, drawn = inverted_law(sample), replicated_law(sample)
+    assert exact is not None
+    assert drawn.resolution < 0.05
+    for p in (0.0005, 0.025, 0.975, 0.9995):
+        assert drawn.quantile(p) == pytest.approx(exact.quantile(p), abs=drawn.resolution)
+    for t in (-2.0, 0.0, 1.0, 2.5):
+        # a fifth of 2^18.3 replicates is plain, the rest tilted away from the middle
+        assert drawn.cdf(t) == pytest.approx(exact.cdf(t), abs=0.005)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [losing(10, 1), np.append(np.zeros(46), [0.2, -0.1, -0.35, 0.15]), np.append(np.zeros(9), [1.0, -0.5])],
+    ids=["ten topics", "four of fifty changed", "two of eleven changed"],
+)
+def test_weighted_draws_agree_with_enumeration(x: np.ndarray) -> None:
+    sample = Sample.of(x)
+    exact, drawn = studentized_law(sample), replicated_law(sample)
+    assert (exact.kind, drawn.kind) == ("enumerated", "replicates")
+    # a fifth of the replicates, 2^16, is drawn plainly; tilted ones seldom miss every changed topic
+    noise = math.sqrt(exact.no_variation / 2**16)
+    assert drawn.no_variation == pytest.approx(exact.no_variation, abs=4 * noise)
+    # draws have about 0.4 % of noise in the tails, 0.3 % of 1 in the middle
+    for p in (0.0005, 0.025, 0.3, 0.7, 0.975, 0.9995):
+        t = exact.quantile(p)
+        assert drawn.cdf(t) == pytest.approx(exact.cdf(t), abs=0.06 * min(p, 1 - p))
+
+
+@pytest.mark.parametrize(
+    ("x", "kind"),
+    [
+        (np.append(losing(49, 1), -20.0), "replicates"),
+        (np.append(np.zeros(230), losing(12, 2)), "replicates"),
+        (np.append(np.zeros(47), [0.2, -0.1, -0.35]), "enumerated"),
+    ],
+    ids=["one far out", "twelve changed", "three changed"],
+)
+def test_what_inversion_cannot_do_agrees_with_draws(x: np.ndarray, kind: str) -> None:
+    law = studentized_law(x)
+    assert law.kind == kind
+    replicates = 50_000
+    t = drawn_statistics(x, replicates)
+    for p in LEVELS:
+        q = law.quantile(p)
+        share, expected = np.mean(t <= q + 1e-9), law.cdf(q)
+        noise = 4 * math.sqrt(expected * (1 - expected) / replicates)
+        assert abs(share - expected) < noise + (0.005 if kind == "replicates" else 0.0)
+
+
+KINDS = {
+    "enumerated": np.append(np.zeros(47), [0.2, -0.1, -0.35]),
+    "inverted": losing(60, 3),
+    "replicates": np.append(losing(40, 2), 15.0),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_statistic_has_neither_unit_nor_origin(kind: str) -> None:
+    x = KINDS[kind]
+    law = studentized_law(x)
+    assert law.kind == kind
+    for shift, scale in ((0.37, 1.0), (0.0, 3.7), (-5.0, 0.01), (0.0, 1e40), (1e3, 1.0)):
+        moved = studentized_law(shift + scale * x)
+        assert moved.kind == kind
+        for p in LEVELS:
+            assert moved.quantile(p) == pytest.approx(law.quantile(p), abs=max(1e-7, law.resolution / 10))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mirrored_data_have_the_mirrored_law(kind: str) -> None:
+    x = KINDS[kind]
+    law, mirrored = studentized_law(x), studentized_law(Sample.of(-x))
+    for p in LEVELS:
+        assert mirrored.quantile(1 - p) == pytest.approx(-law.quantile(p), rel=1e-9, abs=1e-9)
+    for t in (-2.1, -0.3, 0.2, 1.7):
+        assert mirrored.cdf(-t) == pytest.approx(1 - law.cdf(t), abs=1e-9)
+    own, other = interval(x, method="studentized"), interval(-x, method="studentized")
+    assert other.lower == pytest.approx(-own.upper, rel=1e-9)
+    assert other.upper == pytest.approx(-own.lower, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_order_of_topics_moves_no_bit(kind: str) -> None:
+    x = KINDS[kind]
+    shuffled = np.random.default_rng(5).permutation(x)
+    assert interval(shuffled, method="studentized", level=0.999) == interval(x, method="studentized", level=0.999)
+
+
+def test_limits_lie_on_the_other_side_of_the_mean_than_quantiles() -> None:
+    x = losing(50, 6)
+    law = studentized_law(x)
+    limits = interval(x, method="studentized", level=0.9)
+    error = x.std(ddof=1) / math.sqrt(50)
+    assert limits.lower == pytest.approx(x.mean() - law.quantile(0.95) * error, rel=1e-12)
+    assert limits.upper == pytest.approx(x.mean() - law.quantile(0.05) * error, rel=1e-12)
+
+
+def test_it_comes_only_where_it_is_asked_for() -> None:
+    x = losing(30, 1)
+    assert "studentized" not in [limits.method for limits in intervals(x)]
+    assert [limits.method for limits in intervals(x, methods=("studentized", "bca"))] == ["studentized", "bca"]
+
+
+scores = st.one_of(
+    st.just(0.0),
+    st.floats(-1, 1),
+    st.integers(-10, 10).map(lambda k: k / 10),
+    st.sampled_from([1e-300, 5e-324, 1e-12, -3e-12, 1e-9, 30.0, -1e6]),
+)
+vectors = arrays(np.float64, st.one_of(st.sampled_from([2, 3, 10]), st.integers(2, 40)), elements=scores)
+
+
+@given(vectors, st.sampled_from([1e-300, 1e-12, 1.0, 1e6, 1e93]))
+@settings(max_examples=15, deadline=None)
+def test_no_finite_data_give_nan_or_limits_in_disorder(x: np.ndarray, scale: float) -> None:
+    sample = Sample.of(x * scale)
+    if not sample.constant:
+        law = studentized_law(sample)
+        quantiles = [law.quantile(p) for p in (5e-10, 0.0005, 0.025, 0.1, 0.9, 0.975, 0.9995, 1 - 5e-10)]
+        assert np.all(np.isfinite(quantiles))
+        assert np.all(np.diff(quantiles) >= -1e-9)
+        assert 0 <= law.no_variation < 1
+        assert math.isfinite(law.resolution)
+    limits = interval(sample.x, method="studentized", level=0.999)
+    assert math.isfinite(limits.lower)
+    assert limits.lower <= limits.upper < math.inf
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        np.append(np.zeros(49), -0.3),
+        np.append(np.zeros(8), [0.1, -0.2]),
+        np.append(np.full(49, 0.3), 0.3 + 1e-9),
+        np.append(losing(224, 1), -1e90),
+        np.append(losing(12, 1) * 1e-7, [1e3, -1e3]),
+        np.array([0.0, 1.0]),
+        np.append(np.zeros(500), losing(60, 1)),
+    ],
+    ids=["one changed", "two of ten", "nearly constant", "far out", "two scales", "two topics", "sparse"],
+)
+def test_odd_data_give_limits_in_order(x: np.ndarray) -> None:
+    for level in (0.5, 0.95, 0.999):
+        limits = interval(x, method="studentized", level=level)
+        assert math.isfinite(limits.lower)
+        assert math.isfinite(limits.upper)
+        assert limits.lower <= limits.upper
+
+
+def test_a_replicate_without_the_one_far_out_keeps_its_digits() -> None:
+    """The lowest statistics are those of replicates that miss it: as far off as it is, in their own small errors."""
+    x = np.append(losing(49, 1), 1e12)
+    law = studentized_law(x)
+    t = drawn_statistics(x, 50_000)
+    lowest = np.quantile(t, 0.05)
+    assert lowest < -1e10
+    assert law.quantile(0.05) == pytest.approx(lowest, rel=0.02)
+
+
+def test_leaving_a_topic_out_is_asking_anew() -> None:
+    x = losing(30, 3)
+    upper = leave_one_out_upper(x, method="studentized", level=0.95, indices=[3, 17])
+    for limit, i in zip(upper, (3, 17), strict=True):
+        assert limit == interval(np.delete(x, i), method="studentized", level=0.95).upper
+
+
+@pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [1e-300, 0.0, -1e-300]])
+def test_without_variation_there_is_no_law_but_the_mean_is_the_interval(x: list[float]) -> None:
+    with pytest.raises(ValueError, match="x must vary for its mean to be studentized, got a constant"):
+        studentized_law(x)
+    limits = interval(x, method="studentized")
+    assert limits.lower == limits.upper == pytest.approx(x[0])
+
+
+def test_many_topics_are_condensed_without_anyone_seeing_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = np.append(losing(4000, 6), np.full(300, 0.25))
+    law = studentized_law(x)
+    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.condense.MANY_VALUES", 10**6)
+    for p in LEVELS:
+        assert law.quantile(p) == pytest.approx(studentized_law(x).quantile(p), abs=1e-6)
+
+
+def test_condensed_values_have_the_moments_of_all_of_them() -> None:
+    y = np.unique(np.append(losing(5000, 6), 60.0))
+    shares = np.random.default_rng(2).integers(1, 4, size=y.size) / y.size
+    few, held = condensed(y, shares)
+    assert few.size < 2100
+    assert np.all(held >= 0)
+    assert few.min() >= y.min() - 0.1
+    for power in range(4):
+        assert np.sum(held * few**power) == pytest.approx(np.sum(shares * y**power), rel=1e-12)
+    smooth = np.sum(shares * np.cos(0.3 * y))
+    assert np.sum(held * np.cos(0.3 * few)) == pytest.approx(smooth, abs=1e-6)
+
+
+def test_of_many_topics_with_one_far_out_only_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = Sample.of(np.append(losing(2999, 1), -150.0))
+    all_of_them = replicated_law(sample)
+    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.studentized_replicates.MOST_TOPICS", 1000)
+    some = replicated_law(sample)
+    assert some.kind == "replicates"
+    assert some.resolution < 0.05
+    for p in (0.0005, 0.025, 0.975, 0.9995):
+        noise = math.hypot(some.resolution, all_of_them.resolution)
+        assert some.quantile(p) == pytest.approx(all_of_them.quantile(p), abs=noise)
+
+
+@pytest.mark.parametrize("n", [22, 25, 40])
+def test_an_inverted_law_knows_its_error(n: int) -> None:
+    sample = Sample.of(losing(n, 3, seed=n))
+    law = inverted_law(sample)
+    assert law is not None
+    pair = Pair(sample)
+    finer = InvertedLaw(sample, pair, pair.phi(400, 400))
+    for p in (0.0005, 0.025, 0.975, 0.9995):
+        t = law.quantile(p)
+        assert finer.cdf(t - law.resolution) < p < finer.cdf(t + law.resolution)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        losing(14, 3, seed=14),
+        np.append(np.zeros(235), losing(15, 1)),
+        np.append(losing(249, 1), -60.0),
+        np.random.default_rng(6).integers(-3, 4, size=60) / 10,
+    ],
+    ids=["few topics", "few changed", "one far out", "coarse lattice"],
+)
+def test_inversion_is_refused_where_it_would_smooth_over_what_counts(x: np.ndarray) -> None:
+    assert inverted_law(Sample.of(x)) is None
+
+
+def test_the_number_of_threads_moves_no_bit() -> None:
+    program = """
+import numpy as np
+from pytest_riskguard.inference import interval
+rng = np.random.default_rng(0)
+x = rng.normal(size=200)
+for scores in (x, np.append(x, -60)):
+    print(repr(interval(scores, method="studentized", level=0.999)))
+"""
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    ]
+    assert printed[0].count("Interval(method='studentized'") == 2
+    assert printed[0] == printed[1]
+
+
+def test_weights_make_come_out_what_is_known() -> None:
+    """Draws from a standard normal law and from one moved by 2: the first one's mean and square are known."""
+    rng = np.random.default_rng(7)
+    z = np.stack([rng.normal(size=4000), rng.normal(size=4000) + 2])
+    ratios = np.stack([np.ones_like(z), np.exp(2 * z - 2)])
+    weights = _weights(ratios, np.stack([z, z**2 - 1]))
+    assert weights.min() >= 0
+    assert weights.max() < 2.5
+    assert weights.sum() == pytest.approx(8000)
+    assert (weights * ratios[1]).sum() == pytest.approx(8000)
+    assert (weights * z).sum() == pytest.approx(0, abs=1e-8)
+    assert (weights * z**2).sum() == pytest.approx(8000)
+    # P(z > 3) = 0.00135, of which plain draws would see about eleven
+    assert weights[z > 3].sum() / 8000 == pytest.approx(0.0013499, rel=0.1)

@@ -1,0 +1,313 @@
+"""Intervals, p-values and ranks of a pool, against the definition, plain loops and each other."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from pytest_riskguard.inference import holm, pool_inference, replicates_for
+from pytest_riskguard.inference._bootstrap.replicates import draw_counts
+from pytest_riskguard.inference.georisk_difference import METHODS
+from tests.inference._bootstrap.direct_georisk import georisk, replicate
+
+LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.995)
+
+
+def pool(seed: int, shape: tuple[int, int] = (5, 30), *, shift: float = 0.0) -> np.ndarray:
+    """Beta scores around each topic's own difficulty; the first system's are shifted."""
+    rng = np.random.default_rng(seed)
+    m = rng.beta(1.2, 2, shape[1])
+    scores = rng.beta(10 * m, 10 * (1 - m), shape)
+    scores[0] = np.clip(scores[0] + shift, 0, 1)
+    return scores
+
+
+@pytest.fixture(scope="module")
+def by_hand():
+    """Everything the front door says of one pool, by loops over the definition."""
+    scores, replicates = pool(1), 1500
+    counts = draw_counts(30, chunk=0)[:, :replicates]
+    drawn = {
+        alpha: np.array([georisk(replicate(scores, counts[:, r]), alpha=alpha) for r in range(replicates)])
+        for alpha in (0.0, 5.0)
+    }
+    left = {
+        alpha: np.array([georisk(np.delete(scores, j, axis=1), alpha=alpha) for j in range(30)])
+        for alpha in (0.0, 5.0)
+    }
+    found = pool_inference(scores, candidate=2, references=[0, "median"], alphas=[0, 5], replicates=replicates)
+    return scores, drawn, left, found
+
+
+def against(georisks: np.ndarray, reference: int | str) -> np.ndarray:
+    others = (
+        np.median(np.delete(georisks, 2, axis=-1), axis=-1) if reference == "median" else georisks[..., reference]
+    )
+    return georisks[..., 2] - others
+
+
+@pytest.mark.parametrize("reference", [0, "median"])
+@pytest.mark.parametrize("alpha", [0.0, 5.0])
+def test_intervals_are_those_of_the_formulas(by_hand, reference, alpha):
+    scores, drawn, left, found = by_hand
+    difference = found.difference(reference=reference, alpha=alpha)
+    estimate = float(against(georisk(scores, alpha=alpha), reference))
+    replicates, jackknife = np.sort(against(drawn[alpha], reference)), against(left[alpha], reference)
+    assert difference.estimate == pytest.approx(estimate, abs=1e-12)
+    influence = jackknife.mean() - jackknife
+    error = math.sqrt(29 / 30 * np.sum(influence**2))
+    acceleration = np.sum(influence**3) / (6 * np.sum(influence**2) ** 1.5)  # ADCS 2019, Eq. 6
+    bias = norm.ppf(np.mean(replicates < estimate))
+    assert difference.standard_error == pytest.approx(error, rel=1e-8)
+    assert difference.acceleration == pytest.approx(acceleration, abs=1e-8)
+    assert difference.bias == pytest.approx(bias, abs=1e-12)
+    for level in (0.8, 0.95):
+        z = norm.ppf([(1 - level) / 2, (1 + level) / 2])
+        half = student.ppf((1 + level) / 2, 29) * error
+        corrected = norm.cdf(bias + (bias + z) / (1 - acceleration * (bias + z)))  # ADCS 2019, Eq. 7
+        expected = {
+            "student_t": (estimate - half, estimate + half),
+            "percentile": np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2], method="inverted_cdf"),
+            "bca": np.quantile(replicates, corrected, method="inverted_cdf"),
+        }
+        for method in METHODS:
+            interval = difference.interval(method=method, level=level)
+            assert (interval.method, interval.level) == (method, level)
+            assert_allclose((interval.lower, interval.upper), expected[method], rtol=0, atol=1e-9)
+
+
+def test_ranks_and_their_chances_are_those_of_the_replicates(by_hand):
+    scores, drawn, _, found = by_hand
+    for i, alpha in enumerate((0.0, 5.0)):
+        sample = georisk(scores, alpha=alpha)
+        assert_allclose(found.georisk[i], sample, rtol=0, atol=1e-12)
+        assert found.ranks[i].tolist() == [1 + int(np.sum(sample > each)) for each in sample]
+        places = 1 + np.sum(drawn[alpha][:, None, :] > drawn[alpha][:, :, None], axis=2)
+        for rank in range(1, 6):
+            assert_allclose(found.rank_probabilities[i, :, rank - 1], np.mean(places == rank, axis=0), atol=1e-12)
+        assert_allclose(found.probability_below[i], np.mean(drawn[alpha] > drawn[alpha][:, 2:3], axis=0), atol=1e-12)
+    assert_allclose(found.means, scores.mean(axis=1), rtol=1e-14)
+    assert_allclose(found.rank_probabilities.sum(axis=2), 1.0)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    shift=st.sampled_from([-0.1, -0.04, -0.02, 0.0, 0.05]),
+    decimals=st.sampled_from([1, 5]),
+    zeros=st.sampled_from([0.0, 0.7]),
+    method=st.sampled_from(METHODS),
+    bound=st.sampled_from([0.0, -0.01, -0.03]),
+    level=st.one_of(st.sampled_from(LEVELS), st.floats(0.01, 0.998)),
+)
+@settings(max_examples=150, deadline=None)
+def test_an_upper_limit_is_below_the_bound_exactly_where_p_is_small_enough(
+    seed, shift, decimals, zeros, method, bound, level
+):
+    scores = np.round(pool(seed, (4, 12), shift=shift), decimals)
+    scores *= np.random.default_rng(seed).random(scores.shape) >= zeros
+    found = pool_inference(scores, candidate=0, references=[1], alphas=[1], replicates=1000)
+    (difference,) = found.differences
+    p = difference.p_value(method=method, bound=bound)
+    assert 0 <= p <= 1
+    asked = (*LEVELS, level) if difference.constant else (*LEVELS, level, 1 - p, 1 - np.nextafter(p, 0))
+    for each in asked:
+        if 0 < each < 1 and (difference.constant or method == "student_t" or 1 - each >= 2 / 1000):
+            interval = difference.interval(method=method, level=each)
+            assert interval.lower <= interval.upper
+            assert (interval.upper < bound) == (p <= 1 - each), (p, each)
+
+
+def test_student_t_has_the_p_value_of_the_formula():
+    (difference,) = pool_inference(pool(3, shift=-0.1), candidate=0, references=[1], alphas=[1]).differences
+    p = 2 * student.cdf(difference.estimate / difference.standard_error, 29)
+    assert difference.p_value(method="student_t") == pytest.approx(p, rel=1e-6)
+
+
+def test_draws_show_no_p_value_below_two_over_their_number_and_no_level_beyond_it():
+    scores = pool(3, shift=-0.9)
+    (difference,) = pool_inference(scores, candidate=0, references=[1], alphas=[1], replicates=1000).differences
+    assert difference.interval(level=0.99).upper < 0
+    assert difference.p_value() == pytest.approx(2 / 1000, rel=1e-12)
+    assert difference.p_value() >= 2 / 1000
+    with pytest.raises(ValueError, match=r"level 0\.9999 needs at least 2000\d replicates, there are 1000"):
+        difference.interval(level=0.9999)
+    assert difference.interval(method="student_t", level=0.9999).level == 0.9999
+
+
+def test_twins_differ_by_nothing():
+    scores = pool(4)
+    scores[1] = scores[0]
+    found = pool_inference(scores, candidate=0, references=[1], alphas=[0, 1, 10], replicates=2000)
+    for difference in found.differences:
+        assert difference.estimate == 0.0
+        for method in METHODS:
+            interval = difference.interval(method=method, level=0.9999)
+            assert (interval.lower, interval.upper) == (0.0, 0.0)
+            assert difference.p_value(method=method) == 1.0
+            assert difference.p_value(method=method, bound=0.01) == 0.0
+            assert difference.resolution(method=method) == 0.0
+    assert_array_equal(found.ranks[:, 0], found.ranks[:, 1])
+    assert_array_equal(found.probability_below[:, :2], 0.0)
+    assert_array_equal(found.rank_probabilities[:, 0], found.rank_probabilities[:, 1])
+
+
+@given(kind=st.sampled_from(["zeros", "one topic", "one score", "one system", "alike", "two topics"]))
+@settings(deadline=None)
+def test_no_pool_gives_anything_but_numbers(kind):
+    scores = np.zeros((3, 12))
+    if kind == "one topic":
+        scores[:, 4] = [0.1, 0.2, 0.3]
+    elif kind == "one score":
+        scores[0, 4] = 1.0
+    elif kind == "one system":
+        scores[1] = 0.5
+    elif kind == "alike":
+        scores[:] = np.linspace(0.1, 0.9, 12)
+    elif kind == "two topics":
+        scores = np.array([[0.1, 0.9], [0.2, 0.2], [0.0, 1.0]])
+    found = pool_inference(scores, candidate=0, references=[1, "median"], alphas=[0, 5], replicates=500)
+    for difference in found.differences:
+        assert math.isfinite(difference.standard_error)
+        assert math.isfinite(difference.acceleration)
+        for method in METHODS:
+            interval = difference.interval(method=method)
+            assert math.isfinite(interval.lower)
+            assert math.isfinite(interval.upper)
+            assert 0 <= difference.p_value(method=method) <= 1
+            assert math.isfinite(difference.resolution(method=method))
+    for array in (found.means, found.georisk, found.rank_probabilities, found.probability_below):
+        assert np.all(np.isfinite(array))
+
+
+def test_the_order_of_systems_does_not_matter():
+    scores = pool(5, (6, 25))
+    order = [4, 0, 5, 2, 1, 3]
+    one = pool_inference(scores, candidate=0, references=[3, "median"], alphas=[1, 5], replicates=3000)
+    other = pool_inference(scores[order], candidate=1, references=[5, "median"], alphas=[1, 5], replicates=3000)
+    for mine, theirs in zip(one.differences, other.differences, strict=True):
+        for method in METHODS:
+            assert mine.interval(method=method).upper == theirs.interval(method=method).upper
+            assert mine.p_value(method=method) == theirs.p_value(method=method)
+    assert_array_equal(one.rank_probabilities[:, order], other.rank_probabilities)
+
+
+def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
+    scores = pool(6)
+    together = pool_inference(scores, candidate=0, references=[1, 2, "median"], alphas=[0, 1, 5], replicates=2000)
+    alone = pool_inference(scores, candidate=0, references=[2], alphas=[5], replicates=2000).differences[0]
+    shared = together.difference(reference=2, alpha=5.0)
+    assert shared.interval() == alone.interval()
+    p = holm([together.difference(reference=r, alpha=5.0).p_value() for r in (1, 2)])
+    assert p.shape == (2,)
+    assert [(each.reference, each.alpha) for each in together.differences][:4] == [(1, 0), (1, 1), (1, 5), (2, 0)]
+
+
+def test_the_median_of_two_systems_is_the_other_one():
+    scores = pool(7, (2, 20))
+    found = pool_inference(scores, candidate=1, references=[0, "median"], alphas=[1], replicates=2000)
+    assert found.differences[0].interval() == found.differences[1].interval()
+
+
+def test_another_thousand_draws_keep_a_limit_within_its_resolution():
+    scores = pool(8)
+    few = pool_inference(scores, candidate=0, references=[1], alphas=[5], replicates=8000).differences[0]
+    many = pool_inference(scores, candidate=0, references=[1], alphas=[5], replicates=100_000).differences[0]
+    for method in ("percentile", "bca"):
+        moved = abs(few.interval(method=method).upper - many.interval(method=method).upper)
+        assert moved <= few.resolution(method=method) * few.standard_error
+        assert many.resolution(method=method) < few.resolution(method=method) / 2
+    assert few.resolution(method="student_t") == 0.0
+
+
+def test_replicates_are_as_many_as_the_level_asks_for_and_work_allows():
+    small = {"n_systems": 10, "n_topics": 50}
+    assert replicates_for(level=0.8, **small) == 20_000
+    assert replicates_for(level=0.95, **small) == pytest.approx(40_000, abs=1)
+    assert replicates_for(level=0.999, **small) == 200_000
+    assert replicates_for(level=0.95, n_tests=3, **small) == pytest.approx(120_000, abs=1)
+    assert replicates_for(level=0.95, n_systems=200, n_topics=2000) == 2**32 // 400_000
+    assert replicates_for(level=0.95, n_systems=200, n_topics=50, n_differences=199 * 4) == 2**24 // 796
+    # however much work that is, the strictest of Holm's levels needs its draws
+    assert replicates_for(level=0.95, n_systems=200, n_topics=10_000, n_tests=199) >= 2 * 199 / 0.05
+    with pytest.raises(ValueError, match="level must be between 0 and 1, got 1"):
+        replicates_for(level=1, **small)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"candidate": 3}, "candidate must be a row from 0 to 2, got 3"),
+        ({"references": []}, "at least one reference, got none"),
+        ({"references": [0]}, r"other than the candidate's.*got 0|but the candidate's, got 0"),
+        ({"references": [-1]}, "row from 0 to 2"),
+        ({"references": ["mean"]}, "must be a row or 'median', got 'mean'"),
+        ({"scores": [[0.1], [0.2], [0.3]]}, "at least 2 topics"),
+    ],
+)
+def test_questions_about_what_is_not_there_are_refused(options, message):
+    asked = {"scores": pool(9, (3, 5)), "candidate": 0, "references": [1], "alphas": [1], "replicates": 10, **options}
+    with pytest.raises(ValueError, match=message):
+        pool_inference(asked.pop("scores"), **asked)
+
+
+def test_unknown_methods_levels_and_differences_are_named():
+    found = pool_inference(pool(9), candidate=0, references=[1], alphas=[1], replicates=100)
+    with pytest.raises(ValueError, match=r"among 1 at 1; got 2 at 1\.0"):
+        found.difference(reference=2, alpha=1.0)
+    with pytest.raises(ValueError, match=r"method must be one of student_t, percentile, bca, got 'basic'"):
+        found.differences[0].interval(method="basic")
+    with pytest.raises(ValueError, match=r"level must be between 0 and 1, got 1\.0"):
+        found.differences[0].interval(level=1.0)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.fixture(scope="module")
+def cranfield(shared: Path):
+    """Names of the 20 Cranfield runs, their nDCG@10, and GeoRisk computed apart from this project."""
+    topics = rows(shared / "data/cranfield_runs/scores_ndcg10.csv")
+    names = [name for name in topics[0] if name != "topic"]
+    scores = np.array([[float(topic[name]) for topic in topics] for name in names])
+    return names, scores, {of["system"]: of for of in rows(shared / "data/cranfield_runs/zrisk_georisk_ndcg10.csv")}
+
+
+@pytest.mark.parametrize(
+    ("candidate", "alpha", "significant"),
+    [
+        ("partial_longquery_trunc", 1, {"student_t", "percentile", "bca"}),
+        ("bm25s_atire", 1, {"bca"}),  # five topics differ: there Student-t must agree, and does not
+        ("improved_rrf", 1, set()),
+        ("improved_rrf", 5, set()),
+        ("improved_rrf", 10, {"student_t", "percentile", "bca"}),
+    ],
+)
+def test_cranfield_runs_against_bm25_in_the_pool_of_all(cranfield, candidate, alpha, significant):
+    names, scores, published = cranfield
+    found = pool_inference(
+        scores,
+        candidate=names.index(candidate),
+        references=[names.index("bm25s_lucene")],
+        alphas=[alpha],
+        replicates=20_000,
+    )
+    for name, georisk_of in zip(names, found.georisk[0], strict=True):  # six decimals
+        assert georisk_of == pytest.approx(float(published[name][f"georisk_a{alpha}"]), abs=6e-7)
+    (difference,) = found.differences
+    assert {method for method in METHODS if difference.interval(method=method).upper < -1e-12} == significant
+    assert {method for method in METHODS if difference.p_value(method=method, bound=-1e-12) <= 0.05} == significant
+    if (candidate, alpha) == ("improved_rrf", 10):
+        assert difference.interval(method="percentile").upper == pytest.approx(-0.009, abs=5e-4)
+        assert found.georisk[0, names.index("improved_rrf")] < found.georisk[0, names.index("bm25s_lucene")]
+        assert found.means[names.index("improved_rrf")] > found.means[names.index("bm25s_lucene")]

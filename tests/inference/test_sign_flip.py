@@ -1,0 +1,146 @@
+"""The sign-flip p-value against counting."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pytest_riskguard.inference import SignFlip, sign_flip
+from pytest_riskguard.inference.sign_flip import MOST_ENUMERATED, _atom
+
+
+def counted(d: np.ndarray) -> float:
+    """Every sign pattern, one by one."""
+    sizes = np.abs(d)
+    patterns = np.arange(2**d.size)[:, None] >> np.arange(d.size) & 1
+    sums = (2 * patterns - 1) @ sizes
+    return float(np.mean(sums <= d.sum() + 1e-9 * sizes.sum()))
+
+
+def met_in_the_middle(d: np.ndarray) -> float:
+    half = d.size // 2
+
+    def sums(sizes: np.ndarray) -> np.ndarray:
+        patterns = np.arange(2**sizes.size)[:, None] >> np.arange(sizes.size) & 1
+        return np.sort((2 * patterns - 1) @ sizes)
+
+    first, second = sums(np.abs(d[:half])), sums(np.abs(d[half:]))
+    limit = d.sum() + 1e-11 * np.abs(d).sum()
+    return float(np.searchsorted(second, limit - first, side="right").sum() / 2.0**d.size)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 7, 12, 15])
+@pytest.mark.parametrize("kind", ["reals", "ties", "equal", "losses", "wins"])
+def test_few_changes_are_counted(m: int, kind: str) -> None:
+    rng = np.random.default_rng(m)
+    d = rng.normal(size=m)
+    d = {
+        "reals": d,
+        "ties": rng.choice([-0.3, -0.1, 0.1, 0.2, 0.3], size=m),
+        "equal": 0.1 * np.sign(d),
+        "losses": -np.abs(d),
+        "wins": np.abs(d),
+    }[kind]
+    ours = sign_flip(np.append(d, np.zeros(5)))
+    assert ours.exact
+    assert ours.p_value == pytest.approx(counted(d), rel=1e-12)
+
+
+@pytest.mark.parametrize(("m", "wins"), [(21, 5), (40, 12), (40, 0), (250, 100), (2000, 0)])
+def test_equal_sizes_are_binomial(m: int, wins: int) -> None:
+    d = np.append(np.full(wins, 0.2), np.full(m - wins, -0.2))
+    expected = sum(math.comb(m, k) for k in range(wins + 1)) / 2**m if m < 1000 else 0.0
+    assert sign_flip(d).p_value == pytest.approx(expected, rel=1e-10, abs=1e-300)
+    assert sign_flip(d).p_value > 0
+
+
+@pytest.mark.parametrize("m", [31, 60, 250])
+def test_sizes_on_a_lattice_are_convolved(m: int) -> None:
+    rng = np.random.default_rng(m)
+    d = rng.integers(1, 6, size=m) / 10 * rng.choice([-1, 1], size=m, p=[0.6, 0.4])
+    ours = sign_flip(d)
+    assert ours.exact
+    # plain convolution of integers, topic by topic
+    sizes = np.rint(10 * np.abs(d)).astype(int)
+    masses = np.ones(1)
+    for size in sizes:
+        masses = (np.append(masses, np.zeros(2 * size)) + np.append(np.zeros(2 * size), masses)) / 2
+    lowest = int(np.rint(10 * d).sum())
+    expected = masses[: (lowest + sizes.sum()) + 1].sum()
+    assert ours.p_value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("m", [21, 24, 31, 34])
+def test_it_is_never_below_the_exact_value_and_hardly_above(m: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for d in (rng.normal(size=m) - 0.4, np.append(rng.normal(size=m - 1) * 0.01, -1.0)):
+        exact = met_in_the_middle(d)
+        ours = sign_flip(d)
+        assert exact * (1 - 1e-12) <= ours.p_value <= exact + 5e-3
+        assert ours.exact == (m <= MOST_ENUMERATED)
+
+
+@pytest.mark.parametrize("strangers", [4, 8, 12])
+def test_equal_sizes_among_others_keep_their_atom(strangers: int) -> None:
+    """Many equal sizes make sums equal: half a pattern's share is not enough to stay valid."""
+    rng = np.random.default_rng(strangers)
+    equal = 34 - strangers
+    d = np.concatenate([0.1 * rng.choice([-1, 1], size=equal), rng.normal(size=strangers) * 0.1])
+    exact = met_in_the_middle(d)
+    ours = sign_flip(d).p_value
+    assert exact * (1 - 1e-12) <= ours <= exact + 5e-3
+
+
+def test_the_share_of_patterns_with_the_observed_sum() -> None:
+    d = np.array([0.1, -0.1, -0.1, 0.1, 0.1, 0.2718, -0.2718, 0.31415])
+    patterns = np.arange(2**d.size)[:, None] >> np.arange(d.size) & 1
+    sums = (2 * patterns - 1) @ np.abs(d)
+    assert _atom(d) == pytest.approx(np.mean(np.abs(sums - d.sum()) < 1e-9))
+
+
+@pytest.mark.parametrize("m", [60, 250, 20_000])
+def test_inversion_agrees_with_monte_carlo(m: int) -> None:
+    rng = np.random.default_rng(m)
+    d = rng.exponential(size=m) * rng.choice([-1.0, 1.0], size=m)
+    d[: int(np.sqrt(m))] *= -np.sign(d[: int(np.sqrt(m))])
+    ours = sign_flip(d)
+    assert not ours.exact
+    replicates = 40_000 if m < 1000 else 1_000
+    flips = rng.integers(0, 2, size=(replicates, m), dtype=np.int8)
+    share = np.mean((2.0 * flips - 1) @ np.abs(d) <= d.sum())
+    assert ours.p_value == pytest.approx(share, abs=4.5 * math.sqrt(0.25 / replicates))
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=45), st.randoms(use_true_random=False))
+def test_p_is_a_probability_above_zero_whatever_the_order(values: list[float], random: object) -> None:
+    ours = sign_flip(values)
+    assert 0 < ours.p_value <= 1
+    shuffled = list(values)
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert sign_flip(shuffled) == ours
+
+
+@pytest.mark.parametrize("scale", [1e-10, 1.0, 1e90])
+@pytest.mark.parametrize("m", [10, 60, 3000])
+def test_losses_alone_give_the_smallest_p_at_any_scale(m: int, scale: float) -> None:
+    d = -np.random.default_rng(m).uniform(1, 2, size=m) * scale
+    p = sign_flip(d).p_value
+    assert 0 < p <= max(1.01 * 0.5**m, math.exp(-0.4 * m), 1e-300)
+    assert sign_flip(-d).p_value == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("d", [[0.0], [0.0, 1e-13, -1e-13], [1e-300, -1e-310]])
+def test_nothing_changed_means_p_of_one(d: list[float]) -> None:
+    assert sign_flip(d) == SignFlip(1.0, True)
+
+
+def test_errors_say_what_is_wrong() -> None:
+    with pytest.raises(ValueError, match="differences must be finite, got nan"):
+        sign_flip([0.1, math.nan])
+    with pytest.raises(ValueError, match="at least 1 topics"):
+        sign_flip([])
