@@ -1,4 +1,4 @@
-"""``riskguard baseline``: what changes the stored baselines. What shows them is in ``stored``."""
+"""``riskguard baseline``: what changes the stored baselines. What shows them is in ``baseline_show``."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import click
 
 from pytest_riskguard.baselines.manifest import KINDS
 from pytest_riskguard.baselines.names import history_folder, name_problem
+from pytest_riskguard.cli.baseline_show import DEFAULT_STORE, LOOKING, in_a_line, opened, store_option
 from pytest_riskguard.cli.parameters import FILE, file_option, surroundings
-from pytest_riskguard.cli.stored import DEFAULT_STORE, LOOKING, in_a_line, opened, store_option
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.reports.text import counted, plain, signed
 

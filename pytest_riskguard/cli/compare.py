@@ -160,7 +160,7 @@ def compare(
     reports.write(verdicts)
     if not no_github:
         tell_github(verdicts, to_stderr=reports.on_stdout)
-    from pytest_riskguard.cli.status import status_of
+    from pytest_riskguard.cli.output import status_of
 
     return status_of(verdicts)
 

@@ -18,8 +18,8 @@ from pytest_riskguard.cli.options import (
     run_options,
     slice_options,
 )
+from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.parameters import FILE, NamedPath
-from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.reports.text import clean
 

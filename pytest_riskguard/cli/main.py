@@ -15,10 +15,10 @@ from pytest_riskguard.cli.baseline import baseline
 from pytest_riskguard.cli.compare import compare
 from pytest_riskguard.cli.init import init
 from pytest_riskguard.cli.judge_next import judge_next
+from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power
 from pytest_riskguard.cli.reports import report, show
-from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.reports.text import clean
 

@@ -1,12 +1,13 @@
-"""Verdicts on their way out of a command: the terminal, the reports asked for, GitHub Actions."""
+"""What a command leaves behind: verdicts on the terminal, reports, annotations, its exit status."""
 
 from __future__ import annotations
 
 import functools
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +20,25 @@ if TYPE_CHECKING:
 
 _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red", "inconclusive": "yellow"}
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class ExitStatus(IntEnum):
+    """How a command ended."""
+
+    PASSED = 0
+    FAILED = 1
+    USAGE = 2
+    INCOMPARABLE = 3
+    INTERNAL = 70
+    INTERRUPTED = 130
+
+
+def status_of(verdicts: Iterable[Verdict]) -> ExitStatus:
+    """The status that a set of verdicts asks for: incomparable wins over failed."""
+    verdicts = list(verdicts)
+    if any(verdict.outcome == "incomparable" for verdict in verdicts):
+        return ExitStatus.INCOMPARABLE
+    return ExitStatus.PASSED if all(verdict.passed for verdict in verdicts) else ExitStatus.FAILED
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import click
 
 from pytest_riskguard.cli.inputs import measures_of, once, referee_for, source_of, whole_store
 from pytest_riskguard.cli.options import collection_options, pool_options
+from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.parameters import NamedPath, NamedPathType
-from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:

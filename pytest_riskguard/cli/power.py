@@ -10,8 +10,8 @@ import click
 
 from pytest_riskguard.cli.inputs import measures_of, once, referee_for, slices_asked, source_of
 from pytest_riskguard.cli.options import baseline_option, collection_options, question_options, slice_options
+from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath
-from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.output import Reports, detail_options, report_options
+from pytest_riskguard.cli.output import ExitStatus, Reports, detail_options, report_options
 from pytest_riskguard.cli.output import show as show_verdicts
 from pytest_riskguard.cli.parameters import FILE
-from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import UsageError
 
 
@@ -21,7 +20,7 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
 
     The exit status is that of the verdicts, as it was when they were judged.
     """
-    from pytest_riskguard.cli.status import status_of
+    from pytest_riskguard.cli.output import status_of
     from pytest_riskguard.reports.reading import read
 
     verdicts = read(report)

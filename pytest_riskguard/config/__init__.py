@@ -9,7 +9,6 @@ from pytest_riskguard.config.settings import (
     CandidateRetrieve,
     Collection,
     Config,
-    GateItem,
     GateSettings,
 )
 
@@ -19,7 +18,6 @@ __all__ = [
     "CandidateRetrieve",
     "Collection",
     "Config",
-    "GateItem",
     "GateSettings",
     "find_config",
     "load_config",

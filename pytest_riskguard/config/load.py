@@ -21,7 +21,7 @@ from pytest_riskguard.gates.spec import TESTED
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ConfigModel, GateModel, RetrieveModel
-    from pytest_riskguard.config.yaml_nodes import Document
+    from pytest_riskguard.config.yaml_lines import Document
 
 CONFIG_NAME = "riskguard.yaml"
 
@@ -61,17 +61,18 @@ def load_config(path: Path, *, require_gates: bool = True) -> Config:
     ConfigError
         The first error of the file by line; its ``errors`` are all of them, and its message says each.
     """
-    from pytest_riskguard.config import checks, yaml_nodes
+    from pytest_riskguard.config import yaml_lines
+    from pytest_riskguard.config.problems import check
 
     try:
         with path.open("rb") as file:
-            content = file.read(yaml_nodes.MAX_BYTES + 1)
-        document = yaml_nodes.parse(yaml_nodes.decode(content))
+            content = file.read(yaml_lines.MAX_BYTES + 1)
+        document = yaml_lines.parse(yaml_lines.decode(content))
     except OSError as error:
         raise ConfigError(path, 1, f"cannot be read: {error.strerror or error}") from None
-    except yaml_nodes.YamlError as error:
+    except yaml_lines.YamlError as error:
         raise ConfigError(path, error.line, error.problem) from None
-    model, problems = checks.check(document, require_gates=require_gates)
+    model, problems = check(document, require_gates=require_gates)
     if model is None or problems:
         errors = tuple(ConfigError(path, p.line, p.text, gate=p.gate) for p in problems)
         first = errors[0]

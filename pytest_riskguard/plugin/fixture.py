@@ -18,10 +18,10 @@ from pytest_riskguard.gates.question import incomparable
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugin import arguments
-from pytest_riskguard.plugin.bench import referee_for
+from pytest_riskguard.plugin.engines import referee_for
 from pytest_riskguard.plugin.live import live_run
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
-from pytest_riskguard.plugin.wording import from_here
+from pytest_riskguard.plugin.user_errors import from_here
 from pytest_riskguard.recorder import record
 from pytest_riskguard.sources import LiveRun, Question, RunFile, ScoreFile, Source, Stored
 

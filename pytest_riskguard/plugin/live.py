@@ -13,8 +13,8 @@ from pytest_riskguard.config.settings import CandidateRetrieve
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.evaluation.retrieval import Asking, FailedQuery, NoPairError, Search, retrieve
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
-from pytest_riskguard.plugin.blame import blamed, ending
 from pytest_riskguard.plugin.progress import shown_progress
+from pytest_riskguard.plugin.user_errors import blamed, ending
 from pytest_riskguard.referee import Referee
 from pytest_riskguard.sources import LiveRun
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_riskguard import recorder
-from pytest_riskguard.plugin.junit import describe
 from pytest_riskguard.plugin.options import Mode, node_ids_given, selected
-from pytest_riskguard.plugin.relay import Relay
+from pytest_riskguard.plugin.xdist import Relay
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.plugin.collection import RiskguardFile
+    from pytest_riskguard.plugin.yaml_items import RiskguardFile
 
 #: Options with which pytest only shows something: that no gate was judged is then no fault.
 _ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
 #: Ends of a run that ran its tests; the others (interrupted, usage, internal) have reasons of their own.
 _RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+_JUNIT_COUNT = pytest.StashKey[int]()
 
 
 class RiskguardSession:
@@ -56,7 +56,7 @@ class RiskguardSession:
             return None
         if not any(file_path == path or file_path.resolve() == path.resolve() for path in self.mode.gate_files):
             return None
-        from pytest_riskguard.plugin.collection import RiskguardFile
+        from pytest_riskguard.plugin.yaml_items import RiskguardFile
 
         self._collected.add(file_path.resolve())
         collector: RiskguardFile = RiskguardFile.from_parent(parent, path=file_path)
@@ -91,7 +91,7 @@ class RiskguardSession:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Send what was heard along with the test's report, which xdist carries to the controller."""
         if self.relay.waiting and self.config.getini("riskguard_junit"):
-            describe(item, self.relay.waiting)
+            _add_junit_properties(item, self.relay.waiting)
         report = yield
         self.relay.attach(report)
         return report
@@ -148,3 +148,12 @@ class RiskguardSession:
         from pytest_riskguard.plugin.summary import write_summary
 
         write_summary(terminalreporter, self.relay.by_test(), self.problems)
+
+
+def _add_junit_properties(item: pytest.Item, verdicts: Sequence[Verdict]) -> None:
+    """Add the properties of verdicts that a test was given since this was last called."""
+    from pytest_riskguard.reports.junit import properties
+
+    for verdict in verdicts:
+        number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
+        item.user_properties.extend(properties(verdict, number))

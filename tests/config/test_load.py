@@ -14,6 +14,7 @@ from pytest_riskguard.config import (
     find_config,
     load_config,
 )
+from pytest_riskguard.config.items import family_of, items_of
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.gates.spec import Gate
 
@@ -90,7 +91,7 @@ gates:
     assert config.candidate == CandidateFile(folder / "runs/candidate.run.gz")
     first, second = config.gates
     assert first.candidate == CandidateRetrieve("shop.search:engine.query", 50)
-    (item,) = first.items()
+    (item,) = items_of(first)
     assert (item.id, item.measure, item.baselines, item.line) == ("no-risk", "nDCG@10", ("release-7",), 9)
     gate = item.gate
     assert (gate.name, gate.alpha, gate.level, gate.method, gate.tolerance) == (
@@ -102,7 +103,7 @@ gates:
     )
     assert (gate.on_churn, gate.on_inconclusive, gate.max_mde) == ("warn", "warn", 0.02)
     assert (second.line, second.measures, second.candidate) == (22, config.measures, None)
-    assert [item.id for item in second.items()] == ["all[nDCG@10-1]", "all[AP(rel=2,judged_only=True)-1]"]
+    assert [item.id for item in items_of(second)] == ["all[nDCG@10-1]", "all[AP(rel=2,judged_only=True)-1]"]
 
 
 def test_defaults(write):
@@ -110,13 +111,13 @@ def test_defaults(write):
     assert config.store == config.path.parent / "baselines"
     assert config.collection.topics is None
     assert config.family is None
-    (item,) = config.gates[0].items()
+    (item,) = items_of(config.gates[0])
     assert (item.measure, item.gate) == ("AP", Gate("no-risk"))
 
 
 def test_each_measure_and_alpha_is_one_item_in_the_order_of_the_file(gates):
     (gate,) = gates(f"{GATE}, measure: [nDCG@10, AP], alpha: [5, 1e-05, 0.1]")
-    items = gate.items()
+    items = items_of(gate)
     assert [item.id for item in items] == [
         "no-risk[nDCG@10-5]",
         "no-risk[nDCG@10-1e-05]",
@@ -131,7 +132,7 @@ def test_each_measure_and_alpha_is_one_item_in_the_order_of_the_file(gates):
 
 def test_close_alphas_have_different_ids(gates):
     (gate,) = gates(f"{GATE}, measure: AP, alpha: [0.1234567, 0.12345678]")
-    assert len({item.id for item in gate.items()}) == 2
+    assert len({item.id for item in items_of(gate)}) == 2
 
 
 def test_zero_is_an_alpha_a_tolerance_and_a_loss_to_be_seen(gates):
@@ -141,7 +142,7 @@ def test_zero_is_an_alpha_a_tolerance_and_a_loss_to_be_seen(gates):
 
 def test_a_list_of_one_is_one_item(gates):
     (gate,) = gates(f"{GATE}, measure: [AP], alpha: [2]")
-    assert [item.id for item in gate.items()] == ["no-risk"]
+    assert [item.id for item in items_of(gate)] == ["no-risk"]
 
 
 def test_all_measures_holds_those_that_only_a_gate_names(write):
@@ -554,8 +555,9 @@ def test_loading_a_file_loads_no_numpy_scipy_or_ir_measures(write):
 import sys
 from pathlib import Path
 from pytest_riskguard.config import load_config
+from pytest_riskguard.config.items import items_of
 assert not {{"yaml", "pydantic"}} & set(sys.modules)
-items = [item for gate in load_config(Path({str(path)!r})).gates for item in gate.items()]
+items = [item for gate in load_config(Path({str(path)!r})).gates for item in items_of(gate)]
 heavy = {{"numpy", "scipy", "ir_measures", "pandas", "pytest", "filelock"}}
 print(len(items), *sorted(heavy & set(sys.modules)))
 """
@@ -631,10 +633,10 @@ def test_a_family_is_all_risk_gates_or_those_that_are_named(write, family, membe
     gates = [f"{GATE}, measure: AP, alpha: [1, 5]", f"{OTHER}, measure: AP", COLLAPSE]
     lines = "".join(f"  - {{{gate}}}\n" for gate in gates)
     config = load_config(write(f"{HEAD}family: {family}\ngates:\n{lines}"))
-    items = [item for gate in config.gates for item in gate.items()]
+    items = [item for gate in config.gates for item in items_of(gate)]
     for item in items:
         expected = members if item.id in members else []
-        correction, family = config.family_of(item)
+        correction, family = family_of(config, item)
         assert [other.id for other in family] == expected
         assert (correction == "none") == (not expected)
 
@@ -646,14 +648,14 @@ def test_a_risk_gate_on_several_baselines_is_a_family_for_each_measure_and_alpha
         "  - {name: p, kind: georisk_not_worse, baselines: [a, b], measure: AP, alpha: [1, 5]}\n"
     )
     config = load_config(write(f"{HEAD}gates:\n{gates}"))
-    items = {item.id: item for gate in config.gates for item in gate.items()}
+    items = {item.id: item for gate in config.gates for item in items_of(gate)}
     assert list(items)[:3] == ["g[AP-0.1-a]", "g[AP-0.1-b]", "g[AP-5-a]"]
     assert list(items)[-4:] == ["c[a]", "c[b]", "p[AP-1]", "p[AP-5]"]
     assert items["p[AP-5]"].baselines == ("a", "b")
-    correction, family = config.family_of(items["g[RR-5-b]"])
+    correction, family = family_of(config, items["g[RR-5-b]"])
     assert (correction, [item.id for item in family]) == ("holm", ["g[RR-5-a]", "g[RR-5-b]"])
     for alone in ("c[a]", "p[AP-1]"):
-        assert config.family_of(items[alone]) == ("none", ())
+        assert family_of(config, items[alone]) == ("none", ())
 
 
 def test_a_computed_baseline_is_read(write):
@@ -663,7 +665,7 @@ def test_a_computed_baseline_is_read(write):
             "candidate_inside: true}, tolerance: 0.1}\n"
         )
     )
-    ((computed,),) = [item.baselines for item in config.gates[0].items()]
+    ((computed,),) = [item.baselines for item in items_of(config.gates[0])]
     assert (computed.kind, computed.systems, computed.candidate_inside) == ("max", ("a", "b"), True)
 
 

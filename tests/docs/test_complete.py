@@ -13,7 +13,7 @@ import pytest
 import pytest_riskguard
 from pytest_riskguard import evaluation, inference, pool_study, risk
 from pytest_riskguard.cli.main import cli
-from pytest_riskguard.cli.status import ExitStatus
+from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.config.schema import (
     CollectionModel,
     ComputedModel,

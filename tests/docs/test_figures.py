@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_riskguard.baselines import names, store
-from pytest_riskguard.config import yaml_nodes
+from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, reading
 from pytest_riskguard.gates import decision, explain, notices, spec
 from pytest_riskguard.gates.pools import notices as pool_notices
@@ -64,7 +64,7 @@ STATED = [
     (
         "reference/configuration.md",
         "more than 1,000,000\n  bytes, more than 20 levels",
-        (yaml_nodes.MAX_BYTES, yaml_nodes.MAX_DEPTH) == (1_000_000, 20),
+        (yaml_lines.MAX_BYTES, yaml_lines.MAX_DEPTH) == (1_000_000, 20),
     ),
 ]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.config.yaml_nodes import MAX_BYTES, MAX_DEPTH, YamlError, decode, parse
+from pytest_riskguard.config.yaml_lines import MAX_BYTES, MAX_DEPTH, YamlError, decode, parse
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from pytest_riskguard.config.schema import (
     GateModel,
     RetrieveModel,
 )
-from pytest_riskguard.config.yaml_nodes import Document, Path
+from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.gates.spec import ANY, FOREIGN, MEDIAN, TESTED
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.baselines.names import history_folder
+from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.parameters import FiniteFloat, file_option, surroundings
-from pytest_riskguard.cli.status import ExitStatus
 from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.gates.spec import LARGEST_ALPHA, LEVELS
 from pytest_riskguard.reports.text import clean, counted, listed

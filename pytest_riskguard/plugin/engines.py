@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, ComputedBaseline, Config, GateItem
+from pytest_riskguard.config.items import GateItem, family_of
+from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, ComputedBaseline, Config
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugin.live import live_candidate
@@ -35,7 +36,7 @@ def referee_for(config: pytest.Config, settings: Config) -> Referee:
 
 def verdict_on(config: pytest.Config, settings: Config, item: GateItem) -> Verdict:
     """The verdict on one item; a family is judged whole, whichever of its items are selected, and only once."""
-    correction, family = settings.family_of(item)
+    correction, family = family_of(settings, item)
     if not family:
         return referee_for(config, settings).verdict(_question(config, settings, item))
     judged = config.stash.setdefault(_FAMILIES, {}).setdefault(settings.path, {})

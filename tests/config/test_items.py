@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.config import load_config
-from pytest_riskguard.config.ids import readable, unique
-from pytest_riskguard.config.slicing import with_slices
+from pytest_riskguard.config.items import family_of, items_of, readable, unique, with_slices
 from pytest_riskguard.errors import ConfigError
 
 HEAD = "collection: {qrels: qrels.txt, topics: topics.tsv}\nmeasures: [AP]\ncandidate: new.run\n"
@@ -45,7 +44,7 @@ def load(folder: Path):
 @pytest.fixture
 def items(load):
     def items(*gates: str):
-        return {item.id: item.gate.slice for gate in load(*gates).gates for item in gate.items()}
+        return {item.id: item.gate.slice for gate in load(*gates).gates for item in items_of(gate)}
 
     return items
 
@@ -96,19 +95,19 @@ def test_ids_made_of_other_peoples_text_are_safe_and_unique(items):
 
 def test_baselines_stand_before_slices_and_all_are_one_family(load):
     config = load("name: g, kind: not_significantly_risky, baselines: [a, b], slice: kind, alpha: [0, 5]")
-    found = config.gates[0].items()
+    found = items_of(config.gates[0])
     assert [item.id for item in found][:4] == ["g[AP-0-a-even]", "g[AP-0-a-odd]", "g[AP-0-b-even]", "g[AP-0-b-odd]"]
-    assert config.family_of(found[0]) == ("holm", found[:4])
+    assert family_of(config, found[0]) == ("holm", found[:4])
 
 
 def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(load):
     slices = "slice: kind"
     pool = load(f"name: g, kind: georisk_not_worse, baselines: [a, b], {slices}")
-    items = pool.gates[0].items()
+    items = items_of(pool.gates[0])
     assert [item.baselines for item in items] == [("a", "b")] * 2
-    assert pool.family_of(items[0]) == ("holm", items)
+    assert family_of(pool, items[0]) == ("holm", items)
     other = load(f"name: g, kind: no_topic_collapse, baseline: a, {slices}")
-    assert other.family_of(other.gates[0].items()[0]) == ("none", ())
+    assert family_of(other, items_of(other.gates[0])[0]) == ("none", ())
 
 
 @pytest.mark.parametrize(
@@ -159,21 +158,21 @@ def test_files_that_cannot_tell_are_named(errors, folder):
 def test_gates_without_slices_open_no_file(load, folder):
     (folder / "topics.tsv").unlink()
     (folder / "qrels.txt").unlink()
-    assert [item.id for item in load(GATE).gates[0].items()] == ["g"]
+    assert [item.id for item in items_of(load(GATE).gates[0])] == ["g"]
 
 
 def test_slices_that_nobody_looked_up_are_no_items(load, folder):
     load(f"{GATE}, slice: kind")
-    with pytest.raises(ValueError, match="nobody looked up"):
-        load_config(folder / "riskguard.yaml").gates[0].items()
+    with pytest.raises(ValueError, match="were not looked up"):
+        items_of(load_config(folder / "riskguard.yaml").gates[0])
 
 
 def test_looking_slices_up_loads_neither_scipy_nor_ir_measures(load, folder):
     load(f"{GATE}, slice: kind")
     code = (
         "import sys; from pathlib import Path; from pytest_riskguard.config.load import load_config; "
-        "from pytest_riskguard.config.slicing import with_slices; "
-        "print(len(with_slices(load_config(Path('riskguard.yaml'))).gates[0].items())); "
+        "from pytest_riskguard.config.items import items_of, with_slices; "
+        "print(len(items_of(with_slices(load_config(Path('riskguard.yaml'))).gates[0]))); "
         "print({'scipy', 'ir_measures', 'rich'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_riskguard.config.items import items_of, with_slices
 from pytest_riskguard.config.load import load_config
-from pytest_riskguard.config.slicing import with_slices
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.settings import Config, GateItem
+    from pytest_riskguard.config.items import GateItem
+    from pytest_riskguard.config.settings import Config
     from pytest_riskguard.referee import Referee
 
 
@@ -29,7 +30,7 @@ class RiskguardFile(pytest.File):
             yield BrokenConfiguration.from_parent(self, name="configuration", error=error)
             return
         for gate in self.settings.gates:
-            for item in gate.items():
+            for item in items_of(gate):
                 # Parsed from text, the id equals what --lf reads back from its cache ("[AP-5]" is a part of its own).
                 nodeid = f"{self.nodeid}::{item.id}"
                 yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, item=item, settings=self.settings)
@@ -85,8 +86,8 @@ class GateTest(_Reported):
     def runtest(self) -> None:
         """Judge, and fail unless the verdict lets the build go on."""
         from pytest_riskguard.assertions import command
-        from pytest_riskguard.plugin.bench import referee_for, verdict_on
-        from pytest_riskguard.plugin.wording import from_here, whose
+        from pytest_riskguard.plugin.engines import referee_for, verdict_on
+        from pytest_riskguard.plugin.user_errors import from_here, whose
         from pytest_riskguard.recorder import record
         from pytest_riskguard.reports.terminal import explain
 

@@ -1,0 +1,193 @@
+"""From the gates of a riskguard.yaml to test items: measures, alphas, baselines and slices, each with its own id.
+
+Only a slice makes files of the collection be read: its values are looked up in topics and judgements.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pytest_riskguard.config.settings import ComputedBaseline, Config, DeclaredSlice, GateSettings
+from pytest_riskguard.errors import ConfigError, DataError
+from pytest_riskguard.gates.spec import TESTED, Correction, Gate
+
+#: An id keeps letters, marks, digits, and these characters, which mean nothing to pytest or a shell.
+_HARMLESS = "._+=-"
+MAX_PART = 40
+
+
+@dataclass(frozen=True)
+class GateItem:
+    """One question of one gate: a single measure and a single alpha, of all topics or of one slice.
+
+    Attributes
+    ----------
+    id : str
+        The gate's name, followed by ``[MEASURE-ALPHA]``, and the baseline and the slice, where the gate asks more
+        than one question.
+    gate : Gate
+        The question as ``gates.judge`` takes it; its name is ``id``.
+    measure : str
+        As written in the file; whether ir-measures knows it is found out when it is scored.
+    baselines : tuple of str or ComputedBaseline
+        Stored names: one, but for a gate over a pool.
+    line : int
+        Where the gate begins in the file, counted from 1.
+    settings : GateSettings
+        The gate that this is one question of.
+    """
+
+    id: str
+    gate: Gate
+    measure: str
+    baselines: tuple[str | ComputedBaseline, ...]
+    line: int
+    settings: GateSettings
+
+
+def items_of(gate: GateSettings) -> tuple[GateItem, ...]:
+    """One question per measure and alpha, in the order of the file, baseline where they are no pool and slice.
+
+    Raises
+    ------
+    ValueError
+        The gate declares slices that ``with_slices`` has not looked up.
+    """
+    if gate.declared and not gate.slices:
+        raise ValueError(f"gate {gate.name!r} declares slices that were not looked up: call with_slices first")
+    pairs = [(measure, question) for measure in gate.measures for question in gate.questions]
+    asked, ids = [], []
+    for measure, question in pairs:
+        first = [f"{measure}-{_short(question.alpha)}"] if len(pairs) > 1 else []
+        for baselines in gate.asked_of:
+            second = [str(baselines[0])] if len(gate.asked_of) > 1 else []
+            for part in gate.slices or (None,):
+                parts = [*first, *second, *_slice_id(gate, part)]
+                ids.append(f"{gate.name}[{'-'.join(parts)}]" if parts else gate.name)
+                asked.append((measure, question, baselines, part))
+    unique_ids = unique(ids, [f"{baselines} {part}" for _, _, baselines, part in asked])
+    return tuple(
+        GateItem(item_id, replace(question, name=item_id, slice=part), measure, baselines, gate.line, gate)
+        for item_id, (measure, question, baselines, part) in zip(unique_ids, asked, strict=True)
+    )
+
+
+def _slice_id(gate: GateSettings, part: str | None) -> list[str]:
+    """What tells a slice's item from the others: its value, with its tag where there are several tags."""
+    if part is None or (len(gate.slices) == 1 and "=" in gate.declared[0].text):
+        return []
+    tags = {known.partition("=")[0] for known in gate.slices}
+    return [readable(part.partition("=")[2] if len(tags) == 1 else part)]
+
+
+def _short(alpha: float) -> str:
+    """The shortest text that still tells two alphas apart: ``5``, ``0.1``, ``1e-05``."""
+    return repr(float(alpha)).removesuffix(".0")
+
+
+def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateItem, ...]]:
+    """The correction, and the questions that are judged together with this one; none outside a family.
+
+    A risk gate on several baselines or slices is a family of its own, by Holm's method, for each measure and alpha:
+    it fails when the candidate is risky against any of them.
+    """
+    if config.family is not None and item.settings.name in config.family.gates:
+        members = [other for gate in config.gates if gate.name in config.family.gates for other in items_of(gate)]
+        return config.family.correction, tuple(members)
+    asked = (item.measure, item.gate.alpha)
+    together = tuple(o for o in items_of(item.settings) if (o.measure, o.gate.alpha) == asked)
+    return ("holm", together) if item.gate.kind in TESTED and len(together) > 1 else ("none", ())
+
+
+@dataclass(frozen=True)
+class _Collection:
+    """The judged topics, and their tags."""
+
+    judged: Sequence[str]
+    tags: Mapping[str, Mapping[str, str]]
+
+
+def with_slices(config: Config) -> Config:
+    """The settings with every gate's slices found; as they are where no gate declares any.
+
+    Raises
+    ------
+    ConfigError
+        A slice that there is not, or a file that cannot tell; its ``errors`` are those of all gates.
+    """
+    first = next((one for gate in config.gates for one in gate.declared), None)
+    if first is None:
+        return config
+    collection = _read(config, first)
+    gates, errors = [], []
+    for gate in config.gates:
+        slices, problems = _looked_up(config, gate, collection)
+        gates.append(replace(gate, slices=slices))
+        errors += problems
+    if len(errors) > 1:
+        raise ConfigError(config.path, errors[0].line, errors[0].problem, gate=errors[0].gate, errors=tuple(errors))
+    if errors:
+        raise errors[0]
+    return replace(config, gates=tuple(gates))
+
+
+def _read(config: Config, first: DeclaredSlice) -> _Collection:
+    from pytest_riskguard.evaluation.qrels import read_qrels
+    from pytest_riskguard.evaluation.topics import read_topics
+
+    if config.collection.topics is None:
+        text = "slice: there is no topics file whose columns could be tags; add `topics: PATH` to `collection:`"
+        raise ConfigError(config.path, first.line, text)
+    try:
+        judged = read_qrels(config.collection.qrels).topics
+        return _Collection(judged, read_topics(config.collection.topics).tags)
+    except DataError as error:
+        raise ConfigError(config.path, first.line, f"slice: its topics cannot be looked up: {error}") from None
+
+
+def _looked_up(
+    config: Config, gate: GateSettings, collection: _Collection
+) -> tuple[tuple[str, ...], list[ConfigError]]:
+    from pytest_riskguard.gates.restriction import slices_of
+
+    found: dict[str, DeclaredSlice] = {}
+    problems = []
+    for one in gate.declared:
+        try:
+            slices = slices_of(one.text, collection.judged, collection.tags, smallest=gate.smallest_slice)
+            if twice := [each for each in slices if each in found]:
+                raise ValueError(f"{one.text} asks about {twice[0]}, which {found[twice[0]].text} does already")
+        except ValueError as error:
+            text = f"slice of gate {gate.name!r}: {error}"
+            problems.append(ConfigError(config.path, one.line, text, gate=gate.name))
+            continue
+        found |= dict.fromkeys(slices, one)
+    return tuple(found), problems
+
+
+def readable(text: str) -> str:
+    """The text with everything replaced that could end a node id, break a line or hide what it says."""
+    safe = "".join(c if c in _HARMLESS or unicodedata.category(c)[0] in "LMN" else "_" for c in text)
+    return safe[:MAX_PART]
+
+
+def unique(ids: Sequence[str], sources: Sequence[str]) -> list[str]:
+    """The ids; those that several have are told apart by a digest of what each was made of.
+
+    A digest, not a number: it stays the same when another value comes or goes.
+    """
+    times = Counter(ids)
+    return [
+        _marked(one, hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:6])
+        if times[one] > 1
+        else one
+        for one, source in zip(ids, sources, strict=True)
+    ]
+
+
+def _marked(one: str, digest: str) -> str:
+    return f"{one[:-1]}~{digest}]" if one.endswith("]") else f"{one}~{digest}"
