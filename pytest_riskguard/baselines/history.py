@@ -23,9 +23,7 @@ from pytest_riskguard.baselines.stored import (
     StoredBaseline,
 )
 from pytest_riskguard.errors import BaselineError, DataError
-
-#: A mean that is lower by no more than this is not lower: it is rounding.
-SAME = 1e-12
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class MeanChange:
     @property
     def falls(self) -> bool:
         """Whether it falls by more than rounding; a mean that is no number falls."""
-        return not self.after >= self.before - SAME
+        return not self.after >= self.before - ROUNDING_ERROR
 
 
 @dataclass(frozen=True)

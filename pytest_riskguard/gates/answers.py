@@ -19,11 +19,10 @@ from pytest_riskguard.gates.phrases import (
 )
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Topics that collapsed and are named.
 NAMED = 3
-#: A balance of wins and losses this close is even: rounding, no more.
-EVEN = 1e-12
 
 
 def answer(verdict: Verdict) -> str:
@@ -77,7 +76,7 @@ def _balance(verdict: Verdict, value: float) -> str:
         return f"{wins}{of}, and no loss"
     if topics.wins == 0:
         return f"{losses}{of}, and no win"
-    if abs(value) <= EVEN:
+    if abs(value) <= ROUNDING_ERROR:
         return f"{by_weight}losses on {topics.losses}{of}{times(verdict)} balance {wins}"
     if value < 0:
         return f"{by_weight}{losses}{of}{times(verdict)} outweigh {wins}"
@@ -119,7 +118,7 @@ def _plain(verdict: Verdict, *, churn: bool) -> str:
 def _beyond_noise(verdict: Verdict, estimate: float, noise: float) -> str:
     """URisk beside that of the baseline's replicates."""
     side = "worse" if estimate < 0 else "better"
-    if abs(estimate) <= EVEN:
+    if abs(estimate) <= ROUNDING_ERROR:
         return f"{risk_name(verdict)} is {risk(verdict, noise)}, that of the baseline's {_replicates(verdict)} too"
     text = (
         f"{risk_name(verdict)} is {risk(verdict, estimate + noise)}, where the baseline's {_replicates(verdict)} "

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.risk.urisk import CHANGED, COUNTED
+from pytest_riskguard.risk.urisk import COUNTED
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 def collapsed(comparison: Comparison) -> dict[int, tuple[str, ...]]:
@@ -27,9 +28,9 @@ def collapsed(comparison: Comparison) -> dict[int, tuple[str, ...]]:
     losses = -comparison.differences
     limits = {}
     if gate.max_loss is not None:
-        limits["max_loss"] = losses > gate.max_loss + CHANGED
+        limits["max_loss"] = losses > gate.max_loss + ROUNDING_ERROR
     if gate.max_share is not None:
-        limits["max_share"] = losses > gate.max_share * np.abs(aligned.baseline.values) + CHANGED
+        limits["max_share"] = losses > gate.max_share * np.abs(aligned.baseline.values) + ROUNDING_ERROR
     if gate.protected:
         topics = aligned.candidate.topics
         guarded = protected_topics(gate.protected, topics, aligned.tags)

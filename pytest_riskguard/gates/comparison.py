@@ -18,7 +18,7 @@ from pytest_riskguard.gates.decision import (
 )
 from pytest_riskguard.gates.evidence import Evidence, FloatArray
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.risk.urisk import CHANGED
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 class Comparison:
@@ -115,4 +115,4 @@ class Comparison:
 def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:
     differences = candidate - baseline
     # rounding is no change: otherwise 1 + alpha would multiply it, and a law would look for its steps
-    return np.where(np.abs(differences) > CHANGED, differences, 0.0)
+    return np.where(np.abs(differences) > ROUNDING_ERROR, differences, 0.0)

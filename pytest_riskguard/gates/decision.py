@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
 from pytest_riskguard.inference import Interval, cannot_fail, interval, intervals
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Below this many topics BCa and Student-t must both pass: no method covers well there.
 FEW_TOPICS = 25
-#: A limit this close to the bound counts as having reached it.
-REACHED = 1e-12
 
 #: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
 REPORTED = ("student_t", "basic", "percentile", "bca")
@@ -97,7 +96,7 @@ def margin(gate: Gate, limit: float) -> float:
     """
     if not math.isfinite(limit):
         return math.nan
-    return limit + gate.tolerance + (-REACHED if gate.kind == "not_inferior" else REACHED)
+    return limit + gate.tolerance + (-ROUNDING_ERROR if gate.kind == "not_inferior" else ROUNDING_ERROR)
 
 
 def decide(gate: Gate, evidence: Evidence, *, alpha: float) -> Decision:
@@ -132,7 +131,7 @@ def interval_passes(gate: Gate, evidence: Evidence, *, alpha: float) -> bool:
 
 def enough_topics(evidence: Evidence) -> bool:
     """Whether there are topics enough for any interval, their weights considered."""
-    return evidence.effective >= FEWEST_TOPICS - REACHED
+    return evidence.effective >= FEWEST_TOPICS - ROUNDING_ERROR
 
 
 def cannot_fail_at_all(gate: Gate, evidence: Evidence) -> bool:

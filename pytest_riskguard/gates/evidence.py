@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.risk.tradeoff import tradeoff
-from pytest_riskguard.risk.urisk import CHANGED
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
@@ -102,7 +102,7 @@ class Evidence:
         own = np.array([self._traded(row, alpha) for row in self.noise])
         x = x - np.sum(own, axis=0) / self.noise.shape[0]
         # what rounding leaves where candidate and noise are the same is no change
-        return np.where(np.abs(x) > CHANGED * (1 + alpha), x, 0.0)
+        return np.where(np.abs(x) > ROUNDING_ERROR * (1 + alpha), x, 0.0)
 
     def weighed(self, values: FloatArray) -> FloatArray:
         """Values per topic times the topic's weight, in weights whose mean is 1."""

@@ -22,7 +22,8 @@ from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import standard_error
-from pytest_riskguard.risk.urisk import CHANGED, varies
+from pytest_riskguard.risk.urisk import varies
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Above this alpha a candidate that still passes is said to pass at any: a loss then counts a million times.
 LARGEST_ALPHA = 2.0**20
@@ -73,11 +74,11 @@ def topic_rows(
     candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
     differences, n = comparison.differences, comparison.n
     critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
-    lost = differences < -CHANGED
+    lost = differences < -ROUNDING_ERROR
     total_loss = math.fsum(np.minimum(parts[lost], 0.0))
     losses = np.flatnonzero(lost)
     losses = losses[np.argsort(np.round(parts[losses], 12), kind="stable")]
-    flagged_wins = np.flatnonzero((differences > CHANGED) & (standard > critical))
+    flagged_wins = np.flatnonzero((differences > ROUNDING_ERROR) & (standard > critical))
     flagged_wins = flagged_wins[np.argsort(-parts[flagged_wins], kind="stable")]
 
     def row(i: int) -> ResponsibleTopic:
@@ -193,7 +194,7 @@ def alpha_star(gate: Gate, evidence: Evidence) -> float | Literal["any"] | None:
     at_zero = margin(0.0)
     if not at_zero >= 0:
         return None
-    if not (np.any(evidence.differences < -CHANGED) or np.any(evidence.noise < -CHANGED)):
+    if not (np.any(evidence.differences < -ROUNDING_ERROR) or np.any(evidence.noise < -ROUNDING_ERROR)):
         return "any"
     guess = _alpha_star_by_student_t(gate, evidence)
     low, at_low = 0.0, at_zero

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pytest_riskguard.gates.align import Aligned
 from pytest_riskguard.gates.evidence import FloatArray
 from pytest_riskguard.gates.explanation import TopicGroup
-from pytest_riskguard.risk.urisk import CHANGED
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: A tag with more values than this divides nothing: it is a text for each topic, such as a URL, a date, a note.
 MOST_VALUES = 50
@@ -71,7 +71,7 @@ def groups(differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], 
     contributions = parts / parts.size
     found = []
     for change, sign in _CHANGES:
-        moved = sign * differences > CHANGED
+        moved = sign * differences > ROUNDING_ERROR
         gains = np.maximum(sign * contributions, 0.0)
         total = math.fsum(gains[moved])
         for each in tags:

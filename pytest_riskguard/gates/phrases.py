@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pytest_riskguard.gates.explanation import Explanation
 from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
 from pytest_riskguard.risk.urisk import COUNTED
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: The longest name, of a topic, a tag or a system, that a sentence repeats whole.
 LONGEST = 60
@@ -46,7 +47,7 @@ def amount(value: float) -> str:
 def percent(share: float) -> str:
     """A share in whole percent; never all or nothing unless it is."""
     rounded = round(100 * share)
-    if rounded == 100 and share < 1 - 1e-12:
+    if rounded == 100 and share < 1 - ROUNDING_ERROR:
         return "over 99 %"
     return "under 1 %" if rounded == 0 and share > 0 else f"{rounded} %"
 

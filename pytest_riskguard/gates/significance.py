@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import FEW_TOPICS, REACHED, own_method
+from pytest_riskguard.gates.decision import FEW_TOPICS, own_method
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import upper_p_value
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 def decision_p_value(comparison: Comparison) -> float | None:
@@ -55,7 +56,7 @@ def p_by_rule(
 
 
 def _at(gate: Gate, evidence: Evidence, alpha: float) -> float:
-    x, bound = evidence.scores(alpha), -gate.tolerance - REACHED
+    x, bound = evidence.scores(alpha), -gate.tolerance - ROUNDING_ERROR
     return p_by_rule(
         gate,
         lambda method: upper_p_value(x, method=method, bound=bound),

@@ -19,11 +19,10 @@ from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
 from pytest_riskguard.inference._bootstrap.pool_scores import Pool
 from pytest_riskguard.inference.georisk_difference import GeoRiskDifference
 from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: The reference that is the median GeoRisk of all systems but the candidate.
 MEDIAN = "median"
-#: GeoRisks this close, as a share of the larger, are one.
-SAME = 1e-12
 #: So many replicates shall lie beyond a limit; not fewer nor more replicates than these.
 IN_TAIL = 1000
 FEWEST_REPLICATES, MOST_REPLICATES = 20_000, 200_000
@@ -171,7 +170,7 @@ def pool_inference(
     kernel = PoolKernel(pool, alphas=alphas, tradeoff=tradeoff)
     whole, means = kernel.replicates(np.ones((pool.n_topics, 1), dtype=np.uint8))
     left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff).transpose(2, 1, 0)
-    same = SAME * float(np.max(whole))
+    same = ROUNDING_ERROR * float(np.max(whole))
     drawn = np.empty((len(references), len(alphas), count))
     ranks = _Ranks(candidate, shape=whole.shape[:2], same=same)
     done = 0

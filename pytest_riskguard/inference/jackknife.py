@@ -18,7 +18,7 @@ from pytest_riskguard.inference._bootstrap.sample import Sample, lattice_step
 from pytest_riskguard.inference._bootstrap.stepped import SteppedLaw, steps_up
 from pytest_riskguard.inference.intervals import critical_value, interval
 from pytest_riskguard.risk.checks import FloatArray, per_topic
-from pytest_riskguard.risk.urisk import CHANGED
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -26,8 +26,6 @@ BoolArray = npt.NDArray[np.bool_]
 ANGLES = 2**18
 #: What is left must keep this share of the sum of squares, or cancellation shows.
 REMAINING = 0.05
-#: What the whole leaves out of phi must be this small: leaving out a topic multiplies it by up to about 40.
-LEFT_OUT = 1e-12
 #: Limits this far in the tail are left to the law itself, which knows where it ends.
 SAFE_TAIL = 1e-6
 
@@ -82,7 +80,7 @@ def _student_t(full: Sample, values: FloatArray, level: float) -> FloatArray:
     total = math.fsum(full.centred**2)
     variance = (total - left**2 * full.n / n) / (n - 1)
     safe = variance * n > REMAINING * total
-    safe &= total > n * (1e3 * CHANGED * max(1.0, float(np.max(np.abs(full.x))))) ** 2
+    safe &= total > n * (1e3 * ROUNDING_ERROR * max(1.0, float(np.max(np.abs(full.x))))) ** 2
     half = critical_value(n, level=level) * np.sqrt(np.where(safe, variance, np.nan) / n)
     upper: FloatArray = full.mean - left / n + half
     return upper
@@ -94,7 +92,8 @@ def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -
     if full.distinct[0].size <= MOST_VALUES + 2:
         return upper  # what is left might be enumerated
     law = mean_law(full)
-    if not isinstance(law, SmoothLaw) or law.left_out > LEFT_OUT:
+    # leaving out a topic multiplies what is left out of phi by up to about 40
+    if not isinstance(law, SmoothLaw) or law.left_out > ROUNDING_ERROR:
         return upper
     shared = np.flatnonzero(~_may_have_other_steps(full, law, values))
     rows = max(1, ANGLES // law.frequencies)

@@ -19,12 +19,10 @@ from pytest_riskguard.inference._bootstrap.fft_law import MOST_POINTS, points_ov
 from pytest_riskguard.inference._bootstrap.inversion_law import PERIOD, Comb
 from pytest_riskguard.inference._bootstrap.sample import lattice_step
 from pytest_riskguard.risk.checks import FloatArray, per_topic
-from pytest_riskguard.risk.urisk import CHANGED
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Up to this many changed topics all sign patterns are counted, half of the topics against the other half.
 MOST_ENUMERATED = 30
-#: Sums this close, as a share of the sum of sizes, are one; so are sizes, as a share of the largest.
-SAME_SUM = 1e-12
 #: Error of a probability that comes out of a Fourier transform.
 ROUNDING = 1e-14
 #: A value of phi this small cannot be seen in any probability.
@@ -67,11 +65,11 @@ def sign_flip(differences: npt.ArrayLike) -> SignFlip:
         No topic, a second axis, a value that is not finite.
     """
     d = np.sort(per_topic(differences, name="differences"))
-    d = d[np.abs(d) > CHANGED]
+    d = d[np.abs(d) > ROUNDING_ERROR]
     if d.size == 0:
         return SignFlip(1.0, True)
     observed, sizes = math.fsum(d), np.sort(np.abs(d))
-    if sizes[-1] - sizes[0] <= SAME_SUM * sizes[-1]:
+    if sizes[-1] - sizes[0] <= ROUNDING_ERROR * sizes[-1]:
         return SignFlip(_at_least_tiny(float(bdtr(np.count_nonzero(d > 0), d.size, 0.5))), True)
     if d.size <= MOST_ENUMERATED:
         return SignFlip(_enumerated(sizes, observed), True)
@@ -109,7 +107,7 @@ def _enumerated(sizes: FloatArray, observed: float) -> float:
     """Both halves' sums are listed; for each of one half, the other's that stay low enough are counted."""
     half = sizes.size // 2
     first, second = np.sort(_sums(sizes[:half])), np.sort(_sums(sizes[half:]))
-    limit = observed + SAME_SUM * math.fsum(sizes)
+    limit = observed + ROUNDING_ERROR * math.fsum(sizes)
     count = int(np.searchsorted(second, limit - first, side="right").sum())
     return float(count / 2.0**sizes.size)
 
@@ -183,7 +181,7 @@ def _atom(d: FloatArray) -> float:
     """The share of sign patterns with the observed sum where equal sizes alone make sums equal."""
     order = np.argsort(np.abs(d), kind="stable")
     sizes, won = np.abs(d)[order], (d > 0)[order]
-    starts = np.flatnonzero(np.diff(sizes, prepend=-np.inf) > SAME_SUM * sizes[-1])
+    starts = np.flatnonzero(np.diff(sizes, prepend=-np.inf) > ROUNDING_ERROR * sizes[-1])
     held = np.diff(starts, append=sizes.size)
     wins = np.add.reduceat(won.astype(np.float64), starts)
     ways = gammaln(held + 1) - gammaln(wins + 1) - gammaln(held - wins + 1)

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.risk.checks import FloatArray, loss_weight, mean, systems_by_topics
-from pytest_riskguard.risk.urisk import CHANGED, varies
+from pytest_riskguard.risk.urisk import varies
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 def correlations(scores: npt.ArrayLike) -> FloatArray:
@@ -47,7 +48,7 @@ def correlations(scores: npt.ArrayLike) -> FloatArray:
     found: FloatArray = np.clip(directions @ directions.T, -1.0, 1.0)
     found = (found + found.T) / 2
     # a system agrees with itself, and with its equal, exactly
-    found[np.abs(found - 1) <= CHANGED] = 1.0
+    found[np.abs(found - 1) <= ROUNDING_ERROR] = 1.0
     return found
 
 
@@ -95,7 +96,7 @@ def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> EveryBaseline:
             continue
         squares = ((x - means[:, None]) ** 2).tolist()
         errors = np.sqrt(np.array([math.fsum(row) for row in squares]) / (topics - 1) / topics)
-        moves = np.ptp(x, axis=1) > CHANGED * np.maximum(1.0, np.max(np.abs(x), axis=1))  # as ``urisk.varies``
+        moves = np.ptp(x, axis=1) > ROUNDING_ERROR * np.maximum(1.0, np.max(np.abs(x), axis=1))  # as ``urisk.varies``
         trisk[moves, column] = means[moves] / errors[moves]
     return EveryBaseline(urisk, trisk)
 
@@ -106,7 +107,7 @@ def statistics(found: EveryBaseline) -> FloatArray:
     ``statistic / 0`` has no value, but it has a side: a system that is worse than its baseline by the same amount on
     every topic comes after all those whose scores vary.
     """
-    sides: FloatArray = np.where(np.abs(found.urisk) <= CHANGED, 0.0, np.copysign(np.inf, found.urisk))
+    sides: FloatArray = np.where(np.abs(found.urisk) <= ROUNDING_ERROR, 0.0, np.copysign(np.inf, found.urisk))
     return np.where(np.isnan(found.trisk), sides, found.trisk)
 
 
@@ -149,7 +150,7 @@ def places(values: npt.ArrayLike) -> FloatArray:
     order = np.argsort(-values, kind="stable")
     falling = values[order]
     with np.errstate(invalid="ignore"):  # two infinities are equal, and their difference is no number
-        gaps = (falling[:-1] - falling[1:] > CHANGED) & (falling[:-1] != falling[1:])
+        gaps = (falling[:-1] - falling[1:] > ROUNDING_ERROR) & (falling[:-1] != falling[1:])
     groups = np.concatenate([[0], np.cumsum(gaps)]) if values.size else np.zeros(0, dtype=np.intp)
     sizes = np.bincount(groups)
     shared = np.cumsum(sizes) - (sizes - 1) / 2

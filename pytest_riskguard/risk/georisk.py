@@ -16,9 +16,7 @@ from scipy.special import ndtr
 
 from pytest_riskguard.risk.checks import LARGEST, FloatArray, refuse, systems_by_topics
 from pytest_riskguard.risk.tradeoff import loss_weight_of, smooth
-
-#: Measures that end at 1 may exceed it by as much, through rounding.
-ROUNDING = 1e-12
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 def expected_scores(scores: npt.ArrayLike) -> FloatArray:
@@ -176,7 +174,7 @@ def looks_like_percent(scores: npt.ArrayLike) -> bool:
 
     Parameters and errors are those of ``expected_scores``.
     """
-    return bool(np.any(_pool(scores) > 1 + ROUNDING))
+    return bool(np.any(_pool(scores) > 1 + ROUNDING_ERROR))
 
 
 def _pool(scores: npt.ArrayLike) -> FloatArray:

@@ -16,9 +16,8 @@ from scipy.special import stdtr
 
 from pytest_riskguard.risk.checks import FloatArray, loss_weight, mean, per_topic
 from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
-#: Two scores that differ by no more than this are the same score: anything less is rounding.
-CHANGED = 1e-12
 #: A win or a loss is more than this. Measures such as ERR give differences of 1e-8 to documents deep in a ranking,
 #: which no tool prints and nobody would call a loss.
 COUNTED = 1e-6
@@ -179,15 +178,15 @@ def counts(candidate: npt.ArrayLike, baseline: npt.ArrayLike) -> Counts:
     wins = int(np.count_nonzero(differences > COUNTED))
     lost = differences < -COUNTED
     losses = int(np.count_nonzero(lost))
-    heavy = int(np.count_nonzero(lost & (-differences > 0.2 * np.abs(baseline) + CHANGED)))
-    changed = int(np.count_nonzero(np.abs(differences) > CHANGED))
+    heavy = int(np.count_nonzero(lost & (-differences > 0.2 * np.abs(baseline) + ROUNDING_ERROR)))
+    changed = int(np.count_nonzero(np.abs(differences) > ROUNDING_ERROR))
     return Counts(wins, losses, differences.size - wins - losses, changed, heavy)
 
 
 def share_changed(differences: npt.ArrayLike) -> float:
     """The share of topics, from 0 to 1, whose score changed."""
     differences = per_topic(differences, name="differences")
-    return int(np.count_nonzero(np.abs(differences) > CHANGED)) / differences.size
+    return int(np.count_nonzero(np.abs(differences) > ROUNDING_ERROR)) / differences.size
 
 
 def break_even(alpha: float) -> float:
@@ -200,7 +199,7 @@ def break_even(alpha: float) -> float:
 
 def varies(x: FloatArray) -> bool:
     """Whether trade-off scores differ by more than the rounding of their size."""
-    return bool(np.ptp(x) > CHANGED * max(1.0, float(np.max(np.abs(x)))))
+    return bool(np.ptp(x) > ROUNDING_ERROR * max(1.0, float(np.max(np.abs(x)))))
 
 
 def _deviation(x: FloatArray) -> float:

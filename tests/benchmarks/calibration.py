@@ -23,11 +23,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import skew
 
-from pytest_riskguard.gates.decision import REACHED, enough_topics, interval_passes, margin, rule_for
+from pytest_riskguard.gates.decision import ROUNDING_ERROR, enough_topics, interval_passes, margin, rule_for
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import intervals, sign_flip
-from pytest_riskguard.risk.urisk import CHANGED
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "calibration.md"
 #: The section of the page that this script writes: from here to the end.
@@ -256,7 +255,7 @@ def gate_fails(d: Matrix, limits: dict[str, tuple[np.ndarray, np.ndarray]]) -> n
     """Whether a gate of method ``auto`` finds each column significantly risky, by the package's own rule."""
     gate = Gate("calibration", level=LEVEL)
     fails = np.zeros(d.shape[1], dtype=bool)
-    for column, changed in enumerate(np.count_nonzero(np.abs(d) > CHANGED, axis=0)):
+    for column, changed in enumerate(np.count_nonzero(np.abs(d) > ROUNDING_ERROR, axis=0)):
         rule = rule_for(gate, n_topics=d.shape[0], n_changed=int(changed))
         upper = {method: float(limits[method][1][column]) for method in rule.witnesses}
         fails[column] = not margin(gate, upper[rule.decisive(upper)]) >= 0
@@ -301,8 +300,8 @@ def _outcomes(
     of = {"gate": gate_fails(d, limits)}
     for method in cell.methods:
         lower, upper = limits[method]
-        of[f"{method} covers"] = (lower <= true + REACHED) & (true - REACHED <= upper)
-        of[f"{method} fails"] = upper < -REACHED
+        of[f"{method} covers"] = (lower <= true + ROUNDING_ERROR) & (true - ROUNDING_ERROR <= upper)
+        of[f"{method} fails"] = upper < -ROUNDING_ERROR
     varies = x.std(axis=0) > 0
     of["skewness"] = skew(x[:, varies], axis=0)
     if cell.sign_flips and alpha == 0:

@@ -29,10 +29,9 @@ import numpy as np
 
 from pytest_riskguard.inference import pool_inference
 from pytest_riskguard.inference.georisk_difference import METHODS
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 LEVEL = 0.95
-#: A limit this close to 0 has reached it.
-REACHED = 1e-12
 ALPHAS = (1.0, 5.0, 10.0)
 TOPICS = (25, 50, 250)
 SYSTEMS = (3, 10)
@@ -90,7 +89,7 @@ def simulate(batch: Batch) -> dict[str, object]:
         for difference in found.differences:
             for method in METHODS:
                 upper = difference.interval(method=method, level=LEVEL).upper
-                failed[method][difference.alpha] += upper < -REACHED
+                failed[method][difference.alpha] += upper < -ROUNDING_ERROR
     return {
         **asdict(batch),
         "simulations": BATCH,

@@ -10,15 +10,16 @@ from pytest_riskguard.evaluation import err, reading
 from pytest_riskguard.gates import decision, explain, notices, spec
 from pytest_riskguard.gates.pools import notices as pool_notices
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
-from pytest_riskguard.inference._bootstrap import enumeration, fft_law, sample
+from pytest_riskguard.inference._bootstrap import enumeration, fft_law
 from pytest_riskguard.inference.sign_flip import MOST_ENUMERATED
-from pytest_riskguard.risk.urisk import CHANGED, COUNTED
+from pytest_riskguard.risk.urisk import COUNTED
+from pytest_riskguard.rounding import ROUNDING_ERROR
 from tests.docs.pages import DOCS
 
 STATED = [
     ("explanation/rules.md", "From 10 to 24 topics", (decision.FEWEST_TOPICS, decision.FEW_TOPICS - 1) == (10, 24)),
     ("explanation/rules.md", "Fewer than 10 topics: `inconclusive`", decision.FEWEST_TOPICS == 10),
-    ("explanation/rules.md", "within 1e-12 of that counts as having reached it", decision.REACHED == 1e-12),
+    ("explanation/rules.md", "within 1e-12 of that counts as having reached it", ROUNDING_ERROR == 1e-12),
     (
         "explanation/rules.md",
         "At level 0.95 m is 6, at 0.999 it is 11",
@@ -29,7 +30,7 @@ STATED = [
         "(three changes, at\nlevel 0.95)",
         cannot_fail(3, 225, level=0.95) and not cannot_fail(4, 225, level=0.95),
     ),
-    ("explanation/rules.md", "differing by more than 1e-12", CHANGED == 1e-12),
+    ("explanation/rules.md", "differing by more than 1e-12", ROUNDING_ERROR == 1e-12),
     ("explanation/rules.md", "moves by more than 1e-6", COUNTED == 1e-6),
     ("explanation/rules.md", "A loss of 1e-6 or less is none", COUNTED == 1e-6),
     ("explanation/rules.md", "fewer than 250 topics carries", notices.ENOUGH_FOR_STUDENT == 250),
@@ -38,7 +39,7 @@ STATED = [
     ("explanation/intervals.md", "With up to 30\nchanged topics", MOST_ENUMERATED == 30),
     ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", fft_law.POINTS == 65_536),
     ("explanation/intervals.md", "of total probability below 1e-14", enumeration.LEFT_OUT == 1e-14),
-    ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", sample.SAME_ATOM == 1e-12),
+    ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", ROUNDING_ERROR == 1e-12),
     (
         "explanation/georisk.md",
         "40,000 of them for an interval at\nlevel 0.95",

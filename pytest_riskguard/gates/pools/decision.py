@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pytest_riskguard.gates.decision import REACHED, rule_for
+from pytest_riskguard.gates.decision import rule_for
 from pytest_riskguard.gates.significance import p_by_rule
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import Interval, effective_levels, holm
 from pytest_riskguard.inference.georisk_difference import GeoRiskDifference
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Intervals that every verdict reports.
 REPORTED = ("student_t", "percentile", "bca")
@@ -123,4 +124,4 @@ def tests_of(
 
 
 def _bound(gate: Gate, scale: float) -> float:
-    return -gate.tolerance - REACHED * min(scale, 1.0)
+    return -gate.tolerance - ROUNDING_ERROR * min(scale, 1.0)

@@ -7,8 +7,9 @@ from typing import Protocol
 
 import numpy as np
 
-from pytest_riskguard.inference._bootstrap.sample import SAME_ATOM, Sample
+from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: A probability this close below a level has reached it, and one this small is none: sums of masses carry rounding.
 REACHED = 1e-13
@@ -87,7 +88,7 @@ class StepLaw:
         sample: Sample,
         *,
         centre: float,
-        resolution: float = SAME_ATOM,
+        resolution: float = ROUNDING_ERROR,
     ) -> None:
         self.kind, self.centre, self.resolution = kind, centre, resolution
         self._atoms, self._tolerance = atoms, sample.same

@@ -11,11 +11,10 @@ import numpy.typing as npt
 
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 from pytest_riskguard.risk.urisk import varies
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Up to so many numbers are handed to Python as a list: quicker than one by one, but in need of memory.
 FEW_NUMBERS = 10_000
-#: Sums this close, in bootstrap standard errors, are one atom.
-SAME_ATOM = 1e-12
 #: A value this close to a multiple of the step, in steps, lies on the lattice.
 ON_LATTICE = 1e-6
 
@@ -126,7 +125,7 @@ class Sample:
     @cached_property
     def same(self) -> float:
         """Means this close, in units of x, are one: 1e-12 standard errors, or the rounding of x where it is more."""
-        return max(SAME_ATOM * self.scale, 4 * math.ulp(float(np.max(np.abs(self.x)))))
+        return max(ROUNDING_ERROR * self.scale, 4 * math.ulp(float(np.max(np.abs(self.x)))))
 
     def means(self, offsets: FloatArray) -> FloatArray:
         """Means of replicates from their mean offsets; 0 where only rounding keeps them from it."""

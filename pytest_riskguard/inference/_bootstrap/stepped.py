@@ -27,8 +27,9 @@ from pytest_riskguard.inference._bootstrap.inversion_law import (
     small_between,
     standard_phi,
 )
-from pytest_riskguard.inference._bootstrap.sample import SAME_ATOM, Sample
+from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: With fewer points the transform of the whole law is the cheaper way.
 FEWEST_POINTS = 2**12
@@ -45,7 +46,7 @@ class SteppedLaw(SmoothLaw):
 
     def __init__(self, sample: Sample, phi: ComplexArray, comb: Comb, *, left_out: float, step: float) -> None:
         super().__init__(sample, phi, comb, left_out=left_out)
-        self.resolution = max(SAME_ATOM, left_out / FAR_DENSITY)
+        self.resolution = max(ROUNDING_ERROR, left_out / FAR_DENSITY)
         #: between two atoms, in standard errors and in units of x
         self.spacing = step / sample.total
         self._apart = step / sample.n

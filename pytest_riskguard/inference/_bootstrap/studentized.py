@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.inference._bootstrap.enumeration import enumerated_resamples
-from pytest_riskguard.inference._bootstrap.sample import SAME_ATOM, Sample
+from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_laws import (
     MirroredLaw,
@@ -23,6 +23,7 @@ from pytest_riskguard.inference._bootstrap.studentized_laws import (
     vary,
 )
 from pytest_riskguard.inference._bootstrap.studentized_replicates import replicated_law
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: More than for the mean, whose law has other ways when there are many: what takes as long as drawing replicates.
 MOST_VECTORS = 400_000
@@ -77,11 +78,11 @@ def enumerated_t_law(sample: Sample) -> WeightedLaw | None:
     varied = (resamples.values > 1) | ((resamples.values == 1) & (resamples.draws < n))
     varied &= vary(sample, usual + added * unit, variances)
     moved = added[varied] + (usual - sample.mean) / unit
-    moved[np.abs(moved) * math.sqrt(n) <= SAME_ATOM] = 0.0  # the sample's own mean, but for rounding
+    moved[np.abs(moved) * math.sqrt(n) <= ROUNDING_ERROR] = 0.0  # the sample's own mean, but for rounding
     return WeightedLaw(
         "enumerated",
         math.sqrt(n - 1) * moved / np.sqrt(variances[varied]),
         resamples.masses[varied],
-        resolution=SAME_ATOM,
+        resolution=ROUNDING_ERROR,
         no_variation=math.fsum(resamples.masses[~varied]),
     )

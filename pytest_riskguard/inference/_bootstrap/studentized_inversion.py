@@ -27,6 +27,7 @@ from pytest_riskguard.inference._bootstrap.inversion import ComplexArray
 from pytest_riskguard.inference._bootstrap.inversion_law import PERIOD, STEP
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 FIRST_FREQUENCIES = 64
 #: Pairs of frequencies, of the sum times of the rest, at the most.
@@ -43,8 +44,6 @@ NO_DENSITY = 1e-14
 NO_REST = 1e-10
 #: The levels of the limits whose errors are estimated.
 LEVELS = (0.0005, 0.025, 0.975, 0.9995)
-#: A quantile is found where F is this close to its level on the normal scale.
-SAME_NORMAL = 1e-12
 MOST_STEPS = 200
 FURTHEST = 1e9
 #: Probabilities below this are none; F is rounded by more than the second.
@@ -218,7 +217,7 @@ class InvertedLaw:
         for step in range(MOST_STEPS):
             t = (low * above - high * below) / (above - below) if step % 4 < 3 and below < above else (low + high) / 2
             left = excess(t)
-            if abs(left) < SAME_NORMAL or high - low < SAME_NORMAL * max(1.0, abs(t)):
+            if abs(left) < ROUNDING_ERROR or high - low < ROUNDING_ERROR * max(1.0, abs(t)):
                 break
             # the end that stays counts for half, or else it might stay for ever (the Illinois rule)
             if left > 0:

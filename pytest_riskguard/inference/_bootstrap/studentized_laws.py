@@ -10,7 +10,7 @@ import numpy.typing as npt
 from pytest_riskguard.inference._bootstrap.laws import REACHED
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.risk.urisk import CHANGED
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Statistics this close, as a share of their size where that exceeds 1, are one.
 SAME_STATISTIC = 1e-9
@@ -102,7 +102,7 @@ def vary(sample: Sample, means: FloatArray, variances: FloatArray) -> npt.NDArra
     """
     # scores that span s have a variance of s^2/(2 n) at least
     spans = np.sqrt(2 * sample.n * variances) * sample.deviation
-    return np.asarray(spans > CHANGED * np.maximum(1.0, np.abs(means)))
+    return np.asarray(spans > ROUNDING_ERROR * np.maximum(1.0, np.abs(means)))
 
 
 def leans_left(sample: Sample) -> bool:

@@ -27,6 +27,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     with_unit,
 )
 from pytest_riskguard.reports.text import clean, counted, plain, signed
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Up to so many topics a bar carries the topic's name, and up to so many each topic has a bar.
 NAMED, SINGLE = 60, 400
@@ -34,8 +35,6 @@ NAMED, SINGLE = 60, 400
 HARMFUL = 25
 #: Bins of a histogram: an even number, so that 0 lies between two of them.
 BINS = 60
-#: A difference below this is none: the last bits of a sum.
-_CHANGED = 1e-12
 _HEIGHT = 170
 
 
@@ -53,7 +52,7 @@ def rows(verdict: Verdict, columns: TopicColumns) -> list[Row]:
         strict=True,
     ):
         difference = ours - theirs
-        change = "same" if abs(difference) <= _CHANGED else "loss" if difference < 0 else "win"
+        change = "same" if abs(difference) <= ROUNDING_ERROR else "loss" if difference < 0 else "win"
         flagged = critical is not None and abs(standing) > critical
         asked = f" {clean(query, limit=60)}" if query else ""
         found.append(
