@@ -141,7 +141,7 @@ def show(
     from pytest_riskguard.reports.detail import Detail, draws_blocks
     from pytest_riskguard.reports.terminal import explain, headline, uncorrected
 
-    width = max(shutil.get_terminal_size().columns, 40)
+    width = terminal_width()
     detail = Detail(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
     for verdict in verdicts:
         problem = problem_of(verdict)
@@ -151,6 +151,31 @@ def show(
         click.echo(f"{word} {text}", err=to_stderr)
     if not quiet and (remark := uncorrected(verdicts)):
         click.echo(click.wrap_text(remark, detail.width, "  ", "    "), err=to_stderr)
+
+
+def terminal_width() -> int:
+    """Columns to print in."""
+    return max(shutil.get_terminal_size().columns, 40)
+
+
+def show_study(text: str, content: str, *, json_path: str | None) -> None:
+    """Print a text, and write the same as JSON if asked: with ``-`` to standard output, where nothing else goes then.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be written.
+    """
+    from pytest_riskguard.reports.writing import write_text
+
+    click.echo(text, err=json_path == "-")
+    if json_path == "-":
+        click.echo(content, nl=False)
+    elif json_path is not None:
+        try:
+            write_text(Path(json_path), content)
+        except OSError as error:
+            raise UsageError(f"--json {json_path}: cannot write ({error.strerror})") from None
 
 
 def tell_github(verdicts: Sequence[Verdict], *, to_stderr: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +9,12 @@ import click
 
 from pytest_riskguard.cli.inputs import measures_of, once, referee_for, source_of, whole_store
 from pytest_riskguard.cli.options import collection_options, pool_options
-from pytest_riskguard.cli.output import ExitStatus
+from pytest_riskguard.cli.output import ExitStatus, show_study, terminal_width
 from pytest_riskguard.cli.parameters import NamedPath, NamedPathType
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.spec import Missing
-    from pytest_riskguard.pool_study.report import PoolReport
 
 
 @click.command()
@@ -42,10 +40,11 @@ def pool(
     """
     from pytest_riskguard.gates.align import on_one_list
     from pytest_riskguard.gates.spec import Gate
-    from pytest_riskguard.pool_study.report import FEWEST_SYSTEMS, MOST_SYSTEMS, pool_report
+    from pytest_riskguard.pool_study.report import MAX_SYSTEMS, MIN_SYSTEMS, pool_report
+    from pytest_riskguard.reports.pool import dumps, explain
 
     if scores and not systems:
-        raise UsageError("--scores needs tables of per-topic scores: name two at least")
+        raise UsageError("--scores needs at least two tables of per-topic scores")
     referee, stored = referee_for(qrels, topics, store, measures, systems, scores=scores, whole=not systems)
     if systems:
         sources = [source_of(given, stored, scores=scores, option="SYSTEM") for given in systems]
@@ -53,26 +52,14 @@ def pool(
         sources = list(whole_store(stored))
     once("SYSTEM", [source.label for source in sources])
     once("--alpha", [f"{value:g}" for value in alphas])
-    if not FEWEST_SYSTEMS <= len(sources) <= MOST_SYSTEMS:
-        where = "named" if systems else "stored"
-        raise UsageError(f"a pool has {FEWEST_SYSTEMS} to {MOST_SYSTEMS} systems, {len(sources)} {where}")
-    wanted = measures_of(measures, Path(systems[0].text) if systems else Path(), scores=scores)
+    if not MIN_SYSTEMS <= len(sources) <= MAX_SYSTEMS:
+        where = "given" if systems else "stored"
+        raise UsageError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems, got {len(sources)} {where}")
     gate = Gate(name="pool", missing=missing)
-    pools = [on_one_list(gate, [referee.scores(source, measure) for source in sources]) for measure in wanted]
-    found = pool_report(pools, alphas=alphas)
-    _show(found, json_path)
+    pools = [
+        on_one_list(gate, [referee.scores(source, measure) for source in sources])
+        for measure in measures_of(measures, Path(systems[0].text) if systems else Path(), scores=scores)
+    ]
+    report = pool_report(pools, alphas=alphas)
+    show_study(explain(report, width=terminal_width()), dumps(report), json_path=json_path)
     return ExitStatus.PASSED
-
-
-def _show(report: PoolReport, json_path: str | None) -> None:
-    from pytest_riskguard.reports.pool import dumps, explain
-    from pytest_riskguard.reports.writing import write_text
-
-    click.echo(explain(report, width=max(shutil.get_terminal_size().columns, 40)), err=json_path == "-")
-    if json_path == "-":
-        click.echo(dumps(report), nl=False)
-    elif json_path is not None:
-        try:
-            write_text(Path(json_path), dumps(report))
-        except OSError as error:
-            raise UsageError(f"--json {json_path}: cannot write ({error.strerror})") from None

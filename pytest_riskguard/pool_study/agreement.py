@@ -1,7 +1,7 @@
-"""How far two orders of the same systems agree: rank-biased overlap, and Kendall's tau.
+"""How much two orders of the same systems agree: rank-biased overlap and Kendall's tau.
 
 W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", ACM Transactions on Information
-Systems 28(4), 2010. No package that is kept up has both its bounds and its ties, so the overlap is computed here.
+Systems 28(4), 2010. No maintained package has both its bounds and its ties, so the overlap is computed here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pytest_riskguard.pool_study.bias import places
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 
-#: The persistence that the papers use: the ten systems on top have 86 % of the weight.
+#: The persistence that papers use: the top ten systems have 86 % of the weight.
 PHI = 0.9
 
 
@@ -26,10 +26,10 @@ class Overlap:
     Attributes
     ----------
     lower : float
-        What is certain from the systems seen, were the orders to go on with systems that have nothing in common.
+        The overlap if both orders continued with systems that have nothing in common.
     residual : float
-        What further systems could add. Both orders hold the same systems, so the upper bound ``lower + residual`` is
-        also the extrapolated value, and the overlap of the pool taken as complete.
+        How much further systems could add. Both orders hold the same systems, so the upper bound ``lower + residual``
+        is also the extrapolated value, and the overlap of the pool taken as complete.
     """
 
     lower: float
@@ -37,19 +37,19 @@ class Overlap:
 
     @property
     def extrapolated(self) -> float:
-        """The overlap if further systems agree as those at the end do, which is wholly (Eq. 23)."""
+        """The overlap if further systems agree completely, as the whole orders do (Eq. 23)."""
         return self.lower + self.residual
 
 
 def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: float = PHI) -> Overlap:
-    """Rank-biased overlap of the orders that two sets of values put the same systems in.
+    """Rank-biased overlap of two orders of the same systems.
 
     Parameters
     ----------
     first, second : array, shape (n_systems,)
-        Values of the same systems in the same order; the highest is on top. Values within 1e-12 are tied.
+        The values that order the systems; the highest is at the top. Values within 1e-12 are tied.
     phi : float
-        The chance to look one place further down, above 0 and below 1.
+        The probability of looking one place further down, above 0 and below 1.
 
     Raises
     ------
@@ -58,8 +58,8 @@ def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: flo
 
     References
     ----------
-    Webber et al. 2010: the sum Eq. 4, its lower bound Eq. 11, its residual Eq. 30, for whole orders of the same n
-    systems, so that X_n = n and f = n.
+    Webber et al. 2010: Eq. 4, its lower bound Eq. 11 and its residual Eq. 30, for whole orders of the same n systems,
+    so X_n = n and f = n.
     """
     if not 0 < phi < 1:
         raise ValueError(f"phi must be above 0 and below 1, got {phi!r}")
@@ -67,7 +67,7 @@ def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: flo
     n = agreements.size
     depths = np.arange(1, n + 1)
     seen = (1 - phi) * math.fsum(phi ** (depths - 1) * agreements)
-    # n systems in common at every depth d > n: (1 - phi) sum phi^(d-1) n/d, the log series without its first n terms
+    # n systems in common at depths d > n: (1 - phi) sum phi^(d-1) n/d, the logarithm's series from term n + 1
     beyond = n * (1 - phi) / phi * (-math.log1p(-phi) - math.fsum(phi**depths / depths))
     beyond = min(max(beyond, 0.0), phi**n)
     return Overlap(seen + beyond, phi**n - beyond)
@@ -76,8 +76,8 @@ def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: flo
 def agreement_by_depth(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArray:
     """The share of systems that the tops of two orders have in common, at depths 1 to n_systems.
 
-    Systems that are tied stand at the first of their places together, so that a top may be longer than its depth:
-    the share is of the mean length, ``2 X_d / (|S_d| + |T_d|)`` (section 5.4 of Webber et al.).
+    Tied systems all take the first of their places, so a top can be longer than its depth: the share is of the mean
+    length, ``2 X_d / (|S_d| + |T_d|)`` (section 5.4 of Webber et al.).
 
     Parameters and errors are those of ``rank_biased_overlap``.
     """
@@ -92,35 +92,35 @@ def agreement_by_depth(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArra
 
 
 def _top_places(values: npt.ArrayLike, name: str) -> npt.NDArray[np.intp]:
-    """The first of the places that a system shares with its equals."""
+    """Places where tied systems all take the first of the places that they share."""
     shared = places(per_topic(values, name=name))
     _, inverse, sizes = np.unique(shared, return_inverse=True, return_counts=True)
     return np.rint(shared - (sizes[inverse] - 1) / 2).astype(np.intp)
 
 
 def kendall_tau(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
-    """Kendall's tau-b of two orders: from -1 (reversed) to 1 (the same), corrected for ties.
+    """Kendall's tau-b of two orders, corrected for ties: 1 for the same order, -1 for the reverse.
 
     Parameters
     ----------
     first, second : array, shape (n_systems,)
-        Values of the same systems in the same order. Values within 1e-12 are tied.
+        The values that order the systems. Values within 1e-12 are tied.
 
     Returns
     -------
     float or None
-        None where an order has all systems tied, so for a single system too.
+        None where all systems are tied in an order, so for a single system too.
 
     Raises
     ------
     ValueError
         No system, shapes that differ, a NaN.
     """
-    one, other = (
-        np.sign(np.subtract.outer(shared, shared))
-        for shared in (places(per_topic(first, name="first")), places(per_topic(second, name="second")))
-    )
-    if one.shape != other.shape:
-        raise ValueError(f"first and second differ in length: {len(one)} and {len(other)} systems")
-    untied = float(np.count_nonzero(one)) * float(np.count_nonzero(other))
-    return None if untied == 0 else float(np.sum(one * other)) / math.sqrt(untied)
+    orders = [places(per_topic(values, name=name)) for values, name in ((first, "first"), (second, "second"))]
+    if orders[0].shape != orders[1].shape:
+        raise ValueError(f"first and second differ in shape: {orders[0].shape} and {orders[1].shape}")
+    if any(np.ptp(order) == 0 for order in orders):
+        return None
+    from scipy.stats import kendalltau  # takes 0.8 s to import
+
+    return float(kendalltau(*orders).statistic)

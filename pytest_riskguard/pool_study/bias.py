@@ -1,8 +1,8 @@
-"""Every system of a pool as the baseline of all the others: whether one baseline is a fair yardstick.
+"""Every system of a pool as the baseline of all the others: correlations, risks and places.
 
 B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
-systems", ECIR 2014: a baseline favours the systems whose scores go up and down over topics as its own do. In every
-matrix of this module a row is a system that is judged, and a column the baseline that it is judged against.
+systems", ECIR 2014: a baseline favours systems whose scores rise and fall over topics as its own do. In every matrix
+of this module, rows are judged systems and columns are the baselines that they are judged against.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 def correlations(scores: npt.ArrayLike) -> FloatArray:
-    """Pearson's correlation over topics of every system with every other.
+    """Pearson's correlation over topics between all pairs of systems.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ def correlations(scores: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     array, shape (n_systems, n_systems)
-        Symmetric, from -1 to 1. A system that scores the same on every topic has no correlation: its row and its
-        column are NaN, the diagonal included.
+        Symmetric, from -1 to 1. The row and the column of a system that scores the same on every topic are NaN, the
+        diagonal included.
 
     Raises
     ------
@@ -42,26 +42,25 @@ def correlations(scores: npt.ArrayLike) -> FloatArray:
     for row, system in enumerate(scores):
         if varies(system):
             centred = system - mean(system)
-            # first to a size near 1: squares of very small or very large scores leave the range of floats
+            # scaled to a size near 1: squares of very small or very large scores leave the range of floats
             centred = centred / np.max(np.abs(centred))
             directions[row] = centred / math.sqrt(math.fsum(centred**2))
-    found: FloatArray = np.clip(directions @ directions.T, -1.0, 1.0)
-    found = (found + found.T) / 2
-    # a system agrees with itself, and with its equal, exactly
-    found[np.abs(found - 1) <= ROUNDING_ERROR] = 1.0
-    return found
+    matrix: FloatArray = np.clip(directions @ directions.T, -1.0, 1.0)
+    matrix = (matrix + matrix.T) / 2
+    matrix[np.abs(matrix - 1) <= ROUNDING_ERROR] = 1.0  # exact for a system with itself or with its equal
+    return matrix
 
 
 @dataclass(frozen=True, eq=False)
 class EveryBaseline:
-    """Risk of each system of a pool against each, shape (n_systems, n_systems): rows are judged, columns baselines.
+    """Risk of all systems against all, shape (n_systems, n_systems): rows are judged, columns are baselines.
 
     Attributes
     ----------
     urisk : array
         In units of the measure; 0 on the diagonal.
     trisk : array
-        URisk over its standard error; NaN where the trade-off scores do not vary, so on the diagonal too.
+        URisk over its standard error; NaN where the trade-off scores do not vary, as on the diagonal.
     """
 
     urisk: FloatArray
@@ -69,7 +68,7 @@ class EveryBaseline:
 
 
 def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> EveryBaseline:
-    """URisk and TRisk of each system with each system as its baseline (ECIR 2014, Table 2).
+    """URisk and TRisk of every system against every system as the baseline (ECIR 2014, Table 2).
 
     Parameters
     ----------
@@ -96,35 +95,35 @@ def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> EveryBaseline:
             continue
         squares = ((x - means[:, None]) ** 2).tolist()
         errors = np.sqrt(np.array([math.fsum(row) for row in squares]) / (topics - 1) / topics)
-        moves = np.ptp(x, axis=1) > ROUNDING_ERROR * np.maximum(1.0, np.max(np.abs(x), axis=1))  # as ``urisk.varies``
-        trisk[moves, column] = means[moves] / errors[moves]
+        varying = np.ptp(x, axis=1) > ROUNDING_ERROR * np.maximum(
+            1.0, np.max(np.abs(x), axis=1)
+        )  # as ``urisk.varies``
+        trisk[varying, column] = means[varying] / errors[varying]
     return EveryBaseline(urisk, trisk)
 
 
-def statistics(found: EveryBaseline) -> FloatArray:
-    """TRisk with a place for everyone: without variation it is 0 for equal systems and infinite for others.
+def sortable_trisk(risks: EveryBaseline) -> FloatArray:
+    """TRisk with a value for every pair: without variation 0 for equal systems, infinite for others, signed as URisk.
 
-    ``statistic / 0`` has no value, but it has a side: a system that is worse than its baseline by the same amount on
-    every topic comes after all those whose scores vary.
+    So a system that is worse than its baseline by the same amount on every topic comes after all those that vary.
     """
-    sides: FloatArray = np.where(np.abs(found.urisk) <= ROUNDING_ERROR, 0.0, np.copysign(np.inf, found.urisk))
-    return np.where(np.isnan(found.trisk), sides, found.trisk)
+    limits: FloatArray = np.where(np.abs(risks.urisk) <= ROUNDING_ERROR, 0.0, np.copysign(np.inf, risks.urisk))
+    return np.where(np.isnan(risks.trisk), limits, risks.trisk)
 
 
 def ranks(values: npt.ArrayLike) -> FloatArray:
-    """Places of the systems against each baseline: 1 is the least risky; equals share the mean of their places.
+    """Places of the systems under each baseline: 1 is the least risky; ties share the mean of their places.
 
     Parameters
     ----------
     values : array, shape (n_systems, n_systems)
-        Higher is better, as ``every_baseline`` gives them. The diagonal is not looked at: a baseline is no competitor
-        in its own ranking, as in ECIR 2014's Table 2.
+        Higher is better, as from ``every_baseline``. The diagonal is ignored: a baseline has no place in its own
+        ranking, as in ECIR 2014's Table 2.
 
     Returns
     -------
     array, shape (n_systems, n_systems)
-        Each column holds the places 1 to n_systems - 1, and NaN on the diagonal. Values that differ by no more than
-        1e-12 are equal.
+        Each column holds the places 1 to n_systems - 1, and NaN on the diagonal. Values within 1e-12 are tied.
 
     Raises
     ------
@@ -136,24 +135,24 @@ def ranks(values: npt.ArrayLike) -> FloatArray:
         raise ValueError(f"values must be systems by the same systems as baselines, got shape {values.shape}")
     others = ~np.eye(len(values), dtype=bool)
     if np.any(np.isnan(values[others])):
-        raise ValueError("values must be numbers but for the diagonal, got nan")
-    found = np.full(values.shape, np.nan)
+        raise ValueError("values must be numbers off the diagonal, got nan")
+    table = np.full(values.shape, np.nan)
     for column in range(len(values)):
         rows = others[:, column]
-        found[rows, column] = places(values[rows, column])
-    return found
+        table[rows, column] = places(values[rows, column])
+    return table
 
 
 def places(values: npt.ArrayLike) -> FloatArray:
-    """Places from the highest value (1) to the lowest; those within 1e-12 of a neighbour share their mean place."""
+    """Places from the highest value (1) to the lowest; values within 1e-12 of a neighbour share their mean place."""
     values = np.asarray(values, dtype=np.float64)
     order = np.argsort(-values, kind="stable")
     falling = values[order]
-    with np.errstate(invalid="ignore"):  # two infinities are equal, and their difference is no number
+    with np.errstate(invalid="ignore"):  # inf - inf is NaN, and the two are tied
         gaps = (falling[:-1] - falling[1:] > ROUNDING_ERROR) & (falling[:-1] != falling[1:])
     groups = np.concatenate([[0], np.cumsum(gaps)]) if values.size else np.zeros(0, dtype=np.intp)
     sizes = np.bincount(groups)
     shared = np.cumsum(sizes) - (sizes - 1) / 2
-    found = np.empty(values.size)
-    found[order] = shared[groups]
-    return found
+    ranked = np.empty(values.size)
+    ranked[order] = shared[groups]
+    return ranked

@@ -1,4 +1,4 @@
-"""Principal components of systems by topics: which systems are good on the same topics."""
+"""Principal components of systems by topics: which systems do well on the same topics."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from pytest_riskguard.risk.checks import FloatArray, systems_by_topics
 
-#: Axes whose sum of squares is a smaller share of the whole are rounding.
-NEGLIGIBLE = 1e-24
-#: What subtracting a mean leaves of equal scores, as a share of their size.
+#: An axis that explains less than this share is rounding.
+_NEGLIGIBLE = 1e-24
+#: What is left of equal scores after subtracting their mean, as a share of their size.
 _ROUNDING = 1e-15
-#: Coordinates that differ by a smaller share of the largest are equal where a sign is chosen.
+#: Coordinates closer than this share of the largest are equal when the sign of an axis is chosen.
 _EQUAL = 1e-9
 
 
@@ -26,8 +26,8 @@ class Components:
     coordinates : array, shape (n_systems, n_axes)
         In units of the measure times the square root of topics; the first axis explains most.
     shares : array, shape (n_axes,)
-        Of the total sum of squares, from 0 to 1, falling; they add up to 1. No axis at all where there is nothing to
-        explain.
+        Of the total sum of squares, from 0 to 1, falling; they add up to 1. Without anything to explain there are no
+        axes.
     """
 
     coordinates: FloatArray
@@ -37,19 +37,19 @@ class Components:
 def principal_components(scores: npt.ArrayLike, *, centred: bool) -> Components:
     """Coordinates of the systems on the principal axes of their scores, and the share that each axis explains.
 
-    Uncentred, as in ECIR 2014, the first axis is close to the mean score, and the others contrast systems that are
-    good on different topics: a baseline favours systems that lie on its side. Centred, each topic's mean over the
-    systems is taken off first, so that only what tells systems apart is left to explain.
+    Uncentred, as in ECIR 2014, the first axis is close to the mean score, and the others contrast systems that do
+    well on different topics: a baseline favours systems on its side. Centred, each topic's mean over the systems is
+    subtracted first, which leaves only the differences between systems.
 
-    The sign of an axis means nothing; it is chosen so that the system farthest out has a positive coordinate, the
-    first of them where several are equally far.
+    The sign of an axis is arbitrary: the system farthest from 0 (the first one, if several are) has a positive
+    coordinate.
 
     Parameters
     ----------
     scores : array, shape (n_systems, n_topics)
         In units of the measure; at least two systems.
     centred : bool
-        Whether to take off each topic's mean.
+        Whether to subtract each topic's mean.
 
     Raises
     ------
@@ -66,11 +66,11 @@ def principal_components(scores: npt.ArrayLike, *, centred: bool) -> Components:
     if centred:
         table = table - table.mean(axis=0)
     largest = float(np.max(np.abs(table)))
-    if largest <= _ROUNDING * size:  # nothing, or what is left of equal systems when their mean is taken off
+    if largest <= _ROUNDING * size:  # all 0, or equal systems without their mean
         return Components(np.zeros((len(table), 0)), np.zeros(0))
     left, singular, _ = np.linalg.svd(table / largest, full_matrices=False)
     squares = singular**2
-    kept = squares > NEGLIGIBLE * squares.sum()
+    kept = squares > _NEGLIGIBLE * squares.sum()
     coordinates = left[:, kept] * singular[kept] * largest
     sizes = np.abs(coordinates)
     farthest = np.argmax(sizes >= (1 - _EQUAL) * sizes.max(axis=0), axis=0)

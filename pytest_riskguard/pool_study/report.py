@@ -1,4 +1,4 @@
-"""Every system of a pool as the baseline of all the others: whether one of them is a fair yardstick."""
+"""Every system of a pool as the baseline of all the others: all figures of ``riskguard pool``."""
 
 from __future__ import annotations
 
@@ -10,21 +10,22 @@ import numpy as np
 
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.pool_study.agreement import kendall_tau, rank_biased_overlap
-from pytest_riskguard.pool_study.bias import correlations, every_baseline, ranks, statistics
+from pytest_riskguard.pool_study.bias import correlations, every_baseline, ranks, sortable_trisk
 from pytest_riskguard.pool_study.components import principal_components
 from pytest_riskguard.pool_study.concordance import RankTest, changing_pairs, durbin_test, friedman_test
-from pytest_riskguard.pool_study.yardstick import YardstickFit, fit_of
+from pytest_riskguard.pool_study.yardstick import YardstickFit, fit_from_correlations
 from pytest_riskguard.risk.checks import FloatArray, mean
 from pytest_riskguard.risk.georisk import georisk, zrisk
 
-#: A pool for which the tables still make sense.
-FEWEST_SYSTEMS, MOST_SYSTEMS = 2, 200
-#: With two, there is nobody to rank but the other.
-FEWEST_RANKED = 3
+#: With more systems, tables of all pairs are of no use to a reader.
+MIN_SYSTEMS, MAX_SYSTEMS = 2, 200
+#: Two systems cannot be ranked: under each of them as the baseline only the other is left.
+MIN_RANKED = 3
 #: Principal axes whose coordinates are kept.
-AXES = 5
-#: Rows are systems judged, columns their baselines; None where there is no such number.
-Table = tuple[tuple[float | None, ...], ...]
+MAX_AXES = 5
+
+#: Rows are judged systems, columns are baselines; None where the figure is undefined.
+Matrix = tuple[tuple[float | None, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ class Axes:
 
 
 @dataclass(frozen=True)
-class Odd:
-    """A baseline that is an odd yardstick for a candidate, both by name."""
+class OddPair:
+    """A candidate and a baseline that is an odd yardstick for it."""
 
     candidate: str
     baseline: str
@@ -104,16 +105,16 @@ class Ranking:
     ----------
     by : str
         ``urisk`` or ``trisk``.
-    places : Table
-        1 is the least risky, equals share the mean of their places; None on the diagonal.
+    places : Matrix
+        1 is the least risky, ties share the mean of their places; None on the diagonal.
     pairs, pairs_changing : int
-        Pairs of systems, and those whose order is another under another baseline.
+        Pairs of systems, and those whose order depends on the baseline.
     friedman, durbin : RankTest or None
-        With each baseline's own 0 among the values, as in ECIR 2014, and without; see ``concordance``.
+        With each baseline's own 0 among the values, as in ECIR 2014, and without it.
     """
 
     by: str
-    places: Table
+    places: Matrix
     pairs: int
     pairs_changing: int
     friedman: RankTest | None
@@ -121,28 +122,28 @@ class Ranking:
 
 
 @dataclass(frozen=True)
-class AtAlpha:
+class AlphaStudy:
     """All systems against all, at one alpha; no ranking in a pool of two."""
 
     alpha: float
-    urisk: Table
-    trisk: Table
+    urisk: Matrix
+    trisk: Matrix
     standings: tuple[Standing, ...]
     rankings: tuple[Ranking, ...]
 
 
 @dataclass(frozen=True)
-class AtMeasure:
-    """All systems against all, for one measure; ``odd`` holds the pairs that go together badly."""
+class MeasureStudy:
+    """All systems against all, for one measure; ``odd`` starts with the oddest pair."""
 
     measure: str | None
     topics: int
     members: tuple[Member, ...]
-    correlations: Table
+    correlations: Matrix
     uncentred: Axes
     centred: Axes
-    odd: tuple[Odd, ...]
-    alphas: tuple[AtAlpha, ...]
+    odd: tuple[OddPair, ...]
+    alphas: tuple[AlphaStudy, ...]
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two orders agree.
+    """How much two orders agree.
 
     Attributes
     ----------
@@ -163,7 +164,7 @@ class Agreement:
     overlap_lower, overlap_residual : float
         Rank-biased overlap at phi 0.9. Their sum is the overlap of the pool taken as complete.
     tau : float or None
-        Kendall's tau-b; None where an order has all systems tied.
+        Kendall's tau-b; None where all systems are tied in an order.
     """
 
     first: Order
@@ -175,17 +176,17 @@ class Agreement:
 
 @dataclass(frozen=True)
 class PoolReport:
-    """A pool of systems as each other's yardstick.
+    """The study of a pool.
 
     Attributes
     ----------
     systems : tuple of str
         In the order of every row and column.
     qrels : str or None
-        Digest of the judgements; None for scores that came without.
+        Digest of the judgements; None for scores without any.
     digests : tuple of (str or None)
         Of each system's run or scores.
-    measures : tuple of AtMeasure
+    measures : tuple of MeasureStudy
     agreements : tuple of Agreement
         Between the orders of one measure, and between measures at the same alpha; none in a pool of two.
     """
@@ -193,7 +194,7 @@ class PoolReport:
     systems: tuple[str, ...]
     qrels: str | None
     digests: tuple[str | None, ...]
-    measures: tuple[AtMeasure, ...]
+    measures: tuple[MeasureStudy, ...]
     agreements: tuple[Agreement, ...]
 
 
@@ -205,11 +206,10 @@ def pool_report(
     Parameters
     ----------
     pools : sequence of pairs
-        For each measure the scores of the systems, on the same topics, and for each system the topics that it did not
-        answer. The systems are always the same, in the same order. Scores may be negative: nothing here depends on
-        where 0 lies.
+        For each measure the scores of the systems on the same topics, and for each system the topics that it did not
+        answer. Systems are the same for all measures, in the same order. Scores may be negative.
     alphas : sequence of float
-        Extra weights of a loss, at least 0, no two the same.
+        Extra weights of a loss, at least 0, all different.
 
     Raises
     ------
@@ -219,89 +219,92 @@ def pool_report(
     if not pools:
         raise ValueError("expected scores for at least one measure, found none")
     systems = pools[0][0]
-    count = len(systems)
-    if not FEWEST_SYSTEMS <= count <= MOST_SYSTEMS:
-        raise ValueError(f"a pool has {FEWEST_SYSTEMS} to {MOST_SYSTEMS} systems, got {count}")
-    found = [_at_measure(pool, missing, alphas=alphas) for pool, missing in pools]
+    if not MIN_SYSTEMS <= len(systems) <= MAX_SYSTEMS:
+        raise ValueError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems, got {len(systems)}")
+    measures = [_measure(pool, missing, alphas=alphas) for pool, missing in pools]
     return PoolReport(
         systems=tuple(system.name for system in systems),
         qrels=next((system.qrels_digest for system in systems if system.qrels_digest), None),
         digests=tuple(system.digest for system in systems),
-        measures=tuple(found),
-        agreements=tuple(_agreements(found)) if count >= FEWEST_RANKED else (),
+        measures=tuple(measures),
+        agreements=tuple(_agreements(measures)) if len(systems) >= MIN_RANKED else (),
     )
 
 
-def _at_measure(
+def _measure(
     pool: Sequence[TopicScores], missing: Sequence[tuple[str, ...]], *, alphas: Sequence[float]
-) -> AtMeasure:
+) -> MeasureStudy:
     names = [system.name for system in pool]
     scores = np.array([system.values for system in pool])
-    found = correlations(scores)
-    return AtMeasure(
+    matrix = correlations(scores)
+    return MeasureStudy(
         measure=pool[0].measure,
         topics=scores.shape[1],
         members=tuple(
-            Member(name, mean(row), *_spread(np.delete(found[i], i)), missing[i])
+            Member(name, mean(row), *_spread(np.delete(matrix[i], i)), missing[i])
             for i, (name, row) in enumerate(zip(names, scores, strict=True))
         ),
-        correlations=_table(found),
+        correlations=_matrix(matrix),
         uncentred=_axes(scores, centred=False),
         centred=_axes(scores, centred=True),
-        odd=tuple(_odd(names, found, topics=scores.shape[1])),
-        alphas=tuple(_at_alpha(names, scores, alpha) for alpha in alphas),
+        odd=_odd_pairs(names, matrix, topics=scores.shape[1]),
+        alphas=tuple(_alpha(names, scores, alpha) for alpha in alphas),
     )
 
 
 def _axes(scores: FloatArray, *, centred: bool) -> Axes:
     components = principal_components(scores, centred=centred)
-    kept = components.coordinates[:, :AXES].tolist()
+    kept = components.coordinates[:, :MAX_AXES].tolist()
     return Axes(tuple(components.shares.tolist()), tuple(tuple(row) for row in kept))
 
 
-def _odd(names: Sequence[str], found: FloatArray, *, topics: int) -> Iterator[Odd]:
-    """The pairs of candidate and baseline that go together badly, the worst first."""
-    fits = [
-        Odd(candidate, baseline, fit_of(float(found[i, j]), np.delete(found[:, j], [i, j]), topics=topics))
+def _odd_pairs(names: Sequence[str], matrix: FloatArray, *, topics: int) -> tuple[OddPair, ...]:
+    pairs = [
+        OddPair(
+            candidate,
+            baseline,
+            fit_from_correlations(float(matrix[i, j]), np.delete(matrix[:, j], [i, j]), topics=topics),
+        )
         for i, candidate in enumerate(names)
         for j, baseline in enumerate(names)
         if i != j
     ]
-    yield from sorted((pair for pair in fits if pair.fit.odd), key=lambda pair: -(pair.fit.distance or 0.0))
+    return tuple(sorted((pair for pair in pairs if pair.fit.odd), key=lambda pair: -(pair.fit.distance or 0.0)))
 
 
-def _at_alpha(names: Sequence[str], scores: FloatArray, alpha: float) -> AtAlpha:
+def _alpha(names: Sequence[str], scores: FloatArray, alpha: float) -> AlphaStudy:
     risks = every_baseline(scores, alpha=alpha)
-    ranked = len(names) >= FEWEST_RANKED
-    places = ranks(risks.urisk)
-    defined = not np.any(scores < 0)
-    z, geo = (of(scores, alpha=alpha).tolist() if defined else [None] * len(names) for of in (zrisk, georisk))
-    standings = []
-    for i, name in enumerate(names):
-        lowest, median, highest = _spread(np.delete(risks.urisk[i], i))
-        taken = np.delete(places[i], i)
-        firsts = np.count_nonzero(taken == np.delete(np.nanmin(places, axis=0), i)) if ranked else 0
-        standings.append(
-            Standing(
-                name,
-                lowest or 0.0,
-                median or 0.0,
-                highest or 0.0,
-                float(np.mean(taken)) if ranked else None,
-                float(np.min(taken)) if ranked else None,
-                float(np.max(taken)) if ranked else None,
-                int(firsts),
-                z[i],
-                geo[i],
-            )
-        )
-    return AtAlpha(
+    rankings = (_ranking("urisk", risks.urisk), _ranking("trisk", sortable_trisk(risks)))
+    return AlphaStudy(
         alpha=alpha,
-        urisk=_table(risks.urisk),
-        trisk=_table(risks.trisk),
-        standings=tuple(standings),
-        rankings=(_ranking("urisk", risks.urisk), _ranking("trisk", statistics(risks))) if ranked else (),
+        urisk=_matrix(risks.urisk),
+        trisk=_matrix(risks.trisk),
+        standings=tuple(_standings(names, scores, alpha, risks.urisk)),
+        rankings=rankings if len(names) >= MIN_RANKED else (),
     )
+
+
+def _standings(names: Sequence[str], scores: FloatArray, alpha: float, urisk: FloatArray) -> Iterator[Standing]:
+    places = ranks(urisk)
+    best = np.nanmin(places, axis=0)
+    ranked = len(names) >= MIN_RANKED
+    pool_risks = [[None] * len(names)] * 2  # neither is defined for negative scores
+    if not np.any(scores < 0):
+        pool_risks = [risk(scores, alpha=alpha).tolist() for risk in (zrisk, georisk)]
+    for i, name in enumerate(names):
+        others = np.arange(len(names)) != i
+        risks, own = urisk[i, others], places[i, others]
+        yield Standing(
+            name,
+            float(risks.min()),
+            float(np.median(risks)),
+            float(risks.max()),
+            float(own.mean()) if ranked else None,
+            float(own.min()) if ranked else None,
+            float(own.max()) if ranked else None,
+            int(np.count_nonzero(own == best[others])) if ranked else 0,
+            *(values[i] for values in pool_risks),
+        )
 
 
 def _ranking(by: str, values: FloatArray) -> Ranking:
@@ -309,7 +312,7 @@ def _ranking(by: str, values: FloatArray) -> Ranking:
     n = len(values)
     return Ranking(
         by=by,
-        places=_table(places),
+        places=_matrix(places),
         pairs=n * (n - 1) // 2,
         pairs_changing=changing_pairs(places),
         friedman=friedman_test(values),
@@ -317,16 +320,14 @@ def _ranking(by: str, values: FloatArray) -> Ranking:
     )
 
 
-def _agreements(measures: Sequence[AtMeasure]) -> Iterator[Agreement]:
-    """Orders that differ in one thing: the alpha, within a measure; or the measure, at one alpha."""
-    orders = {
-        Order(at.measure, alpha): values
-        for at in measures
-        for alpha, values in (
-            (None, [member.mean for member in at.members]),
-            *((one.alpha, [-(standing.place_mean or 0.0) for standing in one.standings]) for one in at.alphas),
-        )
-    }
+def _agreements(measures: Sequence[MeasureStudy]) -> Iterator[Agreement]:
+    """Of orders that differ in one thing: the alpha, within a measure; or the measure, at one alpha."""
+    orders: dict[Order, list[float]] = {}
+    for study in measures:
+        orders[Order(study.measure, None)] = [member.mean for member in study.members]
+        for at_alpha in study.alphas:
+            places = [-(standing.place_mean or 0.0) for standing in at_alpha.standings]
+            orders[Order(study.measure, at_alpha.alpha)] = places
     for first, second in combinations(orders, 2):
         if first.measure == second.measure or first.alpha == second.alpha:
             overlap = rank_biased_overlap(orders[first], orders[second])
@@ -335,12 +336,12 @@ def _agreements(measures: Sequence[AtMeasure]) -> Iterator[Agreement]:
 
 
 def _spread(values: FloatArray) -> tuple[float | None, float | None, float | None]:
-    """The lowest, the median and the highest of the numbers among the values."""
+    """The lowest, the median and the highest value; NaN is ignored."""
     known = values[~np.isnan(values)]
     if known.size == 0:
         return None, None, None
     return float(np.min(known)), float(np.median(known)), float(np.max(known))
 
 
-def _table(values: FloatArray) -> Table:
+def _matrix(values: FloatArray) -> Matrix:
     return tuple(tuple(None if np.isnan(value) else value for value in row) for row in values.tolist())

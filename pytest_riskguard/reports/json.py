@@ -15,6 +15,12 @@ SCHEMA = "riskguard-report/1"
 SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
 
 
+def document(schema: str, content: dict[str, Any]) -> str:
+    """JSON text that names its schema and this package: no NaN, ASCII so that any console can print it."""
+    whole = {"schema": schema, "generated_by": {"name": "pytest-riskguard", "version": __version__}, **content}
+    return json.dumps(whole, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
 def report(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """The report as plain types."""
     return {

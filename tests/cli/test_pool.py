@@ -77,13 +77,18 @@ def test_on_a_terminal_it_is_tables_and_words(command, monkeypatch):
     lines = ended.out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0] == "gain: 6 systems, 40 topics"
-    for title in ("Correlation over topics", "URisk, rows against columns", "places by URisk", "How far orders"):
+    for title in (
+        "Correlation over topics",
+        "URisk, rows against columns",
+        "places by URisk",
+        "Agreement between orders",
+    ):
         assert title in ended.out
     assert "left out" not in ended.out
     text = " ".join(ended.out.split())
-    assert "farthest stranger" in text
-    assert re.search(r"kin\d is an odd yardstick for stranger: over topics the two correlate -?0\.\d\d", text)
-    assert "one baseline is no fair yardstick for all of them: judge stranger against several" in text
+    assert "stranger is farthest" in text
+    assert re.search(r"kin\d is an odd yardstick for stranger: over topics their correlation is -?0\.\d\d", text)
+    assert "no single baseline is a fair yardstick for all of them: judge stranger against several" in text
 
 
 @pytest.mark.usefixtures("pool")
@@ -98,9 +103,9 @@ def test_odd_pairs_are_those_of_the_stranger_as_candidate(command):
 @pytest.mark.usefixtures("pool")
 def test_kin_alone_have_a_fair_yardstick(command):
     text = " ".join(command("pool --scores kin0.csv kin1.csv kin2.csv kin3.csv kin4.csv --alpha 0").out.split())
-    assert "every baseline gives the same order: one of them is a fair yardstick here" in text
+    assert "every baseline gives the same order: any of them is a fair yardstick here" in text
     text = " ".join(command("pool --scores kin0.csv kin1.csv kin2.csv stranger.csv --alpha 5").out.split())
-    assert "fewer than 5 systems do not tell which correlation is usual" in text
+    assert "too few systems to call a baseline odd: at least 5 are needed" in text
     assert "odd yardstick" not in text
 
 
@@ -127,7 +132,7 @@ def test_runs_and_stored_baselines_by_measure_and_alpha(command):
 def test_without_systems_all_stored_ones_are_taken(command, folder):
     ended = command("pool --measure AP")
     assert ended.status == 2
-    assert "a pool has 2 to 200 systems, 1 stored" in ended.err
+    assert "a pool has 2 to 200 systems, got 1 stored" in ended.err
     world.store(folder, "later", world.GOOD)
     world.store(folder, "best", world.CHURN)
     found = report(command("pool --measure AP --json -"))
@@ -202,9 +207,9 @@ def test_tables_too_wide_are_left_out_and_that_is_said(command, folder, monkeypa
     ended = command("pool --scores " + " ".join(f"{name}.csv" for name in names))
     assert ended.status == 0
     assert max(map(len, ended.out.splitlines())) <= 80
-    assert ended.out.count("left out, it takes") == 3
+    assert ended.out.count("left out, it needs") == 3
     said = " ".join(ended.out.split())
-    wide = re.search(r"places by URisk, columns are baselines: left out, it takes (\d+) columns", said)[1]
+    wide = re.search(r"places by URisk, columns are baselines: left out, it needs (\d+) columns", said)[1]
     monkeypatch.setenv("COLUMNS", wide)
     ended = command("pool --scores " + " ".join(f"{name}.csv" for name in names))
     assert "places by URisk, columns are baselines: left out" not in ended.out
@@ -214,14 +219,14 @@ def test_tables_too_wide_are_left_out_and_that_is_said(command, folder, monkeypa
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("good.run", "a pool has 2 to 200 systems, 1 named"),
+        ("good.run", "a pool has 2 to 200 systems, got 1 given"),
         ("good.run good.run", "SYSTEM: good is there twice; NAME=RUN names one of them otherwise"),
         ("good.run loss.run --alpha nan", "'nan' is not a finite number"),
         ("good.run loss.run --alpha=-1", "too small"),
         ("good.run loss.run --alpha 1 --alpha 1.0", "--alpha: 1 is there twice"),
         ("good.run loss.run --measure nDGC@10", "nDCG@10"),
         ("good.run loss.run --measure AP --measure MAP", "--measure: AP is there twice"),
-        ("--scores", "--scores needs tables"),
+        ("--scores", "--scores needs at least two tables"),
         ("good.run loss.run --json nowhere/pool.json", "cannot write"),
         ("good.run loss.run --missing perhaps", "'perhaps' is not"),
     ],
@@ -287,11 +292,11 @@ def test_each_field_is_in_the_reference(command):
     said = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     parts = (
         pool_figures.PoolReport,
-        pool_figures.AtMeasure,
+        pool_figures.MeasureStudy,
         pool_figures.Member,
         pool_figures.Axes,
-        pool_figures.Odd,
-        pool_figures.AtAlpha,
+        pool_figures.OddPair,
+        pool_figures.AlphaStudy,
         pool_figures.Standing,
         pool_figures.Ranking,
         pool_figures.Agreement,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.stats import pearsonr, rankdata
 
-from pytest_riskguard.pool_study.bias import correlations, every_baseline, places, ranks, statistics
+from pytest_riskguard.pool_study.bias import correlations, every_baseline, places, ranks, sortable_trisk
 from pytest_riskguard.risk import trisk
 
 POOL = np.random.default_rng(4).random((6, 30))
@@ -71,7 +71,7 @@ def test_two_systems_cannot_both_gain_from_each_other(table: np.ndarray, alpha: 
 def test_without_variation_trisk_keeps_its_side() -> None:
     steady = every_baseline([[0.5, 0.2], [0.4, 0.1], [0.5, 0.2]], alpha=1)
     assert np.all(np.isnan(steady.trisk))
-    np.testing.assert_array_equal(statistics(steady), [[0, np.inf, 0], [-np.inf, 0, -np.inf], [0, np.inf, 0]])
+    np.testing.assert_array_equal(sortable_trisk(steady), [[0, np.inf, 0], [-np.inf, 0, -np.inf], [0, np.inf, 0]])
     assert np.isnan(every_baseline([[0.5], [0.4]], alpha=1).trisk).all()
 
 
@@ -95,7 +95,7 @@ def test_a_baseline_has_no_place_in_its_own_ranking() -> None:
     ("values", "message"),
     [
         ([[1, 2]], "systems by the same systems"),
-        ([[1, np.nan], [2, 3]], "numbers but for the diagonal"),
+        ([[1, np.nan], [2, 3]], "numbers off the diagonal"),
     ],
 )
 def test_ranks_refuse(values: list[list[float]], message: str) -> None:

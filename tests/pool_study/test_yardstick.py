@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.pool_study.yardstick import fit_of, yardstick_fit
+from pytest_riskguard.pool_study.yardstick import fit_from_correlations, yardstick_fit
 
 RNG = np.random.default_rng(2)
 BASELINE = RNG.random(100)
@@ -50,9 +50,9 @@ def test_in_a_pool_of_its_kind_no_candidate_is_odd() -> None:
 
 def test_two_others_do_not_say_what_is_usual() -> None:
     others = np.array([0.9, 0.9, 0.9, 0.9])
-    assert fit_of(0.1, others[:3], topics=50).odd
-    assert not fit_of(0.1, others[:2], topics=50).odd
-    assert not fit_of(0.1, np.array([0.9, 0.9, np.nan]), topics=50).odd
+    assert fit_from_correlations(0.1, others[:3], topics=50).odd
+    assert not fit_from_correlations(0.1, others[:2], topics=50).odd
+    assert not fit_from_correlations(0.1, np.array([0.9, 0.9, np.nan]), topics=50).odd
     empty = yardstick_fit([0.1, 0.2], [0.3, 0.5], [])
     assert (empty.others, empty.median, empty.odd) == (0, None, False)
 
@@ -60,30 +60,30 @@ def test_two_others_do_not_say_what_is_usual() -> None:
 @pytest.mark.parametrize(("topics", "needed"), [(35, 0.5), (1000, 0.5), (34, 2 * math.sqrt(2 / 31)), (11, 1.0)])
 def test_with_few_topics_it_takes_more(topics: int, needed: float) -> None:
     others = np.full(5, 0.8)
-    found = fit_of(0.1, others, topics=topics)
+    found = fit_from_correlations(0.1, others, topics=topics)
     assert found.needed == pytest.approx(needed)
     edge = math.tanh(math.atanh(0.8) - needed)
-    assert fit_of(edge - 1e-6, others, topics=topics).odd
-    assert not fit_of(edge + 1e-6, others, topics=topics).odd
+    assert fit_from_correlations(edge - 1e-6, others, topics=topics).odd
+    assert not fit_from_correlations(edge + 1e-6, others, topics=topics).odd
 
 
 def test_three_topics_say_nothing() -> None:
-    found = fit_of(-1.0, np.full(5, 0.9), topics=3)
+    found = fit_from_correlations(-1.0, np.full(5, 0.9), topics=3)
     assert (found.odd, found.needed, found.correlation) == (False, None, -1.0)
 
 
 def test_copies_of_the_baseline_make_nobody_odd() -> None:
     copies = np.ones(8)
-    assert not fit_of(0.87, copies, topics=1000).odd
-    assert fit_of(0.86, copies, topics=1000).odd
-    assert not fit_of(1.0, copies, topics=1000).odd
+    assert not fit_from_correlations(0.87, copies, topics=1000).odd
+    assert fit_from_correlations(0.86, copies, topics=1000).odd
+    assert not fit_from_correlations(1.0, copies, topics=1000).odd
 
 
 def test_a_candidate_that_has_company_is_not_odd() -> None:
     others = np.array([0.1, 0.1, *[0.9] * 17])
-    assert not fit_of(0.1, others, topics=100).odd  # two of 19 correlate as little
-    assert fit_of(0.1, others[1:], topics=100).odd  # one of 18
-    assert not fit_of(0.1, others[1:9], topics=100).odd  # one of 8
+    assert not fit_from_correlations(0.1, others, topics=100).odd  # two of 19 correlate as little
+    assert fit_from_correlations(0.1, others[1:], topics=100).odd  # one of 18
+    assert not fit_from_correlations(0.1, others[1:9], topics=100).odd  # one of 8
 
 
 def test_what_does_not_vary_has_no_correlation() -> None:
