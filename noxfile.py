@@ -50,7 +50,7 @@ def types(session: nox.Session) -> None:
 def docs(session: nox.Session) -> None:
     """The documentation site, in docs/_build; a warning is an error."""
     session.install("-e", ".", "--group", "docs")
-    session.run("sphinx-build", "-W", "-n", "--keep-going", "-b", "html", "docs", "docs/_build", *session.posargs)
+    session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build", *session.posargs)
 
 
 @nox.session

@@ -286,7 +286,7 @@ def topics_for_tolerance(
 def cannot_fail(changed: int, n: int, *, level: float) -> bool:
     """Whether no values at all of this many changed topics would be significant by Student-t.
 
-    With m changed topics of n, |t| is at most sqrt(m (n - 1)/(n - m)).
+    With m changed topics of n, t is in absolute value at most sqrt(m (n - 1)/(n - m)).
 
     Raises
     ------

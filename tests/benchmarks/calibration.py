@@ -1,7 +1,8 @@
 """How often do gates fail without reason, and how often do intervals hold the truth? A simulation.
 
 Run from the checkout: ``python -m tests.benchmarks.calibration``. It prints the tables that
-docs/explanation/calibration.md shows; ``--write`` puts them there, ``--quick`` takes half a minute.
+docs/explanation/calibration.md shows; ``--write`` puts them into docs/data/calibration as CSV files, where that page
+finds them. ``--quick`` takes half a minute.
 
 Intervals and rules are those of the package. Only the studentized interval is simulated here, by 4,000 resamples that
 all data sets of a cell share: for each data set on its own the package takes far more care, and time.
@@ -10,6 +11,8 @@ all data sets of a cell share: for each data set on its own the package takes fa
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import math
 import os
 import zlib
@@ -28,9 +31,8 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import intervals, sign_flip
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "calibration.md"
-#: The section of the page that this script writes: from here to the end.
-HEADING = "## Figures"
+#: The tables, which docs/explanation/calibration.md shows and the tests read.
+TABLES = Path(__file__).resolve().parents[2] / "docs" / "data" / "calibration"
 
 Matrix = np.ndarray  # (n_topics, n_simulations)
 
@@ -471,19 +473,19 @@ def percent(share: float) -> str:
     return "" if math.isnan(share) else f"{100 * share:.1f}"
 
 
-def row(*cells: object) -> str:
-    return f"| {' | '.join(str(cell) for cell in cells)} |"
+#: A header, then rows.
+Table = list[list[str]]
 
 
-def header(*cells: str) -> list[str]:
-    return [row(*cells), f"|{'---|' * len(cells)}"]
+def row(*cells: object) -> list[str]:
+    return [str(cell) for cell in cells]
 
 
-def rate_table(rows: Rows, *, equal: bool) -> list[str]:
+def rate_table(rows: Rows, *, equal: bool) -> Table:
     flips = ["sign-flip"] if equal else []
     last = [] if equal else ["skewness"]
     names = [f"{what} {method}" for what in ("covers", "fails") for method in METHODS]
-    lines = header("topics", "alpha", *names, *flips, *last)
+    lines = [row("topics", "alpha", *names, *flips, *last)]
     for cell, by_alpha in rows:
         for alpha, rates in by_alpha.items():
             shares = [rates.covered[m] for m in METHODS] + [rates.fails[m] for m in METHODS]
@@ -492,18 +494,10 @@ def rate_table(rows: Rows, *, equal: bool) -> list[str]:
     return lines
 
 
-def gate_table(
-    zero: list[tuple[Cell, dict[float, Rates]]], equal: list[tuple[Cell, dict[float, Rates]]]
-) -> list[str]:
-    lines = header(
-        "topics",
-        "alpha",
-        "URisk 0: bca alone",
-        "URisk 0: student_t alone",
-        "URisk 0: auto",
-        "equal systems: auto, on_churn: fail",
-        "equal systems: auto, on_churn: warn",
-    )
+def gate_table(zero: list[tuple[Cell, dict[float, Rates]]], equal: list[tuple[Cell, dict[float, Rates]]]) -> Table:
+    rules = ("URisk 0: bca alone", "URisk 0: student_t alone", "URisk 0: auto")
+    churn = ("equal systems: auto, on_churn: fail", "equal systems: auto, on_churn: warn")
+    lines = [row("topics", "alpha", *rules, *churn)]
     for (cell, by_alpha), (_, equals) in zip(zero, equal, strict=True):
         for alpha, rates in by_alpha.items():
             shares = (rates.fails["bca"], rates.fails["student_t"], rates.gate)
@@ -512,17 +506,9 @@ def gate_table(
     return lines
 
 
-def other_table(zero: Rows, equal: Rows) -> list[str]:
-    lines = header(
-        "differences",
-        "topics",
-        "alpha",
-        *(f"fails {method}" for method in METHODS),
-        "fails auto",
-        "on_churn: fail",
-        "on_churn: warn",
-        "sign-flip",
-    )
+def other_table(zero: Rows, equal: Rows) -> Table:
+    fails = (f"fails {method}" for method in (*METHODS, "auto"))
+    lines = [row("differences", "topics", "alpha", *fails, "on_churn: fail", "on_churn: warn", "sign-flip")]
     for (cell, by_alpha), (_, equals) in zip(zero, equal, strict=True):
         for alpha, rates in by_alpha.items():
             shares = [rates.fails[method] for method in METHODS]
@@ -531,57 +517,55 @@ def other_table(zero: Rows, equal: Rows) -> list[str]:
     return lines
 
 
-def rerun_table(reruns: Reruns) -> list[str]:
-    lines = header("topics", "alpha", "no replicate", *(f"replicates: {count}" for count in REPLICATED[1:]))
+def rerun_table(reruns: Reruns) -> Table:
+    lines = [row("topics", "alpha", "no replicate", *(f"replicates: {count}" for count in REPLICATED[1:]))]
     for cell, fails in reruns:
         for alpha in REPLICATED_ALPHAS:
             lines.append(row(cell.n, alpha, *(percent(fails[alpha, count]) for count in REPLICATED)))
     return lines
 
 
-def weighted_table(weighted: WeightedRows) -> list[str]:
-    lines = header("topics", "spread", "effective topics", "judged", "fails student_t", "fails bca", "fails auto")
+def weighted_table(weighted: WeightedRows) -> Table:
+    lines = [row("topics", "spread", "effective topics", "judged", "fails student_t", "fails bca", "fails auto")]
     for cell, rates in weighted:
         shares = (rates.judged, rates.student_t, rates.bca, rates.auto)
         lines.append(row(cell.n, cell.spread, f"{rates.effective:.0f}", *map(percent, shares)))
     return lines
 
 
-def figures(results: dict[str, Rows], reruns: Reruns, weighted: WeightedRows, *, simulations: int, seed: int) -> str:
-    """The section of the page, from its heading."""
-
-    def error(p: float, times: int = 1) -> str:
-        return f"{100 * math.sqrt(p * (1 - p) / (times * simulations)):.2f}"
-
-    cell = results["zero"][0][0]
-    shifts = ", ".join(f"{cell.truth.shifts[alpha]:.3f}" for alpha in ALPHAS[1:])
+def tables(results: dict[str, Rows], reruns: Reruns, weighted: WeightedRows) -> dict[str, Table]:
+    """The tables by the names of their files; shares in percent."""
     few, other = results["few zero"], results["other zero"]
-    parts = [
-        [HEADING],
-        [
-            "The script writes what follows. Shares are in percent.",
-            "",
-            f"- Simulations for each row: {simulations}, seed {seed}; for `on_churn: warn` with beta scores and 25",
-            f"  topics or more: {TIMES_FOR_CHURN * simulations}.",
-            f"- Standard error of a share: {error(0.025)} points near 2.5 %, {error(0.95)} near 95 %,",
-            f"  {error(0.5)} near 50 %; of one from {TIMES_FOR_CHURN * simulations} simulations"
-            f" {error(0.03, TIMES_FOR_CHURN)} near 3 %.",
-            f"- mean\\|d\\| with 20 % unchanged: {cell.truth.mean_size:.3f}. Shifts at alpha 1, 5 and 10: {shifts}.",
-        ],
-        ["### The true URisk is 0"],
-        rate_table(results["zero"], equal=False),
-        ["### Two equal systems"],
-        rate_table(results["equal"], equal=True),
-        ["### Whole gates"],
-        gate_table(few + results["zero"], results["few equal"] + results["equal"]),
-        ["### A baseline with replicates"],
-        rerun_table(reruns),
-        ["### Weighted topics"],
-        weighted_table(weighted),
-        ["### Other differences"],
-        other_table(other, results["other equal"]),
-    ]
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+    return {
+        "urisk-zero": rate_table(results["zero"], equal=False),
+        "equal-systems": rate_table(results["equal"], equal=True),
+        "whole-gates": gate_table(few + results["zero"], results["few equal"] + results["equal"]),
+        "replicates": rerun_table(reruns),
+        "weighted-topics": weighted_table(weighted),
+        "other-differences": other_table(other, results["other equal"]),
+    }
+
+
+def facts(truth: Truth, simulations: int) -> str:
+    """What the page says of the study as a whole."""
+
+    def error(p: float, count: int) -> str:
+        return f"{100 * math.sqrt(p * (1 - p) / count):.2f}"
+
+    many = TIMES_FOR_CHURN * simulations
+    errors = ", ".join(f"{error(p, simulations)} near {100 * p:g} %" for p in (0.025, 0.95, 0.5))
+    shifts = ", ".join(f"{truth.shifts[alpha]:.3f}" for alpha in ALPHAS[1:])
+    return (
+        f"simulations: {simulations}, for on_churn: warn with beta scores and 25 topics or more {many}\n"
+        f"standard error of a share, in points: {errors}; {error(0.03, many)} near 3 % with {many} simulations\n"
+        f"mean|d| with 20 % unchanged: {truth.mean_size:.3f}; shifts at alpha 1, 5 and 10: {shifts}\n"
+    )
+
+
+def as_csv(table: Table) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(table)
+    return out.getvalue()
 
 
 def main() -> None:
@@ -590,19 +574,20 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--quick", action="store_true", help="50 simulations, to see that it works")
-    parser.add_argument("--write", action="store_true", help="put the tables into the page")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/data/calibration")
     arguments = parser.parse_args()
     simulations = 50 if arguments.quick else arguments.simulations
     plans = plan(simulations=simulations, seed=arguments.seed, count=400_000 if arguments.quick else 4_000_000)
     reruns = [Rerun(n, simulations, arguments.seed) for n in TOPICS]
     weighted = [Weighted(n, spread, simulations, arguments.seed) for n in WEIGHTED_TOPICS for spread in UNEVEN]
     results, noise, heavy = run(plans, reruns, weighted, workers=arguments.workers)
-    text = figures(results, noise, heavy, simulations=simulations, seed=arguments.seed)
-    if arguments.write:
-        before = PAGE.read_text(encoding="utf-8").split(f"{HEADING}\n")[0]
-        PAGE.write_text(before + text, encoding="utf-8", newline="\n")
-    else:
-        print(text, end="")
+    for name, table in tables(results, noise, heavy).items():
+        text = as_csv(table)
+        if arguments.write:
+            (TABLES / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
+        else:
+            print(f"# {name}.csv\n{text}")
+    print(facts(results["zero"][0][0].truth, simulations), end="")
 
 
 if __name__ == "__main__":

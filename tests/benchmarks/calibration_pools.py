@@ -5,7 +5,8 @@ is a population, a number of systems and one of topics. Systems are exchangeable
 GeoRisks is 0; system 0 is the candidate, system 1 the reference. Counted is how often the upper limit of
 GeoRisk(candidate) - GeoRisk(reference) lies below 0: nominally in 2.5 % of the data sets. The file of results is
 JSON, one line per batch of data sets; batches found in it are not simulated again, and files of several runs may be
-joined by putting one after the other. ``--table`` prints what the file holds, without simulating anything.
+joined by putting one after the other. ``--table`` prints what the file holds, without simulating anything: the table
+docs/data/calibration/georisk.csv, which docs/explanation/georisk.md shows.
 
 Intervals are those of the package, with fewer replicates than it takes. Scores of a topic share a difficulty m drawn
 from Beta(1.2, 2) and are Beta(10 m, 10 (1 - m)) for each system (the study's population), Beta(m, 1 - m) with heavier
@@ -15,6 +16,8 @@ tails, or m moved by a normal number of deviation 0.1 and clipped to [0, 1].
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
 import sys
 import time
@@ -115,25 +118,26 @@ def read(path: Path) -> dict[Batch, dict[str, dict[str, int]]]:
 
 
 def table(results: dict[Batch, dict[str, dict[str, int]]]) -> str:
-    """Per cent of data sets in which the upper limit lies below 0; more than 1.5 points off in bold."""
-    lines = [
-        "| population | topics | systems | alpha | percentile | BCa | Student-t | simulations |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+    """Per cent of data sets in which the upper limit lies below 0, as CSV."""
+    lines = [["population", "topics", "systems", "alpha", "percentile", "BCa", "Student-t", "simulations"]]
     for population, topics, systems in product(POPULATIONS, TOPICS, SYSTEMS):
         cell = [
             failed
             for batch, failed in results.items()
             if (batch.population, batch.topics, batch.systems) == (population, topics, systems)
         ]
+        count = BATCH * len(cell)
         for alpha in ALPHAS if cell else ():
             rates = [
-                100 * sum(failed[method][f"{alpha:g}"] for failed in cell) / (BATCH * len(cell))
+                100 * sum(failed[method][f"{alpha:g}"] for failed in cell) / count
                 for method in ("percentile", "bca", "student_t")
             ]
-            shown = " | ".join(f"**{r:.1f}**" if abs(r - NOMINAL) > TOO_FAR else f"{r:.1f}" for r in rates)
-            lines.append(f"| {population} | {topics} | {systems} | {alpha:g} | {shown} | {BATCH * len(cell)} |")
-    return "\n".join(lines)
+            lines.append(
+                [population, *map(str, (topics, systems)), f"{alpha:g}", *(f"{r:.1f}" for r in rates), str(count)]
+            )
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(lines)
+    return out.getvalue()
 
 
 def main() -> None:
@@ -156,7 +160,7 @@ def main() -> None:
                 print(json.dumps(result), file=out, flush=True)
                 print(f"{number} of {len(left)} batches, {time.monotonic() - started:.0f} s", file=sys.stderr)
         done = read(options.results)
-    print(table(done))
+    print(table(done), end="")
 
 
 if __name__ == "__main__":

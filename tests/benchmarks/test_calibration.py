@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 import re
 
@@ -14,7 +15,8 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import interval
 from tests.benchmarks import calibration
-from tests.benchmarks.calibration import METHODS, PAGE, STUDY, Cell, Truth, simulate
+from tests.benchmarks.calibration import METHODS, STUDY, TABLES, Cell, Truth, simulate
+from tests.docs.pages import DOCS
 
 Row = dict[str, str]
 
@@ -74,19 +76,19 @@ PUBLISHED_RANGES = {
 COLUMNS = [f"{what} {method}" for what in ("covers", "fails") for method in METHODS]
 
 
-def table(heading: str) -> list[Row]:
-    """The rows of the table under a heading of the page, by the words of its header."""
-    text = PAGE.read_text(encoding="utf-8").split(f"### {heading}\n")[1].split("\n### ")[0]
-    lines = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line[:1] == "|"]
-    return [dict(zip(lines[0], line, strict=True)) for line in lines[2:]]
+EXPLANATION = DOCS / "explanation"
+ZERO, EQUAL = "urisk-zero", "equal-systems"
 
 
-ZERO, EQUAL = "The true URisk is 0", "Two equal systems"
+def table(name: str) -> list[Row]:
+    """The rows of a table of the study, by the words of its header."""
+    with (TABLES / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file, strict=True))
 
 
-def by_cell(heading: str) -> dict[tuple[int, int], dict[str, float]]:
+def by_cell(name: str) -> dict[tuple[int, int], dict[str, float]]:
     return {
-        (int(row["topics"]), int(row["alpha"])): {name: float(row[name]) for name in row} for row in table(heading)
+        (int(row["topics"]), int(row["alpha"])): {column: float(row[column]) for column in row} for row in table(name)
     }
 
 
@@ -150,11 +152,11 @@ def test_equal_systems_fail_as_often_as_published():
 
 def test_two_equal_systems_fail_a_gate_that_warns_of_churn_in_no_more_than_3_5_percent():
     warn = [
-        float(row["equal systems: auto, on_churn: warn"]) for row in table("Whole gates") if int(row["topics"]) >= 50
+        float(row["equal systems: auto, on_churn: warn"]) for row in table("whole-gates") if int(row["topics"]) >= 50
     ]
     moving = [
         float(row["on_churn: warn"])
-        for row in table("Other differences")
+        for row in table("other-differences")
         if row["differences"] == calibration.EVERY_TOPIC.name
     ]
     assert (len(warn), len(moving)) == (12, 9)
@@ -166,7 +168,7 @@ def test_a_small_run_agrees_with_the_page(equal, heading):
     simulations = 200
     truth = Truth.of(STUDY, seed=1, count=400_000)
     found = simulate(Cell(STUDY, truth, equal, 50, (0, 1, 5), simulations, seed=1))
-    page, gates = by_cell(heading), {(row["topics"], row["alpha"]): row for row in table("Whole gates")}
+    page, gates = by_cell(heading), {(row["topics"], row["alpha"]): row for row in table("whole-gates")}
     for alpha, rates in found.items():
         pairs = [(rates.covered[m], page[50, alpha][f"covers {m}"]) for m in METHODS]
         pairs += [(rates.fails[m], page[50, alpha][f"fails {m}"]) for m in METHODS]
@@ -248,6 +250,13 @@ def test_the_studentized_limits_are_about_those_of_the_package():
         assert [lower[column], upper[column]] == pytest.approx([packaged.lower, packaged.upper], abs=near)
 
 
+def test_the_page_shows_every_table():
+    shown = re.findall(
+        r"^:file: \.\./data/calibration/(\S+)$", (EXPLANATION / "calibration.md").read_text("utf-8"), re.M
+    )
+    assert sorted([*shown, "georisk.csv"]) == sorted(path.name for path in TABLES.iterdir())
+
+
 def test_a_constant_column_has_no_width():
     counts = np.ones((10, 5))
     lower, upper = calibration.studentized(np.full((5, 1), 0.25), counts)
@@ -255,7 +264,11 @@ def test_a_constant_column_has_no_width():
 
 
 def test_the_command_on_the_page_is_that_of_the_script():
-    assert re.search(r"python -m tests\.benchmarks\.calibration --write$", PAGE.read_text("utf-8"), re.MULTILINE)
+    assert re.search(
+        r"python -m tests\.benchmarks\.calibration --write$",
+        (EXPLANATION / "calibration.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
 
 
 def span(shares: list[float], digits: int = 1) -> str:
@@ -291,15 +304,15 @@ def said_of_methods() -> list[str]:
 
 def said_of_auto() -> list[str]:
     sparse = {"differences": {"sparse: 10 % of topics change"}, "topics": {50}, "alpha": {0}}
-    (bca,), (auto,) = (shares_of("Other differences", f"fails {method}", **sparse) for method in ("bca", "auto"))
+    (bca,), (auto,) = (shares_of("other-differences", f"fails {method}", **sparse) for method in ("bca", "auto"))
     few, plain = ({"topics": {12, 20}, "alpha": alphas} for alphas in ({1, 5, 10}, {0}))
     return [
         f"BCa fails {span(shares_of(ZERO, 'fails bca', alpha={1, 5, 10}))} of what should pass",
         f"Student-t at alpha 5 and 10 fails {span(shares_of(ZERO, 'fails student_t', alpha={5, 10}))}",
-        f"`auto` fails {span(shares_of('Whole gates', 'URisk 0: auto', **few))} where",
-        f"BCa alone fails {span(shares_of('Whole gates', 'URisk 0: bca alone', **few))}",
+        f"`auto` fails {span(shares_of('whole-gates', 'URisk 0: auto', **few))} where",
+        f"BCa alone fails {span(shares_of('whole-gates', 'URisk 0: bca alone', **few))}",
         f"BCa alone fails {bca:.1f} % at alpha 0, `auto` {auto:.1f} %",
-        f"At alpha 0 `auto` fails {span(shares_of('Whole gates', 'URisk 0: auto', **plain))} of the time",
+        f"At alpha 0 `auto` fails {span(shares_of('whole-gates', 'URisk 0: auto', **plain))} of the time",
     ]
 
 
@@ -309,9 +322,9 @@ def said_of_few_changes() -> list[str]:
         name = f"sparse: {share} % of topics change"
         for n in (50, 100, 250):
             where = {"differences": {name}, "topics": {n}}
-            (warned,) = set(shares_of("Other differences", "on_churn: warn", **where))  # the same at every alpha
+            (warned,) = set(shares_of("other-differences", "on_churn: warn", **where))  # the same at every alpha
             rows.append(f"| {n} | {share} % | {n * share // 100} | {warned:.1f} % |")
-            student += shares_of("Other differences", "fails student_t", **where, alpha={0})
+            student += shares_of("other-differences", "fails student_t", **where, alpha={0})
     return [*rows, f"the gate fails no more than {max(student):.1f} % in these rows"]
 
 
@@ -325,21 +338,21 @@ def said_of_equal_systems() -> list[str]:
         rows.append(f"| {n} | {' | '.join(spans)} |")
     enough = {50, 100, 250}
     sparse = {"differences": {"sparse: 10 % of topics change"}, "alpha": {1}}
-    few, many = (shares_of("Other differences", "on_churn: fail", **sparse, topics={n})[0] for n in (50, 250))
+    few, many = (shares_of("other-differences", "on_churn: fail", **sparse, topics={n})[0] for n in (50, 250))
     warn = "equal systems: auto, on_churn: warn"
-    tails = {row["differences"] for row in table("Other differences") if row["differences"].startswith("heavier")}
+    tails = {row["differences"] for row in table("other-differences") if row["differences"].startswith("heavier")}
     rows.append(f"fires on {few:.1f} % of equal pairs with 50 topics, and on {many:.1f} % with 250")
-    rows.append(f"fails {span(shares_of('Whole gates', warn, topics=enough))} of equal pairs with 50 topics or more")
+    rows.append(f"fails {span(shares_of('whole-gates', warn, topics=enough))} of equal pairs with 50 topics or more")
     rows.append(
-        f"heavier tails up to {max(shares_of('Other differences', 'on_churn: warn', differences=tails)):.1f} %"
+        f"heavier tails up to {max(shares_of('other-differences', 'on_churn: warn', differences=tails)):.1f} %"
     )
     for n in (25, 50, 100, 250):
         for alpha in (1, 5):
             where = {"topics": {n}, "alpha": {alpha}}
             columns = ("no replicate", "replicates: 1", "replicates: 3")
-            found = [f"{shares_of('A baseline with replicates', column, **where)[0]:.1f} %" for column in columns]
+            found = [f"{shares_of('replicates', column, **where)[0]:.1f} %" for column in columns]
             rows.append(f"| {n} | {alpha} | {' | '.join(found)} |")
-    left = [each for count in (1, 3) for each in shares_of("A baseline with replicates", f"replicates: {count}")]
+    left = [each for count in (1, 3) for each in shares_of("replicates", f"replicates: {count}")]
     rows.append(f"What is left is {span(left)}")
     return rows
 
@@ -354,7 +367,7 @@ def said_of_equal_systems() -> list[str]:
     ],
 )
 def test_pages_say_what_the_tables_say(page, said):
-    text = " ".join((PAGE.parent / page).read_text(encoding="utf-8").split())
+    text = " ".join((EXPLANATION / page).read_text(encoding="utf-8").split())
     assert [each for each in said() if each not in text] == []
 
 

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from pathlib import Path
+import runpy
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
 
 from tests.docs.pages import DOCS
 
 PACKAGE = DOCS.parent / "pytest_riskguard"
+#: The script that draws the imports, which this test reads them with.
+DRAW: dict[str, Any] = runpy.run_path(str(DOCS / "draw_imports.py"))
 TEXT = (DOCS / "architecture.md").read_text(encoding="utf-8")
-
-
-def part_of(module: Path) -> str:
-    return module.relative_to(PACKAGE).parts[0].removesuffix(".py")
-
-
-def imported_parts(module: Path) -> set[str]:
-    """Parts of the package that a module imports, anywhere in it, but not for type checking alone."""
-    found: set[str] = set()
-    nodes: list[ast.AST] = [ast.parse(module.read_text(encoding="utf-8"))]
-    while nodes:
-        node = nodes.pop()
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
-            nodes.extend(node.orelse)
-            continue
-        names: list[str] = []
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module}: relative imports are not used here"
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        found |= {name.split(".")[1] for name in names if name.startswith("pytest_riskguard.")}
-        nodes.extend(ast.iter_child_nodes(node))
-    return found
 
 
 def table() -> dict[str, set[str]]:
@@ -42,12 +23,31 @@ def table() -> dict[str, set[str]]:
 
 
 def test_imports_are_those_of_the_table():
-    found: dict[str, set[str]] = {}
-    for module in PACKAGE.rglob("*.py"):
-        part = part_of(module)
-        if part != "__init__":
-            found.setdefault(part, set()).update(imported_parts(module) - {part})
-    assert table() == found
+    assert table() == DRAW["imports"]()
+
+
+def test_imports_for_type_checking_alone_do_not_count(tmp_path):
+    module = tmp_path / "module.py"
+    module.write_text(
+        "from typing import TYPE_CHECKING\n"
+        "import numpy\n"
+        "import pytest_riskguard.risk.tradeoff\n"
+        "if TYPE_CHECKING:\n    from pytest_riskguard.gates import spec\n"
+        "else:\n    from pytest_riskguard import errors\n"
+        "def late():\n    from pytest_riskguard.inference.intervals import interval\n"
+    )
+    assert DRAW["imported_parts"](module) == {"risk", "errors", "inference"}
+
+
+def test_the_picture_has_every_part_and_no_arrow_that_a_longer_way_replaces():
+    graph = {"cli": {"gates", "risk"}, "gates": {"risk"}, "plugin": {"cli"}, "risk": set()}
+    picture = ElementTree.fromstring(DRAW["svg"](graph))  # noqa: S314 - our own text
+    name = "{http://www.w3.org/2000/svg}"
+    assert [text.text for text in picture.iter(f"{name}text")] == ["cli", "gates", "plugin", "risk"]
+    assert DRAW["reduced"](graph) == {"cli": {"gates"}, "gates": {"risk"}, "plugin": {"cli"}, "risk": set()}
+    assert len(picture.findall(f"{name}path")) == 3
+    with pytest.raises(ValueError, match="imports in a circle among a, b"):
+        DRAW["svg"]({"a": {"b"}, "b": {"a"}})
 
 
 def test_imports_point_one_way():
@@ -67,7 +67,7 @@ def test_every_module_is_named():
     for module in PACKAGE.rglob("*.py"):
         if module.name == "__init__.py":
             continue
-        paragraph = single if module.parent == PACKAGE else paragraphs[part_of(module)]
+        paragraph = single if module.parent == PACKAGE else paragraphs[DRAW["part_of"](module)]
         assert f"`{module.stem}`" in paragraph, module
 
 

@@ -1,0 +1,102 @@
+"""Settings of the documentation site: ``nox -s docs`` builds it from the pages that GitHub shows as they are."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.nodes import make_refnode
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+sys.path[:0] = [str(ROOT), str(DOCS)]  # the package and the scripts of this checkout, whatever is installed
+
+import draw_imports  # noqa: E402
+
+from pytest_riskguard import __version__  # noqa: E402
+
+REPOSITORY = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Repository"]
+
+project = "pytest-riskguard"
+author = copyright = "The pytest-riskguard developers"
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
+root_doc = "README"  # what GitHub shows for the folder
+exclude_patterns = ["_build"]
+highlight_language = "none"
+myst_heading_anchors = 4  # those that GitHub gives to headings
+
+autodoc_type_aliases = {name: name for name in ("ArrayLike", "FloatArray", "BoolArray", "IntArray")}
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+nitpicky = True
+# Types are written for people, as "array, shape (n_topics,)"; the words are not all names of classes.
+nitpick_ignore_regex = [("py:class", ".*")]
+suppress_warnings = ["ref.python"]  # a field that two classes have, named in a description of types
+
+html_theme = "furo"
+html_title = f"pytest-riskguard {__version__}"
+html_theme_options = {
+    "source_repository": REPOSITORY,
+    "source_branch": "main",
+    "source_directory": "docs/",
+}
+
+
+def add_contents(_app: Sphinx, docname: str, source: list[str]) -> None:
+    """Give the index a table of contents for the sidebar, taken from its own lists of links."""
+    if docname != root_doc:
+        return
+    placed: set[str] = set()
+    for heading, section in re.findall(r"^## (.+)\n((?:(?!## ).*\n)*)", source[0], re.MULTILINE):
+        pages = [page for page in re.findall(r"\]\(([\w/-]+)\.md\)", section) if page not in placed]
+        placed.update(pages)
+        source[0] += "\n".join(["", "```{toctree}", ":hidden:", f":caption: {heading}", "", *pages, "```", ""])
+
+
+def resolve_short_name(_app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Node) -> Any:
+    """Find what a docstring names without its module, where only one object has that name."""
+    if node.get("refdomain") != "py":
+        return None
+    domain = env.domains.python_domain
+    ends = [item for item in domain.objects.items() if item[0].rpartition(".")[2] == node["reftarget"]]
+    places = {(entry.docname, entry.node_id) for _, entry in ends}
+    if len(places) != 1:
+        return None
+    docname, anchor = places.pop()
+    return make_refnode(_app.builder, node["refdoc"], docname, anchor, [content])
+
+
+class ImportsPicture(SphinxDirective):
+    """``{imports-picture}``: which part of the package imports which, drawn from the code."""
+
+    def run(self) -> list[nodes.Node]:
+        """One picture."""
+        for module in draw_imports.PACKAGE.rglob("*.py"):
+            self.env.note_dependency(str(module))
+        return [nodes.raw("", draw_imports.svg(draw_imports.imports()), format="html")]
+
+
+def write_front_page(app: Sphinx, exception: Exception | None) -> None:
+    """The site's front page is the index of the documentation."""
+    if exception is None and app.builder.format == "html":
+        shutil.copyfile(Path(app.outdir) / f"{root_doc}.html", Path(app.outdir) / "index.html")
+
+
+def setup(app: Sphinx) -> None:
+    """What Sphinx calls."""
+    app.add_directive("imports-picture", ImportsPicture)
+    app.connect("source-read", add_contents)
+    app.connect("missing-reference", resolve_short_name)
+    app.connect("build-finished", write_front_page)
