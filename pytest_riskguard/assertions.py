@@ -15,10 +15,9 @@ from pytest_riskguard.errors import DataError, RiskyError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.pools.judge import judge_pool
-from pytest_riskguard.gates.question import incomparable
+from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.spec import Convention, Gate, Kind, Method, Missing, Response, Tradeoff
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.recorder import record
 from pytest_riskguard.reports.detail import CURRENT
 from pytest_riskguard.reports.terminal import explain

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.engine import Engine
 from pytest_riskguard.evaluation import rankings_as_run
 from pytest_riskguard.evaluation.runs import fold_run
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.referee import Referee
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Source, Stored
 from tests.plugin import world
 
@@ -25,13 +25,13 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def referee(folder: Path, *, report: bool = False) -> Referee:
+def engine(folder: Path, *, report: bool = False) -> Engine:
     store = Store(folder / "baselines")
-    return Referee(qrels=folder / "qrels.txt", topics=folder / "topics.tsv", store=store, report=report)
+    return Engine(qrels=folder / "qrels.txt", topics=folder / "topics.tsv", store=store, report=report)
 
 
 def judged(folder: Path, candidate: Source, baseline, *, report: bool = False) -> Verdict:
-    return referee(folder, report=report).verdict(Question(Gate("g"), candidate, baseline, "AP"))
+    return engine(folder, report=report).verdict(Question(Gate("g"), candidate, baseline, "AP"))
 
 
 def bare(verdict: Verdict) -> Verdict:
@@ -86,10 +86,10 @@ def test_without_the_runs_there_is_the_verdict_alone(folder):
 
 
 def test_a_run_that_changes_while_it_is_judged_is_not_told_of(folder, monkeypatch):
-    one = referee(folder)
+    one = engine(folder)
     question = Question(Gate("g"), RunFile(folder / "candidate.run"), RunFile(folder / "prod.run"), "AP")
     whole = one.verdict(question)
-    other = referee(folder)
+    other = engine(folder)
     scores = other._systems(question)
     monkeypatch.setattr(other, "_systems", lambda _: scores)
     world.write_run(folder / "prod.run", {"t01": 5})
@@ -97,7 +97,7 @@ def test_a_run_that_changes_while_it_is_judged_is_not_told_of(folder, monkeypatc
     assert verdict.documents is None
     assert verdict == bare(whole)
     (folder / "prod.run").unlink()
-    third = referee(folder)
+    third = engine(folder)
     monkeypatch.setattr(third, "_systems", lambda _: scores)
     assert third.verdict(question) == verdict
 
@@ -108,7 +108,7 @@ def test_each_run_is_read_again_once(folder, monkeypatch):
     read = []
     pack_run = rereading.pack_run
     monkeypatch.setattr(rereading, "pack_run", lambda run, topics: read.append(run) or pack_run(run, topics))
-    one = referee(folder, report=True)
+    one = engine(folder, report=True)
     runs = [RunFile(folder / name) for name in ("candidate.run", "good.run")]
     for gate in (Gate("g"), Gate("h", alpha=5.0), Gate("c", kind="no_topic_collapse")):
         for run in runs:
@@ -122,7 +122,7 @@ def test_a_pool_tells_of_documents_against_the_reference_that_decided(folder):
     question = Question(
         gate, RunFile(folder / "candidate.run"), Stored("prod"), "AP", pool=(RunFile(folder / "good.run"),)
     )
-    verdict = referee(folder).verdict(question)
+    verdict = engine(folder).verdict(question)
     assert verdict.outcome == "fail"
     decided = {"prod": world.differences({}), "good": world.differences(world.GOOD)}[verdict.pool.decided_by]
     assert verdict.documents

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import computed_baselines, measures_of, once, referee_for, slices_asked, source_of
+from pytest_riskguard.cli.inputs import computed_baselines, engine_for, measures_of, once, slices_asked, source_of
 from pytest_riskguard.cli.options import (
     baseline_option,
     collection_options,
@@ -127,7 +127,7 @@ def compare(
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
     if not named:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
-    referee, stored = referee_for(qrels, topics, store, measures, named, scores=scores, report=reports.any)
+    engine, stored = engine_for(qrels, topics, store, measures, named, scores=scores, report=reports.any)
     ours: Source = ScoreFile(candidate) if scores else RunFile(candidate)
     theirs = [source_of(given, stored, scores=scores) for given in baselines]
     once("--baseline", [source.label for source in theirs])
@@ -144,7 +144,7 @@ def compare(
     else:
         pools = [(other, ()) for other in (*theirs, *yardsticks)]
     known = measures_of(measures, candidate, scores=scores)
-    asked_slices = slices_asked(slices, smallest_slice, referee, ours, known[0])
+    asked_slices = slices_asked(slices, smallest_slice, engine, ours, known[0])
     questions = [
         Question(replace(gate, slice=part), ours, first, measure, pool=others, alphas=alphas)
         for measure in known
@@ -152,8 +152,8 @@ def compare(
         for first, others in pools
         for part in asked_slices
     ]
-    verdicts = referee.verdicts(questions, correction=family)
-    show(verdicts, verbose=verbose, quiet=quiet, to_stderr=reports.on_stdout, problem_of=referee.message_of)
+    verdicts = engine.verdicts(questions, correction=family)
+    show(verdicts, verbose=verbose, quiet=quiet, to_stderr=reports.on_stdout, problem_of=engine.message_of)
     if not quiet and any(not verdict.passed for verdict in verdicts):
         words = map(_printable, click.get_current_context().obj)
         click.echo(f"  reproduce: riskguard {' '.join(words)}", err=reports.on_stdout)

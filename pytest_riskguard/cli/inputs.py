@@ -13,7 +13,7 @@ from pytest_riskguard.gates.spec import COMPUTED, SMALLEST_SLICE
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.referee import Referee
+    from pytest_riskguard.engine import Engine
     from pytest_riskguard.sources import Computed, RunFile, ScoreFile, Source, Stored
 
 DEFAULT_MEASURE = "nDCG@10"
@@ -29,7 +29,7 @@ def once(option: str, values: Sequence[str]) -> None:
             raise UsageError(f"{option}: {value} is there twice{hint}")
 
 
-def referee_for(
+def engine_for(
     qrels: Path | None,
     topics: Path | None,
     store: Path | None,
@@ -39,7 +39,7 @@ def referee_for(
     scores: bool,
     whole: bool = False,
     report: bool = False,
-) -> tuple[Referee, Store | None]:
+) -> tuple[Engine, Store | None]:
     """Who reads and scores, and the store: from the options given, and from riskguard.yaml where one is not.
 
     ``whole`` asks for all that is stored, so a store is needed whatever ``baselines`` names. ``report`` says that the
@@ -51,7 +51,7 @@ def referee_for(
         riskguard.yaml is needed and wrong.
     """
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.referee import Referee
+    from pytest_riskguard.engine import Engine
 
     settings = None
     perhaps_stored = [given for given in baselines if _may_be_stored(given)] if store is None else []
@@ -71,7 +71,7 @@ def referee_for(
     stored = None if store is None else Store(store)
     known = measures or (DEFAULT_MEASURE,)
     asked = () if scores else known
-    return Referee(qrels=qrels, topics=topics, store=stored, measures=asked, report=report), stored
+    return Engine(qrels=qrels, topics=topics, store=stored, measures=asked, report=report), stored
 
 
 def source_of(
@@ -127,7 +127,7 @@ def computed_baselines(
 
 
 def slices_asked(
-    entries: Sequence[str], smallest: int | None, referee: Referee, table: Source, measure: str
+    entries: Sequence[str], smallest: int | None, engine: Engine, table: Source, measure: str
 ) -> tuple[str | None, ...]:
     """The slices to ask about, each once; only None, which is all topics, where none is named.
 
@@ -146,7 +146,7 @@ def slices_asked(
         return (None,)
     size = SMALLEST_SLICE if smallest is None else smallest
     try:
-        found = referee.slices(entries, table, measure, smallest=size, option="--smallest-slice")
+        found = engine.slices(entries, table, measure, smallest=size, option="--smallest-slice")
     except UsageError as error:
         raise UsageError(f"--{error}") from None
     except DataError:
@@ -216,4 +216,4 @@ def _canonical(measure: str) -> str:
     try:
         return measure_name(measure)
     except UsageError:
-        return measure  # a column of its own in a table of scores, or the referee refuses it
+        return measure  # a column of its own in a table of scores, or the engine refuses it

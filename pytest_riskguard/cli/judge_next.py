@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import measures_of, once, referee_for, slices_asked, source_of
+from pytest_riskguard.cli.inputs import engine_for, measures_of, once, slices_asked, source_of
 from pytest_riskguard.cli.options import (
     baseline_option,
     leniency_options,
@@ -24,7 +24,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.reports.text import clean
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.judge_next import ToJudge
+    from pytest_riskguard.gates.unjudged import ToJudge
 
 #: Kinds of gates on one baseline, each asked with its own defaults.
 KINDS = ("not_significantly_risky", "not_inferior", "no_topic_collapse")
@@ -64,11 +64,11 @@ def judge_next(
     Most useful first, as a table with tabs: topic, document, query. With several measures, alphas, baselines or
     slices the list is for all of these verdicts together.
     """
-    from pytest_riskguard.gates import judge_next as lists
+    from pytest_riskguard.gates import unjudged as lists
     from pytest_riskguard.gates.spec import Gate
     from pytest_riskguard.sources import Question, RunFile
 
-    referee, stored = referee_for(qrels, topics, store, measures, baselines, scores=False)
+    engine, stored = engine_for(qrels, topics, store, measures, baselines, scores=False)
     theirs = [source_of(given, stored, scores=False) for given in baselines]
     once("--baseline", [source.label for source in theirs])
     once("--alpha", [f"{alpha:g}" for alpha in alphas])
@@ -77,7 +77,7 @@ def judge_next(
     except ValueError as error:
         raise UsageError(f"--gate {options['kind']}: {error}") from None
     known = measures_of(measures, candidate, scores=False)
-    asked = slices_asked(slices, smallest_slice, referee, RunFile(candidate), known[0])
+    asked = slices_asked(slices, smallest_slice, engine, RunFile(candidate), known[0])
     questions = [
         Question(replace(gate, slice=part), RunFile(candidate), other, measure)
         for measure in known
@@ -85,10 +85,10 @@ def judge_next(
         for other in theirs
         for part in asked
     ]
-    found = [lists.judge_next(referee.rejudged(question)) for question in questions]
+    found = [lists.judge_next(engine.rejudged(question)) for question in questions]
     listed = lists.together(found)
     wanted = [one for one in listed if _is_plain(one.topic) and _is_plain(one.document)]
-    _write(table(wanted[:budget], referee.queries), out)
+    _write(table(wanted[:budget], engine.queries), out)
     click.echo(_said(len(wanted), budget, len(found), sum(map(bool, found))), err=True)
     if left_out := len(listed) - len(wanted):
         click.echo(f"left out: {left_out} with an id that no line of text can show as it is", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.inputs import measures_of, once, referee_for, source_of, whole_store
+from pytest_riskguard.cli.inputs import engine_for, measures_of, once, source_of, whole_store
 from pytest_riskguard.cli.options import collection_options, pool_options
 from pytest_riskguard.cli.output import ExitStatus, show_study, terminal_width
 from pytest_riskguard.cli.parameters import NamedPath, NamedPathType
@@ -38,14 +38,14 @@ def pool(
     Takes each SYSTEM, a run or the name of a stored baseline, as the baseline of all the others: which correlate over
     topics, and does their order by risk depend on the baseline? Without SYSTEM: all stored baselines.
     """
-    from pytest_riskguard.gates.align import on_one_list
+    from pytest_riskguard.gates.alignment import on_one_list
     from pytest_riskguard.gates.spec import Gate
     from pytest_riskguard.pool_study.report import MAX_SYSTEMS, MIN_SYSTEMS, pool_report
     from pytest_riskguard.reports.pool import dumps, explain
 
     if scores and not systems:
         raise UsageError("--scores needs at least two tables of per-topic scores")
-    referee, stored = referee_for(qrels, topics, store, measures, systems, scores=scores, whole=not systems)
+    engine, stored = engine_for(qrels, topics, store, measures, systems, scores=scores, whole=not systems)
     if systems:
         sources = [source_of(given, stored, scores=scores, option="SYSTEM") for given in systems]
     else:
@@ -57,7 +57,7 @@ def pool(
         raise UsageError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems, got {len(sources)} {where}")
     gate = Gate(name="pool", missing=missing)
     pools = [
-        on_one_list(gate, [referee.scores(source, measure) for source in sources])
+        on_one_list(gate, [engine.scores(source, measure) for source in sources])
         for measure in measures_of(measures, Path(systems[0].text) if systems else Path(), scores=scores)
     ]
     report = pool_report(pools, alphas=alphas)

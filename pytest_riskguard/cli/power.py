@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.inputs import measures_of, once, referee_for, slices_asked, source_of
+from pytest_riskguard.cli.inputs import engine_for, measures_of, once, slices_asked, source_of
 from pytest_riskguard.cli.options import baseline_option, collection_options, question_options, slice_options
 from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath
@@ -84,7 +84,7 @@ def power(
 
     if candidate is not None and correlations:
         raise UsageError("--correlation plans from a baseline alone; with CANDIDATE the differences are there to see")
-    referee, stored = referee_for(qrels, topics, store, measures, baselines, scores=scores)
+    engine, stored = engine_for(qrels, topics, store, measures, baselines, scores=scores)
     ours: Source | None = None
     if candidate is not None:
         ours = ScoreFile(candidate) if scores else RunFile(candidate)
@@ -96,16 +96,16 @@ def power(
 
     def plans(gate: Gate, other: Source, measure: str) -> list[Plan]:
         asked = {"power": chance, "effects": effects or EFFECTS}
-        known = referee.scores(other, measure, gate=gate)
+        known = engine.scores(other, measure, gate=gate)
         if ours is not None:
-            return [plan_from_runs(gate, referee.scores(ours, measure, gate=gate), known, **asked)]  # type: ignore[arg-type]
+            return [plan_from_runs(gate, engine.scores(ours, measure, gate=gate), known, **asked)]  # type: ignore[arg-type]
         return [
             plan_from_baseline(gate, known, correlation=correlation, **asked)  # type: ignore[arg-type]
             for correlation in correlations or CORRELATIONS
         ]
 
     asked = measures_of(measures, table, scores=scores)
-    parts = slices_asked(slices, smallest_slice, referee, ours or theirs[0], asked[0])
+    parts = slices_asked(slices, smallest_slice, engine, ours or theirs[0], asked[0])
     found = [
         plan
         for measure in asked

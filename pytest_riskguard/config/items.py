@@ -152,7 +152,7 @@ def _read(config: Config, first: DeclaredSlice) -> _Collection:
 def _looked_up(
     config: Config, gate: GateSettings, collection: _Collection
 ) -> tuple[tuple[str, ...], list[ConfigError]]:
-    from pytest_riskguard.gates.restriction import slices_of
+    from pytest_riskguard.gates.slices import slices_of
 
     found: dict[str, DeclaredSlice] = {}
     problems = []

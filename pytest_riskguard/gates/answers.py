@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.phrases import (
     amount,
     counted,
@@ -18,7 +19,7 @@ from pytest_riskguard.gates.phrases import (
     times,
 )
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
-from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Topics that collapsed and are named.

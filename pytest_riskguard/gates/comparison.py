@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.gates.align import Aligned
+from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.decision import (
     Decision,
     cannot_fail_at_all,

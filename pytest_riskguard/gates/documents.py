@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from pytest_riskguard.evaluation.additive import part_of
 from pytest_riskguard.evaluation.judging import DEFAULT_DEPTH, Variant, cutoff_of, scores_of
 from pytest_riskguard.evaluation.rankings import RankedRun
-from pytest_riskguard.gates.explanation import MovedDocument, TopicDocuments
-from pytest_riskguard.gates.verdict import ResponsibleTopic
+from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, TopicDocuments
 
 if TYPE_CHECKING:
     from ir_measures import Measure

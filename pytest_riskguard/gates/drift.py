@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.align import align
+from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import decide, interval_passes
 from pytest_riskguard.gates.spec import Gate

@@ -1,12 +1,13 @@
-"""The figures of two systems that a verdict holds, whatever was asked of them."""
+"""The figures of two systems that a verdict holds, whatever was asked of them; nothing here decides."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.verdict import Estimates, TopicCounts
-from pytest_riskguard.inference import sign_flip
+from pytest_riskguard.gates.findings import Diagnostics, Estimates, QuantilePair
+from pytest_riskguard.gates.verdict import TopicCounts
+from pytest_riskguard.inference import mean_law, qq_points, shapiro_wilk, sign_flip, skewness
 from pytest_riskguard.risk import counts, mean_test
 
 
@@ -45,4 +46,24 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
         missing_in_baseline=aligned.missing_in_baseline,
         unknown_in_candidate=aligned.candidate.unknown,
         without_relevant=tuple(sorted({*aligned.candidate.without_relevant, *aligned.baseline.without_relevant})),
+    )
+
+
+def diagnostics(comparison: Comparison) -> Diagnostics | None:
+    """None where the scores do not vary, and for a single topic; a collapse has no law to look at."""
+    if comparison.n < 2 or comparison.gate.kind == "no_topic_collapse":
+        return None
+    scores = comparison.evidence.scores(comparison.gate.alpha)
+    skew, points, test = skewness(scores), qq_points(scores), shapiro_wilk(scores)
+    if skew is None or points is None:
+        return None
+    return Diagnostics(
+        skewness=skew,
+        shapiro_wilk_w=None if test is None else test.w,
+        shapiro_wilk_p_value=None if test is None else test.p_value,
+        law=mean_law(scores).kind,
+        quantiles=tuple(
+            QuantilePair(float(normal), float(bootstrap))
+            for normal, bootstrap in zip(points.normal, points.bootstrap, strict=True)
+        ),
     )

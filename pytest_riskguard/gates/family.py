@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pytest_riskguard.gates.findings import Family
 from pytest_riskguard.gates.spec import LEVELS, Gate
-from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference import benjamini_hochberg, effective_levels, holm
 
 _ADJUST = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}

@@ -7,8 +7,8 @@ import math
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import Decision, cannot_fail_at_all, decide
 from pytest_riskguard.gates.evidence import Evidence, FloatArray
+from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import Power
 from pytest_riskguard.inference import (
     minimum_detectable_effect,
     observed_critical,

@@ -9,32 +9,19 @@ from typing import Literal
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.align import align
+from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.chart_data import exhibits
 from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.diagnostics import diagnostics
-from pytest_riskguard.gates.estimates import paired_estimates, topic_counts
-from pytest_riskguard.gates.exhibits import exhibits
-from pytest_riskguard.gates.explain import (
-    alpha_star,
-    explained,
-    flip_set,
-    responsible_topics,
-    standardised_parts,
-)
+from pytest_riskguard.gates.estimates import diagnostics, paired_estimates, topic_counts
+from pytest_riskguard.gates.findings import Estimates, Family, Power, ReportedInterval
 from pytest_riskguard.gates.foresight import foresight
-from pytest_riskguard.gates.left_out import without_each
 from pytest_riskguard.gates.notices import notices
-from pytest_riskguard.gates.question import digests, refused, unanswered
+from pytest_riskguard.gates.responsible import explained, responsible_topics, standardised_parts
+from pytest_riskguard.gates.sensitivity import alpha_star, flip_set, without_each
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import (
-    Estimates,
-    Family,
-    Power,
-    ReportedInterval,
-    Verdict,
-)
+from pytest_riskguard.gates.verdict import Verdict, digests, refused, unanswered
 
 
 def judge(

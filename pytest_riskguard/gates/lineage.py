@@ -8,10 +8,11 @@ from itertools import pairwise
 
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.align import align
+from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.findings import ChainedRun, Lineage
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import ChainedRun, Lineage, Notice, Verdict
+from pytest_riskguard.gates.verdict import Notice, Verdict
 
 
 def lineage_of(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from pytest_riskguard.gates.explanation import Explanation
-from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.risk.urisk import COUNTED
 from pytest_riskguard.rounding import ROUNDING_ERROR
 

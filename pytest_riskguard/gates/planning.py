@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.align import align
+from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import Decision, decide, fewest_changes
 from pytest_riskguard.gates.evidence import Evidence, FloatArray

@@ -1,80 +1,129 @@
-"""The comparison on part of the topics: those that carry one value of a tag."""
+"""Gates about part of the topics: those whose tag has one value, written ``TAG=VALUE``."""
 
 from __future__ import annotations
 
+import difflib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import enough_topics, rule_of
-from pytest_riskguard.gates.evidence import BoolArray, Evidence
-from pytest_riskguard.gates.explanation import Slice
-from pytest_riskguard.gates.groups import Tagged
-from pytest_riskguard.gates.significance import p_value_of
-from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.inference import holm, interval
-from pytest_riskguard.risk import counts
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.gates.spec import SMALLEST_SLICE, parse_slice
+
+if TYPE_CHECKING:
+    from pytest_riskguard.evaluation.scores import TopicScores
 
 
-def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArray) -> tuple[Slice, ...]:
-    """The gate's question about the topics of each value, as if there were no others.
+Tags = Mapping[str, Mapping[str, str]]
+"""Topic to tag to value."""
 
-    Each slice has its interval by the rule for its own number of topics and changes, with its own weights and the
-    replicates' noise on its own topics. What is tested is always a loss: whether the slice is significantly below
-    ``-tolerance``, for ``not_inferior`` too, where the gate itself asks for evidence of the contrary. A gate that
-    asks about single topics tests no mean, so its slices have estimates only.
+_MOST_SHOWN = 12
+
+
+def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
+    """A system's scores on the topics of a slice; what is said of other topics is left out as well.
 
     Parameters
     ----------
-    comparison : Comparison
-    tags : tuple of Tagged
-        By tag, then value.
-    flagged : array of bool, shape (n_topics,)
-        Topics that TR_i flags among all topics.
+    scores : TopicScores
+    asked : str
+        ``TAG=VALUE``. A topic belongs to it when its tag has exactly this value.
+    tags : mapping topic -> mapping tag -> value
+
+    Raises
+    ------
+    DataError
+        ``no_common_topic``: the scores hold no topic of the slice.
     """
-    gate = replace(comparison.gate, kind="not_significantly_risky") if _tests(comparison.gate) else None
-    found = [_slice(comparison, each, gate, flagged) for each in tags]
-    p_values = {place: each.p_value for place, each in enumerate(found) if each.p_value is not None}
-    if p_values:
-        for place, adjusted in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
-            risky = adjusted <= 1 - comparison.gate.level
-            found[place] = replace(found[place], adjusted_p_value=adjusted, risky=risky)
-    return tuple(found)
+    belongs = _member_of(asked, tags)
+    places = [place for place, topic in enumerate(scores.topics) if belongs(topic)]
+    if not places:
+        raise DataError(f"{scores.name} has no topic with {asked}", reason="no_common_topic")
 
+    def those(topics: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(filter(belongs, topics))
 
-def _tests(gate: Gate) -> bool:
-    return gate.kind != "no_topic_collapse"
-
-
-def _slice(comparison: Comparison, each: Tagged, gate: Gate | None, flagged: BoolArray) -> Slice:
-    evidence, aligned, alpha = comparison.evidence.only(each.places), comparison.aligned, comparison.gate.alpha
-    ours, theirs = aligned.candidate.values[each.places], aligned.baseline.values[each.places]
-    tally = counts(ours, theirs)
-    lower, upper, p_value = _tested(gate, evidence) if gate is not None else (None, None, None)
-    return Slice(
-        tag=each.tag,
-        value=each.value,
-        count=evidence.n,
-        changed=evidence.changed(alpha),
-        wins=tally.wins,
-        losses=tally.losses,
-        candidate_mean=evidence.mean(ours),
-        baseline_mean=evidence.mean(theirs),
-        mean_difference=evidence.mean(evidence.differences),
-        urisk=evidence.estimate(alpha),
-        lower=lower,
-        upper=upper,
-        p_value=p_value,
-        adjusted_p_value=None,
-        risky=None,
-        flagged=tuple(aligned.candidate.topics[int(i)] for i in each.places if flagged[i]),
+    return replace(
+        scores,
+        topics=those(scores.topics),
+        values=scores.values[places],
+        unanswered=those(scores.unanswered),
+        unknown=those(scores.unknown),
+        without_relevant=those(scores.without_relevant),
     )
 
 
-def _tested(gate: Gate, evidence: Evidence) -> tuple[float | None, float | None, float | None]:
-    """Limits and p-value by the gate's rule; none for too few topics."""
-    if not enough_topics(evidence):
-        return None, None, None
-    rule, x = rule_of(gate, evidence, alpha=gate.alpha), evidence.scores(gate.alpha)
-    intervals = {method: interval(x, method=method, level=gate.level) for method in rule.witnesses}
-    decisive = intervals[rule.decisive({method: found.upper for method, found in intervals.items()})]
-    return decisive.lower, decisive.upper, p_value_of(gate, evidence)
+def _member_of(asked: str, tags: Tags) -> Callable[[str], bool]:
+    tag, value = parse_slice(asked)
+    return lambda topic: tags.get(topic, {}).get(tag) == value
+
+
+def slices_of(
+    entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = SMALLEST_SLICE, option: str = "smallest_slice"
+) -> tuple[str, ...]:
+    """The slices that an entry asks for, by value.
+
+    Parameters
+    ----------
+    entry : str
+        ``TAG=VALUE``: this one, whatever its size. ``TAG``: each of its values that has ``smallest`` judged topics;
+        a topic without a value belongs to none.
+    judged : sequence of str
+        The topics that have scores.
+    tags : mapping topic -> mapping tag -> value
+    smallest : int
+    option : str
+        What the user calls it, for the message.
+
+    Raises
+    ------
+    ValueError
+        There is no such tag, or value of it; or none of its values has topics enough.
+    """
+    tag, value = parse_slice(entry)
+    sizes = _sizes(entry, tag, judged, tags)
+    if value is not None:
+        if value not in sizes:
+            raise ValueError(f"no judged topic has {tag}={value}; {_instead(value, sizes, prefix=f'{tag}=')}")
+        return (f"{tag}={value}",)
+    large = tuple(f"{tag}={known}" for known in sorted(sizes) if sizes[known] >= smallest)
+    if not large:
+        largest = ", ".join(f"{known} {size}" for known, size in sizes.most_common(_MOST_SHOWN))
+        raise ValueError(
+            f"no value of {tag!r} has {smallest} judged topics (largest: {largest}); set {option} lower, or name "
+            f"the slices to ask about, such as {tag}={sizes.most_common(1)[0][0]}"
+        )
+    return large
+
+
+def _sizes(entry: str, tag: str, judged: Iterable[str], tags: Tags) -> Counter[str]:
+    """Judged topics for each value of a tag, most first, then by value."""
+    known = sorted({name for topic in judged for name in tags.get(topic, {})})
+    if tag not in known:
+        unnamable = [name for name in known if "=" in name and entry.startswith(name)]
+        if unnamable:
+            raise ValueError(
+                f"tag {unnamable[0]!r} has a '=' in its name, which ends a tag's name here; rename this column of "
+                "the topics file"
+            )
+        if not known:
+            raise ValueError(
+                "no judged topic has tags: they are further columns of the topics file, below a header line"
+            )
+        raise ValueError(f"there is no tag {tag!r}; {_instead(tag, known)}")
+    values = sorted(value for topic in judged if (value := tags.get(topic, {}).get(tag, "")))
+    if not values:
+        raise ValueError(f"no judged topic has a value of {tag!r}: its column of the topics file is empty")
+    return Counter(values)
+
+
+def _instead(word: str, known: Iterable[str], *, prefix: str = "") -> str:
+    """The nearest known word, or all of them."""
+    known = list(known)
+    lowered = {name.lower(): name for name in known}
+    close = difflib.get_close_matches(word.lower(), lowered, n=1)
+    if close:
+        return f"did you mean {prefix + lowered[close[0]]!r}?"
+    more = ", ..." if len(known) > _MOST_SHOWN else ""
+    return f"there are {', '.join(prefix + name for name in known[:_MOST_SHOWN])}{more}"

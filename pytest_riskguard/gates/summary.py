@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from pytest_riskguard.gates.answers import answer
-from pytest_riskguard.gates.explanation import MovedDocument, Slice, TopicDocuments, TopicGroup
+from pytest_riskguard.gates.findings import MovedDocument, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.phrases import (
     counted,
     explanation_of,

@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from pytest_riskguard.gates.explanation import Exhibits, Explanation, Judgements, TopicDocuments
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.findings import (
+    Diagnostics,
+    Estimates,
+    Exhibits,
+    Explanation,
+    Family,
+    Judgements,
+    Lineage,
+    PoolFigures,
+    Power,
+    ReportedInterval,
+    ResponsibleTopic,
+    TopicDocuments,
+    Yardstick,
+)
 from pytest_riskguard.gates.plain import from_plain, to_plain
+from pytest_riskguard.gates.spec import Gate
 
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
@@ -53,227 +70,6 @@ class TopicCounts:
     missing_in_baseline: tuple[str, ...] = ()
     unknown_in_candidate: tuple[str, ...] = ()
     without_relevant: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Estimates:
-    """The figures of the literature, in units of the measure; None where they do not exist.
-
-    Where the baseline has replicates ``urisk`` and all that belongs to it is the excess over ``noise_urisk``, the
-    mean URisk of the replicates. ``decision_p_value`` is the smallest ``1 - level`` at which this gate would fail.
-
-    For a pool all that is said of two systems is of the candidate and the reference; ``zrisk`` and ``georisk`` map
-    every system to its value, ``georisk_difference`` is the candidate's GeoRisk less the reference's, its error that
-    of the jackknife.
-    """
-
-    candidate_mean: float | None = None
-    baseline_mean: float | None = None
-    mean_difference: float | None = None
-    urisk: float | None = None
-    frisk: float | None = None
-    freward: float | None = None
-    standard_error: float | None = None
-    trisk: float | None = None
-    p_value: float | None = None
-    sign_flip_p_value: float | None = None
-    mean_absolute_difference: float | None = None
-    noise_urisk: float | None = None
-    decision_p_value: float | None = None
-    alpha_star: float | Literal["any"] | None = None
-    flip_set: tuple[str, ...] | None = None
-    zrisk: Mapping[str, float] | None = None
-    georisk: Mapping[str, float] | None = None
-    georisk_difference: float | None = None
-    georisk_standard_error: float | None = None
-
-
-@dataclass(frozen=True)
-class ReportedInterval:
-    """One interval of URisk, or of the difference of two GeoRisks; ``decisive`` marks the one whose limit decided."""
-
-    method: str
-    level: float
-    lower: float
-    upper: float
-    decisive: bool
-
-
-@dataclass(frozen=True)
-class ResponsibleTopic:
-    """A topic's part in the verdict; ``contribution`` = x_i/n, so losses and wins add up to URisk.
-
-    ``weight`` is None where all topics count the same; ``exceeds`` names the limits of ``no_topic_collapse``;
-    ``limit_without`` is the limit that decides, with this topic alone left out. In a
-    pool ``contribution`` is the topic's part in the difference of GeoRisk, and the two z are those of candidate and
-    reference: how far each lies above what the pool leads to expect.
-    """
-
-    topic: str
-    query: str | None
-    candidate: float
-    baseline: float
-    difference: float
-    contribution: float
-    share: float | None
-    standardised: float
-    flagged: bool
-    flips_verdict: bool
-    weight: float | None = None
-    exceeds: tuple[str, ...] = ()
-    candidate_z: float | None = None
-    baseline_z: float | None = None
-    limit_without: float | None = None
-
-
-@dataclass(frozen=True)
-class Power:
-    """What this gate could have seen with 80 % power, its tolerance included, in units of the measure.
-
-    ``topics_for_tolerance`` belongs to ``not_inferior``, which passes only on evidence: with so many topics a
-    candidate such as this one would be shown not inferior, 4 times of 5. None where no number would do.
-    """
-
-    minimum_detectable_effect: float | None = None
-    topics_for_tolerance: int | None = None
-
-
-@dataclass(frozen=True)
-class QuantilePair:
-    """A point of the normal Q-Q plot of the bootstrap law of URisk, in standard errors from the estimate."""
-
-    normal: float
-    bootstrap: float
-
-
-@dataclass(frozen=True)
-class Diagnostics:
-    """How normal the trade-off scores are (skewness, Shapiro-Wilk), and their mean (Q-Q points).
-
-    ``law`` says how the bootstrap law is known: ``enumerated`` and ``lattice`` are exact step by step, ``smooth`` and
-    ``grid`` to within a bound far below what is printed.
-    """
-
-    skewness: float
-    shapiro_wilk_w: float | None
-    shapiro_wilk_p_value: float | None
-    law: str
-    quantiles: tuple[QuantilePair, ...]
-
-
-@dataclass(frozen=True)
-class Family:
-    """The gates that a gate was judged together with; ``level`` is what was left of its own after the correction.
-
-    The gate fails exactly where ``adjusted_p_value`` is at most 1 less its own level, which is where its decisive
-    interval at ``level`` lies below the bound.
-    """
-
-    correction: str
-    size: int
-    level: float
-    adjusted_p_value: float
-
-
-@dataclass(frozen=True)
-class AgainstReference:
-    """The candidate against one reference of a pool.
-
-    ``level`` is what Holm's method left of the gate's for this one of several references, ``p_value`` the smallest
-    ``1 - level`` at which the rule fails against it alone, ``adjusted_p_value`` the same among all references.
-    """
-
-    reference: str
-    georisk_difference: float
-    lower: float
-    upper: float
-    level: float
-    p_value: float
-    adjusted_p_value: float
-    passes: bool
-
-
-@dataclass(frozen=True)
-class CurvePoint:
-    """GeoRisk of candidate and reference at one alpha."""
-
-    alpha: float
-    candidate: float
-    reference: float
-
-
-@dataclass(frozen=True)
-class ChainedRun:
-    """A run of a baseline's chain: against the one before, and against the oldest (``cumulative``, ``urisk``)."""
-
-    run: str
-    mean: float
-    mean_difference: float | None
-    cumulative_mean_difference: float
-    urisk: float
-
-
-@dataclass(frozen=True)
-class Lineage:
-    """The changes that a baseline went through, oldest first, and last the candidate.
-
-    ``lower`` and ``upper`` are the limits of the candidate's URisk against the oldest run, and ``risky`` says whether
-    it is significantly below 0; None below 10 topics.
-    """
-
-    accepted: int
-    runs: tuple[ChainedRun, ...]
-    lower: float | None
-    upper: float | None
-    risky: bool | None
-
-
-@dataclass(frozen=True)
-class Yardstick:
-    """A baseline that is computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``.
-
-    ``candidate_inside`` says whether the candidate is among them, which moves the maximum above all.
-    """
-
-    kind: str
-    systems: tuple[str, ...]
-    candidate_inside: bool
-
-
-@dataclass(frozen=True)
-class PoolFigures:
-    """Where the candidate stands in its pool.
-
-    Attributes
-    ----------
-    systems : tuple of str
-        The pool, candidate first.
-    reference : str
-        As asked: a baseline, ``any`` or ``median``.
-    decided_by : str
-        The reference that ``baseline_mean``, wins, losses, intervals and topics are about.
-    rank : int
-        Of the candidate by GeoRisk; 1 is the highest, equal ones share the better rank.
-    rank_probabilities : tuple of float
-        Share of replicates in which it has rank 1, 2, ...: the first is the probability of being best.
-    probability_below : mapping system -> float
-        Share of replicates in which its GeoRisk is lower than that of each baseline.
-    replicates : int
-        How many were drawn.
-    references : tuple of AgainstReference
-    curve : tuple of CurvePoint
-        At every alpha that was asked together with this one.
-    """
-
-    systems: tuple[str, ...]
-    reference: str
-    decided_by: str
-    rank: int
-    rank_probabilities: tuple[float, ...]
-    probability_below: Mapping[str, float]
-    replicates: int
-    references: tuple[AgainstReference, ...]
-    curve: tuple[CurvePoint, ...]
 
 
 @dataclass(frozen=True)
@@ -353,3 +149,68 @@ class Verdict:
             Something in it is not as a verdict has it.
         """
         return from_plain(cls, data, where="verdict")
+
+
+def unanswered(
+    gate: Gate, *, measure: str | None, candidate: str, baselines: tuple[str, ...], inputs: Inputs | None
+) -> Verdict:
+    """The question; the answer is still to come."""
+    collapse = gate.kind == "no_topic_collapse"
+    return Verdict(
+        gate=gate.name,
+        kind=gate.kind,
+        outcome="inconclusive",
+        reason=None,
+        warnings=(),
+        measure=measure,
+        alpha=gate.alpha,
+        tradeoff=gate.tradeoff,
+        convention=gate.convention,
+        weighted=gate.weighted,
+        level=gate.level,
+        method=gate.method,
+        tolerance=gate.tolerance,
+        max_loss=gate.max_loss if collapse else None,
+        max_share=gate.max_share,
+        protected=tuple(gate.protected),
+        on_churn=gate.on_churn,
+        on_inconclusive=gate.on_inconclusive,
+        missing=gate.missing,
+        slice=gate.slice,
+        candidate=candidate,
+        baselines=baselines,
+        inputs=inputs,
+    )
+
+
+def refused(question: Verdict, error: DataError) -> Verdict:
+    """The verdict on data that cannot be compared."""
+    return replace(question, outcome="incomparable", reason=error.reason, problem=error.problem)
+
+
+def incomparable(
+    gate: Gate,
+    error: DataError,
+    *,
+    measure: str | None,
+    candidate: str,
+    baselines: tuple[str, ...],
+    inputs: Inputs | None = None,
+) -> Verdict:
+    """The same for data that never became scores."""
+    return refused(unanswered(gate, measure=measure, candidate=candidate, baselines=baselines, inputs=inputs), error)
+
+
+def digests(
+    candidate: TopicScores, baselines: Sequence[TopicScores], replicates: Sequence[TopicScores] = ()
+) -> Inputs | None:
+    """Of everything that is compared; None where nothing has one."""
+    systems = (candidate, *baselines, *replicates)
+    if all(system.digest is None and system.qrels_digest is None for system in systems):
+        return None
+    return Inputs(
+        qrels=next((system.qrels_digest for system in systems if system.qrels_digest is not None), None),
+        candidate=candidate.digest,
+        baselines={baseline.name: baseline.digest for baseline in baselines},
+        replicates=tuple(replicate.digest for replicate in replicates),
+    )

@@ -9,40 +9,40 @@ import pytest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.items import GateItem, family_of
 from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, ComputedBaseline, Config
+from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugin.live import live_candidate
-from pytest_riskguard.referee import Referee
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Stored
 
-_REFEREES = pytest.StashKey[dict[Path, Referee]]()
+_ENGINES = pytest.StashKey[dict[Path, Engine]]()
 _FAMILIES = pytest.StashKey[dict[Path, dict[str, Verdict]]]()
 _LIVE = pytest.StashKey[dict[tuple[Path, CandidateRetrieve], LiveRun]]()
 
 
-def referee_for(config: pytest.Config, settings: Config) -> Referee:
-    """The referee over a riskguard.yaml's collection, the same one for all its gates."""
-    referees = config.stash.setdefault(_REFEREES, {})
-    if settings.path not in referees:
-        referees[settings.path] = Referee(
+def engine_for(config: pytest.Config, settings: Config) -> Engine:
+    """The engine over a riskguard.yaml's collection, the same one for all its gates."""
+    engines = config.stash.setdefault(_ENGINES, {})
+    if settings.path not in engines:
+        engines[settings.path] = Engine(
             qrels=settings.collection.qrels,
             topics=settings.collection.topics,
             store=Store(settings.store),
             measures=settings.all_measures,
             report=bool(config.getoption("riskguard_report", default=())),
         )
-    return referees[settings.path]
+    return engines[settings.path]
 
 
 def verdict_on(config: pytest.Config, settings: Config, item: GateItem) -> Verdict:
     """The verdict on one item; a family is judged whole, whichever of its items are selected, and only once."""
     correction, family = family_of(settings, item)
     if not family:
-        return referee_for(config, settings).verdict(_question(config, settings, item))
+        return engine_for(config, settings).verdict(_question(config, settings, item))
     judged = config.stash.setdefault(_FAMILIES, {}).setdefault(settings.path, {})
     if item.id not in judged:
         questions = [_question(config, settings, member) for member in family]
-        verdicts = referee_for(config, settings).verdicts(questions, correction=correction)
+        verdicts = engine_for(config, settings).verdicts(questions, correction=correction)
         judged |= {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
     return judged[item.id]
 
@@ -71,5 +71,5 @@ def _candidate_source(
     live = config.stash.setdefault(_LIVE, {})
     key = (settings.path, candidate)
     if key not in live:
-        live[key] = live_candidate(config, referee_for(config, settings), candidate)
+        live[key] = live_candidate(config, engine_for(config, settings), candidate)
     return live[key]

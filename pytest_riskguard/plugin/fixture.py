@@ -14,11 +14,10 @@ from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.retrieval import Search
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.question import incomparable
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.plugin import arguments
-from pytest_riskguard.plugin.engines import referee_for
+from pytest_riskguard.plugin.engines import engine_for
 from pytest_riskguard.plugin.live import live_run
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
 from pytest_riskguard.plugin.user_errors import from_here
@@ -39,7 +38,7 @@ class Riskguard:
         with_settings = load_config(path, require_gates=False)
         self.folder = path.parent
         self._settings = with_settings
-        self._referee = referee_for(request.config, with_settings)
+        self._engine = engine_for(request.config, with_settings)
 
     def _nearest(self, request: pytest.FixtureRequest) -> Path:
         root = request.config.rootpath
@@ -80,7 +79,7 @@ class Riskguard:
         __tracebackhide__ = True
         asking = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}
         try:
-            return live_run(self._config, self._referee, search, name=name, **asking)
+            return live_run(self._config, self._engine, search, name=name, **asking)
         except (TypeError, ValueError) as error:
             raise error.with_traceback(None) from None
 
@@ -166,7 +165,7 @@ class Riskguard:
     ) -> Verdict:
         __tracebackhide__ = True
         verdict = self._ask(arguments.gate(self._test, options, kind=kind), candidate, baseline, measure)
-        problem = self._referee.message_of(verdict)
+        problem = self._engine.message_of(verdict)
         said = None if problem is None else from_here(problem, self._config)
         return demand(verdict, options="--riskguard", problem=said)
 
@@ -185,7 +184,7 @@ class Riskguard:
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
         question = Question(gate, ours, theirs[0], self._measure(measure, ours, *theirs), pool=tuple(theirs[1:]))
         try:
-            return record(self._referee.verdict(question))
+            return record(self._engine.verdict(question))
         except RiskguardError as error:
             raise error.with_traceback(None) from None
 

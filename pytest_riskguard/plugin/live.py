@@ -10,12 +10,12 @@ import pytest
 
 from pytest_riskguard.config import values
 from pytest_riskguard.config.settings import CandidateRetrieve
+from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.evaluation.retrieval import Asking, FailedQuery, NoPairError, Search, retrieve
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
 from pytest_riskguard.plugin.progress import shown_progress
 from pytest_riskguard.plugin.user_errors import blamed, ending
-from pytest_riskguard.referee import Referee
 from pytest_riskguard.sources import LiveRun
 
 #: How code under test may end, but not the gate: pytest.skip() in a search would leave it unjudged and green.
@@ -26,7 +26,7 @@ _LONGEST_QUERY = 80
 
 
 def live_run(
-    config: pytest.Config, referee: Referee, search: Search, *, name: str = "candidate", **asking: Any
+    config: pytest.Config, engine: Engine, search: Search, *, name: str = "candidate", **asking: Any
 ) -> LiveRun:
     """A run made by asking ``search`` every query of the collection's judged topics; ``asking`` as ``Asking`` has it.
 
@@ -45,17 +45,17 @@ def live_run(
             checked[option] = check(asking[option])
         except ValueError as error:
             raise ValueError(f"{option}: {error}") from None
-    return _live_run(config, referee, lambda: search, Asking(**checked), name)
+    return _live_run(config, engine, lambda: search, Asking(**checked), name)
 
 
-def live_candidate(config: pytest.Config, referee: Referee, candidate: CandidateRetrieve) -> LiveRun:
+def live_candidate(config: pytest.Config, engine: Engine, candidate: CandidateRetrieve) -> LiveRun:
     """The candidate that a riskguard.yaml names; its function is imported when it is first asked."""
     asking = Asking(candidate.depth, candidate.workers, candidate.timeout, candidate.retries)
-    return _live_run(config, referee, lambda: _imported(candidate.target), asking, "candidate")
+    return _live_run(config, engine, lambda: _imported(candidate.target), asking, "candidate")
 
 
 def _live_run(
-    config: pytest.Config, referee: Referee, load: Callable[[], Search], asking: Asking, name: str
+    config: pytest.Config, engine: Engine, load: Callable[[], Search], asking: Asking, name: str
 ) -> LiveRun:
     refused: list[DataError] = []
 
@@ -63,7 +63,7 @@ def _live_run(
         if refused:  # a system that failed is not asked again for the next measure
             raise refused[0]
         try:
-            return _retrieved(config, referee, load(), asking)
+            return _retrieved(config, engine, load(), asking)
         except DataError as error:
             refused.append(error)
             raise
@@ -71,8 +71,8 @@ def _live_run(
     return LiveRun(rankings, name)
 
 
-def _retrieved(config: pytest.Config, referee: Referee, search: Search, asking: Asking) -> Rankings:
-    queries, judged = referee.queries, referee.qrels.topics
+def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: Asking) -> Rankings:
+    queries, judged = engine.queries, engine.qrels.topics
     missing = [topic for topic in judged if topic not in queries]
     if missing:
         raise ScoringError(

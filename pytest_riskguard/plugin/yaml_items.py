@@ -16,7 +16,7 @@ from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.config.settings import Config
-    from pytest_riskguard.referee import Referee
+    from pytest_riskguard.engine import Engine
 
 
 class RiskguardFile(pytest.File):
@@ -86,15 +86,15 @@ class GateTest(_Reported):
     def runtest(self) -> None:
         """Judge, and fail unless the verdict lets the build go on."""
         from pytest_riskguard.assertions import command
-        from pytest_riskguard.plugin.engines import referee_for, verdict_on
+        from pytest_riskguard.plugin.engines import engine_for, verdict_on
         from pytest_riskguard.plugin.user_errors import from_here, whose
         from pytest_riskguard.recorder import record
         from pytest_riskguard.reports.terminal import explain
 
-        referee: Referee = referee_for(self.config, self.settings)
+        engine: Engine = engine_for(self.config, self.settings)
         verdict = record(verdict_on(self.config, self.settings, self.item))
         if not verdict.passed:
-            problem = referee.message_of(verdict)
+            problem = engine.message_of(verdict)
             if problem is not None:
                 asked = self.item.settings.candidate or self.settings.candidate
                 problem = from_here(whose(problem, self.settings, asked), self.config)

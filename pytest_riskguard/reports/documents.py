@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.explanation import MovedDocument, TopicDocuments
-from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, TopicDocuments
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.detail import Detail
 from pytest_riskguard.reports.text import clean, counted, signed
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.verdict import NAMES, Family, Lineage, ReportedInterval, Verdict, Yardstick
+from pytest_riskguard.gates.findings import Family, Lineage, ReportedInterval, Yardstick
+from pytest_riskguard.gates.verdict import NAMES, Verdict
 from pytest_riskguard.reports import georisk
 from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
 

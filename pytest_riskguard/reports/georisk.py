@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.verdict import NAMES, AgainstReference, PoolFigures, Verdict
+from pytest_riskguard.gates.findings import AgainstReference, PoolFigures
+from pytest_riskguard.gates.verdict import NAMES, Verdict
 from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
 
 #: Names of systems that a line shows; others are counted.

@@ -11,7 +11,7 @@ from typing import Any
 
 from pytest_riskguard.baselines.strict_json import ManifestError, parsed
 from pytest_riskguard.errors import MissingFileError, ReportFormatError
-from pytest_riskguard.gates.explanation import Exhibits
+from pytest_riskguard.gates.findings import Exhibits
 from pytest_riskguard.gates.spec import COMPUTED, CONVENTIONS, CORRECTIONS, KINDS, TRADEOFFS
 from pytest_riskguard.gates.verdict import NAMES, Verdict
 from pytest_riskguard.reports.json import SCHEMA

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.explanation import Slice
+from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.detail import Detail
 from pytest_riskguard.reports.figures import between, probability, shown

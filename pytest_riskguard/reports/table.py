@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.verdict import ResponsibleTopic
+from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.reports import rendered
 from pytest_riskguard.reports.detail import Detail
 from pytest_riskguard.reports.text import clean, plain, signed

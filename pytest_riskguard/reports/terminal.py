@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
-from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import documents, judgements, slices
 from pytest_riskguard.reports.detail import CURRENT, Detail
 from pytest_riskguard.reports.figures import estimate, figures, has, shown

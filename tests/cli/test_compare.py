@@ -228,7 +228,7 @@ def test_an_internal_error_is_status_70_without_a_traceback(command, monkeypatch
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("some detail")
 
-    monkeypatch.setattr("pytest_riskguard.referee.Referee.verdict", broken)
+    monkeypatch.setattr("pytest_riskguard.engine.Engine.verdict", broken)
     ended = command("compare good.run --baseline prod --measure AP --json -")
     assert (ended.status, ended.out) == (70, "")
     assert "Internal error: ZeroDivisionError: some detail" in ended.err
@@ -242,7 +242,7 @@ def test_an_interrupt_is_status_130(command, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("pytest_riskguard.referee.Referee.verdict", interrupted)
+    monkeypatch.setattr("pytest_riskguard.engine.Engine.verdict", interrupted)
     ended = command("compare good.run --baseline prod --measure AP")
     assert ended.status == 130
     assert "interrupted" in ended.err

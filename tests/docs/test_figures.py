@@ -7,8 +7,8 @@ import pytest
 from pytest_riskguard.baselines import names, store
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, reading
-from pytest_riskguard.gates import decision, explain, notices, spec
-from pytest_riskguard.gates.pools import notices as pool_notices
+from pytest_riskguard.gates import decision, notices, sensitivity, spec
+from pytest_riskguard.gates.pool import notices as pool_notices
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
 from pytest_riskguard.inference._bootstrap import enumeration, fft_law
 from pytest_riskguard.inference.sign_flip import MOST_ENUMERATED
@@ -35,7 +35,7 @@ STATED = [
     ("explanation/rules.md", "A loss of 1e-6 or less is none", COUNTED == 1e-6),
     ("explanation/rules.md", "fewer than 250 topics carries", notices.ENOUGH_FOR_STUDENT == 250),
     ("how-to/judge-several-gates.md", "in 18 % of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
-    ("explanation/alpha.md", "at every alpha (up to a million)", explain.LARGEST_ALPHA == 2**20),
+    ("explanation/alpha.md", "at every alpha (up to a million)", sensitivity.LARGEST_ALPHA == 2**20),
     ("explanation/intervals.md", "With up to 30\nchanged topics", MOST_ENUMERATED == 30),
     ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", fft_law.POINTS == 65_536),
     ("explanation/intervals.md", "of total probability below 1e-14", enumeration.LEFT_OUT == 1e-14),

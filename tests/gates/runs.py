@@ -10,8 +10,8 @@ from pytest_riskguard.evaluation import Qrels, TopicScores, rankings_as_run, sco
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.judgements import Rejudged
 from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.unjudged import Rejudged
 from pytest_riskguard.gates.verdict import Verdict
 
 Rankings = Mapping[str, Sequence[str]]

@@ -13,7 +13,7 @@ from pytest_riskguard.gates.decision import (
     passes,
     rule_for,
 )
-from pytest_riskguard.gates.left_out import passes_without_each
+from pytest_riskguard.gates.sensitivity import passes_without_each
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear

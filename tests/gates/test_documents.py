@@ -11,8 +11,7 @@ import pytest
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.gates import documents
 from pytest_riskguard.gates.documents import topic_documents
-from pytest_riskguard.gates.explanation import MovedDocument
-from pytest_riskguard.gates.verdict import ResponsibleTopic
+from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic
 from tests.gates.runs import Pair
 
 

@@ -11,7 +11,7 @@ from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.left_out import passes_without_each
+from pytest_riskguard.gates.sensitivity import passes_without_each
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear, smooth

@@ -23,9 +23,8 @@ from pytest_riskguard.evaluation.judging import scores_of
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
 from pytest_riskguard.gates.judge import compare, outcome_of
-from pytest_riskguard.gates.judge_next import judge_next
-from pytest_riskguard.gates.judgements import Rejudged
 from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.unjudged import Rejudged, judge_next
 from tests.gates.runs import as_qrels
 
 MEASURE = parse_measure("nDCG@10")

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from pytest_riskguard.gates.explanation import Density, MovedDocument
+from pytest_riskguard.gates.findings import Density, MovedDocument
 from pytest_riskguard.gates.plain import from_plain, rounded, to_plain
 
 

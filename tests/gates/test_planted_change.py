@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.engine import Engine
 from pytest_riskguard.evaluation import read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
 from pytest_riskguard.gates.documents import topic_documents
+from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
-from pytest_riskguard.referee import Referee
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.sources import Question, RunFile
 
 #: How many topics lose the best document of their first ten, and in how many it falls to rank 30.
@@ -57,9 +58,9 @@ def planted(cranfield: Path, tmp_path_factory) -> tuple[Path, dict[str, tuple[st
 
 
 def judged(cranfield: Path, candidate: Path, baseline: str, measure: str = "nDCG@10", **options) -> Verdict:
-    referee = Referee(qrels=cranfield / "qrels.txt", measures=[measure], report=True)
+    engine = Engine(qrels=cranfield / "qrels.txt", measures=[measure], report=True)
     theirs = RunFile(cranfield / "runs" / f"{baseline}.run.gz")
-    return referee.verdict(Question(Gate("g", **options), RunFile(candidate), theirs, measure))
+    return engine.verdict(Question(Gate("g", **options), RunFile(candidate), theirs, measure))
 
 
 def test_topics_and_documents_are_those_that_were_planted(cranfield, planted):

@@ -1,159 +1,105 @@
-"""The comparison on the topics of one tag."""
+"""Which topics a gate on a slice is about."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.explanation import Slice
-from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.pools.judge import judge_pool
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.inference import holm
-from tests.gates.conftest import pair, topic_scores
-from tests.gates.test_groups import tagged
 
-N = 70
-#: Of 9, 11, 20 and 30 topics.
-KIND = ["a"] * 9 + ["b"] * 11 + ["c"] * 20 + ["d"] * 30
-RNG = np.random.default_rng(12)
-D = RNG.normal(np.repeat([-0.3, -0.1, 0.05, 0.0], [9, 11, 20, 30]), 0.1)
-WEIGHTS = RNG.uniform(1, 3, N)
-TOPICS = replace(
-    tagged(N, kind=KIND, half=["x", "y"] * 35),
-    weights={f"t{i:05d}": float(weight) for i, weight in enumerate(WEIGHTS)},
-)
-AGAIN = topic_scores("again", 0.5 + RNG.normal(0, 0.03, N))
+TAGS = {
+    **{f"c{i:02d}": {"intent": "code", "length": "short"} for i in range(30)},
+    **{f"h{i:02d}": {"intent": "howto", "length": "long"} for i in range(12)},
+    "x00": {"intent": "", "length": "long"},
+    "u00": {"intent": "code", "length": "short"},  # nobody judged it
+}
+JUDGED = sorted({*TAGS} - {"u00"})
 
 
-def slices(verdict: Verdict) -> dict[str, Slice]:
-    assert verdict.explanation is not None
-    return {f"{each.tag}={each.value}": each for each in verdict.explanation.slices}
+def scores(*topics: str) -> TopicScores:
+    return TopicScores.from_mapping({topic: index / 100 for index, topic in enumerate(topics)}, name="new")
 
 
-def part(scores: TopicScores, keep: list[int]) -> TopicScores:
-    return replace(scores, topics=tuple(scores.topics[i] for i in keep), values=scores.values[keep])
+def test_scores_and_what_is_said_of_topics_are_those_of_the_slice():
+    whole = replace(
+        scores("c00", "c01", "h00", "x00"),
+        unanswered=("c01", "h00"),
+        unknown=("nobody", "u00"),
+        without_relevant=("c29", "h11"),
+    )
+    part = within(whole, "intent=code", TAGS)
+    assert (part.topics, part.values.tolist()) == (("c00", "c01"), [0.0, 0.01])
+    assert (part.unanswered, part.unknown, part.without_relevant) == (("c01",), ("u00",), ("c29",))
+    assert (part.name, part.digest, part.from_run) == (whole.name, whole.digest, whole.from_run)
+
+
+def test_scores_without_a_topic_of_the_slice_cannot_be_compared():
+    with pytest.raises(DataError, match="new has no topic with intent=howto") as caught:
+        within(scores("c00", "c01"), "intent=howto", TAGS)
+    assert caught.value.reason == "no_common_topic"
 
 
 @pytest.mark.parametrize(
-    ("gate", "replicates"),
+    ("entry", "smallest", "expected"),
     [
-        (Gate("g", alpha=1), []),
-        (Gate("g", alpha=3, level=0.9, method="percentile", tolerance=0.01), []),
-        (Gate("g", alpha=2, on_churn="warn"), []),
-        (Gate("g", alpha=1, weighted=True), []),
-        (Gate("g", alpha=1), [AGAIN]),
-        (Gate("g", tradeoff="smooth"), []),
+        ("intent", 25, ("intent=code",)),  # u00 is not judged, x00 has no value
+        ("intent", 30, ("intent=code",)),
+        ("intent", 12, ("intent=code", "intent=howto")),
+        ("length", 13, ("length=long", "length=short")),
+        ("intent=howto", 25, ("intent=howto",)),  # named: whatever its size
+        (" intent = howto ", 25, ("intent=howto",)),
     ],
-    ids=["auto", "percentile", "warn", "weighted", "replicates", "smooth"],
 )
-def test_a_slice_is_the_gate_on_these_topics_alone(gate, replicates):
-    candidate, baseline = pair(D)
-    told = slices(judge(gate, candidate, baseline, topics=TOPICS, replicates=replicates))
-    assert [*told] == ["half=x", "half=y", "kind=a", "kind=b", "kind=c", "kind=d"]
-    for name, each in told.items():
-        tag, value = name.split("=")
-        keep = [i for i, topic in enumerate(candidate.topics) if TOPICS.tags[topic][tag] == value]
-        alone = judge(
-            gate,
-            part(candidate, keep),
-            part(baseline, keep),
-            topics=TOPICS,
-            replicates=[part(again, keep) for again in replicates],
-        )
-        assert (each.count, each.changed) == (alone.topics.count, alone.topics.changed)
-        assert (each.wins, each.losses) == (alone.topics.wins, alone.topics.losses)
-        e = alone.estimates
-        assert (each.candidate_mean, each.baseline_mean) == (e.candidate_mean, e.baseline_mean)
-        assert (each.mean_difference, each.urisk, each.p_value) == (e.mean_difference, e.urisk, e.decision_p_value)
-        if (interval := alone.decisive_interval) is not None:
-            assert (each.lower, each.upper) == (interval.lower, interval.upper)
-            assert each.p_value is not None
-            assert (each.p_value <= 1 - gate.level) == (alone.outcome == "fail")
+def test_a_tag_stands_for_its_values_that_are_large_enough(entry, smallest, expected):
+    assert slices_of(entry, JUDGED, TAGS, smallest=smallest) == expected
 
 
-def test_holm_goes_over_all_slices_that_have_a_p_value():
-    told = [*slices(judge(Gate("g"), *pair(D), topics=TOPICS)).values()]
-    tested = [each for each in told if each.p_value is not None]
-    assert len(tested) == 5
-    adjusted = holm([each.p_value for each in tested])
-    assert [each.adjusted_p_value for each in tested] == adjusted.tolist()
-    assert [each.risky for each in tested] == [bool(p <= 0.05) for p in adjusted]
-    assert {each.value for each in tested if each.risky} == {"b", "x", "y"}
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("intend", "there is no tag 'intend'; did you mean 'intent'?"),
+        ("colour=red", "there is no tag 'colour'; there are intent, length$"),
+        ("intent=Codes", "no judged topic has intent=Codes; did you mean 'intent=code'?"),
+        ("intent=zzz", "no judged topic has intent=zzz; there are intent=code, intent=howto$"),
+        ("intent=", "expected TAG=VALUE or TAG"),
+        ("=code", "expected TAG=VALUE or TAG"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_the_nearest(entry, message):
+    with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+        slices_of(entry, JUDGED, TAGS)
 
 
-def test_a_slice_is_risky_from_its_adjusted_p_value_on():
-    at = slices(judge(Gate("g", level=0.9), *pair(D), topics=TOPICS))["kind=b"].adjusted_p_value
-    for level, risky in ((1 - 1.01 * at, True), (1 - 0.99 * at, False)):
-        assert slices(judge(Gate("g", level=level), *pair(D), topics=TOPICS))["kind=b"].risky is risky
+def test_a_tag_whose_values_are_all_small_says_their_sizes():
+    with pytest.raises(ValueError, match=r"has 31 judged topics \(largest: code 30, howto 12\); set few lower, or"):
+        slices_of("intent", JUDGED, TAGS, smallest=31, option="few")
 
 
-def test_below_ten_topics_a_slice_is_reported_and_not_tested():
-    small = slices(judge(Gate("g"), *pair(D), topics=TOPICS))["kind=a"]
-    assert small.count == 9
-    assert small.urisk < -0.3
-    assert (small.lower, small.upper, small.p_value, small.adjusted_p_value, small.risky) == (None,) * 5
+def test_a_tag_with_an_equals_sign_cannot_be_named():
+    tags = {"q1": {"a=b": "c"}}
+    with pytest.raises(ValueError, match="tag 'a=b' has a '=' in its name"):
+        slices_of("a=b=c", ["q1"], tags)
 
 
-def test_weights_that_leave_too_little_of_a_slice_leave_it_untested():
-    heavy = {f"t{i:05d}": 1000.0 if i == 9 else 1.0 for i in range(N)}
-    verdict = judge(Gate("g", weighted=True), *pair(D), topics=replace(TOPICS, weights=heavy))
-    assert slices(verdict)["kind=b"].p_value is None
-    assert slices(verdict)["kind=d"].p_value is not None
+def test_topics_without_any_tag_say_where_tags_come_from():
+    with pytest.raises(ValueError, match="no judged topic has tags: they are further columns"):
+        slices_of("intent", ["q1"], {"q1": {}})
+    with pytest.raises(ValueError, match="no judged topic has a value of 'intent'"):
+        slices_of("intent", ["q1"], {"q1": {"intent": ""}})
 
 
-def test_what_is_tested_is_a_loss_for_a_gate_that_wants_evidence_too():
-    gate = Gate("g", kind="not_inferior", alpha=1, tolerance=0.01)
-    told = slices(judge(gate, *pair(D), topics=TOPICS))
-    assert told == slices(judge(Gate("g", alpha=1, tolerance=0.01), *pair(D), topics=TOPICS))
-    assert told["kind=b"].risky
-    assert not told["kind=d"].risky
+def test_a_value_may_hold_an_equals_sign():
+    tags = {f"q{i}": {"formula": "a=b"} for i in range(3)}
+    assert slices_of("formula=a=b", list(tags), tags) == ("formula=a=b",)
+    assert within(scores("q0", "q1"), "formula=a=b", tags).topics == ("q0", "q1")
 
 
-def test_a_gate_about_single_topics_tests_no_slice():
-    told = slices(judge(Gate("g", kind="no_topic_collapse"), *pair(D), topics=TOPICS))
-    assert len(told) == 6
-    assert all(each.p_value is each.lower is each.risky is None for each in told.values())
-    assert told["kind=a"].mean_difference == pytest.approx(D[:9].mean())
-
-
-def test_flagged_topics_are_those_that_tr_flags_among_all():
-    d = np.random.default_rng(2).normal(0, 0.05, N)
-    d[[3, 40]] = [-0.5, 0.45]
-    verdict = judge(Gate("g"), *pair(d), topics=TOPICS)
-    flagged = {t.topic for t in (*verdict.responsible_topics, *verdict.flagged_wins) if t.flagged}
-    assert flagged >= {"t00003", "t00040"}
-    told = slices(verdict)
-    assert {topic for name, each in told.items() if name.startswith("kind") for topic in each.flagged} == flagged
-    assert "t00003" in told["kind=a"].flagged
-
-
-def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_decided():
-    rng = np.random.default_rng(5)
-    scores = np.clip(rng.beta(2, 2, N) + rng.normal(0, 0.1, (3, N)), 0, 1)
-    scores[0, 9:20] = 0.02
-    ours, *theirs = (topic_scores(name, row) for name, row in zip("abc", scores, strict=True))
-    gate = Gate("g", kind="georisk_not_worse", alpha=2, reference="c", tolerance=0.001)
-    verdict = judge_pool(gate, ours, theirs, topics=TOPICS)
-    paired = judge(Gate("g", alpha=2), ours, theirs[1], topics=TOPICS)
-    told = slices(verdict)
-    assert [replace(each, flagged=()) for each in told.values()] == [
-        replace(each, flagged=()) for each in slices(paired).values()
-    ]
-    assert told["kind=b"].risky
-    assert verdict.explanation is not None
-    losers = {topic.topic: topic for topic in verdict.responsible_topics}
-    group = next(group for group in verdict.explanation.groups if (group.value, group.change) == ("b", "loss"))
-    assert group.contribution == math.fsum(losers[topic].contribution for topic in group.topics)
-
-
-def test_tags_decide_nothing():
-    bare = judge(Gate("g"), *pair(D), topics=Topics({}))
-    told = judge(Gate("g"), *pair(D), topics=TOPICS)
-    assert replace(told, explanation=None) == replace(bare, explanation=None)
+@pytest.mark.parametrize("value", ["intent", "", "=x", 3])
+def test_a_single_gate_is_about_one_slice(value):
+    with pytest.raises(ValueError, match="TAG=VALUE"):
+        Gate("g", slice=value)
+    assert Gate("g", slice=" intent = code").slice == "intent=code"

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.explanation import MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.pools.judge import judge_pool
+from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import pair, topic_scores
-from tests.gates.test_groups import tagged
+from tests.gates.test_tagged_topics import tagged
 
 
 def told(verdict: Verdict) -> str:

@@ -125,7 +125,7 @@ def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tol
     )
     assert "During handling" not in result.stdout.str()
     assert "pytest_riskguard/plugin" not in result.stdout.str()
-    assert "pytest_riskguard/referee" not in result.stdout.str()
+    assert "pytest_riskguard/engine" not in result.stdout.str()
 
 
 WRONG_ARGUMENTS = {

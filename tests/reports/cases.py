@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from pytest_riskguard import TopicScores, check
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.gates.explanation import (
+from pytest_riskguard.gates.findings import (
     Exhibits,
     Explanation,
+    Family,
     IfJudged,
     Judgements,
     MovedDocument,
@@ -18,9 +19,8 @@ from pytest_riskguard.gates.explanation import (
     TopicDocuments,
     UnjudgedTopic,
 )
-from pytest_riskguard.gates.question import incomparable
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.gates.verdict import Verdict, incomparable
 from tests.plugin.world import CHURN, GOOD, LOSS, QUERIES, TOPICS, differences
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from pytest_riskguard import check
-from pytest_riskguard.gates.explanation import (
+from pytest_riskguard.gates.findings import (
     Explanation,
     IfJudged,
     Judgements,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.gates.explanation import Explanation
+from pytest_riskguard.gates.findings import Explanation
 from pytest_riskguard.reports import github
 from pytest_riskguard.reports.github import Annotation, annotation, append_summary, commands, place
 from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render

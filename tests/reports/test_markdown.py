@@ -9,7 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from pytest_riskguard import check
-from pytest_riskguard.gates.explanation import (
+from pytest_riskguard.gates.findings import (
     Explanation,
     IfJudged,
     Judgements,

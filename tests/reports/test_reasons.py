@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.gates.explanation import MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import documents, judgements, slices
 from pytest_riskguard.reports.detail import Detail

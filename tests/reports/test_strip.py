@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard import check
-from pytest_riskguard.gates.explanation import Exhibits, TopicColumns
+from pytest_riskguard.gates.findings import Exhibits, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.detail import Detail, draws_blocks
 from pytest_riskguard.reports.strip import strip

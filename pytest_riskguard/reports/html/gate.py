@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from pytest_riskguard.gates.explanation import IfJudged, Judgements, MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import IfJudged, Judgements, MovedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.figures import estimate, figures, margin, percent, shown
 from pytest_riskguard.reports.html.charts import charts

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.plain import rounded
-from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.text import clean, plain, signed
 
 #: Rows that stand in the page itself, which is also how many the script shows at a time.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_riskguard.gates.explanation import Judgements, MovedDocument, Slice, TopicDocuments
-from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+from pytest_riskguard.gates.findings import Judgements, MovedDocument, ResponsibleTopic, Slice, TopicDocuments
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.figures import has, shown
 from pytest_riskguard.reports.markdown.escape import code, prose
 from pytest_riskguard.reports.markdown.pictures import Picture

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.gates.explanation import Explanation, Slice
+from pytest_riskguard.gates.findings import Explanation, Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict

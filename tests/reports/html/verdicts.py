@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.gates.explanation import (
+from pytest_riskguard.gates.findings import (
     Exhibits,
     IfJudged,
     Judgements,
@@ -18,7 +18,7 @@ from pytest_riskguard.gates.explanation import (
     UnjudgedTopic,
 )
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.pools.judge import judge_pool
+from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from tests.reports.hostile import verdict_with

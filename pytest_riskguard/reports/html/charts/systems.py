@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import altair as alt
 
-from pytest_riskguard.gates.verdict import PoolFigures, Verdict
+from pytest_riskguard.gates.findings import PoolFigures
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.drawing import (
     HALF,
     INK,

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from pytest_riskguard.gates.explanation import TopicColumns
+from pytest_riskguard.gates.findings import TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.figures import percent
 from pytest_riskguard.reports.html.charts.drawing import (

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.exhibits import ALPHAS, TAIL, alphas_for, density
+from pytest_riskguard.gates.chart_data import ALPHAS, TAIL, alphas_for, density
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.pools.judge import judge_pool
+from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.pool_study import principal_components
 from pytest_riskguard.risk import georisk

@@ -12,30 +12,27 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.estimates import paired_estimates, topic_counts
-from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison, Reference
-from pytest_riskguard.gates.pools.exhibits import pool_exhibits
-from pytest_riskguard.gates.pools.explain import (
+from pytest_riskguard.gates.findings import (
+    AgainstReference,
+    CurvePoint,
+    Estimates,
+    Family,
+    PoolFigures,
+    Power,
+    ReportedInterval,
+)
+from pytest_riskguard.gates.pool.chart_data import pool_exhibits
+from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison, Reference
+from pytest_riskguard.gates.pool.notices import notices
+from pytest_riskguard.gates.pool.responsible import (
     contributions,
     flip_set,
     responsible_topics,
     with_explanation,
     without_each,
 )
-from pytest_riskguard.gates.pools.notices import notices
-from pytest_riskguard.gates.question import digests, refused, unanswered
 from pytest_riskguard.gates.spec import MEDIAN, Gate
-from pytest_riskguard.gates.verdict import (
-    AgainstReference,
-    CurvePoint,
-    Estimates,
-    Family,
-    Outcome,
-    PoolFigures,
-    Power,
-    ReportedInterval,
-    TopicCounts,
-    Verdict,
-)
+from pytest_riskguard.gates.verdict import Outcome, TopicCounts, Verdict, digests, refused, unanswered
 from pytest_riskguard.inference import minimum_detectable_effect
 from pytest_riskguard.risk import georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray

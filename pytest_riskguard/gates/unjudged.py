@@ -1,4 +1,4 @@
-"""Whether a verdict rests on documents that nobody judged: the gate asked again, had they been judged otherwise."""
+"""Documents that nobody judged: whether a verdict rests on them, and which to judge next."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from pytest_riskguard.evaluation.judging import Unjudged, Variant, depth_of, sco
 from pytest_riskguard.evaluation.rankings import RankedRun
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.explanation import IfJudged, Judgements, UnjudgedTopic
+from pytest_riskguard.gates.findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.judge import compare, outcome_of
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Notice, Outcome
 
 if TYPE_CHECKING:
     from ir_measures import Measure
+
+
+from collections.abc import Iterable
+from itertools import chain, zip_longest
 
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
 Answer = Literal["pass", "fail", "inconclusive"]
@@ -139,3 +143,55 @@ def rests_on_unjudged(outcome: Outcome, found: Judgements) -> Notice | None:
         "rests_on_unjudged",
         f"this {what} rests on {documents}; `riskguard judge-next` lists those to judge first",
     )
+
+
+@dataclass(frozen=True)
+class ToJudge:
+    """A document that nobody judged, of a topic."""
+
+    topic: str
+    document: str
+
+
+def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
+    """The documents to judge, most useful first; none where no judgement of them could change the verdict.
+
+    A document is the more useful the more it would move its topic's difference, were it relevant. Losses are not
+    weighed more than wins here: the first answers would then lean to one verdict, and later ones take them back.
+    The list ends where the rest, relevant or not, would leave the verdict as it is. Those before are taken for
+    irrelevant, as they are scored, so whoever finds relevant ones among them asks again.
+    """
+    gaps = rejudged.gaps()
+    if not _open(rejudged, gaps):
+        return ()
+    effects = {
+        ToJudge(gap.topic, document): effect for gap in gaps for document, effect in rejudged.effects(gap).items()
+    }
+    # equal effects, up to rounding, go by topic and document on every machine
+    order = sorted(effects, key=lambda one: (-round(abs(effects[one]), 12), one.topic, one.document))
+    settled, still_open = len(order), 0
+    while settled - still_open > 1:
+        middle = (settled + still_open) // 2
+        if _open(rejudged, _without(gaps, order[:middle])):
+            still_open = middle
+        else:
+            settled = middle
+    return tuple(order[:settled])
+
+
+def together(lists: Iterable[Sequence[ToJudge]]) -> tuple[ToJudge, ...]:
+    """One list for several verdicts: the first of each, then the second of each, every document once."""
+    rows = chain.from_iterable(zip_longest(*lists))
+    return tuple(dict.fromkeys(one for one in rows if one is not None))
+
+
+def _open(rejudged: Rejudged, gaps: Sequence[Unjudged]) -> bool:
+    """Whether the verdict could still change."""
+    return len({case.outcome for case in cases_of(rejudged, gaps)}) > 1
+
+
+def _without(gaps: Sequence[Unjudged], judged: Iterable[ToJudge]) -> list[Unjudged]:
+    known: dict[str, set[str]] = {}
+    for one in judged:
+        known.setdefault(one.topic, set()).add(one.document)
+    return [gap.without(known.get(gap.topic, set())) for gap in gaps]

@@ -19,18 +19,18 @@ from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.gates.align import on_one_list
+from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.family import in_families
+from pytest_riskguard.gates.findings import Family, Yardstick
 from pytest_riskguard.gates.judge import compare, judge
-from pytest_riskguard.gates.judgements import Rejudged
 from pytest_riskguard.gates.lineage import with_lineage
-from pytest_riskguard.gates.pools.judge import judge_pool, pool_p_value
-from pytest_riskguard.gates.question import digests, incomparable
-from pytest_riskguard.gates.restriction import slices_of, within
+from pytest_riskguard.gates.pool.judge import judge_pool, pool_p_value
 from pytest_riskguard.gates.significance import decision_p_value
+from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.summary import summarised
-from pytest_riskguard.gates.verdict import Family, Inputs, Notice, Verdict, Yardstick
+from pytest_riskguard.gates.unjudged import Rejudged
+from pytest_riskguard.gates.verdict import Inputs, Notice, Verdict, digests, incomparable
 from pytest_riskguard.rereading import Rereader, Side
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
@@ -48,7 +48,7 @@ class _Scored:
     rescored: bool = False
 
 
-class Referee:
+class Engine:
     """Judges gates over one collection; reads and scores every source once.
 
     Parameters

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates import left_out
+from pytest_riskguard.gates import sensitivity as left_out
 from pytest_riskguard.gates.decision import decide, limit_of, passes
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.left_out import passes_without_each
-from pytest_riskguard.gates.pools.judge import judge_pool
+from pytest_riskguard.gates.pool.judge import judge_pool
+from pytest_riskguard.gates.sensitivity import passes_without_each
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import pair, topic_scores

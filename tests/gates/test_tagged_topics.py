@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.explanation import TopicGroup
+from pytest_riskguard.gates.findings import TopicGroup
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.spec import Gate
 from tests.gates.conftest import pair, topic_scores

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.gates.pools.judge import judge_pool
+from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import Scored

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pytest_riskguard.gates.exhibits import alphas_for, topic_columns
-from pytest_riskguard.gates.explanation import Exhibits, GeoRiskCurves, SystemMap
-from pytest_riskguard.gates.pools.comparison import PoolComparison, Reference
-from pytest_riskguard.gates.pools.explain import contributions
+from pytest_riskguard.gates.chart_data import alphas_for, topic_columns
+from pytest_riskguard.gates.findings import Exhibits, GeoRiskCurves, SystemMap
+from pytest_riskguard.gates.pool.comparison import PoolComparison, Reference
+from pytest_riskguard.gates.pool.responsible import contributions
 from pytest_riskguard.pool_study import principal_components
 from pytest_riskguard.risk import georisk, standardised
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pytest_riskguard.gates.decision import FEW_TOPICS, fewest_changes, own_method
-from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison
+from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison
 from pytest_riskguard.gates.verdict import NAMES, Notice
 from pytest_riskguard.pool_study import yardstick_fit
 from pytest_riskguard.risk import looks_like_percent

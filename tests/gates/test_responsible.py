@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.decision import interval_passes, passes
-from pytest_riskguard.gates.explain import alpha_star, flip_set
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.sensitivity import alpha_star, flip_set
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence, pair

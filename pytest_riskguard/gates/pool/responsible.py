@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.gates.explain import explained, topic_rows
-from pytest_riskguard.gates.left_out import LeftOut
-from pytest_riskguard.gates.pools.comparison import CANDIDATE, PoolComparison, Reference
-from pytest_riskguard.gates.pools.decision import Test
+from pytest_riskguard.gates.findings import ResponsibleTopic
+from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison, Reference
+from pytest_riskguard.gates.pool.decision import Test
+from pytest_riskguard.gates.responsible import explained, topic_rows
+from pytest_riskguard.gates.sensitivity import LeftOut
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
-from pytest_riskguard.gates.verdict import ResponsibleTopic, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.risk import standardised, topic_contributions, z_scores
 from pytest_riskguard.risk.checks import FloatArray
 

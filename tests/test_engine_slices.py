@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.referee import Referee
 from pytest_riskguard.sources import Computed, Question, RunFile, ScoreFile, Stored
 
 TOPICS = tuple(f"q{i:02d}" for i in range(60))
@@ -57,8 +57,8 @@ def collections(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return root / "all", root / "code"
 
 
-def referee(folder: Path, **options: object) -> Referee:
-    return Referee(qrels=folder / "qrels.txt", topics=folder / "topics.tsv", **options)  # type: ignore[arg-type]
+def engine(folder: Path, **options: object) -> Engine:
+    return Engine(qrels=folder / "qrels.txt", topics=folder / "topics.tsv", **options)  # type: ignore[arg-type]
 
 
 def question(folder: Path, gate: Gate, kind: str) -> Question:
@@ -80,21 +80,21 @@ def comparable(verdict):
 def test_a_slice_is_judged_as_if_there_were_no_other_topics(collections, kind):
     whole, alone = collections
     asked = question(whole, replace(GATES[kind], slice="kind=code"), kind)
-    found = referee(whole, report=True).verdict(asked)
-    expected = referee(alone, report=True).verdict(question(alone, GATES[kind], kind))
+    found = engine(whole, report=True).verdict(asked)
+    expected = engine(alone, report=True).verdict(question(alone, GATES[kind], kind))
     assert (found.slice, found.topics.count) == ("kind=code", len(CODE))
     assert comparable(found) == comparable(expected)
-    everything = referee(whole).verdict(question(whole, GATES[kind], kind))
+    everything = engine(whole).verdict(question(whole, GATES[kind], kind))
     assert (everything.slice, everything.topics.count) == (None, len(TOPICS))
 
 
 def test_a_family_over_slices_is_corrected_over_them(collections):
     whole, _ = collections
     questions = [question(whole, Gate("g", slice=f"kind={value}"), "risk") for value in ("code", "words")]
-    found = referee(whole).verdicts(questions, correction="holm")
+    found = engine(whole).verdicts(questions, correction="holm")
     assert [verdict.family.size for verdict in found] == [2, 2]
     p = [verdict.estimates.decision_p_value for verdict in found]
-    alone = [referee(whole).verdict(asked).estimates.decision_p_value for asked in questions]
+    alone = [engine(whole).verdict(asked).estimates.decision_p_value for asked in questions]
     assert p == alone
     adjusted = [verdict.family.adjusted_p_value for verdict in found]
     assert min(adjusted) == pytest.approx(min(1, 2 * min(p)))
@@ -107,12 +107,10 @@ def test_replicates_and_earlier_runs_are_those_of_the_slice(collections, tmp_pat
         given = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv", "measures": ["AP"]}
         store.add("prod", folder / "other.run", **given, kind="previous", allow_ci=True)
         store.promote("prod", folder / "old.run", **given, allow_ci=True)
-        judge = referee(folder, store=store)
+        judge = engine(folder, store=store)
         chained = judge.verdict(Question(gate, RunFile(folder / "new.run"), Stored("prod"), "AP"))
         store.add_replicate("prod", folder / "again.run", **given, allow_ci=True)
-        noisy = referee(folder, store=store).verdict(
-            Question(gate, RunFile(folder / "new.run"), Stored("prod"), "AP")
-        )
+        noisy = engine(folder, store=store).verdict(Question(gate, RunFile(folder / "new.run"), Stored("prod"), "AP"))
         verdicts.append((chained, noisy))
     (chained, noisy), (chained_alone, noisy_alone) = verdicts
     assert chained.lineage.accepted == 1
@@ -126,7 +124,7 @@ def test_fewer_than_ten_topics_are_inconclusive(collections, tmp_path):
     rows = (tmp_path / "few" / "topics.tsv").read_text().replace("\tcode\t", "\trare\t", 9)
     (tmp_path / "few" / "topics.tsv").write_text(rows)
     asked = question(tmp_path / "few", Gate("g", slice="kind=rare"), "risk")
-    verdict = referee(tmp_path / "few").verdict(asked)
+    verdict = engine(tmp_path / "few").verdict(asked)
     assert (verdict.outcome, verdict.reason, verdict.topics.count) == ("inconclusive", "too_few_topics", 9)
 
 
@@ -138,7 +136,7 @@ def test_topics_that_are_not_as_they_should_be_are_those_of_the_slice(tmp_path):
         file.write("n0 0 good 0\nn1 0 good 0\n")
     with (folder / "topics.tsv").open("a") as file:
         file.write("n0\twords\tcode\t1\nn1\twords\twords\t1\n")
-    verdict = referee(folder).verdict(question(folder, Gate("g", slice="kind=code"), "risk"))
+    verdict = engine(folder).verdict(question(folder, Gate("g", slice="kind=code"), "risk"))
     assert verdict.topics.missing_in_candidate == ("q00",)
     assert verdict.topics.without_relevant == ("n0",)
 
@@ -147,7 +145,7 @@ def test_scores_that_lack_the_slice_are_incomparable(collections, tmp_path):
     whole, _ = collections
     (tmp_path / "all.csv").write_text("topic,m\n" + "".join(f"{t},0.5\n" for t in TOPICS))
     (tmp_path / "words.csv").write_text("topic,m\n" + "".join(f"{t},0.5\n" for t in TOPICS if t not in CODE))
-    judge = Referee(qrels=None, topics=whole / "topics.tsv")
+    judge = Engine(qrels=None, topics=whole / "topics.tsv")
     gate = Gate("g", slice="kind=code")
     verdict = judge.verdict(Question(gate, ScoreFile(tmp_path / "words.csv"), ScoreFile(tmp_path / "all.csv"), "m"))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "no_common_topic")
@@ -157,6 +155,6 @@ def test_scores_that_lack_the_slice_are_incomparable(collections, tmp_path):
 def test_a_slice_that_there_is_not_is_a_wrong_question(collections):
     whole, _ = collections
     with pytest.raises(UsageError, match="slice: no judged topic has kind=codes; did you mean 'kind=code'"):
-        referee(whole).verdict(question(whole, Gate("g", slice="kind=codes"), "risk"))
+        engine(whole).verdict(question(whole, Gate("g", slice="kind=codes"), "risk"))
     with pytest.raises(UsageError, match="slice kind=code: there is no topics file"):
-        Referee(qrels=whole / "qrels.txt").verdict(question(whole, Gate("g", slice="kind=code"), "risk"))
+        Engine(qrels=whole / "qrels.txt").verdict(question(whole, Gate("g", slice="kind=code"), "risk"))

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.gates.explanation import Judgements
-from pytest_riskguard.gates.judge_next import ToJudge, judge_next, together
-from pytest_riskguard.gates.judgements import judgements, rests_on_unjudged
+from pytest_riskguard.gates.findings import Judgements
 from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.unjudged import ToJudge, judge_next, judgements, rests_on_unjudged, together
 from tests.gates.runs import Pair
 
 TOPICS = [f"t{number:02d}" for number in range(30)]

@@ -10,11 +10,12 @@ import pytest
 
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.family import in_families
-from pytest_riskguard.gates.pools.comparison import PoolComparison
-from pytest_riskguard.gates.pools.explain import contributions
-from pytest_riskguard.gates.pools.judge import judge_pool, pool_p_value
+from pytest_riskguard.gates.findings import Family
+from pytest_riskguard.gates.pool.comparison import PoolComparison
+from pytest_riskguard.gates.pool.judge import judge_pool, pool_p_value
+from pytest_riskguard.gates.pool.responsible import contributions
 from pytest_riskguard.gates.spec import Gate
-from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import replicates_for
 from pytest_riskguard.reports import json as report
 from pytest_riskguard.risk import georisk, zrisk

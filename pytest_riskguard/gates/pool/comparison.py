@@ -12,9 +12,9 @@ import numpy.typing as npt
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.align import NO_TOPICS, Aligned, on_one_list
+from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, on_one_list
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.pools.decision import Test, tests_of
+from pytest_riskguard.gates.pool.decision import Test, tests_of
 from pytest_riskguard.gates.spec import ANY, FEWEST_TOPICS, MEDIAN, Gate
 from pytest_riskguard.inference import PoolInference, pool_inference, replicates_for
 from pytest_riskguard.risk import expected_scores, georisk

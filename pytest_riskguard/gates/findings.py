@@ -1,0 +1,447 @@
+"""What a verdict says of why: topics that belong together, slices, documents, judgements, and the data of charts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class TopicGroup:
+    """Topics that changed the same way and carry the same tag.
+
+    ``topics`` by contribution, largest first; ``contribution`` is theirs together, ``share`` their part in what all
+    topics lost (or won); ``tagged`` is how many topics of the comparison carry the tag.
+    """
+
+    tag: str
+    value: str
+    change: Literal["loss", "win"]
+    topics: tuple[str, ...]
+    contribution: float
+    share: float | None
+    tagged: int
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The comparison on the topics of one tag, at the gate's alpha and level.
+
+    ``lower`` and ``upper`` are the limits of URisk by the gate's own method, ``p_value`` is that of its rule on these
+    topics, ``adjusted_p_value`` after Holm over all slices that have one, ``risky`` whether that is at most
+    ``1 - level``. These five are None below 10 topics. ``flagged`` are topics of the slice that TR_i flags.
+    """
+
+    tag: str
+    value: str
+    count: int
+    changed: int
+    wins: int
+    losses: int
+    candidate_mean: float
+    baseline_mean: float
+    mean_difference: float
+    urisk: float
+    lower: float | None
+    upper: float | None
+    p_value: float | None
+    adjusted_p_value: float | None
+    risky: bool | None
+    flagged: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why, from the scores alone.
+
+    Attributes
+    ----------
+    summary : str
+        The verdict in a paragraph of plain language; its figures are those of the verdict.
+    pivotal_topics : tuple of str
+        Topics of which leaving out any single one gives the other verdict (fail instead of pass, or pass instead of
+        fail), most decisive first.
+    groups : tuple of TopicGroup
+        Those with the largest part first.
+    slices : tuple of Slice
+        By tag, then value.
+    """
+
+    summary: str
+    pivotal_topics: tuple[str, ...] = ()
+    groups: tuple[TopicGroup, ...] = ()
+    slices: tuple[Slice, ...] = ()
+
+
+@dataclass(frozen=True)
+class MovedDocument:
+    """A document in both rankings of a topic.
+
+    ``grade`` is None for one that nobody judged; a rank is None where the run does not hold it. ``effect`` is its
+    part in the topic's difference, in units of the measure.
+    """
+
+    document: str
+    grade: int | None
+    baseline_rank: int | None
+    candidate_rank: int | None
+    effect: float
+
+
+@dataclass(frozen=True)
+class TopicDocuments:
+    """What moved in one topic.
+
+    Attributes
+    ----------
+    topic : str
+    depth : int
+        Ranks that the measure looks at; 0 for all.
+    exact : bool
+        Whether the effects of ``moved`` add up to the topic's difference: so for sums over documents (nDCG, DCG);
+        otherwise each is what putting this document alone back where the baseline had it would bring.
+    moved : tuple of MovedDocument
+        Relevant documents whose rank changed where the measure looks, largest loss first.
+    replacements : tuple of MovedDocument
+        What stands in the candidate's first ranks that did not in the baseline's, by rank.
+    """
+
+    topic: str
+    depth: int
+    exact: bool
+    moved: tuple[MovedDocument, ...]
+    replacements: tuple[MovedDocument, ...]
+
+
+@dataclass(frozen=True)
+class UnjudgedTopic:
+    """How many documents of each ranking's first ``depth`` nobody judged."""
+
+    topic: str
+    candidate: int
+    baseline: int
+
+
+@dataclass(frozen=True)
+class IfJudged:
+    """What the gate would have said, had the unjudged documents the grades of this case.
+
+    ``case``: ``irrelevant`` (as scored), ``relevant`` (all have the highest grade that their topic has),
+    ``candidate_relevant`` and ``baseline_relevant`` (only those that this side shows more of, or higher up).
+    """
+
+    case: Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
+    urisk: float
+    outcome: Literal["pass", "fail", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """Documents that nobody judged, and whether the verdict rests on them.
+
+    Attributes
+    ----------
+    depth : int
+        Ranks looked at: the measure's cutoff, else 10.
+    candidate, baseline, documents : int
+        Unjudged (topic, document) pairs in the candidate's first ranks, the baseline's, and in either.
+    topics : tuple of UnjudgedTopic
+        Those that have any, most first.
+    cases : tuple of IfJudged
+    depends : bool
+        Whether the outcome differs between the cases.
+    """
+
+    depth: int
+    candidate: int
+    baseline: int
+    documents: int
+    topics: tuple[UnjudgedTopic, ...]
+    cases: tuple[IfJudged, ...]
+    depends: bool
+
+
+@dataclass(frozen=True)
+class TopicColumns:
+    """All topics with their figures, column by column in the order of the topics: what charts draw.
+
+    ``contributions`` add up to the estimate; ``standardised`` is TR_i. ``critical_value`` is where TR_i is flagged,
+    None for a single topic. ``tags`` maps each tag to its value per topic (empty where a topic has none).
+    """
+
+    topics: tuple[str, ...]
+    queries: tuple[str | None, ...]
+    candidate: tuple[float, ...]
+    baseline: tuple[float, ...]
+    contributions: tuple[float, ...]
+    standardised: tuple[float, ...]
+    critical_value: float | None
+    tags: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class AlphaCurve:
+    """URisk and TRisk over alpha, with the limits of the gate's decisive interval; None where there are none."""
+
+    alphas: tuple[float, ...]
+    urisk: tuple[float, ...]
+    trisk: tuple[float | None, ...]
+    lower: tuple[float | None, ...]
+    upper: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Density:
+    """The bootstrap law of the estimate: its density (mass per unit of the measure) at values in ascending order."""
+
+    values: tuple[float, ...]
+    density: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class GeoRiskCurves:
+    """GeoRisk of every system of the pool over alpha."""
+
+    alphas: tuple[float, ...]
+    systems: Mapping[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class SystemMap:
+    """The systems of a pool on the first two principal axes of their scores; ``explained`` are shares of variance."""
+
+    explained: tuple[float, ...]
+    systems: Mapping[str, tuple[float, ...]]
+
+
+@dataclass(frozen=True)
+class Exhibits:
+    """The data behind the charts of a report; a part is None where the gate's kind or data have no such thing."""
+
+    topics: TopicColumns
+    curve: AlphaCurve | None = None
+    density: Density | None = None
+    georisk: GeoRiskCurves | None = None
+    components: SystemMap | None = None
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """The figures of the literature, in units of the measure; None where they do not exist.
+
+    Where the baseline has replicates ``urisk`` and all that belongs to it is the excess over ``noise_urisk``, the
+    mean URisk of the replicates. ``decision_p_value`` is the smallest ``1 - level`` at which this gate would fail.
+
+    For a pool all that is said of two systems is of the candidate and the reference; ``zrisk`` and ``georisk`` map
+    every system to its value, ``georisk_difference`` is the candidate's GeoRisk less the reference's, its error that
+    of the jackknife.
+    """
+
+    candidate_mean: float | None = None
+    baseline_mean: float | None = None
+    mean_difference: float | None = None
+    urisk: float | None = None
+    frisk: float | None = None
+    freward: float | None = None
+    standard_error: float | None = None
+    trisk: float | None = None
+    p_value: float | None = None
+    sign_flip_p_value: float | None = None
+    mean_absolute_difference: float | None = None
+    noise_urisk: float | None = None
+    decision_p_value: float | None = None
+    alpha_star: float | Literal["any"] | None = None
+    flip_set: tuple[str, ...] | None = None
+    zrisk: Mapping[str, float] | None = None
+    georisk: Mapping[str, float] | None = None
+    georisk_difference: float | None = None
+    georisk_standard_error: float | None = None
+
+
+@dataclass(frozen=True)
+class ReportedInterval:
+    """One interval of URisk, or of the difference of two GeoRisks; ``decisive`` marks the one whose limit decided."""
+
+    method: str
+    level: float
+    lower: float
+    upper: float
+    decisive: bool
+
+
+@dataclass(frozen=True)
+class ResponsibleTopic:
+    """A topic's part in the verdict; ``contribution`` = x_i/n, so losses and wins add up to URisk.
+
+    ``weight`` is None where all topics count the same; ``exceeds`` names the limits of ``no_topic_collapse``;
+    ``limit_without`` is the limit that decides, with this topic alone left out. In a
+    pool ``contribution`` is the topic's part in the difference of GeoRisk, and the two z are those of candidate and
+    reference: how far each lies above what the pool leads to expect.
+    """
+
+    topic: str
+    query: str | None
+    candidate: float
+    baseline: float
+    difference: float
+    contribution: float
+    share: float | None
+    standardised: float
+    flagged: bool
+    flips_verdict: bool
+    weight: float | None = None
+    exceeds: tuple[str, ...] = ()
+    candidate_z: float | None = None
+    baseline_z: float | None = None
+    limit_without: float | None = None
+
+
+@dataclass(frozen=True)
+class Power:
+    """What this gate could have seen with 80 % power, its tolerance included, in units of the measure.
+
+    ``topics_for_tolerance`` belongs to ``not_inferior``, which passes only on evidence: with so many topics a
+    candidate such as this one would be shown not inferior, 4 times of 5. None where no number would do.
+    """
+
+    minimum_detectable_effect: float | None = None
+    topics_for_tolerance: int | None = None
+
+
+@dataclass(frozen=True)
+class QuantilePair:
+    """A point of the normal Q-Q plot of the bootstrap law of URisk, in standard errors from the estimate."""
+
+    normal: float
+    bootstrap: float
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """How normal the trade-off scores are (skewness, Shapiro-Wilk), and their mean (Q-Q points).
+
+    ``law`` says how the bootstrap law is known: ``enumerated`` and ``lattice`` are exact step by step, ``smooth`` and
+    ``grid`` to within a bound far below what is printed.
+    """
+
+    skewness: float
+    shapiro_wilk_w: float | None
+    shapiro_wilk_p_value: float | None
+    law: str
+    quantiles: tuple[QuantilePair, ...]
+
+
+@dataclass(frozen=True)
+class Family:
+    """The gates that a gate was judged together with; ``level`` is what was left of its own after the correction.
+
+    The gate fails exactly where ``adjusted_p_value`` is at most 1 less its own level, which is where its decisive
+    interval at ``level`` lies below the bound.
+    """
+
+    correction: str
+    size: int
+    level: float
+    adjusted_p_value: float
+
+
+@dataclass(frozen=True)
+class AgainstReference:
+    """The candidate against one reference of a pool.
+
+    ``level`` is what Holm's method left of the gate's for this one of several references, ``p_value`` the smallest
+    ``1 - level`` at which the rule fails against it alone, ``adjusted_p_value`` the same among all references.
+    """
+
+    reference: str
+    georisk_difference: float
+    lower: float
+    upper: float
+    level: float
+    p_value: float
+    adjusted_p_value: float
+    passes: bool
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """GeoRisk of candidate and reference at one alpha."""
+
+    alpha: float
+    candidate: float
+    reference: float
+
+
+@dataclass(frozen=True)
+class ChainedRun:
+    """A run of a baseline's chain: against the one before, and against the oldest (``cumulative``, ``urisk``)."""
+
+    run: str
+    mean: float
+    mean_difference: float | None
+    cumulative_mean_difference: float
+    urisk: float
+
+
+@dataclass(frozen=True)
+class Lineage:
+    """The changes that a baseline went through, oldest first, and last the candidate.
+
+    ``lower`` and ``upper`` are the limits of the candidate's URisk against the oldest run, and ``risky`` says whether
+    it is significantly below 0; None below 10 topics.
+    """
+
+    accepted: int
+    runs: tuple[ChainedRun, ...]
+    lower: float | None
+    upper: float | None
+    risky: bool | None
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """A baseline that is computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``.
+
+    ``candidate_inside`` says whether the candidate is among them, which moves the maximum above all.
+    """
+
+    kind: str
+    systems: tuple[str, ...]
+    candidate_inside: bool
+
+
+@dataclass(frozen=True)
+class PoolFigures:
+    """Where the candidate stands in its pool.
+
+    Attributes
+    ----------
+    systems : tuple of str
+        The pool, candidate first.
+    reference : str
+        As asked: a baseline, ``any`` or ``median``.
+    decided_by : str
+        The reference that ``baseline_mean``, wins, losses, intervals and topics are about.
+    rank : int
+        Of the candidate by GeoRisk; 1 is the highest, equal ones share the better rank.
+    rank_probabilities : tuple of float
+        Share of replicates in which it has rank 1, 2, ...: the first is the probability of being best.
+    probability_below : mapping system -> float
+        Share of replicates in which its GeoRisk is lower than that of each baseline.
+    replicates : int
+        How many were drawn.
+    references : tuple of AgainstReference
+    curve : tuple of CurvePoint
+        At every alpha that was asked together with this one.
+    """
+
+    systems: tuple[str, ...]
+    reference: str
+    decided_by: str
+    rank: int
+    rank_probabilities: tuple[float, ...]
+    probability_below: Mapping[str, float]
+    replicates: int
+    references: tuple[AgainstReference, ...]
+    curve: tuple[CurvePoint, ...]
