@@ -20,6 +20,7 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 sys.path[:0] = [str(ROOT), str(DOCS)]  # the package and the scripts of this checkout, whatever is installed
 
+import command_help  # noqa: E402
 import draw_imports  # noqa: E402
 
 from pytest_riskguard import __version__  # noqa: E402
@@ -30,7 +31,7 @@ project = "pytest-riskguard"
 author = copyright = "The pytest-riskguard developers"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_click"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 root_doc = "README"  # what GitHub shows for the folder
 exclude_patterns = ["_build"]
 highlight_language = "none"
@@ -88,6 +89,30 @@ class ImportsPicture(SphinxDirective):
         return [nodes.raw("", draw_imports.svg(draw_imports.imports()), format="html")]
 
 
+class CommandHelp(SphinxDirective):
+    """``{command-help} riskguard compare``: usage and options of a command."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        """Usage as code, and a list of the options."""
+        path = self.arguments[0]
+        if path not in command_help.commands():
+            raise self.error(f"no command {path!r}; there are {', '.join(sorted(command_help.commands()))}")
+        shown = command_help.help_of(path)
+        options = nodes.definition_list()
+        for written, meaning in shown.options:
+            name = re.findall(r"--[a-z-]+", written)[0]
+            term = nodes.term("", "", nodes.literal(written, written), ids=[nodes.make_id(path + name)])
+            # Options and the file's name within the text are code too.
+            parts = re.split(r"((?<![\w-])--[a-z][a-z-]*|riskguard\.yaml)", meaning)
+            text = [nodes.literal(part, part) if at % 2 else nodes.Text(part) for at, part in enumerate(parts)]
+            definition = nodes.definition("", nodes.paragraph("", "", *text))
+            options += nodes.definition_list_item("", term, definition)
+        return [nodes.literal_block(shown.usage, shown.usage, language="none"), options]
+
+
 def write_front_page(app: Sphinx, exception: Exception | None) -> None:
     """The site's front page is the index of the documentation."""
     if exception is None and app.builder.format == "html":
@@ -97,6 +122,7 @@ def write_front_page(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> None:
     """What Sphinx calls."""
     app.add_directive("imports-picture", ImportsPicture)
+    app.add_directive("command-help", CommandHelp)
     app.connect("source-read", add_contents)
     app.connect("missing-reference", resolve_short_name)
     app.connect("build-finished", write_front_page)

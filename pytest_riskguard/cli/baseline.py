@@ -36,13 +36,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def _scoring(command: Command) -> Command:
     for option in (
-        file_option("--qrels", help="Judgements (default: riskguard.yaml's)."),
-        file_option("--topics", help="Query texts (default: riskguard.yaml's)."),
+        file_option("--qrels", help="Judgements to score with. [default: riskguard.yaml's]"),
+        file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
         click.option(
             "--measure",
             "measures",
             multiple=True,
-            help="Repeatable (default: riskguard.yaml's, else nDCG@10).",
+            help="A measure to score with. Repeatable. [default: riskguard.yaml's, else nDCG@10; for a replicate and "
+            "for rescore: those of NAME]",
         ),
         store_option,
         click.option("--allow-ci", is_flag=True, help="Store even inside CI, where it is refused."),
@@ -55,7 +56,11 @@ def _storing(command: Command) -> Command:
     for option in (
         _scoring,
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
-        click.option("--keep-run/--no-run", default=True, help="Keep the run itself, to score it anew later."),
+        click.option(
+            "--keep-run/--no-run",
+            default=True,
+            help="Whether to keep the run itself; without it nothing can be scored again. [default: keep-run]",
+        ),
     ):
         command = option(command)
     return command
@@ -66,7 +71,7 @@ def _storing(command: Command) -> Command:
 @click.argument("run", type=FILE)
 @_storing
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for. [default: fixed]")
-@click.option("--replicate", is_flag=True, help="RUN is another run of the system whose run NAME is.")
+@click.option("--replicate", is_flag=True, help="RUN is another run of the system that NAME is a run of.")
 def add(name: str, run: Path, *, kind: str | None, replicate: bool, **options: Any) -> None:
     """Store RUN as baseline NAME, with its scores."""
     if replicate and kind is not None:
@@ -82,7 +87,7 @@ def add(name: str, run: Path, *, kind: str | None, replicate: bool, **options: A
 @click.argument("run", type=FILE)
 @_storing
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
-@click.option("--forget-history", is_flag=True, help="Remove the runs that NAME held earlier.")
+@click.option("--forget-history", is_flag=True, help="Remove the runs that NAME held earlier, damaged or whole.")
 def update(name: str, run: Path, **options: Any) -> None:
     """Replace stored baseline NAME by RUN.
 

@@ -30,7 +30,7 @@ _MEANING = {
     "best": "moves only to a run whose means are as high",
 }
 
-store_option = file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's).")
+store_option = file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's, else baselines]")
 
 
 @click.command(name="list")
@@ -61,21 +61,25 @@ def _told(damaged: list[str]) -> ExitStatus:
 @click.command()
 @click.argument("name")
 @store_option
-@file_option("--qrels", help="Of the comparison: judgements (default: riskguard.yaml's, else as stored).")
-@click.option("--measure", "measures", multiple=True, help="Of the comparison. Repeatable (default: those of NAME).")
+@file_option(
+    "--qrels", help="Judgements to score the chain with. [default: riskguard.yaml's, else the scores as stored]"
+)
+@click.option(
+    "--measure", "measures", multiple=True, help="A measure to compare by. Repeatable. [default: those of NAME]"
+)
 @click.option(
     "--alpha",
     type=FiniteFloat(0, LARGEST_ALPHA),
     default=1.0,
     show_default=True,
-    help="Of the comparison: a loss counts 1 + ALPHA times.",
+    help="A loss counts 1 + ALPHA times.",
 )
 @click.option(
     "--level",
     type=FiniteFloat(*LEVELS),
     default=0.95,
     show_default=True,
-    help="Of the comparison: confidence of the two-sided interval.",
+    help="Confidence of the two-sided interval.",
 )
 def show(
     name: str, *, store: Path | None, qrels: Path | None, measures: tuple[str, ...], alpha: float, level: float

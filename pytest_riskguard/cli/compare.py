@@ -45,18 +45,20 @@ if TYPE_CHECKING:
     type=click.Choice(TRADEOFFS),
     default="linear",
     show_default=True,
-    help="How a difference becomes a trade-off score.",
+    help="How a difference becomes a trade-off score. smooth: at alpha 1 only, for scores that differ by at most 1.",
 )
 @click.option(
     "--convention",
     type=click.Choice(CONVENTIONS),
     default="plus",
     show_default=True,
-    help="Whether a risk is shown as a negative or as a positive number.",
+    help="Whether a risk is shown as a negative (plus) or as a positive number (minus). It decides nothing.",
 )
 @click.option("--weighted", is_flag=True, help="Count topics by the weight column of the topics file.")
 @slice_options
-@click.option("--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True)
+@click.option(
+    "--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True, help="The question of the gate."
+)
 @computed_options
 @click.option(
     "--reference",
@@ -81,17 +83,23 @@ if TYPE_CHECKING:
     "protected",
     multiple=True,
     metavar="TOPIC|TAG=VALUE",
-    help="no_topic_collapse: topics that may not lose at all. Repeatable.",
+    help="no_topic_collapse: a topic, or the topics with a tag, that may not lose at all. Repeatable.",
 )
 @click.option(
     "--family",
     type=click.Choice(CORRECTIONS),
     default="none",
     show_default=True,
-    help="Correct the gates' levels for being several.",
+    help="Correction for judging several gates; all risk gates of the command are one family.",
 )
 @leniency_options
-@click.option("--on-inconclusive", type=click.Choice(RESPONSES), default="fail", show_default=True)
+@click.option(
+    "--on-inconclusive",
+    type=click.Choice(RESPONSES),
+    default="fail",
+    show_default=True,
+    help="What happens when a comparison is too small or too weak to judge.",
+)
 @report_options
 @click.option("--no-github", is_flag=True, help="In GitHub Actions: no annotations, nothing in the step's summary.")
 @detail_options

@@ -47,9 +47,9 @@ gates:
 @click.command()
 @file_option("--qrels", default=Path("qrels.txt"), show_default=True, help="Judgements to name in the file.")
 @file_option("--topics", help="Topics file to name in the file.")
-@click.option("--measure", default="nDCG@10", show_default=True)
+@click.option("--measure", default="nDCG@10", show_default=True, help="Measure of the gates.")
 @click.option("--candidate", default="runs/candidate.run", show_default=True, help="The run to judge.")
-@file_option("--output", default=Path("riskguard.yaml"), show_default=True)
+@file_option("--output", default=Path("riskguard.yaml"), show_default=True, help="Where to write.")
 def init(qrels: Path, topics: Path | None, measure: str, candidate: str, output: Path) -> None:
     """Write a first riskguard.yaml.
 

@@ -41,7 +41,9 @@ HEADER = ("topic", "document", "query")
 @run_options
 @question_options
 @slice_options
-@click.option("--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True)
+@click.option(
+    "--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True, help="The question of the gate."
+)
 @leniency_options
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
 @click.option("--out", type=FILE, metavar="PATH", help="Write the list here, not to standard output.")

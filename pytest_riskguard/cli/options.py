@@ -79,16 +79,19 @@ def _with(command: Command, options: Sequence[Option[Command]]) -> Command:
 
 
 _COLLECTION: tuple[Any, ...] = (
-    file_option("--qrels", help="Judgements (default: riskguard.yaml's)."),
-    file_option("--topics", help="Query texts (default: riskguard.yaml's)."),
-    file_option("--store", help="Folder of stored baselines (default: riskguard.yaml's)."),
-    click.option("--scores", is_flag=True, help="The systems are per-topic scores (CSV, TSV), not runs."),
+    file_option("--qrels", help="Judgements. [default: riskguard.yaml's]"),
+    file_option(
+        "--topics",
+        help="Query texts, tags and weights of topics. [default: riskguard.yaml's, unless --qrels is given]",
+    ),
+    file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's]"),
+    click.option("--scores", is_flag=True, help="The systems are tables of per-topic scores (CSV, TSV), not runs."),
     click.option(
         "--measure",
         "measures",
         multiple=True,
         metavar="MEASURE",
-        help=f"Repeatable. [default: {DEFAULT_MEASURE}]",
+        help=f"A measure. Repeatable. [default: {DEFAULT_MEASURE}; with --scores, every column of the first table]",
     ),
 )
 _COMPUTED: tuple[Any, ...] = (
@@ -98,14 +101,15 @@ _COMPUTED: tuple[Any, ...] = (
             type=NamedPathsType(),
             multiple=True,
             metavar="A,B,...",
-            help=f"A baseline computed topic by topic: the {word} of these runs or stored baselines. Repeatable.",
+            help=f"A baseline computed topic by topic: the {word} of these runs or stored baselines. "
+            "Repeatable. Not for georisk_not_worse.",
         )
         for kind, word in zip(COMPUTED, ("mean", "median", "best"), strict=True)
     ),
     click.option(
         "--candidate-inside",
         is_flag=True,
-        help="Count the candidate among these systems.",
+        help="Include the candidate among the systems of the computed baselines.",
     ),
 )
 _SLICES: tuple[Any, ...] = (
@@ -114,13 +118,14 @@ _SLICES: tuple[Any, ...] = (
         "slices",
         multiple=True,
         metavar="TAG=VALUE|TAG",
-        help="Ask about the topics with this tag alone; TAG asks about each of its values. Repeatable.",
+        help="Judge only the topics with this tag. TAG alone judges each of its values that has enough topics. "
+        "Needs a topics file. Repeatable.",
     ),
     click.option(
         "--smallest-slice",
         type=click.IntRange(min=FEWEST_TOPICS),
         metavar="N",
-        help=f"The fewest judged topics of a value that --slice TAG asks about. [default: {SMALLEST_SLICE}]",
+        help=f"With --slice TAG: the fewest judged topics of a value. [default: {SMALLEST_SLICE}]",
     ),
 )
 _QUESTION: tuple[Any, ...] = (
@@ -130,29 +135,35 @@ _QUESTION: tuple[Any, ...] = (
         type=FiniteFloat(0, LARGEST_ALPHA),
         multiple=True,
         default=[1.0],
-        help="A loss counts 1 + ALPHA times. Repeatable. [default: 1]",
+        help="A loss counts 1 + ALPHA times; ALPHA is at least 0. Repeatable. [default: 1]",
     ),
     click.option(
         "--level",
         type=FiniteFloat(*LEVELS),
         default=0.95,
         show_default=True,
-        help="Confidence of the two-sided interval.",
+        help=f"Confidence of the two-sided interval, from {LEVELS[0]:f} to {LEVELS[1]:f}.",
     ),
-    click.option("--method", type=click.Choice(METHODS), default="auto", show_default=True),
+    click.option(
+        "--method",
+        type=click.Choice(METHODS),
+        default="auto",
+        show_default=True,
+        help="The interval that decides. auto is BCa; below 25 topics Student-t must pass too.",
+    ),
     click.option(
         "--tolerance",
         type=FiniteFloat(0),
         default=0.0,
         show_default=True,
-        help="Loss of URisk that is accepted, in units of the measure.",
+        help="How far below 0 URisk may lie, in units of the measure (GeoRisk: in units of GeoRisk). At least 0.",
     ),
     click.option(
         "--missing",
         type=click.Choice(MISSING),
         default="refuse",
         show_default=True,
-        help="What a topic means that only one side's scores have.",
+        help="A topic that only one side's scores have: refuse the comparison, or count zero for it.",
     ),
 )
 _LENIENCY: tuple[Any, ...] = (
@@ -161,7 +172,11 @@ _LENIENCY: tuple[Any, ...] = (
         type=click.Choice(RESPONSES),
         default="fail",
         show_default=True,
-        help="When only the weight of losses makes it fail.",
+        help="What happens when the gate fails only because losses weigh more.",
     ),
-    click.option("--max-mde", type=FiniteFloat(0), help="Inconclusive unless a loss of this size could be seen."),
+    click.option(
+        "--max-mde",
+        type=FiniteFloat(0),
+        help="The gate is inconclusive unless it could have seen a loss of this size with 80 % power.",
+    ),
 )

@@ -110,9 +110,13 @@ def report_options(command: Command) -> Command:
 
     asked: Any = with_reports
     for option in (
-        click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG."),
+        click.option(
+            "--charts",
+            is_flag=True,
+            help="Write the charts of the Markdown report beside it, as SVG. Needs the extra [report].",
+        ),
         click.option("--markdown", type=path, help="Write the report as Markdown here."),
-        click.option("--html", type=path, help="Write the report as a page of HTML here."),
+        click.option("--html", type=path, help="Write the report as an HTML page here. Needs the extra [report]."),
         click.option(
             "--json", "json_path", metavar="PATH|-", help="Write the JSON report here; - is standard output."
         ),

@@ -39,21 +39,22 @@ def _ladder(values: tuple[float, ...]) -> str:
     type=FiniteFloat(0, 1, open_range=True),
     default=0.8,
     show_default=True,
-    help="The chance of seeing a loss that a plan asks for.",
+    help="The chance of seeing a loss that a plan asks for, between 0 and 1.",
 )
 @click.option(
     "--effect",
     "effects",
     type=FiniteFloat(0, open_range=True),
     multiple=True,
-    help=f"A fall of URisk to plan topics for. Repeatable. [default: {_ladder(EFFECTS)}]",
+    help=f"A loss of URisk to plan topics for, in units of the measure. Repeatable. [default: {_ladder(EFFECTS)}]",
 )
 @click.option(
     "--correlation",
     "correlations",
     type=FiniteFloat(-1, 1, open_range=True),
     multiple=True,
-    help=f"Without CANDIDATE: of its scores with the baseline's. Repeatable. [default: {_ladder(CORRELATIONS)}]",
+    help="Without CANDIDATE: the correlation of its scores with the baseline's over topics, between -1 and 1. "
+    f"Repeatable. [default: {_ladder(CORRELATIONS)}]",
 )
 @click.option("--json", "json_path", metavar="PATH|-", help="Write the plans here as JSON; - is standard output.")
 def power(
