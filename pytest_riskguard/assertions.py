@@ -10,7 +10,7 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, cast
 
-from pytest_riskguard import recorder
+from pytest_riskguard import run_context
 from pytest_riskguard.errors import DataError, RiskyError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
@@ -18,9 +18,8 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.spec import Convention, Gate, Kind, Method, Missing, Response, Tradeoff
 from pytest_riskguard.gates.verdict import Verdict, incomparable
-from pytest_riskguard.recorder import record
-from pytest_riskguard.reports.detail import CURRENT
 from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
 _INDENT = 12
@@ -315,7 +314,9 @@ def ask(
     try:
         ours, theirs = _scores(candidate, "candidate"), _scores(baseline, "baseline")
         others = [_scores(scores, f"replicate {i}") for i, scores in enumerate(replicates, start=1)]
-        return record(judge(gate, ours, theirs, replicates=others, topics=topics, report=recorder.report_wanted))
+        return record(
+            judge(gate, ours, theirs, replicates=others, topics=topics, report=run_context.current().report_wanted)
+        )
     except DataError as error:
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=("baseline",)))
 
@@ -326,7 +327,7 @@ def ask_pool(gate: Gate, candidate: Scores, baselines: Pool) -> Verdict:
     try:
         ours = _scores(candidate, "candidate")
         theirs = [_scores(scores, name) for name, scores in named]
-        return record(judge_pool(gate, ours, theirs, report=recorder.report_wanted))
+        return record(judge_pool(gate, ours, theirs, report=run_context.current().report_wanted))
     except DataError as error:
         names = tuple(name for name, _ in named)
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=names))
@@ -371,18 +372,18 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
     """
     __tracebackhide__ = True
     if not verdict.passed:
-        test, detail = current_test(), CURRENT
+        test, screen = current_test(), run_context.current().screen
         reproduce = None
         if test is not None:
             reproduce = command(test, options=options)
-            detail = replace(CURRENT, width=CURRENT.width - _INDENT)
-        raise RiskyError(explain(verdict, detail=detail, reproduce=reproduce, problem=problem), verdict)
+            screen = replace(screen, width=screen.width - _INDENT)
+        raise RiskyError(explain(verdict, screen, reproduce=reproduce, problem=problem), verdict)
     return verdict
 
 
 def command(test: str, *, options: str = "") -> str:
     """The command that runs one test again from where the user stands."""
-    return " ".join(filter(None, ["pytest", options, shlex.quote(CURRENT.locate(test))]))
+    return " ".join(filter(None, ["pytest", options, shlex.quote(run_context.current().locate(test))]))
 
 
 def current_test() -> str | None:

@@ -15,7 +15,7 @@ from pytest_riskguard.baselines.names import history_folder, name_problem
 from pytest_riskguard.cli.baseline_show import DEFAULT_STORE, LOOKING, in_a_line, opened, store_option
 from pytest_riskguard.cli.parameters import FILE, file_option, surroundings
 from pytest_riskguard.errors import BaselineError, UsageError
-from pytest_riskguard.reports.text import counted, plain, signed
+from pytest_riskguard.text import counted, plain, signed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest

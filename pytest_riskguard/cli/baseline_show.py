@@ -13,7 +13,7 @@ from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.parameters import FiniteFloat, file_option, surroundings
 from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.gates.spec import LARGEST_ALPHA, LEVELS
-from pytest_riskguard.reports.text import clean, counted, listed
+from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import GitState, Manifest

@@ -29,7 +29,7 @@ from pytest_riskguard.gates.spec import (
     RESPONSES,
     TRADEOFFS,
 )
-from pytest_riskguard.reports.text import clean
+from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
     from pytest_riskguard.sources import Baseline, Source

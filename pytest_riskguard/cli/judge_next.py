@@ -21,7 +21,7 @@ from pytest_riskguard.cli.options import (
 from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.parameters import FILE, NamedPath
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.reports.text import clean
+from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.unjudged import ToJudge
@@ -121,7 +121,7 @@ def _is_plain(text: str) -> bool:
 
 
 def _write(text: str, out: Path | None) -> None:
-    from pytest_riskguard.reports.writing import write_text
+    from pytest_riskguard.reports.files import write_text
 
     if out is None:
         click.echo(text, nl=False)

@@ -20,7 +20,7 @@ from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power
 from pytest_riskguard.cli.reports import report, show
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
-from pytest_riskguard.reports.text import clean
+from pytest_riskguard.text import clean
 
 #: What the system says when output has nowhere to go.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)

@@ -142,19 +142,19 @@ def show(
     problem_of: Callable[[Verdict], str | None] = lambda verdict: verdict.problem,
 ) -> None:
     """Print the verdicts; ``problem_of`` says what is wrong with the data of an incomparable one."""
-    from pytest_riskguard.reports.detail import Detail, draws_blocks
     from pytest_riskguard.reports.terminal import explain, headline, uncorrected
+    from pytest_riskguard.run_context import Screen, draws_blocks
 
     width = terminal_width()
-    detail = Detail(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
+    screen = Screen(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
     for verdict in verdicts:
         problem = problem_of(verdict)
-        text = headline(verdict, problem=problem) if quiet else explain(verdict, detail=detail, problem=problem)
+        text = headline(verdict, problem=problem) if quiet else explain(verdict, screen, problem=problem)
         text = text.removeprefix("incomparable ")
         word = click.style(verdict.outcome.upper(), fg=_COLOURS[verdict.outcome], bold=True)
         click.echo(f"{word} {text}", err=to_stderr)
     if not quiet and (remark := uncorrected(verdicts)):
-        click.echo(click.wrap_text(remark, detail.width, "  ", "    "), err=to_stderr)
+        click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
 
 
 def terminal_width() -> int:
@@ -170,7 +170,7 @@ def show_study(text: str, content: str, *, json_path: str | None) -> None:
     UsageError
         The file cannot be written.
     """
-    from pytest_riskguard.reports.writing import write_text
+    from pytest_riskguard.reports.files import write_text
 
     click.echo(text, err=json_path == "-")
     if json_path == "-":

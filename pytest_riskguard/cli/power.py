@@ -120,8 +120,8 @@ def power(
 
 
 def _show(plans: list[Plan], json_path: str | None) -> None:
+    from pytest_riskguard.reports.files import write_text
     from pytest_riskguard.reports.planning import dumps, explain
-    from pytest_riskguard.reports.writing import write_text
 
     click.echo(explain(plans, width=max(shutil.get_terminal_size().columns, 40)), err=json_path == "-")
     if json_path == "-":

@@ -21,7 +21,7 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
     The exit status is that of the verdicts, as it was when they were judged.
     """
     from pytest_riskguard.cli.output import status_of
-    from pytest_riskguard.reports.reading import read
+    from pytest_riskguard.reports.json import read
 
     verdicts = read(report)
     show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False)
@@ -38,7 +38,7 @@ def report(report: Path, reports: Reports) -> int:
 
     The exit status says whether they were written, whatever the verdicts are.
     """
-    from pytest_riskguard.reports.reading import read
+    from pytest_riskguard.reports.json import read
 
     if not reports.any:
         raise UsageError("nothing to write: give --html, --markdown or --json")

@@ -23,8 +23,8 @@ from pytest_riskguard.gates.findings import (
     TopicDocuments,
     Yardstick,
 )
-from pytest_riskguard.gates.plain import from_plain, to_plain
 from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.serialization import from_plain, to_plain
 
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Tell reports how much to show; load the rest of the plugin where gates are to be judged."""
     mode = config.stash[MODE] = mode_of(config)
-    _set_detail(config)
+    _set_context(config)
     if mode.on:
         from pytest_riskguard.plugin.session import RiskguardSession
 
@@ -43,16 +44,20 @@ def pytest_configure(config: pytest.Config) -> None:
             config.pluginmanager.register(Github(session), "riskguard-github")
 
 
-def _set_detail(config: pytest.Config) -> None:
+def _set_context(config: pytest.Config) -> None:
     """Plain assertions run when riskguard is off too, and their messages heed -q, -v and the width."""
-    from pytest_riskguard.reports import detail
+    from pytest_riskguard import run_context
 
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     verbosity = config.get_verbosity()
-    detail.CURRENT.topics = None if verbosity >= 2 else 3 if verbosity < 0 else 10
-    detail.CURRENT.width = shutil.get_terminal_size().columns if worker is None else worker[WIDTH]
-    detail.CURRENT.blocks = detail.draws_blocks(sys.stdout.encoding) if worker is None else worker[BLOCKS]
-    detail.CURRENT.locate = lambda test: _from_here(test, config)
+    screen = run_context.Screen(
+        topics=None if verbosity >= 2 else 3 if verbosity < 0 else 10,
+        width=shutil.get_terminal_size().columns if worker is None else worker[WIDTH],
+        blocks=run_context.draws_blocks(sys.stdout.encoding) if worker is None else worker[BLOCKS],
+    )
+    context = ExitStack()
+    context.enter_context(run_context.changed(screen=screen, locate=lambda test: _from_here(test, config)))
+    config.add_cleanup(context.close)
 
 
 def _from_here(test: str, config: pytest.Config) -> str:
@@ -65,10 +70,10 @@ def _from_here(test: str, config: pytest.Config) -> str:
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
     """Tell an xdist worker about the screen that it cannot see: its width, and whether it shows block characters."""
-    from pytest_riskguard.reports import detail
+    from pytest_riskguard import run_context
 
     node.workerinput[WIDTH] = shutil.get_terminal_size().columns
-    node.workerinput[BLOCKS] = detail.CURRENT.blocks
+    node.workerinput[BLOCKS] = run_context.current().screen.blocks
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

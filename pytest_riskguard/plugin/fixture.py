@@ -21,7 +21,7 @@ from pytest_riskguard.plugin.engines import engine_for
 from pytest_riskguard.plugin.live import live_run
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
 from pytest_riskguard.plugin.user_errors import from_here
-from pytest_riskguard.recorder import record
+from pytest_riskguard.run_context import record
 from pytest_riskguard.sources import LiveRun, Question, RunFile, ScoreFile, Source, Stored
 
 Candidate = RunFile | ScoreFile | LiveRun | TopicScores | Mapping[str, float]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_riskguard import recorder
+from pytest_riskguard import run_context
 from pytest_riskguard.plugin.options import Mode, node_ids_given, selected
 from pytest_riskguard.plugin.xdist import Relay
 
@@ -79,13 +79,10 @@ class RiskguardSession:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
         """Listen for verdicts while a test runs."""
-        recorder.listeners.append(self.relay.heard)
-        before, recorder.report_wanted = recorder.report_wanted, bool(self.config.getoption("riskguard_report"))
-        try:
+        listeners = (*run_context.current().listeners, self.relay.heard)
+        report_wanted = bool(self.config.getoption("riskguard_report"))
+        with run_context.changed(listeners=listeners, report_wanted=report_wanted):
             return (yield)
-        finally:
-            recorder.listeners.remove(self.relay.heard)
-            recorder.report_wanted = before
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:

@@ -6,11 +6,11 @@ import textwrap
 
 import pytest
 
+from pytest_riskguard import run_context
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import gates_table
-from pytest_riskguard.reports.detail import CURRENT
 from pytest_riskguard.reports.terminal import uncorrected
-from pytest_riskguard.reports.text import clean
+from pytest_riskguard.text import clean
 
 
 def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Verdict]], problems: list[str]) -> None:
@@ -22,13 +22,14 @@ def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Ver
     if not (shown or problems):
         return
     reporter.section("riskguard", "=")
+    screen = run_context.current().screen
     if shown:
         # pytest knows what --color and NO_COLOR want.
         colour = reporter.config.get_terminal_writer().hasmarkup
-        for line in gates_table.lines(shown, width=CURRENT.width, colour=colour):
+        for line in gates_table.lines(shown, screen, colour=colour):
             reporter.line(line)
     if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
-        for line in textwrap.wrap(remark, width=max(CURRENT.width, 40)):
+        for line in textwrap.wrap(remark, width=max(screen.width, 40)):
             reporter.line(line)
     for problem in problems:
         reporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)

@@ -88,8 +88,8 @@ class GateTest(_Reported):
         from pytest_riskguard.assertions import command
         from pytest_riskguard.plugin.engines import engine_for, verdict_on
         from pytest_riskguard.plugin.user_errors import from_here, whose
-        from pytest_riskguard.recorder import record
         from pytest_riskguard.reports.terminal import explain
+        from pytest_riskguard.run_context import current, record
 
         engine: Engine = engine_for(self.config, self.settings)
         verdict = record(verdict_on(self.config, self.settings, self.item))
@@ -99,4 +99,4 @@ class GateTest(_Reported):
                 asked = self.item.settings.candidate or self.settings.candidate
                 problem = from_here(whose(problem, self.settings, asked), self.config)
             reproduce = command(self.nodeid, options="--riskguard")
-            raise RiskyError(explain(verdict, problem=problem, reproduce=reproduce), verdict)
+            raise RiskyError(explain(verdict, current().screen, problem=problem, reproduce=reproduce), verdict)

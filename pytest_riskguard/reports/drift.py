@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from pytest_riskguard.gates.drift import Change, Drift
-from pytest_riskguard.reports.text import clean, counted, plain, short, signed
+from pytest_riskguard.text import clean, counted, plain, short, signed
 
 _WIDTH = 80
 _COLUMNS = ("run", "mean", "change", "in all", "URisk", "interval", "losses")

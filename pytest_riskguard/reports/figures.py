@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_riskguard.gates.findings import Family, Lineage, ReportedInterval, Yardstick
 from pytest_riskguard.gates.verdict import NAMES, Verdict
 from pytest_riskguard.reports import georisk
-from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
+from pytest_riskguard.text import clean, counted, listed, plain, short, signed
 
 #: Intervals that are shown beside the one that decided.
 _BESIDE = ("student_t", "percentile", "bca")

@@ -1,7 +1,9 @@
-"""Reports as files, each in the format that its name asks for."""
+"""Reports as files, each in the format that its name asks for; a file is written whole or not at all."""
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -85,8 +87,6 @@ def write(path: Path, verdicts: Sequence[Verdict], *, kind: Format | None = None
 
     With ``charts`` pictures of a Markdown report are written beside it, before it.
     """
-    from pytest_riskguard.reports.writing import write_text
-
     kind = kind or format_of(path)
     if charts and kind is MARKDOWN:
         from pytest_riskguard.reports.markdown import COMMENT_LIMIT, pictures, render
@@ -108,3 +108,34 @@ def check_charts() -> None:
         What draws them is not installed.
     """
     _ensure_html()
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all; into a device or a pipe, straight.
+
+    A link keeps pointing where it does: what it points to is replaced. An existing file keeps its mode.
+    """
+    target = path.resolve()
+    if target.exists() and not target.is_file():
+        target.write_text(text, encoding="utf-8", newline="\n")
+        return
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(_mode(target))
+        Path(temporary).replace(target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _mode(target: Path) -> int:
+    """The mode of the file that is replaced, or what a new file would get."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import georisk, rendered
+from pytest_riskguard.reports import georisk, layout
 from pytest_riskguard.reports.figures import deciding_limit, margin, percent, risk, risk_name, shown
 from pytest_riskguard.reports.terminal import collapse, inconclusive, part_of_topics, warning_lines, worst_loss
-from pytest_riskguard.reports.text import clean, plain, signed
+from pytest_riskguard.run_context import Screen
+from pytest_riskguard.text import clean, plain, signed
 
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "incomparable": "bold red"}
 #: Columns whose figures are below each other.
@@ -45,19 +46,20 @@ class _Row:
 _HEADING = _Row(_HEADINGS, (), (), "")
 
 
-def lines(judged: Sequence[tuple[str, Verdict]], *, width: int, colour: bool = False) -> list[str]:
+def lines(judged: Sequence[tuple[str, Verdict]], screen: Screen, *, colour: bool = False) -> list[str]:
     """The table, one or more lines for each gate in the order given.
 
     Parameters
     ----------
     judged : sequence of (str, Verdict)
         Each verdict with the test that asked for it.
-    width : int
-        Columns of the screen; below 60 lines may be longer.
+    screen : Screen
+        On one of less than 60 columns lines may be longer.
     colour : bool
         Whether outcomes are coloured, with ANSI codes.
     """
-    rows = [_row(test, verdict) for test, verdict in judged]
+    width = screen.width
+    rows = [_row(test, verdict, screen) for test, verdict in judged]
     filled = [p for p in range(len(_HEADINGS)) if p == _GATE or any(row.cells[p] for row in rows)]
     widths = {place: max(_columns(row.cells[place]) for row in (_HEADING, *rows)) for place in filled}
     narrowed = sum(widths.values()) - widths[_GATE] + min(widths[_GATE], _SPACIOUS)
@@ -81,7 +83,7 @@ def _columns(text: str) -> int:
     return cell_len(text)
 
 
-def _row(test: str, verdict: Verdict) -> _Row:
+def _row(test: str, verdict: Verdict, screen: Screen) -> _Row:
     measure, e = clean(verdict.measure or "", limit=24), verdict.estimates
     outcome = verdict.outcome.upper()
     if verdict.outcome == "incomparable":
@@ -104,7 +106,7 @@ def _row(test: str, verdict: Verdict) -> _Row:
     return _Row(
         (outcome, clean(test), measure, *figures, means),
         tuple(_remarks(verdict)),
-        tuple(warning_lines(verdict)),
+        tuple(warning_lines(verdict, screen)),
         _STYLES[verdict.outcome],
     )
 
@@ -146,14 +148,14 @@ def _table(
 ) -> list[str]:
     from rich.text import Text
 
-    table = rendered.bare_table()
+    table = layout.bare_table()
     for heading in (_HEADINGS[place] for place in shown):
         table.add_column(heading, no_wrap=True, justify="right" if heading in _FIGURES else "left")
     for row, gate in zip(rows, gates, strict=True):
         cells = [Text("\n".join(gate)) if place == _GATE else Text(row.cells[place]) for place in shown]
         cells[0].stylize(row.style)
         table.add_row(*cells)
-    return rendered.lines(table, width=width, colour=colour)
+    return layout.lines(table, width=width, colour=colour)
 
 
 def _under(row: _Row, *, wide: bool, indent: int, width: int) -> list[str]:

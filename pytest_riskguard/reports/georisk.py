@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pytest_riskguard.gates.findings import AgainstReference, PoolFigures
 from pytest_riskguard.gates.verdict import NAMES, Verdict
-from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
+from pytest_riskguard.text import clean, counted, listed, plain, short, signed
 
 #: Names of systems that a line shows; others are counted.
 _MOST = 6

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.reports.text import clean, counted
+from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict

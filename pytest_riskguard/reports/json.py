@@ -1,18 +1,29 @@
-"""The JSON report: the contract that other tools read."""
+"""The JSON report, the contract that other tools read, and how it is read back strictly."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from pytest_riskguard._version import __version__
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.baselines.strict_json import ManifestError, parsed
+from pytest_riskguard.errors import MissingFileError, ReportFormatError
+from pytest_riskguard.gates.findings import Exhibits
+from pytest_riskguard.gates.spec import COMPUTED, CONVENTIONS, CORRECTIONS, KINDS, TRADEOFFS
+from pytest_riskguard.gates.verdict import NAMES, Verdict
 
 SCHEMA = "riskguard-report/1"
 #: The JSON Schema of a report, beside this module in the package.
 SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
+#: Limits of ``no_topic_collapse`` that a topic may exceed.
+LIMITS = ("max_loss", "max_share", "protected")
+#: Most bytes of a report: one of 10,000 topics with all that charts draw has some 10 million.
+MAX_BYTES = 2**28
 
 
 def document(schema: str, content: dict[str, Any]) -> str:
@@ -38,3 +49,120 @@ def dumps(verdicts: Sequence[Verdict]) -> str:
     """
     text = json.dumps(report(verdicts), indent=2, ensure_ascii=True, allow_nan=False)
     return text.replace("##", "\\u0023#") + "\n"
+
+
+def read(path: Path) -> list[Verdict]:
+    """The verdicts of a report.
+
+    Raises
+    ------
+    MissingFileError
+        The file cannot be read.
+    ReportFormatError
+        It is no JSON report of this version of the format, or holds what no verdict says; the message says where.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise MissingFileError(path, None, f"cannot read the report ({error.strerror})") from None
+    if len(content) > MAX_BYTES:
+        raise ReportFormatError(path, None, f"expected a JSON report of at most {MAX_BYTES:,} bytes, found more")
+    try:
+        return verdicts_of(parsed(content))
+    except ManifestError as error:
+        raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}") from None
+    except ValueError as error:
+        raise ReportFormatError(path, None, str(error)) from None
+
+
+def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
+    """The verdicts of a report as plain types.
+
+    Raises
+    ------
+    ValueError
+        It is none; the message says where, and what was expected.
+    """
+    _check_schema(report.get("schema"))
+    given = report.get("verdicts")
+    if not isinstance(given, list):
+        raise ValueError(f"verdicts: expected a list, found {given!r:.60}")
+    found = []
+    for place, data in enumerate(given):
+        try:
+            verdict = Verdict.from_dict(data)
+            _check(verdict)
+        except ValueError as error:
+            raise ValueError(f"verdicts[{place}]: {re.sub(r'^verdict(: |[.])', '', str(error))}") from None
+        found.append(verdict)
+    return found
+
+
+def _check_schema(schema: object) -> None:
+    if schema == SCHEMA:
+        return
+    if isinstance(schema, str) and re.fullmatch(r"riskguard-report/\d{1,9}", schema):
+        raise ValueError(
+            f"expected the format {SCHEMA}, found {schema}: a newer riskguard wrote it, which can read it"
+        )
+    raise ValueError(f"expected a JSON report of riskguard (schema: {SCHEMA!r}), found schema {schema!r:.60}")
+
+
+def _check(verdict: Verdict) -> None:
+    """See that fields which are any text to JSON name something, and that those are there which a kind must have."""
+    named: list[tuple[str, str, tuple[str, ...]]] = [
+        ("kind", verdict.kind, KINDS),
+        ("tradeoff", verdict.tradeoff, TRADEOFFS),
+        ("convention", verdict.convention, CONVENTIONS),
+        *((f"intervals[{n}].method", each.method, tuple(NAMES)) for n, each in enumerate(verdict.intervals)),
+    ]
+    for place, topic in enumerate(verdict.responsible_topics):
+        named += [(f"responsible_topics[{place}].exceeds", limit, LIMITS) for limit in topic.exceeds]
+    if verdict.family is not None:
+        named.append(("family.correction", verdict.family.correction, CORRECTIONS[1:]))
+    if verdict.yardstick is not None:
+        named.append(("yardstick.kind", verdict.yardstick.kind, COMPUTED))
+    for where, value, known in named:
+        if value not in known:
+            raise ValueError(f"{where}: expected one of {', '.join(known)}, found {value!r:.60}")
+    for where, number in (("alpha", verdict.alpha), ("level", verdict.level), ("tolerance", verdict.tolerance)):
+        if math.isnan(number):
+            raise ValueError(f"{where}: expected a number, found null")
+    if verdict.pool is not None and all(point.alpha != verdict.alpha for point in verdict.pool.curve):
+        raise ValueError(f"pool.curve: expected a point at alpha {verdict.alpha:g}, found none")
+    if not verdict.baselines:
+        raise ValueError("baselines: expected at least one, found none")
+    if verdict.exhibits is not None:
+        _check_columns(verdict.exhibits)
+
+
+def _check_columns(exhibits: Exhibits) -> None:
+    """See that what charts and the strip read side by side is of one length."""
+    parts: list[tuple[str, Any]] = [
+        ("topics", exhibits.topics),
+        ("curve", exhibits.curve),
+        ("density", exhibits.density),
+        ("georisk", exhibits.georisk),
+    ]
+    for part, given in parts:
+        if given is None:
+            continue
+        columns: dict[str, Sequence[object]] = {}
+        for each in fields(given):
+            value = getattr(given, each.name)
+            if isinstance(value, tuple):
+                columns[each.name] = value
+            elif isinstance(value, Mapping):
+                columns |= {f"{each.name}[{key!r:.60}]": column for key, column in value.items()}
+        (first, expected), *others = ((name, len(column)) for name, column in columns.items())
+        for name, found in others:
+            if found != expected:
+                raise ValueError(f"exhibits.{part}.{name}: expected {expected} values as {first} has, found {found}")
+    if exhibits.components is not None:
+        axes = len(exhibits.components.explained)
+        for name, place in exhibits.components.systems.items():
+            if len(place) != axes:
+                raise ValueError(
+                    f"exhibits.components.systems[{name!r:.60}]: expected {axes} values, found {len(place)}"
+                )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.text import clean, listed, short
+from pytest_riskguard.text import clean, listed, short
 
 #: Topics that a property names.
 _MOST = 10

@@ -11,10 +11,10 @@ from itertools import groupby
 from typing import Any
 
 from pytest_riskguard._version import __version__
-from pytest_riskguard.gates.plain import rounded
 from pytest_riskguard.gates.planning import Plan
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
-from pytest_riskguard.reports.text import clean, counted, plain, short, signed
+from pytest_riskguard.serialization import rounded
+from pytest_riskguard.text import clean, counted, plain, short, signed
 
 SCHEMA = "riskguard-power/1"
 #: Below about so many topics parametric and nonparametric intervals disagree (ADCS 2019).

@@ -5,7 +5,6 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
-from pytest_riskguard.gates.plain import to_plain
 from pytest_riskguard.pool_study.report import (
     AlphaStudy,
     Matrix,
@@ -17,7 +16,8 @@ from pytest_riskguard.pool_study.report import (
 )
 from pytest_riskguard.pool_study.yardstick import MIN_OTHERS
 from pytest_riskguard.reports.json import document
-from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
+from pytest_riskguard.serialization import to_plain
+from pytest_riskguard.text import clean, counted, listed, plain, short, signed
 
 SCHEMA = "riskguard-pool/1"
 #: No table is readable at a smaller width.

@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import documents, judgements, slices
-from pytest_riskguard.reports.detail import CURRENT, Detail
 from pytest_riskguard.reports.figures import estimate, figures, has, shown
-from pytest_riskguard.reports.strip import strip
-from pytest_riskguard.reports.table import table
-from pytest_riskguard.reports.text import clean, counted, listed, short, signed
+from pytest_riskguard.reports.sections import moved_documents, slices, unjudged
+from pytest_riskguard.reports.topic_table import strip, table
+from pytest_riskguard.run_context import Screen
+from pytest_riskguard.text import clean, counted, listed, short, signed
 
 _VERDICTS = {
     ("not_significantly_risky", "pass"): "not significantly risky",
@@ -103,38 +102,38 @@ def inconclusive(verdict: Verdict) -> str:
 
 
 def explain(
-    verdict: Verdict, *, detail: Detail | None = None, reproduce: str | None = None, problem: str | None = None
+    verdict: Verdict, screen: Screen | None = None, *, reproduce: str | None = None, problem: str | None = None
 ) -> str:
     """The whole answer: headline, figures, loss or churn, topics responsible, warnings, how to see it again."""
-    detail = detail or CURRENT
+    screen = screen or Screen()
     lines = [headline(verdict, problem=problem)]
     if verdict.explanation is not None:
-        lines += _indented([clean(verdict.explanation.summary, limit=1_000_000)], detail)
+        lines += _indented([clean(verdict.explanation.summary, limit=1_000_000)], screen)
     if verdict.outcome != "incomparable":
-        lines += [*_indented(figures(verdict), detail), *strip(verdict, detail)]
+        lines += [*_indented(figures(verdict), screen), *strip(verdict, screen)]
         if verdict.outcome == "fail" or has(verdict, "churn"):
-            lines += _responsible(verdict, detail)
-        lines += _indented([*slices.paragraphs(verdict, detail), *judgements.paragraphs(verdict, detail)], detail)
-    lines += _indented([f"warning ({clean(w.code)}): {_cut(w.message, detail)}" for w in verdict.warnings], detail)
+            lines += _responsible(verdict, screen)
+        lines += _indented([*slices(verdict, screen), *unjudged(verdict, screen)], screen)
+    lines += _indented([f"warning ({clean(w.code)}): {_cut(w.message, screen)}" for w in verdict.warnings], screen)
     if reproduce:
         lines.append(f"  reproduce: {reproduce}")
     return "\n".join(lines)
 
 
-def _cut(message: str, detail: Detail) -> str:
+def _cut(message: str, screen: Screen) -> str:
     """A message that lists topics, no longer than a screen unless everything was asked for."""
-    if detail.topics is None:
+    if screen.topics is None:
         return clean(message, limit=1_000_000)
-    return clean(message, limit=12 * detail.width)
+    return clean(message, limit=12 * screen.width)
 
 
-def _indented(paragraphs: list[str], detail: Detail, *, room: int = 0) -> list[str]:
+def _indented(paragraphs: list[str], screen: Screen, *, room: int = 0) -> list[str]:
     """Each paragraph wrapped, ``room`` columns narrower than the screen."""
     wrapped: list[str] = []
     for paragraph in paragraphs:
         wrapped += textwrap.wrap(
             paragraph,
-            width=max(detail.width - room, 40),
+            width=max(screen.width - room, 40),
             initial_indent="  ",
             subsequent_indent="    ",
             break_long_words=False,
@@ -143,7 +142,7 @@ def _indented(paragraphs: list[str], detail: Detail, *, room: int = 0) -> list[s
     return wrapped
 
 
-def _responsible(verdict: Verdict, detail: Detail) -> list[str]:
+def _responsible(verdict: Verdict, screen: Screen) -> list[str]:
     # most harmful first, so those behind are differences that no tool prints: no losses to look at
     losers = verdict.responsible_topics[: verdict.topics.losses] or verdict.responsible_topics
     lost = f"{counted(len(losers), 'topic')} lost"
@@ -152,19 +151,19 @@ def _responsible(verdict: Verdict, detail: Detail) -> list[str]:
         lost = f"{len(losers)} of {lost} too much"
     if not losers:
         return []
-    most = len(losers) if detail.topics is None else detail.topics
+    most = len(losers) if screen.topics is None else screen.topics
     title = f"topics responsible ({lost}"
     title += f"; the {most} most harmful, -vv shows all):" if most < len(losers) else "):"
     by_share = verdict.kind != "no_topic_collapse"  # there nothing adds up: each topic has its own limit
-    lines = [*_indented([title], detail), *table(losers[:most], detail, shares=by_share)]
-    if told := documents.paragraphs(verdict, losers, detail):
-        lines += _indented(["documents that moved:"], detail)
-        lines += ["  " + line for line in _indented(told, detail, room=2)]
+    lines = [*_indented([title], screen), *table(losers[:most], screen, shares=by_share)]
+    if told := moved_documents(verdict, losers, screen):
+        lines += _indented(["documents that moved:"], screen)
+        lines += ["  " + line for line in _indented(told, screen, room=2)]
     if verdict.flagged_wins and verdict.kind != "no_topic_collapse":
         wins = tuple(f"{t.topic} ({signed(t.difference)})" for t in verdict.flagged_wins)
-        lines += _indented([f"flagged wins: {listed(wins, most=most)}"], detail)
+        lines += _indented([f"flagged wins: {listed(wins, most=most)}"], screen)
     if flips := _flips(verdict, most):
-        lines += _indented([flips], detail)
+        lines += _indented([flips], screen)
     return lines
 
 
@@ -180,11 +179,11 @@ def _flips(verdict: Verdict, most: int) -> str | None:
     return f"would pass without {counted(len(flips), 'topic')}: {listed(flips, most=max(most, 10))}{bound}"
 
 
-def warning_lines(verdict: Verdict) -> list[str]:
+def warning_lines(verdict: Verdict, screen: Screen) -> list[str]:
     """The warnings of a verdict that no failure message has shown, one a line."""
     if not verdict.passed:
         return []
-    return [f"{clean(warning.code)}: {_cut(warning.message, CURRENT)}" for warning in verdict.warnings]
+    return [f"{clean(warning.code)}: {_cut(warning.message, screen)}" for warning in verdict.warnings]
 
 
 def uncorrected(verdicts: Sequence[Verdict]) -> str | None:

@@ -164,7 +164,7 @@ def test_a_file_that_is_not_there_or_no_file_is_refused(command):
 
 
 def test_a_report_that_is_too_large_is_not_read(command, monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.reports.reading.MAX_BYTES", 100)
+    monkeypatch.setattr("pytest_riskguard.reports.json.MAX_BYTES", 100)
     command(f"{COMPARE.format('good')} --json r.json")
     assert "at most 100 bytes, found more" in command("show r.json").err
 

@@ -8,8 +8,8 @@ import pytest
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import gates_table
-from pytest_riskguard.reports.detail import Detail
 from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.run_context import Screen
 from tests.reports.cases import CASES
 from tests.snapshots import golden
 
@@ -20,17 +20,17 @@ WIDTHS = (80, 120)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("case", CASES)
 def test_the_message_of_a_gate(case: str, width: int):
-    text = explain(CASES[case](), detail=Detail(5, width), reproduce="pytest --riskguard riskguard.yaml::no-risk")
+    text = explain(CASES[case](), Screen(5, width), reproduce="pytest --riskguard riskguard.yaml::no-risk")
     golden(GOLDEN / f"{case}-{width}.txt", f"{text}\n")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_message_with_everything_there_is(width: int):
-    golden(GOLDEN / f"everything-{width}.txt", explain(CASES["explained"](), detail=Detail(None, width)) + "\n")
+    golden(GOLDEN / f"everything-{width}.txt", explain(CASES["explained"](), Screen(None, width)) + "\n")
 
 
 def test_a_message_on_a_screen_without_block_characters():
-    text = explain(CASES["explained"](), detail=Detail(5, 80, blocks=False))
+    text = explain(CASES["explained"](), Screen(5, 80, blocks=False))
     golden(GOLDEN / "ascii-80.txt", f"{text}\n")
     assert text.isascii()
 
@@ -41,13 +41,13 @@ def all_gates() -> list[tuple[str, Verdict]]:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_table_of_all_gates(width: int):
-    golden(GOLDEN / f"gates-{width}.txt", "\n".join(gates_table.lines(all_gates(), width=width)) + "\n")
+    golden(GOLDEN / f"gates-{width}.txt", "\n".join(gates_table.lines(all_gates(), Screen(width=width))) + "\n")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_table_of_two_gates_of_one_kind(width: int):
     judged = [("riskguard.yaml::no-risk[AP-1]", CASES["loss"]()), ("tests/test_ranking.py::test_it", CASES["pass"]())]
-    golden(GOLDEN / f"two-gates-{width}.txt", "\n".join(gates_table.lines(judged, width=width)) + "\n")
+    golden(GOLDEN / f"two-gates-{width}.txt", "\n".join(gates_table.lines(judged, Screen(width=width))) + "\n")
 
 
 def test_no_file_is_left_over_from_a_test_that_is_gone():

@@ -14,11 +14,11 @@ from markdown_it import MarkdownIt
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import gates_table, github
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports.detail import Detail
+from pytest_riskguard.reports.json import verdicts_of
 from pytest_riskguard.reports.junit import properties
 from pytest_riskguard.reports.markdown import render
-from pytest_riskguard.reports.reading import verdicts_of
 from pytest_riskguard.reports.terminal import explain, headline, warning_lines
+from pytest_riskguard.run_context import Screen
 from tests.reports.hostile import STRINGS, incomparable_with, texts, verdict_with
 
 #: GitHub's dialect, without looking for bare links: those are asked for one by one below.
@@ -33,9 +33,9 @@ def text(request: pytest.FixtureRequest) -> str:
 
 
 def of_terminal(verdict: Verdict) -> str:
-    lines = [headline(verdict), explain(verdict, detail=Detail(None, 100))]
-    lines += gates_table.lines([(verdict.gate, verdict)], width=100)
-    return "\n".join([*lines, *warning_lines(verdict)])
+    lines = [headline(verdict), explain(verdict, Screen(None, 100))]
+    lines += gates_table.lines([(verdict.gate, verdict)], Screen(width=100))
+    return "\n".join([*lines, *warning_lines(verdict, Screen())])
 
 
 def of_annotations(verdict: Verdict) -> str:

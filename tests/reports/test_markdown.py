@@ -19,8 +19,8 @@ from pytest_riskguard.gates.findings import (
     UnjudgedTopic,
 )
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
-from pytest_riskguard.reports.markdown.document import asked_for
 from pytest_riskguard.reports.markdown.escape import code, prose
+from pytest_riskguard.reports.markdown.page import asked_for
 from tests.plugin.world import CHURN, GOOD, LOSS
 from tests.reports.hostile import STRINGS, verdict_with
 from tests.reports.test_json import VERDICTS

@@ -9,8 +9,8 @@ import pytest
 from pytest_riskguard import check
 from pytest_riskguard.gates.findings import Exhibits, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.detail import Detail, draws_blocks
-from pytest_riskguard.reports.strip import strip
+from pytest_riskguard.reports.topic_table import strip
+from pytest_riskguard.run_context import Screen, draws_blocks
 
 
 def verdict(differences: list[float], *, known: bool = True) -> Verdict:
@@ -30,20 +30,20 @@ MIXED = [-0.4, 0.3, 0.0, -0.1, 0.05, 0.0, -0.25]
 
 
 def test_losses_hang_wins_stand_and_what_stayed_is_dotted():
-    assert strip(verdict(MIXED), Detail()) == ["  losses -0.4000 █▀▔··▂▇ +0.3000 wins"]
-    assert strip(verdict(MIXED), Detail(blocks=False)) == ["  losses -0.4000 #\"'--.# +0.3000 wins"]
+    assert strip(verdict(MIXED), Screen()) == ["  losses -0.4000 █▀▔··▂▇ +0.3000 wins"]
+    assert strip(verdict(MIXED), Screen(blocks=False)) == ["  losses -0.4000 #\"'--.# +0.3000 wins"]
 
 
 def test_without_a_report_wins_are_counted_and_not_measured():
-    assert strip(verdict(MIXED, known=False), Detail()) == ["  losses -0.4000 █▀▔··++ wins of any size"]
-    assert strip(verdict([0.1, 0.2, 0.0], known=False), Detail()) == ["  no loss ·++ wins of any size"]
+    assert strip(verdict(MIXED, known=False), Screen()) == ["  losses -0.4000 █▀▔··++ wins of any size"]
+    assert strip(verdict([0.1, 0.2, 0.0], known=False), Screen()) == ["  no loss ·++ wins of any size"]
 
 
 def test_one_sided_changes_say_so_and_no_change_says_nothing():
-    assert strip(verdict([-0.1, -0.2]), Detail()) == ["  losses -0.2000 █▀ no win"]
-    assert strip(verdict([0.1, 0.2]), Detail()) == ["  no loss ▅█ +0.2000 wins"]
-    assert strip(verdict([-0.1, 0.1]), Detail()) == ["  losses -0.1000 █│█ +0.1000 wins"]
-    assert strip(verdict([0.0, 1e-16]), Detail()) == []
+    assert strip(verdict([-0.1, -0.2]), Screen()) == ["  losses -0.2000 █▀ no win"]
+    assert strip(verdict([0.1, 0.2]), Screen()) == ["  no loss ▅█ +0.2000 wins"]
+    assert strip(verdict([-0.1, 0.1]), Screen()) == ["  losses -0.1000 █│█ +0.1000 wins"]
+    assert strip(verdict([0.0, 1e-16]), Screen()) == []
 
 
 @pytest.mark.parametrize("n", [30, 100, 1000, 10_000])
@@ -51,7 +51,7 @@ def test_one_sided_changes_say_so_and_no_change_says_nothing():
 @pytest.mark.parametrize("known", [True, False])
 def test_a_single_collapse_stays_in_sight_among_any_number(n, width, known):
     quiet = [0.001 * (-1) ** number for number in range(n - 1)]
-    line, *notes = strip(verdict([*quiet[: n // 2], -0.5, *quiet[n // 2 :]], known=known), Detail(width=width))
+    line, *notes = strip(verdict([*quiet[: n // 2], -0.5, *quiet[n // 2 :]], known=known), Screen(width=width))
     marks = line.split()[2]
     assert len(line) <= width
     assert marks[0] == "█"
@@ -60,7 +60,7 @@ def test_a_single_collapse_stays_in_sight_among_any_number(n, width, known):
 
 
 def test_a_single_win_and_a_single_tie_are_never_dropped():
-    line, note = strip(verdict([*[-0.2] * 5000, 0.0, 0.1]), Detail(width=80))
+    line, note = strip(verdict([*[-0.2] * 5000, 0.0, 0.1]), Screen(width=80))
     marks = line.split()[2]
     assert marks[-2:] == "·▅"
     assert set(marks[:-2]) == {"█"}
@@ -73,5 +73,5 @@ def test_a_single_win_and_a_single_tie_are_never_dropped():
 )
 def test_a_stream_that_cannot_show_blocks_gets_ascii(encoding, draws):
     assert draws_blocks(encoding) is draws
-    everything = "".join(strip(verdict([*MIXED, -0.01, 0.2, 0.1]), Detail(blocks=draws)))
+    everything = "".join(strip(verdict([*MIXED, -0.01, 0.2, 0.1]), Screen(blocks=draws)))
     everything.encode(encoding if encoding not in (None, "nonsense") else "ascii")

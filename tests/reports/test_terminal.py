@@ -8,8 +8,8 @@ import pytest
 
 from pytest_riskguard import TopicScores, check
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.detail import Detail
 from pytest_riskguard.reports.terminal import explain, headline
+from pytest_riskguard.run_context import Screen
 from tests.plugin.world import CHURN, GOOD, LOSS, differences
 
 
@@ -67,7 +67,7 @@ def test_the_topics_said_to_flip_the_verdict_do():
 
 
 def test_the_share_of_the_loss_adds_up():
-    text = explain(verdict(LOSS), detail=Detail(None, 120))
+    text = explain(verdict(LOSS), Screen(None, 120))
     shares = [float(share) for share in re.findall(r"([\d.]+) %(?:  flagged)?$", text, re.MULTILINE)]
     assert len(shares) == 12
     assert sum(shares) == pytest.approx(100, abs=12 * 0.05)
@@ -79,7 +79,7 @@ def test_paragraphs_and_table_keep_to_the_width(width):
     candidate, baseline = (
         TopicScores.from_mapping({topic: pair[side] for topic, pair in topics.items()}, name="x") for side in (1, 0)
     )
-    text = explain(check("not_significantly_risky", candidate, baseline), detail=Detail(None, width))
+    text = explain(check("not_significantly_risky", candidate, baseline), Screen(None, width))
     for line in text.splitlines()[1:]:
         words = line.split()
         assert len(line) <= max(width, 64) or len(words) == 1, line

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from pytest_riskguard.reports.writing import write_text
+from pytest_riskguard.reports.files import write_text
 
 
 def test_a_file_that_cannot_be_written_leaves_the_old_one_and_no_remains(tmp_path, monkeypatch):

@@ -56,6 +56,6 @@ def render(verdicts: Sequence[Verdict]) -> str:
         The extra ``report`` is not installed.
     """
     ensure_available()
-    from pytest_riskguard.reports.html.document import document
+    from pytest_riskguard.reports.html.page import document
 
     return document(verdicts)

@@ -13,7 +13,7 @@ from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.html.charts.svg import size, svg
 from pytest_riskguard.reports.html.rows import TopicRow, topic_rows
 from pytest_riskguard.reports.terminal import headline
-from pytest_riskguard.reports.text import counted, plain, short, signed
+from pytest_riskguard.text import counted, plain, short, signed
 
 _MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "incomparable": "!"}
 _SAID = {"pass": "passes", "fail": "fails", "inconclusive": "inconclusive", "incomparable": "incomparable"}

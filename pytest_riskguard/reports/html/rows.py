@@ -1,18 +1,24 @@
-"""Topics as rows of a table, most harmful first: those that the page holds, and the rest for the script."""
+"""Topics as rows of a table, most harmful first: in the page, and as JSON for its script."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_riskguard.gates.findings import ResponsibleTopic
-from pytest_riskguard.gates.plain import rounded
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.text import clean, plain, signed
+from pytest_riskguard.serialization import rounded
+from pytest_riskguard.text import clean, plain, signed
 
 #: Rows that stand in the page itself, which is also how many the script shows at a time.
 STATIC = 25
 #: Where the table holds no more than so many, all stand in the page: there is nothing to turn over.
 SCRIPTED = 30
+#: Bytes that the topics of all gates may take together, so that the page stays below 5 MB.
+BUDGET = 3_000_000
+#: What could end the script element or a line of it, as JSON escapes.
+_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 _LIMITS = {"max_loss": "loses too much", "max_share": "loses too large a share", "protected": "protected"}
 
 
@@ -128,3 +134,33 @@ def _marks(told: ResponsibleTopic | None, *, flagged: bool, pivotal: bool) -> st
     if pivotal or (told is not None and told.flips_verdict):
         marks.append("flips it")
     return ", ".join(marks)
+
+
+def embedded(names: Sequence[str], tables: Sequence[Sequence[TopicRow]], *, budget: int) -> str:
+    """An object from gate to its rows; of tables that are too long, the most harmful topics.
+
+    A table that stands whole in the page needs no rows here.
+    """
+    long = [(name, rows) for name, rows in zip(names, tables, strict=True) if len(rows) > SCRIPTED]
+    share = budget // max(len(long), 1)
+    parts = (
+        f'{script_json(name)}:{{"of":{len(rows)},"rows":[{",".join(_fitting(rows, share))}]}}' for name, rows in long
+    )
+    return "{" + ",".join(parts) + "}"
+
+
+def _fitting(rows: Sequence[TopicRow], budget: int) -> list[str]:
+    found: list[str] = []
+    for row in rows:
+        text = script_json(row.cells)
+        budget -= len(text.encode()) + 1
+        if budget < 0:
+            break
+        found.append(text)
+    return found
+
+
+def script_json(value: object) -> str:
+    """JSON for the inside of a script element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(_ESCAPES)

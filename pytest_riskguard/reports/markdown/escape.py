@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_riskguard.reports.text import clean
+from pytest_riskguard.text import clean
 
 #: What names keep. A full stop behind ``www`` would make a link, for links are looked for before the box is.
 _KEPT_IN_CODE = re.compile(

@@ -11,10 +11,10 @@ from pytest_riskguard.reports.figures import has, shown
 from pytest_riskguard.reports.markdown.escape import code, prose
 from pytest_riskguard.reports.markdown.pictures import Picture
 from pytest_riskguard.reports.markdown.table import folded, table
-from pytest_riskguard.reports.slices import tests
-from pytest_riskguard.reports.table import marks
+from pytest_riskguard.reports.sections import slices_are_tested
 from pytest_riskguard.reports.terminal import headline
-from pytest_riskguard.reports.text import counted, plain, signed
+from pytest_riskguard.reports.topic_table import marks
+from pytest_riskguard.text import counted, plain, signed
 
 #: Rows of a table; the JSON report has all of them.
 MOST = 10
@@ -138,7 +138,7 @@ def _slice(verdict: Verdict, each: Slice) -> list[str]:
         str(each.losses),
         signed(each.mean_difference),
         risk,
-        ("too few topics" if tests(verdict) else "not tested")
+        ("too few topics" if slices_are_tested(verdict) else "not tested")
         if each.adjusted_p_value is None
         else _p(each.adjusted_p_value),
         "risky" if each.risky else "",

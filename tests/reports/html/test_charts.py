@@ -16,12 +16,12 @@ from pytest_riskguard.gates.findings import Explanation, Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.detail import Detail
 from pytest_riskguard.reports.html.charts import Chart, charts
 from pytest_riskguard.reports.html.charts.svg import svg
 from pytest_riskguard.reports.html.charts.topics import BINS, NAMED, SINGLE
-from pytest_riskguard.reports.markdown.document import render as markdown
-from pytest_riskguard.reports.slices import paragraphs
+from pytest_riskguard.reports.markdown.page import render as markdown
+from pytest_riskguard.reports.sections import slices
+from pytest_riskguard.run_context import Screen
 from tests.published import web2012
 from tests.reports.html.verdicts import drawn, hostile, pair, pool
 
@@ -213,7 +213,7 @@ def test_slices_of_a_gate_on_single_topics_are_not_called_small():
         verdict = replace(pair(50, **options), explanation=told)
         assert ("fewer than 10 topics" in by_key(verdict)["slices"].caption) == small
         assert ("too few topics" in markdown([verdict])) == small
-        assert ("too few topics" in " ".join(paragraphs(verdict, Detail(topics=None)))) == small
+        assert ("too few topics" in " ".join(slices(verdict, Screen(topics=None)))) == small
 
 
 def test_what_a_verdict_does_not_have_is_not_drawn():

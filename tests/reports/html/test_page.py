@@ -16,9 +16,8 @@ import pytest
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Inputs, Notice, Verdict
 from pytest_riskguard.reports.html import ensure_available, render
-from pytest_riskguard.reports.html.data import dumps, embedded
-from pytest_riskguard.reports.html.rows import STATIC, topic_rows
-from pytest_riskguard.reports.text import clean
+from pytest_riskguard.reports.html.rows import STATIC, embedded, script_json, topic_rows
+from pytest_riskguard.text import clean
 from tests.reports.hostile import STRINGS, incomparable_with
 from tests.reports.html.verdicts import hostile, pair, pool, tagged, with_documents
 
@@ -121,14 +120,14 @@ def test_hostile_text_is_text(name: str):
 
 def test_data_cannot_end_their_element():
     text = "</script><!--<script>&\u2028\u2029"
-    written = dumps([text])
+    written = script_json([text])
     assert json.loads(written) == [text]
     assert not set("<>&\u2028\u2029") & set(written)
 
 
 def test_numbers_that_are_none_never_reach_the_data():
     with pytest.raises(ValueError, match="not JSON compliant"):
-        dumps([float("nan")])
+        script_json([float("nan")])
 
 
 def test_long_tables_are_handed_to_the_script_whole(verdict: Verdict):

@@ -10,7 +10,7 @@ import altair as alt
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import georisk
-from pytest_riskguard.reports.text import clean
+from pytest_riskguard.text import clean
 
 #: Widths of a chart that has the page to itself, and of one that shares it.
 WIDE, HALF = 900, 420

@@ -26,7 +26,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     sign,
     with_unit,
 )
-from pytest_riskguard.reports.text import counted, plain, signed
+from pytest_riskguard.text import counted, plain, signed
 
 
 def intervals(verdict: Verdict) -> Chart | None:

@@ -22,7 +22,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     sign,
     with_unit,
 )
-from pytest_riskguard.reports.text import plain, short, signed
+from pytest_riskguard.text import plain, short, signed
 
 #: Above this alpha the axis is logarithmic, from 1 on.
 _LINEAR = 50

@@ -19,7 +19,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     side,
 )
 from pytest_riskguard.reports.html.charts.topics import SINGLE, rows
-from pytest_riskguard.reports.text import counted, plain
+from pytest_riskguard.text import counted, plain
 
 #: Cells on each side where there are too many topics for a point each.
 CELLS = 24

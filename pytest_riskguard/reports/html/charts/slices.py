@@ -22,8 +22,8 @@ from pytest_riskguard.reports.html.charts.drawing import (
     unique,
     with_unit,
 )
-from pytest_riskguard.reports.slices import tests
-from pytest_riskguard.reports.text import clean, counted, signed
+from pytest_riskguard.reports.sections import slices_are_tested
+from pytest_riskguard.text import clean, counted, signed
 
 #: The most slices of a chart: those with the lowest URisk; the table has all.
 MOST = 30
@@ -69,7 +69,7 @@ def slices(verdict: Verdict) -> Chart | None:
         caption=(
             "The risk on the topics of each tag, with its interval. Orange: significantly risky for itself (Holm "
             "over all slices); blue: not; grey: fewer than 10 topics, so no interval. The dashed line is the bound."
-            if tests(verdict)
+            if slices_are_tested(verdict)
             else "The risk on the topics of each tag. There are no intervals: this gate asks about single topics."
         ),
         wide=True,

@@ -23,7 +23,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     unique,
 )
 from pytest_riskguard.reports.html.charts.risk import alpha_axis
-from pytest_riskguard.reports.text import clean, counted, plain, short
+from pytest_riskguard.text import clean, counted, plain, short
 
 #: Up to so many systems all are named; of more only the candidate and its reference.
 NAMED = 12

@@ -26,8 +26,8 @@ from pytest_riskguard.reports.html.charts.drawing import (
     unique,
     with_unit,
 )
-from pytest_riskguard.reports.text import clean, counted, plain, signed
 from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.text import clean, counted, plain, signed
 
 #: Up to so many topics a bar carries the topic's name, and up to so many each topic has a bar.
 NAMED, SINGLE = 60, 400

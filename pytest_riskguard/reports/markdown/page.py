@@ -11,7 +11,7 @@ from pytest_riskguard.reports.markdown.gate import ALL, BRIEF, TOPICS, Extent, s
 from pytest_riskguard.reports.markdown.pictures import Picture
 from pytest_riskguard.reports.markdown.table import folded, table
 from pytest_riskguard.reports.terminal import uncorrected
-from pytest_riskguard.reports.text import counted, plain, short, signed
+from pytest_riskguard.text import counted, plain, short, signed
 
 #: Bytes that fit into a comment on GitHub (65,536 characters), with room for a marker before them.
 COMMENT_LIMIT = 65_000

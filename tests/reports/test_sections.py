@@ -8,17 +8,17 @@ import pytest
 
 from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import documents, judgements, slices
-from pytest_riskguard.reports.detail import Detail
+from pytest_riskguard.reports.sections import moved_documents, slices, unjudged
 from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.run_context import Screen
 from tests.plugin.world import LOSS
 from tests.reports.cases import explained, judged
 
-SHORT, ALL = Detail(5, 120), Detail(None, 120)
+SHORT, ALL = Screen(5, 120), Screen(None, 120)
 
 
-def told(verdict: Verdict, detail: Detail) -> list[str]:
-    return documents.paragraphs(verdict, verdict.responsible_topics, detail)
+def told(verdict: Verdict, detail: Screen) -> list[str]:
+    return moved_documents(verdict, verdict.responsible_topics, detail)
 
 
 def moved(*found: MovedDocument, new: tuple[MovedDocument, ...] = ()) -> str:
@@ -49,40 +49,40 @@ def test_only_losses_and_only_the_first_are_told_unless_everything_is_asked_for(
 
 def test_a_topic_that_the_table_does_not_show_has_no_documents():
     verdict = explained()
-    assert documents.paragraphs(verdict, verdict.responsible_topics[4:], SHORT) == []
-    assert documents.paragraphs(judged(LOSS), judged(LOSS).responsible_topics, SHORT) == []
+    assert moved_documents(verdict, verdict.responsible_topics[4:], SHORT) == []
+    assert moved_documents(judged(LOSS), judged(LOSS).responsible_topics, SHORT) == []
 
 
 def test_slices_are_told_where_they_are_risky_and_all_of_them_where_asked_for():
-    (risky,) = slices.paragraphs(explained(), SHORT)
+    (risky,) = slices(explained(), SHORT)
     assert risky.startswith(
         "slice intent=code: significantly risky, URisk -2.4000 [-2.6000, -2.3000], mean -0.4000; "
     )
     assert "p < 0.0001" in risky
-    first, small, safe = slices.paragraphs(explained(), ALL)
+    first, small, safe = slices(explained(), ALL)
     assert first == risky
     assert small.endswith("too few topics for an interval")
     assert "significantly" not in safe
-    minus = slices.paragraphs(replace(explained(), convention="minus"), SHORT)
+    minus = slices(replace(explained(), convention="minus"), SHORT)
     assert "URisk +2.4000 [+2.3000, +2.6000]" in minus[0]
 
 
 def test_judgements_are_told_where_the_verdict_rests_on_them():
     verdict = explained()
-    (text,) = judgements.paragraphs(verdict, SHORT)
+    (text,) = unjudged(verdict, SHORT)
     assert "rests on 14 documents in the first 10 ranks that nobody judged (12 of the candidate, 3 of" in text
     assert "it passes if they have their topic's highest grade (URisk +0.0200)" in text
     assert "it fails" not in text
     assert verdict.judgements is not None
     safe = replace(verdict, judgements=replace(verdict.judgements, depends=False))
-    assert judgements.paragraphs(safe, SHORT) == []
-    assert judgements.paragraphs(safe, ALL)[0].startswith("judgements: the outcome does not depend on 14 documents")
+    assert unjudged(safe, SHORT) == []
+    assert unjudged(safe, ALL)[0].startswith("judgements: the outcome does not depend on 14 documents")
     whole = replace(verdict, judgements=replace(verdict.judgements, depends=False, documents=0))
-    assert judgements.paragraphs(whole, ALL) == []
+    assert unjudged(whole, ALL) == []
 
 
-@pytest.mark.parametrize("detail", [SHORT, ALL])
-def test_ids_and_tags_are_data(detail):
+@pytest.mark.parametrize("screen", [SHORT, ALL])
+def test_ids_and_tags_are_data(screen):
     hostile = "x\n::error::y\x1b[31m\u202e[red]z"
     verdict = explained()
     assert verdict.explanation is not None
@@ -95,7 +95,7 @@ def test_ids_and_tags_are_data(detail):
                 verdict.explanation, slices=(replace(verdict.explanation.slices[0], tag=hostile, value=hostile),)
             ),
         ),
-        detail=detail,
+        screen,
     )
     assert text.count("[red]z") >= 4
     assert not {"\x1b", "\u202e"} & set(text)

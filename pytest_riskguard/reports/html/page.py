@@ -14,10 +14,9 @@ from markupsafe import Markup
 
 from pytest_riskguard._version import __version__
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.data import BUDGET, embedded
 from pytest_riskguard.reports.html.gate import view
-from pytest_riskguard.reports.html.rows import SCRIPTED, STATIC
-from pytest_riskguard.reports.text import clean, counted, plain, short, signed
+from pytest_riskguard.reports.html.rows import BUDGET, SCRIPTED, STATIC, embedded
+from pytest_riskguard.text import clean, counted, plain, short, signed
 
 _ASSETS = Path(__file__).with_name("assets")
 #: The longest text that the page shows in one piece.

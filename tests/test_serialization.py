@@ -7,7 +7,7 @@ import math
 import pytest
 
 from pytest_riskguard.gates.findings import Density, MovedDocument
-from pytest_riskguard.gates.plain import from_plain, rounded, to_plain
+from pytest_riskguard.serialization import from_plain, rounded, to_plain
 
 
 def test_a_number_has_12_significant_digits_and_zero_no_sign():

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from pytest_riskguard.reports.text import clean, counted, listed, plain, short, signed
+from pytest_riskguard.text import clean, counted, listed, plain, short, signed
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,158 @@
+"""Topics for a terminal: the worst as a table as wide as it is, and all of them in one line of block characters.
+
+The line runs from the largest loss to the largest win. Losses hang from its top, wins stand on its bottom,
+and between them is a row of dots for what did not change, or else a bar: no colour is needed to tell them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pytest_riskguard.gates.findings import ResponsibleTopic
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import layout
+from pytest_riskguard.run_context import Screen
+from pytest_riskguard.text import clean, plain, signed
+
+#: From this width on the table has room for long headings beside the query texts.
+_WIDE = 90
+#: Limits of ``no_topic_collapse`` as the table marks them.
+_LIMITS = {"max_loss": "loss", "max_share": "share", "protected": "protected"}
+
+
+def table(topics: tuple[ResponsibleTopic, ...], screen: Screen, *, shares: bool = True) -> list[str]:
+    """The rows as lines, indented; ``shares`` says whether each topic's share of the loss is one of the columns."""
+    from rich.cells import cell_len
+    from rich.text import Text
+
+    rows = layout.bare_table()
+    with_queries = any(topic.query for topic in topics)
+    narrow = screen.width < _WIDE
+    widest = 16 if narrow and with_queries else 24
+    longest = max(cell_len(clean(topic.topic)) for topic in topics)
+    rows.add_column("topic", no_wrap=True, overflow="ellipsis", min_width=min(longest, widest), max_width=widest)
+    scores = [f"{plain(topic.baseline)} -> {plain(topic.candidate)}" for topic in topics]
+    figures = (
+        ("scores" if narrow else "baseline -> candidate", max(map(len, scores))),
+        ("change" if narrow else "difference", max(len(signed(topic.difference)) for topic in topics)),
+        *([("of loss", 7)] if shares else []),
+        ("", max(map(len, map(marks, topics)))),
+    )
+    widths = [max(width, len(name)) for name, width in figures]
+    if with_queries:
+        # The query takes what the topic and the figures leave: these are never cut.
+        left = max(screen.width - 4, 60) - min(longest, widest) - sum(widths) - 2 * (len(widths) + 1)
+        rows.add_column("query", no_wrap=True, overflow="ellipsis", max_width=max(left, 8))
+    for (name, _), width in zip(figures, widths, strict=True):
+        right = name in {"change", "difference", "of loss"}
+        rows.add_column(name, no_wrap=True, min_width=width, justify="right" if right else "left")
+    for topic, score in zip(topics, scores, strict=True):
+        cells = [clean(topic.topic)]
+        if with_queries:
+            cells.append(_fitting(clean(topic.query or ""), max(left, 8)))
+        cells += [score, signed(topic.difference)]
+        if shares:
+            cells.append(f"{100 * (topic.share or 0):.1f} %")
+        cells.append(marks(topic))
+        rows.add_row(*(Text(cell) for cell in cells))
+    return ["    " + line for line in layout.lines(rows, width=max(screen.width - 4, 60))]
+
+
+def _fitting(text: str, width: int) -> str:
+    """Cut to so many columns of a terminal, where wide characters take two."""
+    from rich.cells import cell_len, set_cell_size
+
+    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
+
+
+def marks(topic: ResponsibleTopic) -> str:
+    """What is remarkable in a topic: the limits that it exceeds, or whether it is flagged and flips the verdict."""
+    if topic.exceeds:
+        return ", ".join(_LIMITS[name] for name in topic.exceeds)
+    return ", ".join(mark for mark, on in (("flagged", topic.flagged), ("flips it", topic.flips_verdict)) if on)
+
+
+#: A strip is no longer than this, however wide the screen is.
+MAX_STRIP, MIN_STRIP = 72, 8
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """Characters from the smallest change to the largest."""
+
+    losses: str
+    same: str
+    wins: str
+    between: str
+
+
+# Unicode has eight blocks that stand, but only three that hang.
+_BLOCKS = _Marks("▔▀█", "·", "▁▂▃▄▅▆▇█", "│")
+_ASCII = _Marks("'\"#", "-", ".:#", "|")
+#: A win of which only is known that it is one.
+_WIN = "+"
+
+
+def strip(verdict: Verdict, screen: Screen) -> list[str]:
+    """One line, and a second where a mark stands for several topics; nothing where nothing changed.
+
+    A verdict holds every topic where a report is written too; otherwise it knows how many won, but not by how much.
+    """
+    losses, unchanged, wins = _sorted(verdict)
+    counts = (len(losses), unchanged, len(wins))
+    if not (losses or wins):
+        return []
+    sizes_known = wins[:1] != [0.0]
+    before = f"  losses {signed(-losses[0])} " if losses else "  no loss "
+    after = " no win" if not wins else f" {signed(wins[0])} wins" if sizes_known else " wins of any size"
+    cells = _cells(counts, min(max(screen.width - len(before) - len(after) - 1, MIN_STRIP), MAX_STRIP))
+    marks, scale = _BLOCKS if screen.blocks else _ASCII, max([*losses[:1], *wins[:1]]) or 1.0
+    drawn = [_mark(size / scale, marks.losses) for size in _largest(losses, cells[0])]
+    drawn += marks.same * cells[1] or marks.between * bool(losses and wins)
+    standing = [_mark(size / scale, marks.wins) for size in _largest(wins, cells[2])]
+    drawn += reversed(standing) if sizes_known else _WIN * cells[2]
+    line = f"{before}{''.join(drawn)}{after}"
+    several = max(-(-count // shown) for count, shown in zip(counts, cells, strict=True) if shown)
+    return [line, f"    each mark is the largest change of up to {several} topics"] if several > 1 else [line]
+
+
+def _sorted(verdict: Verdict) -> tuple[list[float], int, list[float]]:
+    """Sizes of the losses, largest first; how many topics did not change; sizes of the wins, 0 where not known."""
+    if verdict.exhibits is None:
+        given = [topic.difference for topic in verdict.responsible_topics]
+    else:
+        columns = verdict.exhibits.topics
+        given = [ours - theirs for ours, theirs in zip(columns.candidate, columns.baseline, strict=True)]
+    differences = sorted(round(difference, 12) for difference in given)
+    losses = [-difference for difference in differences if difference < 0]
+    if verdict.exhibits is None:
+        wins = [0.0] * verdict.topics.wins
+        return losses, max(verdict.topics.count - len(losses) - len(wins), 0), wins
+    wins = [difference for difference in reversed(differences) if difference > 0]
+    return losses, len(differences) - len(losses) - len(wins), wins
+
+
+def _cells(counts: tuple[int, int, int], room: int) -> tuple[int, ...]:
+    """How many marks the losses, the topics that stayed and the wins get: none is left out, and none mixed.
+
+    In proportion, rounded down but to at least 1; what rounding leaves goes to the losses first.
+    """
+    total = sum(counts)
+    if total <= room:
+        return counts
+    cells = [max(count * room // total, 1) if count else 0 for count in counts]
+    for side in (0, 2, 1):
+        cells[side] += min(max(room - sum(cells), 0), counts[side] - cells[side])
+    cells[cells.index(max(cells))] -= max(sum(cells) - room, 0)
+    return tuple(cells)
+
+
+def _largest(sizes: Sequence[float], cells: int) -> list[float]:
+    """Sizes in descending order as so many groups, each shown by its largest: a single collapse stays in sight."""
+    return [sizes[cell * len(sizes) // cells] for cell in range(cells)]
+
+
+def _mark(share: float, levels: str) -> str:
+    """The smallest change is a mark too."""
+    return levels[min(int(round(share * len(levels), 9)), len(levels) - 1)]

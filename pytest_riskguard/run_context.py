@@ -1,0 +1,77 @@
+"""What surrounds a judgement in this process: the screen, whether a report is wanted, who hears of verdicts.
+
+This is the only state that is not handed from function to function, because pytest's hooks and the assertions of a
+test cannot hand anything to each other. It belongs to the process and not to a thread: a test may judge in threads of
+its own. Imports nothing of the package, for the plugin needs it early.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+
+#: What a strip of differences is drawn with; a stream that cannot encode these gets ASCII.
+BLOCKS = "▁▂▃▄▅▆▇█▀▔·│"
+
+
+@dataclass(frozen=True)
+class Screen:
+    """How much a failure shows: so many topics (None: all), so many columns, block characters or ASCII."""
+
+    topics: int | None = 10
+    width: int = 100
+    blocks: bool = True
+
+
+@dataclass(frozen=True)
+class RunContext:
+    """What a judgement may ask of the run that it is part of.
+
+    ``locate`` turns a node id into one for the folder where pytest was called. With ``report_wanted`` verdicts hold
+    what charts draw. Every verdict that an assertion or the fixture gives is handed to all ``listeners``.
+    """
+
+    screen: Screen = Screen()
+    locate: Callable[[str], str] = str
+    report_wanted: bool = False
+    listeners: tuple[Callable[[Verdict], None], ...] = ()
+
+
+_current = RunContext()
+
+
+def current() -> RunContext:
+    """The context of this process."""
+    return _current
+
+
+@contextmanager
+def changed(**changes: Any) -> Iterator[RunContext]:
+    """The context with some of its fields changed, until the block ends."""
+    global _current
+    before, _current = _current, replace(_current, **changes)
+    try:
+        yield _current
+    finally:
+        _current = before
+
+
+def record(verdict: Verdict) -> Verdict:
+    """Hand a verdict to the listeners, and return it."""
+    for listener in _current.listeners:
+        listener(verdict)
+    return verdict
+
+
+def draws_blocks(encoding: str | None) -> bool:
+    """Whether a stream of this encoding can show block characters."""
+    try:
+        BLOCKS.encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
