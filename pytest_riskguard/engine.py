@@ -22,8 +22,8 @@ from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.findings import Family, Yardstick
+from pytest_riskguard.gates.history import with_lineage
 from pytest_riskguard.gates.judge import compare, judge
-from pytest_riskguard.gates.lineage import with_lineage
 from pytest_riskguard.gates.pool.judge import judge_pool, pool_p_value
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.slices import slices_of, within

@@ -156,7 +156,7 @@ def _drift(
     store: Store, name: str, qrels: Qrels | None, measures: Sequence[str], *, alpha: float, level: float
 ) -> list[str]:
     """Print what the accepted changes did, measure by measure; return what stands in the way."""
-    from pytest_riskguard.gates.drift import drift
+    from pytest_riskguard.gates.history import drift
     from pytest_riskguard.reports.drift import explain
 
     problems = []

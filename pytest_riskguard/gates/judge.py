@@ -15,8 +15,8 @@ from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.estimates import diagnostics, paired_estimates, topic_counts
 from pytest_riskguard.gates.findings import Estimates, Family, Power, ReportedInterval
-from pytest_riskguard.gates.foresight import foresight
 from pytest_riskguard.gates.notices import notices
+from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.responsible import explained, responsible_topics, standardised_parts
 from pytest_riskguard.gates.sensitivity import alpha_star, flip_set, without_each
 from pytest_riskguard.gates.significance import decision_p_value
@@ -101,7 +101,7 @@ def compare(
 
 
 def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Verdict:
-    power = foresight(comparison)
+    power = power_of_verdict(comparison)
     outcome, reason = _outcome(comparison, power)
     alone = without_each(comparison, outcome)
     parts = comparison.evidence.parts(comparison.gate.alpha)
@@ -125,7 +125,7 @@ def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Ve
 
 def outcome_of(comparison: Comparison) -> Literal["pass", "fail", "inconclusive"]:
     """The answer alone, by the rule that a verdict follows."""
-    power = Power() if comparison.gate.max_mde is None else foresight(comparison)
+    power = Power() if comparison.gate.max_mde is None else power_of_verdict(comparison)
     return _outcome(comparison, power)[0]
 
 

@@ -24,7 +24,7 @@ from pytest_riskguard.gates.decision import (
     rule_of,
 )
 from pytest_riskguard.gates.evidence import BoolArray, Evidence, FloatArray
-from pytest_riskguard.gates.foresight import sees_enough
+from pytest_riskguard.gates.power import detects_max_mde
 from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import critical_value, interval, leave_one_out_upper
@@ -101,9 +101,9 @@ def _sees_enough(comparison: Comparison, places: npt.NDArray[np.intp]) -> BoolAr
     """
     gate, evidence = comparison.gate, comparison.evidence
     if places.size * comparison.n > MOST_SEEN:
-        return np.full(comparison.n, sees_enough(gate, evidence))
+        return np.full(comparison.n, detects_max_mde(gate, evidence))
     enough = np.zeros(comparison.n, dtype=np.bool_)
-    enough[places] = [sees_enough(gate, evidence.without(int(place))) for place in places]
+    enough[places] = [detects_max_mde(gate, evidence.without(int(place))) for place in places]
     return enough
 
 

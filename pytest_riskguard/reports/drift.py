@@ -1,11 +1,11 @@
-"""What a chain of accepted changes did, as a table."""
+"""The history of a baseline as a table: what accepted changes did, one by one and together."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
 
-from pytest_riskguard.gates.drift import Change, Drift
+from pytest_riskguard.gates.history import Change, Drift
 from pytest_riskguard.text import clean, counted, plain, short, signed
 
 _WIDTH = 80
@@ -13,13 +13,13 @@ _COLUMNS = ("run", "mean", "change", "in all", "URisk", "interval", "losses")
 
 
 def explain(drift: Drift, *, names: Sequence[str] | None = None) -> str:
-    """One line for each run, oldest first, at most 80 columns wide; then what it means.
+    """One line for each run, oldest first, at most 80 columns wide; then a conclusion.
 
     Parameters
     ----------
     drift : Drift
     names : sequence of str, optional
-        What to call the runs, the oldest and each step; default: their names.
+        To show for the oldest run and each step; by default the names of the runs.
     """
     names = [drift.oldest, *(step.name for step in drift.steps)] if names is None else names
     rows = [_COLUMNS, (clean(names[0], limit=14), plain(drift.oldest_mean), *[""] * 5)]
@@ -52,14 +52,14 @@ def _notes(drift: Drift, names: Sequence[str]) -> list[str]:
         return []
     newest, oldest = drift.steps[-1].against_oldest, clean(names[0])
     if newest.interval is None:
-        return ["too few topics: no interval can be trusted below 10"]
+        return ["too few topics: below 10 there is no interval"]
     if newest.risky:
         why = "the mean itself is significantly down" if newest.worse else "only because losses weigh more (churn)"
         text = f"significantly risky against {oldest}: {why}"
         if drift.slow_slide:
-            text += "; no single change was, against the run before it: the slow slide"
+            text += "; no single change was, against the run before it: a slow slide"
         return [text]
     if (since := drift.better_since) is not None:
         number = [step.name for step in drift.steps].index(since.name) + 1
-        return [f"{oldest} is no yardstick any more: every run since {clean(names[number])} is significantly better"]
+        return [f"{oldest} is no longer a yardstick: every run since {clean(names[number])} is significantly better"]
     return []

@@ -10,7 +10,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.planning import Effect, Plan
+from pytest_riskguard.gates.power import Effect, Plan
 from pytest_riskguard.inference import critical_value, minimum_detectable_effect, topics_needed
 from pytest_riskguard.risk import linear
 from tests.docs.pages import DOCS
@@ -47,7 +47,7 @@ def test_on_a_terminal_it_is_a_table_with_words(command):
     assert (ended.status, ended.err) == (0, "")
     lines = ended.out.splitlines()
     assert lines[0] == "loss against prod: AP, 30 topics, 12 changed"
-    assert lines[1].split() == ["alpha", "sd", "sees", "churn", "fails", "n", "for", "0.1", "n", "for", "0.2"]
+    assert lines[1].split() == ["alpha", "sd", "MDE", "churn", "fails", "n", "for", "0.1", "n", "for", "0.2"]
     assert lines[2].split()[0] == "1"
     text = " ".join(ended.out.split())
     assert "no number of topics shows that a URisk of -0.3233 is above 0" in text
@@ -106,7 +106,7 @@ def test_a_gate_that_cannot_fail_is_said(command, folder):
     ended = command("power tiny.run --baseline prod --measure AP")
     assert ended.status == 0
     text = " ".join(ended.out.split())
-    assert "this gate cannot fail with 2 changed topics, whatever their values: 4 are needed" in text
+    assert "this gate cannot fail with 2 changed topics, whatever their values: at least 4 are needed" in text
     # and so it does not
     assert command("compare tiny.run --baseline prod --measure AP").status == 0
     assert command("power prod.run --baseline prod --measure AP").out.count("no topic changed") == 1
@@ -123,7 +123,7 @@ def test_tolerance_power_and_level_are_asked_for(command):
 
 
 def test_with_few_topics_student_t_is_advised_against(command):
-    said = "a nonparametric interval is the safer choice"
+    said = "a nonparametric interval is safer"
     line = "power loss.run --baseline prod --measure AP"
     assert said in " ".join(command(f"{line} --method student_t").out.split())
     assert said not in " ".join(command(line).out.split())
@@ -155,7 +155,7 @@ def test_json_is_written_to_a_path_and_is_the_same_each_time(command, folder):
         ("--measure nDGC@10", "nDCG@10"),
         ("--effect 0.1 --effect 0.10", "--effect: 0.1 is there twice"),
         ("--baseline ./prod.run", "--baseline: prod is there twice"),
-        ("--correlation 0.5", "--correlation plans from a baseline alone"),
+        ("--correlation 0.5", "--correlation is for plans without CANDIDATE"),
         ("--json nowhere/plan.json", "cannot write"),
     ],
 )

@@ -73,7 +73,7 @@ def test_show_prints_the_chain_in_80_columns(command, slide):
     assert rows[6].split()[-1] == "12"
     assert rows[7:] == [
         "  significantly risky against 0001: the mean itself is significantly down; no",
-        "    single change was, against the run before it: the slow slide",
+        "    single change was, against the run before it: a slow slide",
     ]
     assert max(len(line) for line in (*lines, *rows)) <= 80
 
@@ -120,7 +120,7 @@ def test_an_oldest_run_that_all_others_beat_is_no_yardstick(command, folder):
         kind = "--kind best" if number == 1 else ""
         assert command(f"baseline promote prod up{number}.run {kind}").status == 0
     out = " ".join(command("baseline show prod").out.split())
-    assert out.endswith("0001 is no yardstick any more: every run since 0002 is significantly better")
+    assert out.endswith("0001 is no longer a yardstick: every run since 0002 is significantly better")
 
 
 def test_the_best_stays_and_says_why(command, folder):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.drift import drift
+from pytest_riskguard.gates.history import drift
 from pytest_riskguard.reports.drift import explain
 
 
@@ -44,14 +44,14 @@ def test_churn_is_told_from_a_fall_of_the_mean():
 def test_an_oldest_run_that_is_beaten_is_no_yardstick():
     chain = [scores(np.full(20, value), name) for value, name in ((0.5, "a"), (0.4, "b"), (0.6, "c"), (0.7, "d"))]
     assert explain(drift(chain)).splitlines()[-1] == (
-        "  a is no yardstick any more: every run since c is significantly better"
+        "  a is no longer a yardstick: every run since c is significantly better"
     )
 
 
 def test_too_few_topics_have_no_interval_and_say_so():
     *_, row, note = explain(drift([scores([0.5] * 9, "a"), scores([0.1] * 9, "b")])).splitlines()
     assert row.split() == ["b", "0.1000", "-0.4000", "-0.4000", "-0.8000", "-", "9"]
-    assert note == "  too few topics: no interval can be trusted below 10"
+    assert note == "  too few topics: below 10 there is no interval"
 
 
 def test_a_chain_of_one_is_one_line():

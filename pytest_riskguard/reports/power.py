@@ -1,66 +1,50 @@
-"""Plans as text and as JSON."""
+"""What gates can detect, as text and as JSON."""
 
 from __future__ import annotations
 
-import io
-import json
 import textwrap
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
 from itertools import groupby
-from typing import Any
 
-from pytest_riskguard._version import __version__
-from pytest_riskguard.gates.planning import Plan
+from pytest_riskguard.gates.power import Plan
 from pytest_riskguard.gates.spec import FEWEST_TOPICS
-from pytest_riskguard.serialization import rounded
+from pytest_riskguard.reports import layout
+from pytest_riskguard.reports.json import document
+from pytest_riskguard.serialization import to_plain
 from pytest_riskguard.text import clean, counted, plain, short, signed
 
 SCHEMA = "riskguard-power/1"
-#: Below about so many topics parametric and nonparametric intervals disagree (ADCS 2019).
-NORMAL_TOPICS = 250
-#: Narrower than this no table is readable.
-NARROWEST = 60
+#: Below about this many topics parametric and nonparametric intervals disagree (ADCS 2019).
+MIN_PARAMETRIC_TOPICS = 250
+#: No table is readable at a smaller width.
+MIN_WIDTH = 60
 
 
 def dumps(plans: Sequence[Plan]) -> str:
-    """The plans as JSON text: 12 significant digits, what does not exist is null, ASCII for any console."""
-    content = {
-        "schema": SCHEMA,
-        "generated_by": {"name": "pytest-riskguard", "version": __version__},
-        "plans": [_plain(plan) for plan in plans],
-    }
-    return json.dumps(content, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
-
-
-def _plain(value: Any) -> Any:
-    if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, tuple):
-        return [_plain(item) for item in value]
-    return rounded(value) if isinstance(value, float) else value
+    """The plans as JSON text."""
+    return document(SCHEMA, {"plans": to_plain(plans)})
 
 
 def explain(plans: Sequence[Plan], *, width: int) -> str:
-    """A table for each measure and baseline, one line for each alpha, and under it what it means."""
-    width = max(width, NARROWEST)
-    parts = []
+    """A table for each measure and baseline with one line for each alpha, notes under it, and a legend."""
+    width = max(width, MIN_WIDTH)
+    blocks = []
     for _, group in groupby(plans, key=lambda plan: (plan.measure, plan.baseline, plan.slice)):
         together = list(group)
         lines = [_heading(together[0]), *_table(together, width)]
         for note in _notes(together):
             lines += textwrap.wrap(note, width=width, initial_indent="  ", subsequent_indent="    ")
-        parts.append("\n".join(lines))
-    return "\n\n".join([*parts, *(textwrap.fill(line, width=width) for line in _legend(plans[0]))])
+        blocks.append("\n".join(lines))
+    return "\n\n".join([*blocks, textwrap.fill(_legend(plans[0]), width=width)])
 
 
-def _legend(plan: Plan) -> list[str]:
-    return [
-        f"sees: the smallest fall of URisk that fails the gate with {100 * plan.power:g} % power, at level "
-        f"{short(plan.level)}, method {plan.method}, tolerance {short(plan.tolerance)}. n for X: the topics with "
-        "which it sees a fall of X; - where no number of them would. churn fails: the chance that it fails for a "
-        "change that moves topics as much and leaves the mean alone."
-    ]
+def _legend(plan: Plan) -> str:
+    return (
+        f"MDE: minimum detectable effect, the smallest fall of URisk that fails the gate with {100 * plan.power:g} % "
+        f"power, at level {short(plan.level)}, method {plan.method}, tolerance {short(plan.tolerance)}. n for X: "
+        "topics needed to detect a fall of X; - where no number is enough. churn fails: probability that the gate "
+        "fails for a change that moves topics as much but does not move the mean."
+    )
 
 
 def _heading(plan: Plan) -> str:
@@ -76,14 +60,12 @@ def _heading(plan: Plan) -> str:
 
 
 def _table(plans: Sequence[Plan], width: int) -> list[str]:
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="", show_edge=False)
     assumed = plans[0].correlation is not None
-    names = [*(["correlation"] if assumed else []), "alpha", "sd", "sees", "churn fails"]
+    names = [*(["correlation"] if assumed else []), "alpha", "sd", "MDE", "churn fails"]
     names += [f"n for {short(effect.size)}" for effect in plans[0].effects]
+    table = layout.bare_table()
     for name in names:
         table.add_column(name, justify="right", min_width=max(map(len, name.split())))
     for plan in plans:
@@ -92,16 +74,7 @@ def _table(plans: Sequence[Plan], width: int) -> list[str]:
         cells.append("-" if plan.churn_power is None else f"{100 * plan.churn_power:.1f} %")
         cells += ["-" if effect.topics_needed is None else f"{effect.topics_needed}" for effect in plan.effects]
         table.add_row(*(Text(cell) for cell in cells))
-    console = Console(
-        file=io.StringIO(),
-        width=width - 2,
-        color_system=None,
-        force_terminal=False,
-        legacy_windows=False,
-    )
-    with console.capture() as capture:
-        console.print(table)
-    return ["  " + line.rstrip() for line in capture.get().splitlines()]
+    return ["  " + line for line in layout.lines(table, width=width - 2)]
 
 
 def _or_dash(value: float | None) -> str:
@@ -120,19 +93,16 @@ def _notes(plans: Sequence[Plan]) -> list[str]:
     elif first.cannot_fail:
         notes.append(
             f"this gate cannot fail with {counted(first.changed or 0, 'changed topic')}, whatever their values: "
-            f"{first.changes_needed} are needed. Topics needed assume that the same share of topics changes"
+            f"at least {first.changes_needed} are needed. n assumes that the same share of topics changes"
         )
-    if first.method == "student_t" and first.topics < NORMAL_TOPICS:
-        notes.append(
-            f"with fewer than about {NORMAL_TOPICS} topics a nonparametric interval is the safer choice "
-            "(--method auto)"
-        )
+    if first.method == "student_t" and first.topics < MIN_PARAMETRIC_TOPICS:
+        notes.append(f"below about {MIN_PARAMETRIC_TOPICS} topics a nonparametric interval is safer (--method auto)")
     if first.correlation is None:
         notes += [_shown(plan) for plan in plans if plan.changed]
     else:
         notes.append(
-            "assumed, not observed: differences are normal with mean 0, and the candidate's scores vary as the "
-            "baseline's do, correlated with them as given"
+            "assumed, not observed: differences are normal with mean 0; the candidate's scores vary as the "
+            "baseline's do and have the given correlation with them"
         )
     return notes
 
@@ -142,4 +112,4 @@ def _shown(plan: Plan) -> str:
     if plan.topics_for_tolerance is None:
         return f"alpha {short(plan.alpha)}: no number of topics shows that a URisk of {urisk} is above {bound}"
     topics = counted(plan.topics_for_tolerance, "topic")
-    return f"alpha {short(plan.alpha)}: it takes {topics} to show that a URisk of {urisk} is above {bound}"
+    return f"alpha {short(plan.alpha)}: {topics} are needed to show that a URisk of {urisk} is above {bound}"

@@ -13,7 +13,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.planning import Plan, plan_from_baseline, plan_from_runs
+from pytest_riskguard.gates.power import Plan, plan_from_baseline, plan_from_runs
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import (
     cannot_fail,
@@ -45,7 +45,7 @@ def noise(n: int, seed: int = 1) -> np.ndarray:
 
 
 def test_effects_of_the_smooth_trade_off_are_not_planned() -> None:
-    with pytest.raises(ValueError, match="planning is for the linear trade-off"):
+    with pytest.raises(ValueError, match="plans need the linear trade-off"):
         planned(noise(60), tradeoff="smooth")
 
 

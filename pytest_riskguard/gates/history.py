@@ -1,0 +1,266 @@
+"""The history of a baseline: each accepted run against the one before and against the oldest.
+
+A gate judges one change. Losses that are too small to detect can pass every gate and add up: the slow slide, visible
+only against the oldest run. Nothing here is corrected for the number of changes: these figures describe, a gate
+decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, takewhile
+
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.decision import decide, interval_passes
+from pytest_riskguard.gates.findings import ChainedRun, Lineage
+from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.verdict import Notice, Verdict
+from pytest_riskguard.inference import Interval
+from pytest_riskguard.risk.checks import mean
+from pytest_riskguard.risk.urisk import counts
+
+
+@dataclass(frozen=True)
+class Change:
+    """One run against an earlier one, in units of the measure.
+
+    Attributes
+    ----------
+    mean_difference, urisk : float
+        Of the later run minus the earlier one.
+    interval : Interval or None
+        Of URisk: the one that decides ``not_significantly_risky`` with ``method: auto``, which is BCa unless few
+        topics are judged or few changed. None below 10 topics.
+    wins, losses, changed : int
+        Topics.
+    risky : bool or None
+        Whether URisk is significantly below 0 by that gate. None without an interval.
+    worse, better : bool or None
+        Whether the mean is significantly down (that gate at alpha 0) or up (``not_inferior`` at alpha 0 and tolerance
+        0). None without an interval.
+    """
+
+    mean_difference: float
+    urisk: float
+    interval: Interval | None
+    wins: int
+    losses: int
+    changed: int
+    risky: bool | None
+    worse: bool | None
+    better: bool | None
+
+
+@dataclass(frozen=True)
+class DriftStep:
+    """A run after the oldest: its mean and what changed.
+
+    The mean difference ``against_oldest`` is the sum of those ``against_previous`` up to this run.
+    """
+
+    name: str
+    mean: float
+    against_previous: Change
+    against_oldest: Change
+
+
+@dataclass(frozen=True)
+class Drift:
+    """A chain of accepted runs, oldest first.
+
+    Attributes
+    ----------
+    measure : str or None
+    alpha, level : float
+        Extra weight of a loss; confidence of the intervals.
+    topics : int
+    oldest : str
+        Name of the oldest run.
+    oldest_mean : float
+        In units of the measure.
+    steps : tuple of DriftStep
+        One for each run accepted after it, then the candidate if there is one.
+    """
+
+    measure: str | None
+    alpha: float
+    level: float
+    topics: int
+    oldest: str
+    oldest_mean: float
+    steps: tuple[DriftStep, ...]
+
+    @property
+    def slow_slide(self) -> bool:
+        """Whether the newest run is significantly risky against the oldest, but no step was against the one before.
+
+        At an alpha above 0 churn adds up too: ``worse`` of the newest step tells whether the mean itself fell.
+        """
+        return (
+            bool(self.steps)
+            and self.steps[-1].against_oldest.risky is True
+            and not any(step.against_previous.risky for step in self.steps)
+        )
+
+    @property
+    def better_since(self) -> DriftStep | None:
+        """The first of the newest steps that are all significantly better in the mean than the oldest run, if any."""
+        better = list(takewhile(lambda step: bool(step.against_oldest.better), reversed(self.steps)))
+        return better[-1] if better else None
+
+
+def drift(
+    chain: Sequence[TopicScores],
+    *,
+    candidate: TopicScores | None = None,
+    alpha: float = 1.0,
+    level: float = 0.95,
+) -> Drift:
+    """Compare the runs of a chain with the one before and with the oldest.
+
+    Parameters
+    ----------
+    chain : sequence of TopicScores
+        Accepted runs, oldest first, at least one; all with one measure and the same topics.
+    candidate : TopicScores, optional
+        The run that may be accepted next.
+    alpha : float
+        Extra weight of a loss, at least 0.
+    level : float
+        Confidence of the two-sided intervals.
+
+    Raises
+    ------
+    DataError
+        ``topics_differ``, ``no_common_topic``, or ``inputs_changed``: two runs were scored with different qrels.
+    ValueError
+        No run, two measures, an alpha or a level that a gate cannot have.
+    """
+    if not chain:
+        raise ValueError("expected at least one run, the oldest; found none")
+    runs = [*chain, *([] if candidate is None else [candidate])]
+    measures = list(dict.fromkeys(run.measure for run in runs))
+    if len(measures) > 1:
+        raise ValueError(f"expected one measure for the whole chain, found {', '.join(map(str, measures))}")
+    gate = Gate(name="drift", alpha=alpha, level=level)
+    oldest = runs[0]
+    steps = []
+    for previous, run in pairwise(runs):
+        cumulative = _change(gate, run, oldest)
+        step = cumulative if previous is oldest else _change(gate, run, previous)
+        steps.append(DriftStep(run.name, mean(run.values), step, cumulative))
+    return Drift(measures[0], alpha, level, len(oldest.topics), oldest.name, mean(oldest.values), tuple(steps))
+
+
+def _change(gate: Gate, later: TopicScores, earlier: TopicScores) -> Change:
+    aligned = align(gate, later, earlier)
+    comparison = Comparison(gate, aligned)
+    topics = counts(aligned.candidate.values, aligned.baseline.values)
+    change = Change(
+        mean_difference=comparison.mean_difference,
+        urisk=comparison.evidence.estimate(gate.alpha),
+        interval=None,
+        wins=topics.wins,
+        losses=topics.losses,
+        changed=comparison.changed,
+        risky=None,
+        worse=None,
+        better=None,
+    )
+    if not comparison.enough_topics:
+        return change
+    decision = decide(gate, comparison.evidence, alpha=gate.alpha)
+    not_inferior = Gate(name="better", kind="not_inferior", alpha=0.0, level=gate.level)
+    return replace(
+        change,
+        interval=decision.interval(decision.decisive),
+        risky=not decision.passes,
+        worse=not interval_passes(gate, comparison.evidence, alpha=0.0),
+        better=interval_passes(not_inferior, comparison.evidence, alpha=0.0),
+    )
+
+
+def lineage_of(
+    gate: Gate, chain: Sequence[TopicScores], candidate: TopicScores, *, topics: Topics | None = None
+) -> Lineage:
+    """The accepted runs and the candidate, each compared with the oldest run by the gate.
+
+    Cheaper than ``drift``: only the candidate's URisk gets an interval, the one that decides.
+
+    Parameters
+    ----------
+    gate : Gate
+        Alpha, level, method, trade-off, tolerance and weights are its own.
+    chain : sequence of TopicScores
+        Oldest first, at least two; the last is the baseline.
+    candidate : TopicScores
+    topics : Topics, optional
+        Weights of topics.
+
+    Raises
+    ------
+    DataError
+        The runs are not scored on the same topics.
+    """
+    oldest, runs, before = chain[0], [], None
+    for run in (*chain, candidate):
+        comparison = Comparison(gate, align(gate, run, oldest, topics=topics))
+        average = comparison.evidence.mean(comparison.aligned.candidate.values)
+        runs.append(
+            ChainedRun(
+                run=run.name,
+                mean=average,
+                mean_difference=None if before is None else average - before,
+                cumulative_mean_difference=comparison.mean_difference,
+                urisk=comparison.evidence.estimate(gate.alpha),
+            )
+        )
+        before = average
+    if not comparison.enough_topics or comparison.decision is None:
+        return Lineage(len(chain) - 1, tuple(runs), None, None, None)
+    decisive = comparison.decision.interval(comparison.decision.decisive)
+    return Lineage(len(chain) - 1, tuple(runs), decisive.lower, decisive.upper, not comparison.holds)
+
+
+def with_lineage(
+    verdict: Verdict,
+    gate: Gate,
+    chain: Sequence[TopicScores],
+    candidate: TopicScores,
+    *,
+    topics: Topics | None = None,
+) -> Verdict:
+    """The verdict with its baseline's chain, and a warning if there is a slow slide.
+
+    That is: by this gate the mean is significantly down against the oldest run, but the candidate passes, and every
+    change of the chain would have passed.
+
+    Raises
+    ------
+    DataError
+        As ``lineage_of``.
+    """
+    lineage = lineage_of(gate, chain, candidate, topics=topics)
+    warnings = verdict.warnings
+    if lineage.risky and verdict.outcome == "pass" and _slid(gate, chain, candidate, topics):
+        oldest, newest = lineage.runs[0], lineage.runs[-1]
+        changes = f"{lineage.accepted} accepted {'change' if lineage.accepted == 1 else 'changes'}"
+        text = (
+            f"passes against {verdict.baselines[0]}, but the mean is significantly down against {oldest.run}, "
+            f"{changes} before: {newest.cumulative_mean_difference:+.4f} in all, URisk {newest.urisk:+.4f}; store "
+            "that run as a baseline of its own and ask against both (baselines: [...])"
+        )
+        warnings = (*warnings, Notice("slow_slide", text))
+    return replace(verdict, lineage=lineage, warnings=warnings)
+
+
+def _slid(gate: Gate, chain: Sequence[TopicScores], candidate: TopicScores, topics: Topics | None) -> bool:
+    plain = Comparison(gate, align(gate, candidate, chain[0], topics=topics)).plain
+    if plain is None or plain.passes:
+        return False
+    steps = (Comparison(gate, align(gate, run, before, topics=topics)) for before, run in pairwise(chain))
+    return all(step.holds for step in steps)

@@ -1,0 +1,428 @@
+"""What a gate can detect and how many topics it needs: in a verdict, from two systems, or from a baseline alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.special import ndtri
+
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.decision import Decision, cannot_fail_at_all, decide, fewest_changes
+from pytest_riskguard.gates.evidence import Evidence, FloatArray
+from pytest_riskguard.gates.findings import Power
+from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
+from pytest_riskguard.inference import (
+    cannot_fail,
+    minimum_detectable_effect,
+    observed_critical,
+    power_of,
+    topics_for_tolerance,
+    topics_needed,
+)
+from pytest_riskguard.risk import linear, mean_test
+from pytest_riskguard.risk.checks import mean
+
+
+def power_of_verdict(comparison: Comparison) -> Power:
+    """What the gate that was judged could detect, as far as its kind asks for it; it decides only for ``max_mde``."""
+    gate, evidence = comparison.gate, comparison.evidence
+    if gate.kind == "not_significantly_risky":
+        decision = comparison.plain if gate.on_churn == "warn" else comparison.decision
+        return Power(minimum_detectable_effect=_detectable(gate, evidence, decision))
+    if gate.kind == "not_inferior" and comparison.decision is not None:
+        scores = evidence.scores(gate.alpha)
+        critical = _critical(scores, comparison.decision, side="lower")
+        topics = topics_for_tolerance(
+            _deviation(scores) or 0.0,
+            evidence.estimate(gate.alpha),
+            tolerance=gate.tolerance,
+            level=gate.level,
+            critical=critical,
+            n=None if critical is None else comparison.n,
+        )
+        return Power(topics_for_tolerance=topics)
+    return Power()
+
+
+def detects_max_mde(gate: Gate, evidence: Evidence) -> bool:
+    """Whether the gate could have detected a loss of its ``max_mde``, so that it may pass; true without one."""
+    if gate.max_mde is None:
+        return True
+    decision = decide(gate, evidence, alpha=_failing_alpha(gate))
+    detectable = _detectable(gate, evidence, decision)
+    return detectable is not None and detectable <= gate.max_mde
+
+
+def _failing_alpha(gate: Gate) -> float:
+    """The alpha at which the gate fails: 0 where churn is only a warning."""
+    return 0.0 if gate.on_churn == "warn" else gate.alpha
+
+
+def _detectable(gate: Gate, evidence: Evidence, decision: Decision | None) -> float | None:
+    """The smallest loss, tolerance included, that fails the gate with 80 % power; None where nothing can."""
+    if decision is None or cannot_fail_at_all(gate, evidence):
+        return None
+    scores = evidence.scores(_failing_alpha(gate))
+    critical = _critical(scores, decision, side="upper")
+    beyond = minimum_detectable_effect(_deviation(scores) or 0.0, evidence.n, level=gate.level, critical=critical)
+    return gate.tolerance + beyond
+
+
+def _critical(scores: FloatArray, decision: Decision, *, side: str) -> float | None:
+    """Standard errors between the mean and the deciding limit; None where scores do not vary."""
+    return observed_critical(scores, decision.interval(decision.decisive), side=side)
+
+
+def _deviation(values: FloatArray) -> float | None:
+    """Standard deviation over topics, divisor n - 1; None for a single topic."""
+    error = mean_test(values).standard_error
+    return None if error is None else error * math.sqrt(values.size)
+
+
+@dataclass(frozen=True)
+class Effect:
+    """A fall of URisk and what it takes to detect it.
+
+    Attributes
+    ----------
+    size : float
+        How far URisk falls below 0, in units of the measure.
+    power : float or None
+        The probability that the gate fails for it with the topics at hand; None without anything to plan from.
+    topics_needed : int or None
+        The number of topics from which the power is the one asked for; None where no number is enough.
+    """
+
+    size: float
+    power: float | None
+    topics_needed: int | None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one gate can detect.
+
+    Attributes
+    ----------
+    measure, alpha, level, method, tolerance
+        Of the gate.
+    power : float
+        The probability of detecting an effect that is asked for.
+    candidate : str or None
+        None where differences are assumed.
+    baseline : str
+    slice : str or None
+        ``TAG=VALUE``: the topics that the gate is about; None for all.
+    correlation : float or None
+        Assumed between the scores of candidate and baseline over topics; None where differences are observed.
+    topics : int
+        At hand.
+    changed, changes_needed : int or None
+        Topics that changed, and the fewest changed topics with which the gate can fail, whatever their values.
+    urisk, standard_deviation : float, float or None
+        Of the trade-off scores, in units of the measure; the deviation is None for a single topic.
+    decisive : str or None
+        The interval that decides.
+    critical : float or None
+        Standard errors between the mean and its upper limit; None where scores do not vary.
+    cannot_fail : bool
+        Whether the gate passes whatever the values of this many changed topics.
+    minimum_detectable_effect : float or None
+        The smallest fall of URisk below 0 that is detected with this power, tolerance included; None where the gate
+        cannot fail, has too few topics, or nothing changed.
+    churn, churn_power : float, float or None
+        URisk of a change that moves topics as much but does not move the mean, and the probability that the gate
+        fails for it.
+    effects : tuple of Effect
+        Those asked for.
+    topics_for_tolerance : int or None
+        The number of topics from which a URisk like this one is shown to be above ``-tolerance``; None where no
+        number is enough, or differences are assumed.
+    """
+
+    measure: str | None
+    alpha: float
+    level: float
+    method: str
+    tolerance: float
+    power: float
+    candidate: str | None
+    baseline: str
+    slice: str | None
+    correlation: float | None
+    topics: int
+    changed: int | None
+    changes_needed: int | None
+    urisk: float
+    standard_deviation: float | None
+    decisive: str | None
+    critical: float | None
+    cannot_fail: bool
+    minimum_detectable_effect: float | None
+    churn: float
+    churn_power: float | None
+    effects: tuple[Effect, ...]
+    topics_for_tolerance: int | None
+
+
+def plan_from_runs(
+    gate: Gate, candidate: TopicScores, baseline: TopicScores, *, power: float, effects: Sequence[float]
+) -> Plan:
+    """Plan for changes like the one between these two systems.
+
+    Parameters
+    ----------
+    gate : Gate
+        With the linear trade-off.
+    candidate, baseline : TopicScores
+        Scores with the same measure.
+    power : float
+        In (0, 1).
+    effects : sequence of float
+        Falls of URisk below 0, each above 0, in units of the measure.
+
+    Raises
+    ------
+    DataError
+        The two are not scored on the same topics.
+    ValueError
+        The smooth trade-off; a power or an effect out of range.
+    """
+    _refuse_smooth(gate)
+    comparison = Comparison(gate, align(gate, candidate, baseline))
+    differences = comparison.differences
+    scores = linear(differences, alpha=gate.alpha)
+    basis = _Basis(
+        gate=gate,
+        power=power,
+        differences=differences,
+        changed=comparison.changed,
+        mean_size=mean(np.abs(differences)),
+        mean_square=mean(differences**2),
+        urisk=mean(scores),
+        deviation=_deviation(scores),
+        decision=comparison.decision,
+    )
+    return basis.plan(candidate.measure or baseline.measure, candidate.name, baseline.name, None, effects)
+
+
+def plan_from_baseline(
+    gate: Gate, baseline: TopicScores, *, correlation: float, power: float, effects: Sequence[float]
+) -> Plan:
+    """Plan for a candidate that does not exist yet.
+
+    Its scores are assumed to vary over topics as the baseline's do, so differences have ``2 (1 - correlation)`` times
+    the baseline's variance; and differences are assumed to be normal with mean 0. The critical value is that of the
+    interval on n normal quantiles.
+
+    Parameters
+    ----------
+    gate, power, effects
+        As for ``plan_from_runs``.
+    baseline : TopicScores
+    correlation : float
+        Between the scores of candidate and baseline over topics, from -1 to 1.
+
+    Raises
+    ------
+    ValueError
+        The smooth trade-off; a power, an effect or a correlation out of range.
+    """
+    _refuse_smooth(gate)
+    if not -1 <= correlation <= 1:
+        raise ValueError(f"correlation must be between -1 and 1, got {correlation!r}")
+    n = len(baseline.topics)
+    spread = (_deviation(baseline.values) or 0.0) * math.sqrt(2 * (1 - correlation))
+    quantiles = spread * ndtri((np.arange(1, n + 1) - 0.5) / n)
+    mean_size, mean_square = spread * math.sqrt(2 / math.pi), spread**2
+    churn, deviation = _churn(gate.alpha, mean_size, mean_square)
+    basis = _Basis(
+        gate=gate,
+        power=power,
+        differences=quantiles,
+        changed=None,
+        mean_size=mean_size,
+        mean_square=mean_square,
+        urisk=churn,
+        deviation=deviation if n > 1 else None,
+        decision=decide(gate, Evidence.of(quantiles), alpha=gate.alpha) if n > 1 else None,
+    )
+    return basis.plan(baseline.measure, None, baseline.name, correlation, effects)
+
+
+def _refuse_smooth(gate: Gate) -> None:
+    if gate.tradeoff != "linear":
+        raise ValueError(f"plans need the linear trade-off, whose unit is that of the measure, got {gate.tradeoff!r}")
+
+
+def _churn(alpha: float, mean_size: float, mean_square: float) -> tuple[float, float]:
+    """Mean and deviation of trade-off scores if a win and a loss of each size are equally likely.
+
+    E x = -(alpha/2) E|d| and E x^2 = (1 + (1 + alpha)^2)/2 E d^2.
+    """
+    churn = -alpha / 2 * mean_size
+    return churn, math.sqrt((1 + (1 + alpha) ** 2) / 2 * mean_square - churn**2)
+
+
+@dataclass(frozen=True)
+class _Basis:
+    """What a plan is made from: a gate, and differences that are observed or stand for assumed ones.
+
+    ``changed`` is None for assumed ones; ``mean_size`` and ``mean_square`` are of the differences, ``urisk`` and
+    ``deviation`` of their trade-off scores.
+    """
+
+    gate: Gate
+    power: float
+    differences: FloatArray
+    changed: int | None
+    mean_size: float
+    mean_square: float
+    urisk: float
+    deviation: float | None
+    decision: Decision | None
+
+    def plan(
+        self,
+        measure: str | None,
+        candidate: str | None,
+        baseline: str,
+        correlation: float | None,
+        effects: Sequence[float],
+    ) -> Plan:
+        gate = self.gate
+        return Plan(
+            measure=measure,
+            alpha=gate.alpha,
+            level=gate.level,
+            method=gate.method,
+            tolerance=gate.tolerance,
+            power=self.power,
+            candidate=candidate,
+            baseline=baseline,
+            slice=gate.slice,
+            correlation=correlation,
+            topics=self.differences.size,
+            changed=self.changed,
+            changes_needed=self.changes_needed,
+            urisk=self.urisk,
+            standard_deviation=self.deviation,
+            decisive=None if self.decision is None else self.decision.decisive,
+            critical=self.critical,
+            cannot_fail=self.cannot_fail,
+            minimum_detectable_effect=self.detectable(),
+            churn=_churn(gate.alpha, self.mean_size, self.mean_square)[0],
+            churn_power=self.churn_power(),
+            effects=tuple(Effect(size, self.power_for(size), self.topics_for(size)) for size in effects),
+            topics_for_tolerance=None if self.changed is None else self.topics_for_tolerance(),
+        )
+
+    @cached_property
+    def critical(self) -> float | None:
+        return self._critical("upper")
+
+    def _critical(self, side: str) -> float | None:
+        if self.decision is None:
+            return None
+        return _critical(linear(self.differences, alpha=self.gate.alpha), self.decision, side=side)
+
+    @cached_property
+    def changes_needed(self) -> int | None:
+        """The fewest changed topics with which the gate can fail; None where not even all of them are enough.
+
+        Below ``fewest_changes`` the interval must agree with Student-t; from there on it decides alone.
+        """
+        n, level = self.differences.size, self.gate.level
+        if n < 2:
+            return None
+        student_t = next((m for m in range(1, n + 1) if not cannot_fail(m, n, level=level)), None)
+        if self.gate.method == "student_t":
+            return student_t
+        return min((m for m in (student_t, fewest_changes(level)) if m is not None and m <= n), default=None)
+
+    @property
+    def cannot_fail(self) -> bool:
+        return self.changed is not None and self.changes_needed is not None and self.changed < self.changes_needed
+
+    @property
+    def known_deviation(self) -> float | None:
+        """The deviation; None where there is nothing to plan from."""
+        nothing = self.changed == 0 or (self.changed is None and self.deviation == 0)
+        return None if nothing else self.deviation
+
+    @property
+    def detectable_deviation(self) -> float | None:
+        """The same, but None with so few topics that every gate is inconclusive."""
+        return None if self.differences.size < FEWEST_TOPICS else self.known_deviation
+
+    def detectable(self) -> float | None:
+        gate, deviation = self.gate, self.detectable_deviation
+        if deviation is None or self.cannot_fail:
+            return None
+        n, critical = self.differences.size, self.critical
+        return gate.tolerance + minimum_detectable_effect(
+            deviation, n, level=gate.level, power=self.power, critical=critical
+        )
+
+    def power_for(self, effect: float) -> float | None:
+        gate, deviation = self.gate, self.detectable_deviation
+        if deviation is None:
+            return None
+        if self.cannot_fail:
+            return 0.0
+        n, critical = self.differences.size, self.critical
+        return power_of(effect - gate.tolerance, deviation, n, level=gate.level, critical=critical)
+
+    def churn_power(self) -> float | None:
+        """The power for the same sizes with signs that alternate from the largest to the smallest."""
+        gate = self.gate
+        if self.detectable_deviation is None:
+            return None
+        if self.cannot_fail:
+            return 0.0
+        sizes = np.sort(np.abs(self.differences))[::-1]
+        balanced = np.where(np.arange(sizes.size) % 2 == 0, -sizes, sizes)
+        decision = decide(gate, Evidence.of(balanced), alpha=gate.alpha)
+        critical = _critical(linear(balanced, alpha=gate.alpha), decision, side="upper")
+        churn, deviation = _churn(gate.alpha, self.mean_size, self.mean_square)
+        return power_of(-churn - gate.tolerance, deviation, sizes.size, level=gate.level, critical=critical)
+
+    def topics_for(self, effect: float) -> int | None:
+        gate, deviation, critical = self.gate, self.known_deviation, self.critical
+        if deviation is None or effect <= gate.tolerance:
+            return None
+        n = self.differences.size
+        topics = topics_needed(
+            deviation,
+            effect - gate.tolerance,
+            level=gate.level,
+            power=self.power,
+            critical=critical,
+            n=None if critical is None else n,
+        )
+        if topics is None:
+            return None
+        # enough topics must change, too: the same share of them is assumed to
+        share = 1.0 if self.changed is None else self.changed / n
+        return max(topics, FEWEST_TOPICS, math.ceil((self.changes_needed or 1) / share))
+
+    def topics_for_tolerance(self) -> int | None:
+        gate, deviation, critical = self.gate, self.known_deviation, self._critical("lower")
+        if deviation is None:
+            return None
+        topics = topics_for_tolerance(
+            deviation,
+            self.urisk,
+            tolerance=gate.tolerance,
+            level=gate.level,
+            power=self.power,
+            critical=critical,
+            n=None if critical is None else self.differences.size,
+        )
+        return None if topics is None else max(topics, FEWEST_TOPICS)
