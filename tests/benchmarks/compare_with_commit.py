@@ -1,0 +1,269 @@
+"""Do the verdicts of this checkout differ from those of an earlier commit?
+
+Run from the checkout: ``python -m tests.benchmarks.compare_with_commit COMMIT``; needs the folder of real runs. Both
+versions run the commands of ``verdict_cases``; exit statuses and JSON must be the same bytes. Sentences may differ.
+One line per case; the exit status is 1 where anything but a sentence differs.
+
+``--moved-limits`` is for a change of how a law of the bootstrap is computed: limits may then move by 5e-4 standard
+errors and what is computed from the law accordingly. ``--moved PLACE=X`` lets other numbers move by X, for instance
+``verdicts[].diagnostics.shapiro_wilk_p_value=1e-8``. Every number that moved is listed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import inspect
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks import verdict_cases
+from tests.benchmarks.verdict_cases import CASES, Case
+from tests.shared_data import SHARED
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+#: Sentences, and what names the version.
+TEXTS = (
+    "verdicts[].warnings[].message",
+    "verdicts[].problem",
+    "verdicts[].explanation.summary",
+    "generated_by.version",
+)
+#: Limits of intervals, which ``--moved-limits`` lets move by so many standard errors.
+LIMITS = (
+    "verdicts[].intervals[].lower",
+    "verdicts[].intervals[].upper",
+    "verdicts[].explanation.slices[].lower",
+    "verdicts[].explanation.slices[].upper",
+    "verdicts[].exhibits.curve.lower[]",
+    "verdicts[].exhibits.curve.upper[]",
+    "verdicts[].responsible_topics[].limit_without",
+    "verdicts[].flagged_wins[].limit_without",
+    "verdicts[].lineage.lower",
+    "verdicts[].lineage.upper",
+    "verdicts[].pool.references[].lower",
+    "verdicts[].pool.references[].upper",
+)
+MAX_MOVE = 5e-4
+#: What follows from the law: a p-value moves by at most 0.4 of what its limit moves in standard errors.
+FROM_THE_LAW = (
+    "verdicts[].estimates.decision_p_value",
+    "verdicts[].family.adjusted_p_value",
+    "verdicts[].explanation.slices[].p_value",
+    "verdicts[].explanation.slices[].adjusted_p_value",
+    "verdicts[].diagnostics.quantiles[].bootstrap",
+)
+#: How the law is known, and its drawing: they are the other law's.
+DRAWN = (
+    "verdicts[].diagnostics.law",
+    "verdicts[].exhibits.density.values[]",
+    "verdicts[].exhibits.density.density[]",
+)
+
+
+class Number(str):
+    """A number as the report writes it, so that 0.10 is not 0.1."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What may move: limits (and what follows from the law they are of), and numbers at other places by so much."""
+
+    limits: bool = False
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+    def covers(self, place: str, old: object, new: object, standard_error: float) -> bool:
+        """Whether two values at a place differ by no more than may be."""
+        pattern = re.sub(r"\[\d+\]", "[]", place)
+        if self.limits and pattern in DRAWN:
+            return True
+        if not (isinstance(old, Number) and isinstance(new, Number)):
+            return False
+        most = self.numbers.get(pattern, 0.0)
+        if self.limits and pattern in LIMITS:
+            most = MAX_MOVE * standard_error
+        elif self.limits and pattern in FROM_THE_LAW:
+            most = MAX_MOVE
+        return abs(float(new) - float(old)) <= most
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two values at one place of a report; ``kind`` is ``text``, ``number`` or ``moved``."""
+
+    kind: str
+    place: str
+    old: object
+    new: object
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.place} {_short(self.old)} {_short(self.new)}"
+
+
+def differences(old: str, new: str, allowance: Allowance) -> list[Difference]:
+    """What differs between two outputs of a command."""
+    if old == new:
+        return []
+    try:
+        reports = [json.loads(output, parse_int=Number, parse_float=Number) for output in (old, new)]
+    except ValueError:
+        return [Difference("number", "output", old, new)]
+    errors = _standard_errors(reports[0])
+    compared = [
+        Difference(_kind(before, after, place, allowance, errors), place, before, after)
+        for place, before, after in _unequal(*reports)
+    ]
+    if not compared or any(_as_written(output) != output for output in (old, new)):
+        compared.append(Difference("number", "layout", "bytes", "other bytes"))
+    return compared
+
+
+def _as_written(output: str) -> str:
+    """As reports are written: indented by two, in ASCII."""
+    text = json.dumps(json.loads(output), indent=2, ensure_ascii=True, allow_nan=False)
+    return text.replace("##", "\\u0023#") + "\n"
+
+
+def _standard_errors(report: Any) -> dict[str, float]:
+    """Of the estimate of each verdict, by its place."""
+    verdicts = report.get("verdicts", []) if isinstance(report, dict) else []
+    estimates = [verdict["estimates"] for verdict in verdicts]
+    errors = [each["georisk_standard_error"] or each["standard_error"] for each in estimates]
+    return {f"verdicts[{number}]": float(error or 0) for number, error in enumerate(errors)}
+
+
+def _unequal(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, Any]]:
+    if isinstance(old, dict) and isinstance(new, dict) and list(old) == list(new):
+        for key in old:
+            yield from _unequal(old[key], new[key], f"{place}.{key}".lstrip("."))
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for number, pair in enumerate(zip(old, new, strict=True)):
+            yield from _unequal(*pair, f"{place}[{number}]")
+    elif type(old) is not type(new) or old != new:
+        yield place, old, new
+
+
+def _kind(old: object, new: object, place: str, allowance: Allowance, errors: Mapping[str, float]) -> str:
+    if re.sub(r"\[\d+\]", "[]", place) in TEXTS and type(old) is type(new) is str:
+        return "text"
+    return "moved" if allowance.covers(place, old, new, errors.get(place.split(".")[0], 0.0)) else "number"
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, Number) else json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def outputs(cases: Sequence[Case], tree: Path) -> dict[str, list[dict[str, Any]]]:
+    """What every command of the cases gives with the package of a checkout."""
+    paths = os.pathsep.join([str(tree), str(CHECKOUT)])
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "100"}
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-P", "-m", "tests.benchmarks.run_verdict_cases", "--out", folder]
+        command += ["--shared", str(SHARED), "--tree", str(tree), *(case.name for case in cases)]
+        subprocess.run(command, env=environment, cwd=folder, check=True)
+        return {case.name: json.loads((Path(folder) / f"{case.name}.json").read_text("utf-8")) for case in cases}
+
+
+def old_outputs(cases: Sequence[Case], commit: str, cache: Path) -> dict[str, list[dict[str, Any]]]:
+    """The same for an earlier commit, from ``cache`` where it is kept."""
+    git = ["git", "-C", str(CHECKOUT)]
+    full = subprocess.run([*git, "rev-parse", f"{commit}^{{commit}}"], capture_output=True, text=True, check=True)
+    files = {case.name: cache / f"{_key(case, full.stdout.strip())}.json" for case in cases}
+    unknown = [case for case in cases if not files[case.name].exists()]
+    if unknown:
+        with tempfile.TemporaryDirectory() as folder:
+            packed = [*git, "archive", commit, "pytest_riskguard", "examples"]  # its tests would hide ours
+            with tarfile.open(
+                fileobj=io.BytesIO(subprocess.run(packed, capture_output=True, check=True).stdout)
+            ) as tree:
+                tree.extractall(folder, filter="data")
+            for name, results in outputs(unknown, Path(folder)).items():
+                files[name].write_text(json.dumps(results), encoding="utf-8")
+    return {name: json.loads(path.read_text(encoding="utf-8")) for name, path in files.items()}
+
+
+def _key(case: Case, commit: str) -> str:
+    content = [commit, *case.commands]
+    if case.prepare is not None:
+        content += [inspect.getsource(case.prepare), verdict_cases.CONFIG, verdict_cases.GATES_IN_PYTHON]
+    return f"{case.name}-{hashlib.sha256(chr(10).join(content).encode()).hexdigest()[:16]}"
+
+
+def compare(
+    old: Iterable[dict[str, Any]], new: Iterable[dict[str, Any]], allowance: Allowance
+) -> Iterator[Difference]:
+    """What differs between two versions in one case."""
+    for number, (before, after) in enumerate(zip(old, new, strict=True), start=1):
+        if before["status"] != after["status"]:
+            yield Difference("number", f"command {number}: exit status", before["status"], after["status"])
+        for difference in differences(before["output"], after["output"], allowance):
+            yield replace(difference, place=f"command {number}: {difference.place}")
+
+
+def result_of(compared: Sequence[Difference]) -> str:
+    """The result of a case, in words."""
+    kinds = {difference.kind for difference in compared}
+    if "number" in kinds:
+        return "NUMBERS DIFFER"
+    if "moved" in kinds:
+        return "numbers moved as allowed"
+    return "texts differ" if kinds else "same"
+
+
+def _moved(text: str) -> tuple[str, float]:
+    place, equals, most = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"expected PLACE=X, got {text!r}")
+    return place, float(most)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("commit")
+    parser.add_argument("--only", action="append", metavar="NAME", choices=[case.name for case in CASES])
+    parser.add_argument("--cache", type=Path, help="Keep the earlier commit's output in this folder.")
+    parser.add_argument("--moved-limits", action="store_true", help="Let limits move by 5e-4 standard errors.")
+    parser.add_argument("--moved", action="append", type=_moved, default=[], metavar="PLACE=X")
+    parser.add_argument("--texts", action="store_true", help="List the sentences that differ as well.")
+    return parser.parse_args()
+
+
+def main() -> int:
+    """Compare, and print what differs."""
+    options = _options()
+    allowance = Allowance(options.moved_limits, dict(options.moved))
+    cases = [case for case in CASES if not options.only or case.name in options.only]
+    with ExitStack() as stack:
+        cache = options.cache or Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        cache.mkdir(parents=True, exist_ok=True)
+        old = old_outputs(cases, options.commit, cache)
+    new = outputs(cases, CHECKOUT)
+    results = []
+    for case in cases:
+        compared = list(compare(old[case.name], new[case.name], allowance))
+        results.append(result_of(compared))
+        print(f"{case.name}: {results[-1]}")
+        for difference in compared:
+            if difference.kind != "text" or options.texts:
+                print(f"  {difference}")
+    different = results.count("NUMBERS DIFFER")
+    print(f"{len(cases)} cases, {different} with other numbers")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
