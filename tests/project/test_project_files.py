@@ -37,7 +37,8 @@ def test_the_citation_is_of_this_version_and_licence():
 def test_the_repository_has_one_address():
     repository = PYPROJECT["project"]["urls"]["Repository"]
     assert CITATION["repository-code"] == repository
-    assert all(url.startswith(repository) for url in PYPROJECT["project"]["urls"].values())
+    urls = {name: url for name, url in PYPROJECT["project"]["urls"].items() if name != "Documentation"}
+    assert all(url.startswith(repository) for url in urls.values())
 
 
 def test_sessions_of_nox_are_those_of_contributing():
@@ -66,16 +67,26 @@ def test_tests_run_on_every_python_that_the_package_names():
     assert PYPROJECT["project"]["requires-python"] == f">={named[0]}"
 
 
-@pytest.mark.parametrize("name", ["tests.yml", "release.yml"])
-def test_workflows_may_only_read_unless_a_job_says_otherwise(name):
-    found = workflow(name)
-    assert found["permissions"] == {"contents": "read"}
-    more = {job: steps["permissions"] for job, steps in found["jobs"].items() if "permissions" in steps}
-    assert more == ({"publish": {"id-token": "write"}} if name == "release.yml" else {})
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("tests.yml", {}),
+        ("docs.yml", {"publish": {"pages": "write", "id-token": "write"}}),
+        ("release.yml", {"publish": {"id-token": "write"}}),
+    ],
+)
+def test_workflows_may_only_read_unless_a_job_says_otherwise(name, more):
+    content = workflow(name)
+    assert content["permissions"] == {"contents": "read"}
+    assert {job: steps["permissions"] for job, steps in content["jobs"].items() if "permissions" in steps} == more
+
+
+def test_every_workflow_is_known_here():
+    assert {path.name for path in (ROOT / ".github/workflows").iterdir()} == {"tests.yml", "docs.yml", "release.yml"}
 
 
 def test_sessions_and_groups_that_workflows_and_hooks_use_exist():
-    (session,) = re.findall(r"run: nox -s (\w+)", text(".github/workflows/tests.yml"))
+    (session,) = re.findall(r"run: nox -s (\w+)", text(".github/workflows/docs.yml"))
     assert session in NOX_SESSIONS
     groups = set(PYPROJECT["dependency-groups"])
     assert set(re.findall(r'--group(?:", "| )(\w+)', text("noxfile.py") + text("CONTRIBUTING.md"))) <= groups
