@@ -46,7 +46,7 @@ def test_check_does_not_raise(riskguard):
     assert (verdict.outcome, verdict.reason, verdict.passed) == ("fail", "loss", False)
 """
     )
-    result = pytester.runpytest_subprocess("--riskguard", "search")
+    result = pytester.runpytest("--riskguard", "search")
     result.assert_outcomes(passed=5)
 
 
@@ -81,7 +81,7 @@ def test_a_search_that_fails_is_incomparable_and_names_the_topic(pytester, proje
             assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_run"), verdict
             assert message in verdict.problem
     """)
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml")
+    result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
     result.assert_outcomes(passed=len(BAD_SEARCHES))
 
 
@@ -93,7 +93,7 @@ def test_the_nearest_riskguard_yaml_wins(pytester, project):
         pytester.path.joinpath(folder, f"test_{name}.py").write_text(
             "def test_it(riskguard): riskguard.assert_not_significantly_risky(riskguard.run('candidate.run'), 'prod')"
         )
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml")
+    result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
     result.assert_outcomes(passed=2, failed=1)
     result.stdout.fnmatch_lines(["FAILED sub/inner/test_sub_inner.py::test_it - RiskyError: significantly risky:*"])
 
@@ -112,7 +112,7 @@ def test_run(riskguard): judge(riskguard, run="nowhere.run")
 def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tolerance=0.1, level=2)
 """
     )
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml", "search", "test_none.py")
+    result = pytester.runpytest("--riskguard", "--riskguard-no-yaml", "search", "test_none.py")
     result.assert_outcomes(failed=4, errors=1)
     result.stdout.fnmatch_lines_random(
         [
@@ -160,7 +160,7 @@ def test_wrong_arguments_are_one_line_each_without_frames_of_ours(pytester, proj
         for number, call in enumerate(WRONG_ARGUMENTS)
     ]
     pytester.makepyfile("\n".join(tests))
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml", "-vv")
+    result = pytester.runpytest("--riskguard", "--riskguard-no-yaml", "-vv")
     result.assert_outcomes(failed=len(WRONG_ARGUMENTS))
     text = result.stdout
     for message in WRONG_ARGUMENTS.values():
@@ -186,7 +186,7 @@ def test_a_mapping_is_judged_as_the_assertion_judges_it(pytester, project):
             verdict = riskguard.check("not_significantly_risky", {"t01": float("nan")}, "prod")
             assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_scores"), verdict
     """)
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml")
+    result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
     result.assert_outcomes(passed=3)
 
 
@@ -204,7 +204,7 @@ def test_run(riskguard):
     riskguard.assert_not_significantly_risky(riskguard.run("runs/nowhere.run"), "prod")
 """
     )
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml")
+    result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [

@@ -27,7 +27,7 @@ def judged(pytester, project):
         pytester.path.joinpath("topics.tsv").write_text("\n".join(rows) + "\n")
         text = HEAD + head + "gates:\n" + "".join(f"  - {{{gate}, baseline: prod}}\n" for gate in gates)
         pytester.path.joinpath("riskguard.yaml").write_text(text)
-        result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json", *arguments)
+        result = pytester.runpytest("--riskguard", "--riskguard-report=report.json", *arguments)
         verdicts = read_report(pytester.path / "report.json")["verdicts"]
         return result, {verdict["gate"]: verdict for verdict in verdicts}
 
@@ -87,7 +87,7 @@ def test_weights_that_there_are_not_are_a_mistake(pytester, project):
     project("good")
     path = pytester.path / "riskguard.yaml"
     path.write_text(path.read_text().replace("alpha: 1", "weighted: true"))
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*weighted: there are no weights; give a topics file with a column named weight*"])
 
@@ -122,7 +122,7 @@ def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):
     world.write_run(pytester.path / "candidate.run", ranks)
     path = pytester.path / "riskguard.yaml"
     path.write_text(path.read_text().replace("alpha: 1", "alpha: 5"))
-    alone = pytester.runpytest_subprocess("--riskguard")
+    alone = pytester.runpytest("--riskguard")
     alone.assert_outcomes(failed=1)
     store = Store(pytester.path / "baselines")
     for shift in (1, 2):
@@ -132,7 +132,7 @@ def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):
         store.add_replicate(
             "prod", run, qrels=pytester.path / "qrels.txt", topics=None, measures=["AP"], allow_ci=True
         )
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json")
+    result = pytester.runpytest("--riskguard", "--riskguard-report=report.json")
     result.assert_outcomes(passed=1)
     (verdict,) = read_report(pytester.path / "report.json")["verdicts"]
     assert verdict["replicates"] == len(verdict["inputs"]["replicates"]) == 2
@@ -164,5 +164,5 @@ def test_the_fixture_asks_all_questions(pytester, project):
             assert verdict.convention == "minus"
         """
     )
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml")
+    result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
     result.assert_outcomes(passed=1)

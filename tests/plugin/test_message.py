@@ -28,7 +28,7 @@ def table(result: pytest.RunResult) -> list[str]:
 
 def test_a_loss_is_explained_from_the_verdict_to_the_command_that_shows_it_again(pytester, project):
     project("loss")
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     result.stdout.fnmatch_lines(
         [
             "significantly risky: URisk(alpha=1) = -0.3233 [[]-0.*, -0.*] (AP, 30 topics; worst: t07)",
@@ -51,12 +51,12 @@ def test_a_loss_is_explained_from_the_verdict_to_the_command_that_shows_it_again
 @pytest.mark.parametrize(("option", "rows"), [("-q", 3), ("-v", 10), ("-vv", 12)])
 def test_verbosity_chooses_how_many_topics_are_listed(pytester, project, option, rows):
     project("loss")
-    assert len(table(pytester.runpytest_subprocess("--riskguard", option))) == rows
+    assert len(table(pytester.runpytest("--riskguard", option))) == rows
 
 
 def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
     pytester.makepyfile(PLAIN)
-    quiet = pytester.runpytest_subprocess("-q")
+    quiet = pytester.runpytest("-q")
     quiet.stdout.fnmatch_lines(["*RiskyError: significantly risky: URisk(alpha=1) = -0.0552 *50 topics*302)"])
     shown = [line for line in quiet.outlines if re.match(r"E +a-rather-long-topic-3\d\d  0.5000 -> ", line)]
     assert len(shown) == 3
@@ -65,7 +65,7 @@ def test_verbosity_holds_for_plain_assertions_when_riskguard_is_off(pytester):
 
 def test_churn_says_what_it_means_and_what_can_be_done(pytester, project):
     project("churn")
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     text = " ".join(line.strip() for line in result.outlines)
     assert "churn: the mean is not significantly down (at alpha 0 the gate passes); a loss counts 6 times" in text
     assert "It passes up to alpha 1.50. on_churn: warn lets churn pass with a warning." in text
@@ -76,7 +76,7 @@ def test_churn_let_through_passes_with_its_warning_in_the_summary(pytester, proj
     project("churn")
     path = pytester.path / "riskguard.yaml"
     path.write_text(path.read_text().replace("alpha: 5", "alpha: 5, on_churn: warn"))
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(
         ["PASS  * -0.9600 *  URisk(alpha=5)  *", "* churn: fails at this alpha only because losses weigh more; *"]
@@ -88,7 +88,7 @@ def test_our_lines_fit_the_screen(pytester, project, monkeypatch, columns):
     project("loss")
     pytester.makepyfile(PLAIN)
     monkeypatch.setenv("COLUMNS", str(columns))
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=2)
     # A headline is one line for the short summary's sake, a command one to be copied, a file's name pytest's own.
     whole = re.compile(r"significantly risky|reproduce:|rootdir|riskguard: ")
@@ -111,25 +111,25 @@ def test_the_command_that_reproduces_runs_that_gate_and_fails(pytester, project,
     pytester.makeini("[pytest]")
     pytester.mkdir("sub")
     monkeypatch.chdir("sub")
-    result = pytester.runpytest_subprocess("--riskguard", "--rootdir=..", "-c", "../tox.ini", "..")
+    result = pytester.runpytest("--riskguard", "--rootdir=..", "-c", "../tox.ini", "..")
     result.assert_outcomes(failed=3)
     commands = re.findall(r"reproduce: (pytest .*)", result.stdout.str())
     assert len(commands) == 3
     for command in commands[1:]:
-        again = pytester.runpytest_subprocess(*shlex.split(command)[1:])
+        again = pytester.runpytest(*shlex.split(command)[1:])
         again.assert_outcomes(failed=1)
         again.stdout.fnmatch_lines(["*significantly risky*"])
 
 
 def test_colour_is_used_only_where_it_is_wanted(pytester, project, monkeypatch):
     project("loss")
-    assert "\x1b[" in pytester.runpytest_subprocess("--riskguard", "--color=yes").stdout.str()
+    assert "\x1b[" in pytester.runpytest("--riskguard", "--color=yes").stdout.str()
     monkeypatch.setenv("PY_COLORS", "1")
-    assert "\x1b[" not in pytester.runpytest_subprocess("--riskguard", "--color=no").stdout.str()
+    assert "\x1b[" not in pytester.runpytest("--riskguard", "--color=no").stdout.str()
     monkeypatch.delenv("PY_COLORS")
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[" not in pytester.runpytest_subprocess("--riskguard").stdout.str()
+    assert "\x1b[" not in pytester.runpytest("--riskguard").stdout.str()
 
 
 HOSTILE = {
@@ -154,7 +154,7 @@ def test_hostile_queries_and_topics_are_harmless_text(pytester):
             baseline = {f"{topic}\\n::error::line": 0.5 for topic in range(30)}
             assert_not_significantly_risky({topic: 0.1 for topic in baseline}, baseline)
     """)
-    result = pytester.runpytest_subprocess("--riskguard", "-vv")
+    result = pytester.runpytest("--riskguard", "-vv")
     result.assert_outcomes(failed=2)
     text = result.stdout.str()
     for character in ("\x1b", "\x07", "\u202e", "\u2028", "\x85"):

@@ -23,7 +23,7 @@ PLAIN = """
 def test_off_says_so_and_skips_with_the_reason_while_plain_assertions_run(pytester, project):
     project("loss")
     pytester.makepyfile(PLAIN)
-    result = pytester.runpytest_subprocess("-rs")
+    result = pytester.runpytest("-rs")
     result.assert_outcomes(passed=1, skipped=1)
     result.stdout.fnmatch_lines(
         [
@@ -36,7 +36,7 @@ def test_off_says_so_and_skips_with_the_reason_while_plain_assertions_run(pytest
 
 def test_off_says_nothing_where_there_are_no_gates(pytester):
     pytester.makepyfile("def test_own(): pass")
-    result = pytester.runpytest_subprocess()
+    result = pytester.runpytest()
     assert result.ret == 0
     result.stdout.no_fnmatch_line("riskguard:*")
     result.stdout.no_fnmatch_line("*= riskguard =*")
@@ -45,7 +45,7 @@ def test_off_says_nothing_where_there_are_no_gates(pytester):
 def test_the_plugin_can_be_blocked(pytester, project):
     project("loss")
     pytester.makepyfile("def test_own(request): assert not request.config.pluginmanager.hasplugin('riskguard')")
-    result = pytester.runpytest_subprocess("-p", "no:riskguard")
+    result = pytester.runpytest("-p", "no:riskguard")
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("riskguard:*")
 
@@ -54,8 +54,8 @@ def test_strict_settings_and_missing_plugins_do_no_harm(pytester, project):
     project("good")
     strict = ("--strict-markers", "--strict-config", "-W", "error", "-p", "no:cacheprovider")
     pytester.makepyfile("def test_own(): pass")
-    assert pytester.runpytest_subprocess(*strict).ret == 0
-    result = pytester.runpytest_subprocess(*strict, "--riskguard")
+    assert pytester.runpytest(*strict).ret == 0
+    result = pytester.runpytest(*strict, "--riskguard")
     result.assert_outcomes(passed=2)
     assert result.ret == 0
 
@@ -63,15 +63,15 @@ def test_strict_settings_and_missing_plugins_do_no_harm(pytester, project):
 @pytest.mark.parametrize(("name", "status"), [("good", 0), ("loss", 1)])
 def test_it_judges_without_a_terminal(pytester, project, name, status):
     project(name)
-    assert pytester.runpytest_subprocess("-p", "no:terminal", "--riskguard").ret == status
+    assert pytester.runpytest("-p", "no:terminal", "--riskguard").ret == status
 
 
 def test_the_ini_file_switches_on_and_the_command_line_beats_it(pytester, project):
     project("good")
     pytester.makeini("[pytest]\nriskguard = true")
-    on = pytester.runpytest_subprocess("--collect-only")
+    on = pytester.runpytest("--collect-only")
     on.stdout.fnmatch_lines(["riskguard: *, on (ini); gates of riskguard.yaml", "*no-risk*"])
-    off = pytester.runpytest_subprocess("--no-riskguard")
+    off = pytester.runpytest("--no-riskguard")
     assert off.ret == pytest.ExitCode.NO_TESTS_COLLECTED
     off.stdout.fnmatch_lines(["riskguard: off;*"])
 
@@ -90,14 +90,14 @@ def test_riskguard_config_is_relative_to_the_ini_file(pytester, project, ini):
             '[pytest]\nriskguard = true\nriskguard_config = ["gates/search.yaml"]\n'
         )
     pytester.mkdir("elsewhere")
-    result = pytester.runpytest_subprocess("--collect-only", "-q", "--rootdir=.", "elsewhere")
+    result = pytester.runpytest("--collect-only", "-q", "--rootdir=.", "elsewhere")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["gates/search.yaml::no-risk"])
 
 
 def test_a_riskguard_config_that_is_not_there_is_a_usage_error(pytester):
     pytester.makeini("[pytest]\nriskguard_config = nowhere.yaml")
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: riskguard_config: no file *nowhere.yaml"])
 
@@ -115,7 +115,7 @@ def test_a_riskguard_config_that_is_not_there_is_a_usage_error(pytester):
 )
 def test_a_bad_option_is_a_usage_error(pytester, project, option, message):
     project("good")
-    result = pytester.runpytest_subprocess("--riskguard", option)
+    result = pytester.runpytest("--riskguard", option)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([message])
     assert "Traceback" not in result.stderr.str()
@@ -125,7 +125,7 @@ def test_a_bad_option_is_a_usage_error(pytester, project, option, message):
 def test_options_that_need_riskguard_are_refused_without_it(pytester, option):
     pytester.makepyfile("def test_own(): pass")
     for arguments in ((option,), ("--no-riskguard", option)):
-        result = pytester.runpytest_subprocess(*arguments)
+        result = pytester.runpytest(*arguments)
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines([f"*{option.partition('=')[0]} needs --riskguard*"])
 
@@ -133,4 +133,4 @@ def test_options_that_need_riskguard_are_refused_without_it(pytester, option):
 def test_no_riskguard_beats_what_the_ini_file_asks_for(pytester):
     pytester.makeini("[pytest]\nriskguard = true\naddopts = --riskguard-require=5 --riskguard-report=report.json")
     pytester.makepyfile("def test_own(): pass")
-    assert pytester.runpytest_subprocess("--no-riskguard").ret == 0
+    assert pytester.runpytest("--no-riskguard").ret == 0

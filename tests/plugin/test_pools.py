@@ -24,7 +24,7 @@ def judged(pytester, project):
             world.store(pytester.path, "better", dict.fromkeys(world.TOPICS[:10], 1))
         text = HEAD + head + "gates:\n" + "".join(f"  - {{{gate}}}\n" for gate in gates)
         pytester.path.joinpath("riskguard.yaml").write_text(text)
-        result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json", *arguments)
+        result = pytester.runpytest("--riskguard", "--riskguard-report=report.json", *arguments)
         verdicts = read_report(pytester.path / "report.json")["verdicts"]
         return result, {verdict["gate"]: verdict for verdict in verdicts}
 
@@ -153,7 +153,7 @@ def test_the_fixture_takes_a_list_of_baselines(pytester, project):
                 riskguard.check("not_inferior", riskguard.run("candidate.run"), ["prod"])
         """
     )
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml", "-rA")
+    result = pytester.runpytest("--riskguard", "--riskguard-no-yaml", "-rA")
     result.assert_outcomes(passed=6, failed=1)
     result.stdout.fnmatch_lines(
         [

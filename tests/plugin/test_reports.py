@@ -50,9 +50,7 @@ def properties(path: Path) -> dict[str, dict[str, str]]:
 @WORKERS
 def test_each_report_has_the_format_of_its_name(pytester, project, workers):
     project("loss")
-    result = pytester.runpytest_subprocess(
-        "--riskguard", "-n", workers, "--riskguard-report=r.json", "--riskguard-report=r.md"
-    )
+    result = pytester.runpytest("--riskguard", "-n", workers, "--riskguard-report=r.json", "--riskguard-report=r.md")
     result.assert_outcomes(failed=1)
     assert read_report(pytester.path / "r.json")["verdicts"][0]["gate"] == "no-risk"
     text = (pytester.path / "r.md").read_text(encoding="utf-8")
@@ -73,7 +71,7 @@ def test_each_report_has_the_format_of_its_name(pytester, project, workers):
 def test_a_report_that_cannot_be_made_is_refused_before_any_test_runs(pytester, project, name, said):
     project("good")
     pytester.makepyfile(test_own="def test_own(): print('ran')")
-    result = pytester.runpytest_subprocess("--riskguard", f"--riskguard-report={name}", "-s")
+    result = pytester.runpytest("--riskguard", f"--riskguard-report={name}", "-s")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines([said])
     result.stdout.no_fnmatch_line("*ran*")
@@ -81,16 +79,16 @@ def test_a_report_that_cannot_be_made_is_refused_before_any_test_runs(pytester, 
 
 def test_charts_are_written_beside_markdown(pytester, project):
     project("loss")
-    refused = pytester.runpytest_subprocess("--riskguard", "--riskguard-charts")
+    refused = pytester.runpytest("--riskguard", "--riskguard-charts")
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
     refused.stderr.fnmatch_lines(["*--riskguard-charts: they are of a Markdown report*"])
-    pytester.runpytest_subprocess("--riskguard", "--riskguard-report=r.md", "--riskguard-charts")
+    pytester.runpytest("--riskguard", "--riskguard-report=r.md", "--riskguard-charts")
     assert sorted(path.name for path in pytester.path.glob("*.svg")) == ["r.no-risk-1.svg", "r.no-risk-2.svg"]
 
 
 def test_a_page_is_written_where_a_name_asks_for_one(pytester, project):
     project("loss")
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=r.html", "--riskguard-report=r.md")
+    result = pytester.runpytest("--riskguard", "--riskguard-report=r.html", "--riskguard-report=r.md")
     result.assert_outcomes(failed=1)
     page = (pytester.path / "r.html").read_text(encoding="utf-8")
     assert page.lower().startswith("<!doctype html>")
@@ -100,7 +98,7 @@ def test_a_page_is_written_where_a_name_asks_for_one(pytester, project):
 def test_a_report_that_cannot_be_written_is_said_and_the_others_are_written(pytester, project):
     project("good")
     (pytester.path / "a.md").mkdir()
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=a.md", "--riskguard-report=b.json")
+    result = pytester.runpytest("--riskguard", "--riskguard-report=a.md", "--riskguard-report=b.json")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["ERROR could not write the report a.md: *"])
@@ -114,7 +112,7 @@ def test_github_annotates_what_failed_at_its_line(pytester, project, monkeypatch
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
-    result = pytester.runpytest_subprocess("--riskguard", "-n", workers)
+    result = pytester.runpytest("--riskguard", "-n", workers)
     result.assert_outcomes(failed=4, passed=1)
     said = commands(result)
     assert [re.match(r"::error file=([^,]+),line=(\d+),", line).groups() for line in said] == [
@@ -133,21 +131,21 @@ def test_github_is_told_nothing_when_that_is_switched_off(pytester, project, mon
     project("loss")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
-    result = pytester.runpytest_subprocess("--riskguard", off)
+    result = pytester.runpytest("--riskguard", off)
     assert commands(result) == []
     assert not (pytester.path / "summary.md").exists()
 
 
 def test_outside_github_there_is_nothing_to_tell(pytester, project):
     project("loss")
-    assert commands(pytester.runpytest_subprocess("--riskguard")) == []
+    assert commands(pytester.runpytest("--riskguard")) == []
 
 
 def test_a_run_without_riskguard_tells_github_nothing(pytester, monkeypatch):
     pytester.makepyfile(TESTS.replace("(riskguard)", "()").replace("riskguard.assert", "riskguard_.assert"))
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
-    assert commands(pytester.runpytest_subprocess()) == []
+    assert commands(pytester.runpytest()) == []
     assert not (pytester.path / "summary.md").exists()
 
 
@@ -157,7 +155,7 @@ def test_github_is_told_of_a_broken_file_and_of_a_run_that_judged_nothing(pytest
     monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
     (pytester.path / "riskguard.yaml").write_text(world.YAML.replace("kind:", "knid:") % "1")
-    (said,) = commands(pytester.runpytest_subprocess("--riskguard"))
+    (said,) = commands(pytester.runpytest("--riskguard"))
     summary = (pytester.path / "summary.md").read_text(encoding="utf-8")
     assert summary.startswith(
         "## riskguard: no gate was judged\n\nError: <code>riskguard.yaml</code> ConfigError: line 6: "
@@ -167,14 +165,14 @@ def test_github_is_told_of_a_broken_file_and_of_a_run_that_judged_nothing(pytest
     )
     (pytester.path / "riskguard.yaml").unlink()
     pytester.makepyfile(test_own="def test_own(): pass")
-    (said,) = commands(pytester.runpytest_subprocess("--riskguard"))
+    (said,) = commands(pytester.runpytest("--riskguard"))
     assert said.startswith("::error title=riskguard::riskguard is on and no gate was judged")
 
 
 def test_a_summary_that_cannot_be_written_is_said_and_fails_nothing(pytester, project, monkeypatch):
     project("good")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "nowhere" / "summary.md"))
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     assert result.ret == 0
     result.stdout.fnmatch_lines(["riskguard: could not write GITHUB_STEP_SUMMARY: *"])
 
@@ -184,7 +182,7 @@ def test_a_summary_that_cannot_be_written_is_said_and_fails_nothing(pytester, pr
 def test_junit_properties_are_those_of_the_verdicts(pytester, project, workers, family):
     project("loss")
     pytester.makepyfile(test_search=TESTS)
-    pytester.runpytest_subprocess("--riskguard", "-n", workers, "--junitxml=j.xml", "-o", f"junit_family={family}")
+    pytester.runpytest("--riskguard", "-n", workers, "--junitxml=j.xml", "-o", f"junit_family={family}")
     found = properties(pytester.path / "j.xml")
     for name in ("no-risk", "test_fixture"):
         assert found[name]["riskguard.outcome"] == "fail"
@@ -197,7 +195,7 @@ def test_junit_properties_are_those_of_the_verdicts(pytester, project, workers, 
 
 def test_junit_properties_can_be_switched_off(pytester, project):
     project("loss")
-    pytester.runpytest_subprocess("--riskguard", "--junitxml=j.xml", "-o", "riskguard_junit=false")
+    pytester.runpytest("--riskguard", "--junitxml=j.xml", "-o", "riskguard_junit=false")
     assert properties(pytester.path / "j.xml") == {"no-risk": {}}
 
 
@@ -224,7 +222,7 @@ def test_hostile_texts_are_data_in_all_that_a_run_writes(pytester, hostile, monk
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_WORKSPACE", str(pytester.path))
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(pytester.path / "summary.md"))
-    result = pytester.runpytest_subprocess(
+    result = pytester.runpytest(
         "--riskguard",
         "-vv",
         "-n",

@@ -43,7 +43,7 @@ MIXED = """
 )
 def test_judging_nothing_is_red_unless_a_selection_explains_it(pytester, arguments, status):
     pytester.makepyfile(test_own="def test_own(): pass")
-    result = pytester.runpytest_subprocess("--riskguard", *arguments)
+    result = pytester.runpytest("--riskguard", *arguments)
     assert result.ret == status
     said = "ERROR riskguard is on and no gate was judged*"
     if status:
@@ -54,18 +54,18 @@ def test_judging_nothing_is_red_unless_a_selection_explains_it(pytester, argumen
 
 
 def test_no_tests_at_all_is_red_as_well(pytester):
-    assert pytester.runpytest_subprocess("--riskguard").ret == pytest.ExitCode.TESTS_FAILED
+    assert pytester.runpytest("--riskguard").ret == pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_a_required_number_of_gates_is_counted_where_all_verdicts_meet(pytester, project, workers):
     project("good")
     pytester.makepyfile(MIXED)
-    enough = pytester.runpytest_subprocess("--riskguard", "-n", workers, "--riskguard-require=5")
+    enough = pytester.runpytest("--riskguard", "-n", workers, "--riskguard-require=5")
     enough.assert_outcomes(passed=5)
     assert enough.ret == 0
     if workers == "2":
-        missing = pytester.runpytest_subprocess("--riskguard", "-n", workers, "--riskguard-require=6")
+        missing = pytester.runpytest("--riskguard", "-n", workers, "--riskguard-require=6")
         missing.assert_outcomes(passed=5)
         assert missing.ret == 1
         missing.stdout.fnmatch_lines(["ERROR gates judged: 5, --riskguard-require=6 asks for more"])
@@ -75,7 +75,7 @@ def test_the_report_is_valid_and_the_same_for_any_workers_and_order(pytester, pr
     project("loss")
     pytester.makepyfile(MIXED)
     for name, workers in (("serial", "0"), ("parallel", "2")):
-        result = pytester.runpytest_subprocess("--riskguard", "-n", workers, f"--riskguard-report={name}.json")
+        result = pytester.runpytest("--riskguard", "-n", workers, f"--riskguard-report={name}.json")
         result.assert_outcomes(passed=3, failed=2)
     serial = pytester.path / "serial.json"
     assert serial.read_bytes() == pytester.path.joinpath("parallel.json").read_bytes()
@@ -88,7 +88,7 @@ def test_the_report_is_valid_and_the_same_for_any_workers_and_order(pytester, pr
     rows = run.read_text().splitlines(keepends=True)
     random.Random(1).shuffle(rows)
     run.write_text("".join(rows))
-    pytester.runpytest_subprocess("--riskguard", "--riskguard-report=shuffled.json")
+    pytester.runpytest("--riskguard", "--riskguard-report=shuffled.json")
     shuffled = read_report(pytester.path / "shuffled.json")
     for verdict in (*report["verdicts"], *shuffled["verdicts"]):
         if verdict["inputs"]:
@@ -114,7 +114,7 @@ def test_verdicts_of_subtests_and_of_topics_that_are_no_text_reach_the_controlle
                 with subtests.test(part=part):
                     check("not_significantly_risky", scores, scores)
     """)
-    result = pytester.runpytest_subprocess("--riskguard", "-n", "2", "--riskguard-report=report.json")
+    result = pytester.runpytest("--riskguard", "-n", "2", "--riskguard-report=report.json")
     assert result.ret == 0
     verdicts = read_report(pytester.path / "report.json")["verdicts"]
     expected = 1 if result.parseoutcomes().get("skipped") else 4
@@ -124,7 +124,7 @@ def test_verdicts_of_subtests_and_of_topics_that_are_no_text_reach_the_controlle
 def test_a_report_that_cannot_be_written_is_one_line_and_red(pytester, project):
     project("good")
     pytester.mkdir("report.json")
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json")
+    result = pytester.runpytest("--riskguard", "--riskguard-report=report.json")
     result.assert_outcomes(passed=1)
     assert result.ret == 1
     result.stdout.fnmatch_lines(["ERROR could not write the report report.json: *"])
@@ -140,7 +140,7 @@ def test_a_crashed_worker_is_red_and_the_other_verdicts_are_kept(pytester, proje
         def test_crash():
             os._exit(3)
     """)
-    result = pytester.runpytest_subprocess("--riskguard", "-n", "2", "--riskguard-report=report.json")
+    result = pytester.runpytest("--riskguard", "-n", "2", "--riskguard-report=report.json")
     assert result.ret == 1
     result.stdout.fnmatch_lines(["*crashed while running*test_crash*"])
     verdicts = read_report(pytester.path / "report.json")["verdicts"]
@@ -162,7 +162,7 @@ def test_a_test_that_is_run_again_has_its_last_verdicts_only(pytester, project):
             item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
             return True
     """)
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json")
+    result = pytester.runpytest("--riskguard", "--riskguard-report=report.json")
     assert result.ret == 1
     assert len(read_report(pytester.path / "report.json")["verdicts"]) == 1
     assert len([line for line in result.outlines if line.startswith("FAIL loss ")]) == 1
@@ -170,7 +170,7 @@ def test_a_test_that_is_run_again_has_its_last_verdicts_only(pytester, project):
 
 def test_the_summary_lists_every_gate_with_its_margin(pytester, project):
     project("good")
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     result.stdout.fnmatch_lines(
         [
             "*= riskguard =*",
@@ -179,16 +179,16 @@ def test_the_summary_lists_every_gate_with_its_margin(pytester, project):
             "* refresh_baseline: the candidate is significantly better*",
         ]
     )
-    quiet = pytester.runpytest_subprocess("--riskguard", "-q")
+    quiet = pytester.runpytest("--riskguard", "-q")
     quiet.stdout.no_fnmatch_line("PASS*")
-    none = pytester.runpytest_subprocess("--riskguard", "--no-summary")
+    none = pytester.runpytest("--riskguard", "--no-summary")
     none.stdout.no_fnmatch_line("PASS*")
 
 
 def test_nothing_is_written_that_was_not_asked_for(pytester, project):
     project("good")
     before = sorted(path.relative_to(pytester.path) for path in pytester.path.rglob("*"))
-    result = pytester.runpytest_subprocess("--riskguard", "-p", "no:cacheprovider")
+    result = pytester.runpytest("--riskguard", "-p", "no:cacheprovider")
     result.assert_outcomes(passed=1)
     after = {path.relative_to(pytester.path) for path in pytester.path.rglob("*")}
     ours = {path for path in after if not path.parts[0].startswith(("runpytest-", "stdout", "stderr"))}
@@ -206,4 +206,4 @@ def test_a_plain_assertion_tells_what_charts_draw_only_where_a_report_is_written
             assert (verdict.exhibits is not None) == {bool(options)}
         """
     )
-    pytester.runpytest_subprocess("--riskguard", *options).assert_outcomes(passed=1)
+    pytester.runpytest("--riskguard", *options).assert_outcomes(passed=1)

@@ -30,7 +30,7 @@ def tagged(project, pytester):
 
 
 def test_each_value_is_an_item_and_all_are_a_family(tagged, pytester):
-    result = pytester.runpytest_subprocess("--riskguard", "--riskguard-report=r.json")
+    result = pytester.runpytest("--riskguard", "--riskguard-report=r.json")
     result.assert_outcomes(failed=1, passed=1)
     result.stdout.fnmatch_lines(["*significantly risky: URisk(alpha=1)*(AP, kind=code, 12 topics; worst: t07)*"])
     result.stdout.fnmatch_lines(["*riskguard.yaml::kinds[[]code]*"])
@@ -43,7 +43,7 @@ def test_each_value_is_an_item_and_all_are_a_family(tagged, pytester):
 
 
 def test_an_item_can_be_asked_for_by_its_id(tagged, pytester):
-    result = pytester.runpytest_subprocess("--riskguard", "riskguard.yaml::kinds[words__rm_-rf]")
+    result = pytester.runpytest("--riskguard", "riskguard.yaml::kinds[words__rm_-rf]")
     result.assert_outcomes(passed=1)
 
 
@@ -61,7 +61,7 @@ def test_collecting_loads_no_scipy(tagged, pytester):
 
 def test_a_slice_that_there_is_not_is_a_failing_item_at_its_line(tagged, pytester):
     (tagged / "riskguard.yaml").write_text(YAML.replace("slice: kind,", "slice: kid,"))
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         ["*riskguard.yaml:5: slice of gate 'kinds': there is no tag 'kid'; did you mean 'kind'?"]
@@ -85,4 +85,4 @@ def test_the_fixture_asks_about_a_slice(tagged, pytester):
                 riskguard.check("not_significantly_risky", run, "prod", slice="kind=codes")
         """
     )
-    pytester.runpytest_subprocess("--riskguard", "--riskguard-no-yaml").assert_outcomes(passed=1)
+    pytester.runpytest("--riskguard", "--riskguard-no-yaml").assert_outcomes(passed=1)

@@ -36,7 +36,7 @@ def test_every_way_in_gives_the_same_verdict(pytester, project, monkeypatch, cap
             riskguard.check("not_significantly_risky", riskguard.run("candidate.run"), "prod", alpha={alpha})
         """
     )
-    pytester.runpytest_subprocess("--riskguard", "--riskguard-report=report.json")
+    pytester.runpytest("--riskguard", "--riskguard-report=report.json")
     by_yaml, by_fixture = read_report(folder / "report.json")["verdicts"]
     assert (by_yaml["gate"], by_fixture["gate"]) == ("no-risk", "test_fixture.py::test_fixture")
 

@@ -42,7 +42,7 @@ def test_gates_are_collected_exactly_once_whatever_is_named(pytester, project, a
     project("good")
     pytester.makeini(f"[pytest]\ntestpaths = {testpaths}" if testpaths else "[pytest]")
     pytester.mkdir("sub").joinpath("test_own.py").write_text("def test_own(): pass")
-    result = pytester.runpytest_subprocess("--riskguard", "--collect-only", "-q", *arguments)
+    result = pytester.runpytest("--riskguard", "--collect-only", "-q", *arguments)
     assert result.ret == 0
     assert sorted(collected(result)) == sorted(["riskguard.yaml::no-risk", *tests])
 
@@ -51,7 +51,7 @@ def test_gates_are_collected_exactly_once_whatever_is_named(pytester, project, a
 def test_gates_are_not_collected_with_node_ids_or_when_told_not_to(pytester, project, arguments):
     project("good")
     pytester.mkdir("sub").joinpath("test_own.py").write_text("def test_own(): pass")
-    result = pytester.runpytest_subprocess("--riskguard", "--collect-only", "-q", *arguments)
+    result = pytester.runpytest("--riskguard", "--collect-only", "-q", *arguments)
     assert collected(result) == ["sub/test_own.py::test_own"]
 
 
@@ -59,9 +59,9 @@ def test_a_gate_file_where_pytest_does_not_look_is_collected_all_the_same(pytest
     project("good", into=".search")
     project("good")
     pytester.makeini("[pytest]\nriskguard_config = riskguard.yaml .search/riskguard.yaml")
-    result = pytester.runpytest_subprocess("--riskguard", "--collect-only", "-q")
+    result = pytester.runpytest("--riskguard", "--collect-only", "-q")
     assert sorted(collected(result)) == [".search/riskguard.yaml::no-risk", "riskguard.yaml::no-risk"]
-    result = pytester.runpytest_subprocess(
+    result = pytester.runpytest(
         "--riskguard", "--collect-only", "-q", "--ignore=.search/riskguard.yaml", "-k", "no-risk"
     )
     assert collected(result) == ["riskguard.yaml::no-risk"]
@@ -73,7 +73,7 @@ def test_from_a_folder_below_the_rootdir_gates_are_collected_too(pytester, proje
     pytester.mkdir("sub").joinpath("test_own.py").write_text("def test_own(): pass")
     pytester.chdir()
     monkeypatch.chdir("sub")
-    result = pytester.runpytest_subprocess("--riskguard", "--collect-only", "-q", "--rootdir=..", "-c", "../tox.ini")
+    result = pytester.runpytest("--riskguard", "--collect-only", "-q", "--rootdir=..", "-c", "../tox.ini")
     assert sorted(collected(result)) == ["riskguard.yaml::no-risk", "sub/test_own.py::test_own"]
 
 
@@ -88,20 +88,20 @@ def test_each_measure_and_alpha_is_an_item_and_can_be_selected(pytester, project
         "riskguard.yaml::strict[P(rel=1)@5-5]",
         "riskguard.yaml::lenient",
     ]
-    assert collected(pytester.runpytest_subprocess(*collect)) == items
-    assert collected(pytester.runpytest_subprocess(*collect, items[1])) == items[1:2]
-    assert collected(pytester.runpytest_subprocess(*collect, "-k", "strict and AP")) == items[:2]
-    assert collected(pytester.runpytest_subprocess(*collect, "--deselect", items[4])) == items[:4]
-    assert collected(pytester.runpytest_subprocess(*collect, "-m", "not slow")) == items
+    assert collected(pytester.runpytest(*collect)) == items
+    assert collected(pytester.runpytest(*collect, items[1])) == items[1:2]
+    assert collected(pytester.runpytest(*collect, "-k", "strict and AP")) == items[:2]
+    assert collected(pytester.runpytest(*collect, "--deselect", items[4])) == items[:4]
+    assert collected(pytester.runpytest(*collect, "-m", "not slow")) == items
 
 
 def test_last_failed_runs_the_failed_gate_only(pytester, project):
     project("churn")
     pytester.path.joinpath("riskguard.yaml").write_text(SEVERAL.replace('[AP, "P(rel=1)@5"]', "AP"))
     pytester.makepyfile("def test_own(): pass")
-    first = pytester.runpytest_subprocess("--riskguard")
+    first = pytester.runpytest("--riskguard")
     first.assert_outcomes(passed=3, failed=1)
-    second = pytester.runpytest_subprocess("--riskguard", "--lf")
+    second = pytester.runpytest("--riskguard", "--lf")
     second.assert_outcomes(failed=1)
     second.stdout.fnmatch_lines(["FAILED riskguard.yaml::strict[[]AP-5] - RiskyError: significantly risky: *"])
 
@@ -126,7 +126,7 @@ def test_a_broken_riskguard_yaml_is_a_failing_item_at_its_line(pytester, project
     path = pytester.path / "riskguard.yaml"
     path.write_text(path.read_text().replace("alpha:", "alhpa:"))
     pytester.makepyfile("def test_own(): pass")
-    result = pytester.runpytest_subprocess("--riskguard", "-n", workers)
+    result = pytester.runpytest("--riskguard", "-n", workers)
     result.assert_outcomes(passed=1, failed=1)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.stdout.fnmatch_lines(
@@ -147,7 +147,7 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
             if report.failed:
                 print("LOCATION", report.location)
     """)
-    result = pytester.runpytest_subprocess("--riskguard", "--tb=line", "--junitxml=junit.xml", "-s")
+    result = pytester.runpytest("--riskguard", "--tb=line", "--junitxml=junit.xml", "-s")
     assert result.ret == 1
     result.stdout.fnmatch_lines(
         [
@@ -185,7 +185,7 @@ def test_a_mistake_in_the_file_is_a_message_without_a_traceback(pytester, projec
     project("good")
     path = pytester.path / "riskguard.yaml"
     path.write_text(path.read_text().replace(old, new))
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
     assert result.ret == 1
     result.stdout.fnmatch_lines([message])
@@ -213,7 +213,7 @@ def test_no_live_candidate_can_leave_its_gate_unjudged_and_green(pytester, proje
     path.write_text(path.read_text().replace("candidate: candidate.run", "candidate: {retrieve: 'own:ask'}"))
     pytester.makeini("[pytest]\npythonpath = .")
     pytester.path.joinpath("own.py").write_text(module + "\n")
-    result = pytester.runpytest_subprocess("--riskguard")
+    result = pytester.runpytest("--riskguard")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([message, "INCOMPARABLE  riskguard.yaml::no-risk*"])
@@ -234,7 +234,7 @@ def test_an_interrupt_in_a_search_ends_the_run(pytester, project, failure):
 @pytest.mark.parametrize("argument", ["sub/riskguard.yaml", "sub/riskguard.yaml::no-risk"])
 def test_a_gate_file_that_is_named_is_collected_though_no_setting_names_it(pytester, project, argument):
     project("good", into="sub")
-    result = pytester.runpytest_subprocess("--riskguard", argument)
+    result = pytester.runpytest("--riskguard", argument)
     assert result.ret == 0
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["PASS *sub/riskguard.yaml::no-risk*"])
@@ -246,10 +246,10 @@ def test_a_gate_file_that_is_left_out_of_a_folder_is_said_in_the_header(pytester
     pytester.mkdir("sub/inner")
     line = "riskguard: sub/riskguard.yaml is not among riskguard_config: its gates are not run"
     for folder in ("sub", "sub/inner"):
-        result = pytester.runpytest_subprocess("--riskguard", "--collect-only", folder)
+        result = pytester.runpytest("--riskguard", "--collect-only", folder)
         assert result.outlines.count(line) == 1
     for arguments in ((), ("sub/riskguard.yaml",), ("sub", "--riskguard-no-yaml")):
-        result = pytester.runpytest_subprocess("--riskguard", "--collect-only", *arguments)
+        result = pytester.runpytest("--riskguard", "--collect-only", *arguments)
         assert line not in result.outlines
     pytester.path.joinpath("sub", "riskguard.yaml").write_text("collection: {qrels: qrels.txt}\n")
-    assert line not in pytester.runpytest_subprocess("--riskguard", "--collect-only", "sub").outlines
+    assert line not in pytester.runpytest("--riskguard", "--collect-only", "sub").outlines
