@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.findings import (
     Diagnostics,
     Estimates,
@@ -25,6 +24,9 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.serialization import from_plain, to_plain
+
+if TYPE_CHECKING:  # numpy is loaded with it, which a run that only collects gates does not need
+    from pytest_riskguard.evaluation.scores import TopicScores
 
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 

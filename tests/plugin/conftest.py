@@ -1,8 +1,8 @@
 """Small projects to run pytest in, as their users would.
 
 ``pytester.runpytest`` runs pytest in the process of the test, which takes a fifth of the time that a process of its
-own does. ``runpytest_subprocess`` is for what depends on the process: what it has imported, how it ends, its terminal.
-``pytest --runpytest=subprocess tests/plugin`` runs all of them in processes of their own.
+own does. ``runpytest_subprocess`` is for what depends on the process: what it has imported, how it ends, its
+terminal. ``pytest --runpytest=subprocess tests/plugin`` runs all of them in processes of their own.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import altair  # noqa: F401 - as the modules below
 import pytest
+import vl_convert  # noqa: F401 - can be imported only once in a process
 
 import pytest_riskguard
 from tests.plugin import world
