@@ -32,15 +32,8 @@ Matrix = tuple[tuple[float | None, ...], ...]
 class Member:
     """One system for one measure.
 
-    Attributes
-    ----------
-    system : str
-    mean : float
-        In units of the measure.
-    correlation_lowest, correlation_median, correlation_highest : float or None
-        Over topics with the other systems; None where its scores, or those of all others, do not vary over topics.
-    missing : tuple of str
-        Topics that it did not answer; it scores 0 there.
+    Correlations are over topics with the other systems; None where its scores, or those of all others, do not vary.
+    On ``missing`` topics, which it did not answer, it scores 0.
     """
 
     system: str
@@ -72,17 +65,9 @@ class OddPair:
 class Standing:
     """One system at one alpha, against all the others as baselines.
 
-    Attributes
-    ----------
-    system : str
-    urisk_lowest, urisk_median, urisk_highest : float
-        Over baselines, in units of the measure.
-    place_mean, place_best, place_worst : float or None
-        By URisk, 1 is the least risky; None in a pool of two.
-    firsts : int
-        Baselines under which no other system has a better place.
-    zrisk, georisk : float or None
-        In the whole pool; None where a score is below 0.
+    URisk and places (by URisk, 1 is the least risky; None in a pool of two) are over baselines; ``firsts`` counts the
+    baselines under which no other system has a better place. ``zrisk`` and ``georisk`` are in the whole pool; None
+    where a score is below 0.
     """
 
     system: str
@@ -99,18 +84,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Places of the systems under every baseline.
+    """Places of the systems under every baseline, by ``urisk`` or ``trisk``; ties share the mean of their places.
 
-    Attributes
-    ----------
-    by : str
-        ``urisk`` or ``trisk``.
-    places : Matrix
-        1 is the least risky, ties share the mean of their places; None on the diagonal.
-    pairs, pairs_changing : int
-        Pairs of systems, and those whose order depends on the baseline.
-    friedman, durbin : RankTest or None
-        With each baseline's own 0 among the values, as in ECIR 2014, and without it.
+    ``pairs_changing`` counts the pairs of systems whose order depends on the baseline. ``friedman`` ranks each
+    baseline's own 0 as well, as ECIR 2014 does; ``durbin`` does not.
     """
 
     by: str
@@ -156,15 +133,10 @@ class Order:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How much two orders agree.
+    """How much two orders agree: rank-biased overlap at phi 0.9, and Kendall's tau-b.
 
-    Attributes
-    ----------
-    first, second : Order
-    overlap_lower, overlap_residual : float
-        Rank-biased overlap at phi 0.9. Their sum is the overlap of the pool taken as complete.
-    tau : float or None
-        Kendall's tau-b; None where all systems are tied in an order.
+    The two parts of the overlap add up to that of the pool taken as complete. ``tau`` is None where all systems are
+    tied in an order.
     """
 
     first: Order
@@ -178,17 +150,9 @@ class Agreement:
 class PoolReport:
     """The study of a pool.
 
-    Attributes
-    ----------
-    systems : tuple of str
-        In the order of every row and column.
-    qrels : str or None
-        Digest of the judgements; None for scores without any.
-    digests : tuple of (str or None)
-        Of each system's run or scores.
-    measures : tuple of MeasureStudy
-    agreements : tuple of Agreement
-        Between the orders of one measure, and between measures at the same alpha; none in a pool of two.
+    ``systems`` is the order of every row and column; ``qrels`` and ``digests`` identify the judgements and each
+    system's run or scores. Agreements are between the orders of one measure, and between measures at the same alpha;
+    a pool of two has none.
     """
 
     systems: tuple[str, ...]
@@ -206,21 +170,13 @@ def pool_report(
     Parameters
     ----------
     pools : sequence of pairs
-        For each measure the scores of the systems on the same topics, and for each system the topics that it did not
-        answer. Systems are the same for all measures, in the same order. Scores may be negative.
+        For each measure, at least one, the scores of the systems, at least two, on the same topics, and for each
+        system the topics that it did not answer. Systems are the same for all measures, in the same order. Scores may
+        be negative.
     alphas : sequence of float
         Extra weights of a loss, at least 0, all different.
-
-    Raises
-    ------
-    ValueError
-        No measure, fewer than two systems or more than 200.
     """
-    if not pools:
-        raise ValueError("expected scores for at least one measure, found none")
     systems = pools[0][0]
-    if not MIN_SYSTEMS <= len(systems) <= MAX_SYSTEMS:
-        raise ValueError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems, got {len(systems)}")
     measures = [_measure(pool, missing, alphas=alphas) for pool, missing in pools]
     return PoolReport(
         systems=tuple(system.name for system in systems),
