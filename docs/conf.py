@@ -6,6 +6,7 @@ import re
 import shutil
 import sys
 import tomllib
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,11 @@ exclude_patterns = ["_build"]
 highlight_language = "none"
 myst_heading_anchors = 4  # those that GitHub gives to headings
 
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 120
 autodoc_type_aliases = {name: name for name in ("ArrayLike", "FloatArray", "BoolArray", "IntArray")}
 napoleon_google_docstring = False
-napoleon_use_ivar = True
+napoleon_custom_sections = [("Attributes", "params_style")]  # a short list, where names may share a line
 napoleon_use_rtype = False
 nitpicky = True
 # Types are written for people, as "array, shape (n_topics,)"; the words are not all names of classes.
@@ -77,6 +80,13 @@ def resolve_short_name(_app: Sphinx, env: BuildEnvironment, node: pending_xref, 
         return None
     docname, anchor = places.pop()
     return make_refnode(_app.builder, node["refdoc"], docname, anchor, [content])
+
+
+def without_fields(
+    _app: Sphinx, what: str, _name: str, thing: Any, _options: Any, _signature: str, _returns: str
+) -> tuple[str, str] | None:
+    """Leave out the arguments of results: their fields are listed below, and nobody calls them."""
+    return ("", "") if what == "class" and is_dataclass(thing) else None
 
 
 class ImportsPicture(SphinxDirective):
@@ -125,4 +135,5 @@ def setup(app: Sphinx) -> None:
     app.add_directive("command-help", CommandHelp)
     app.connect("source-read", add_contents)
     app.connect("missing-reference", resolve_short_name)
+    app.connect("autodoc-process-signature", without_fields)
     app.connect("build-finished", write_front_page)

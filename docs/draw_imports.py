@@ -98,8 +98,8 @@ def rows_of(level: dict[str, int], ways: list[list[tuple[int, Slot]]]) -> list[l
     for part in sorted(level):
         rows[level[part]].append(part)
     for way in ways:
-        for row, slot in way[1:-1]:
-            rows[row].append(slot)
+        for number, slot in way[1:-1]:
+            rows[number].append(slot)
     neighbours: dict[Slot, list[tuple[int, Slot]]] = {}
     for way in ways:
         for upper, lower in pairwise(way):
@@ -107,8 +107,10 @@ def rows_of(level: dict[str, int], ways: list[list[tuple[int, Slot]]]) -> list[l
             neighbours.setdefault(lower[1], []).append(upper)
     for sweep in range(SWEEPS):
         position = {slot: (i + 0.5) / len(row) for row in rows for i, slot in enumerate(row)}
-        for number, row in enumerate(rows) if sweep % 2 else reversed(list(enumerate(rows))):
-            side = number - 1 if sweep % 2 else number + 1
+        upwards = sweep % 2 == 1
+        numbers = range(len(rows)) if upwards else reversed(range(len(rows)))
+        for number in numbers:
+            row, side = rows[number], number - 1 if upwards else number + 1
             weight = {}
             for slot in row:
                 near = [position[other] for at, other in neighbours.get(slot, []) if at == side]
