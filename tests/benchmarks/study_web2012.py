@@ -8,7 +8,6 @@ R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with confide
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from pytest_riskguard.inference import Interval, intervals, shapiro_wilk
 from pytest_riskguard.inference.intervals import METHODS
 from pytest_riskguard.risk import linear, minus_limits
 from tests.published import web2012
+from tests.published.csv_tables import print_or_write
 from tests.shared_data import SHARED
 
 #: The whole weight of a loss, 1 + alpha.
@@ -107,21 +107,20 @@ def normality_table(differences: dict[str, np.ndarray]) -> Iterator[str]:
 
 
 def tables(shared: Path) -> dict[str, str]:
-    """The three tables, by name."""
+    """The three tables, by the name of their file."""
     runs, baseline = web2012.submitted(shared), web2012.indri_casp(shared)
     differences = {run: scores - baseline for run, scores in runs.items()}
     best = sorted(runs, key=lambda run: (-runs[run].mean(), run))
     every = list(settings(differences))
     return {
-        "intervals": "\n".join(interval_table(every, best[: round(KEPT * len(best))])),
-        "disagreements": "\n".join(disagreement_table(every)),
-        "normality": "\n".join(normality_table(differences)),
+        "study-intervals": "\n".join(interval_table(every, best[: round(KEPT * len(best))])),
+        "study-disagreements": "\n".join(disagreement_table(every)),
+        "study-normality": "\n".join(normality_table(differences)),
     }
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    print("\n\n".join(tables(SHARED).values()))
+    print_or_write(__doc__, tables(SHARED))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 """The papers' tables of pools beside ours, as docs/reproduction.md shows them.
 
-Run from the checkout: ``python -m tests.published.pools``; needs the folder of real runs.
+Run from the checkout: ``python -m tests.published.pools``; needs the folder of real runs. ``--write``
+puts the tables into docs/data/reproduction.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +15,7 @@ from scipy.special import ndtr
 
 from pytest_riskguard.risk import georisk, georisk_curve, minus, reference_scores, trisk, urisk, zrisk, zrisk_curve
 from tests.published import test_airs2019, test_ecir2014, test_sigir2016, web2012
+from tests.published.csv_tables import print_or_write
 from tests.shared_data import SHARED
 
 
@@ -94,18 +95,17 @@ def reference_baselines(pool: dict[str, np.ndarray]) -> Iterator[str]:
 
 
 def tables(shared: Path) -> dict[str, str]:
-    """The three tables, by paper."""
+    """The three tables, by the name of their file."""
     pool = {**web2012.submitted(shared), "indriCASP": web2012.indri_casp(shared)}
     return {
-        "ecir2014": "\n".join(reference_baselines(pool)),
-        "sigir2016": "\n".join(multiple_baselines(pool)),
-        "airs2019": "\n".join(minus_convention(pool)),
+        "reference-baselines": "\n".join(reference_baselines(pool)),
+        "multiple-baselines": "\n".join(multiple_baselines(pool)),
+        "minus-convention": "\n".join(minus_convention(pool)),
     }
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    print("\n\n".join(tables(SHARED).values()))
+    print_or_write(__doc__, tables(SHARED))
 
 
 if __name__ == "__main__":
