@@ -17,7 +17,7 @@ from pytest_riskguard.rounding import ROUNDING_ERROR
 from tests.docs.pages import DOCS
 
 STATED = [
-    ("explanation/rules.md", "From 10 to 24 topics", (decision.FEWEST_TOPICS, decision.FEW_TOPICS - 1) == (10, 24)),
+    ("explanation/rules.md", "With 10 to 24 topics", (decision.FEWEST_TOPICS, decision.FEW_TOPICS - 1) == (10, 24)),
     ("explanation/rules.md", "Fewer than 10 topics: `inconclusive`", decision.FEWEST_TOPICS == 10),
     ("explanation/rules.md", "within 1e-12 of that counts as having reached it", ROUNDING_ERROR == 1e-12),
     (
@@ -32,8 +32,8 @@ STATED = [
     ),
     ("explanation/rules.md", "differing by more than 1e-12", ROUNDING_ERROR == 1e-12),
     ("explanation/rules.md", "moves by more than 1e-6", COUNTED == 1e-6),
-    ("explanation/rules.md", "A loss of 1e-6 or less is none", COUNTED == 1e-6),
-    ("explanation/rules.md", "fewer than 250 topics carries", notices.ENOUGH_FOR_STUDENT == 250),
+    ("explanation/rules.md", "A loss of 1e-6 or less is\nnone", COUNTED == 1e-6),
+    ("explanation/rules.md", "fewer than 250 topics warns", notices.ENOUGH_FOR_STUDENT == 250),
     ("how-to/judge-several-gates.md", "in 18 % of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
     ("explanation/alpha.md", "at every alpha (up to a million)", sensitivity.LARGEST_ALPHA == 2**20),
     ("explanation/intervals.md", "With up to 30\nchanged topics", MOST_ENUMERATED == 30),
