@@ -87,16 +87,9 @@ def _deviation(values: FloatArray) -> float | None:
 
 @dataclass(frozen=True)
 class Effect:
-    """A fall of URisk and what it takes to detect it.
+    """A fall of URisk below 0, the power to detect it now, and the topics needed for the power that is asked for.
 
-    Attributes
-    ----------
-    size : float
-        How far URisk falls below 0, in units of the measure.
-    power : float or None
-        The probability that the gate fails for it with the topics at hand; None without anything to plan from.
-    topics_needed : int or None
-        The number of topics from which the power is the one asked for; None where no number is enough.
+    ``power`` is None without anything to plan from, ``topics_needed`` also where no number of topics is enough.
     """
 
     size: float
@@ -106,44 +99,11 @@ class Effect:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one gate can detect.
+    """What one gate can detect, in units of the measure; "Plans as JSON" in the reference describes every field.
 
-    Attributes
-    ----------
-    measure, alpha, level, method, tolerance
-        Of the gate.
-    power : float
-        The probability of detecting an effect that is asked for.
-    candidate : str or None
-        None where differences are assumed.
-    baseline : str
-    slice : str or None
-        ``TAG=VALUE``: the topics that the gate is about; None for all.
-    correlation : float or None
-        Assumed between the scores of candidate and baseline over topics; None where differences are observed.
-    topics : int
-        At hand.
-    changed, changes_needed : int or None
-        Topics that changed, and the fewest changed topics with which the gate can fail, whatever their values.
-    urisk, standard_deviation : float, float or None
-        Of the trade-off scores, in units of the measure; the deviation is None for a single topic.
-    decisive : str or None
-        The interval that decides.
-    critical : float or None
-        Standard errors between the mean and its upper limit; None where scores do not vary.
-    cannot_fail : bool
-        Whether the gate passes whatever the values of this many changed topics.
-    minimum_detectable_effect : float or None
-        The smallest fall of URisk below 0 that is detected with this power, tolerance included; None where the gate
-        cannot fail, has too few topics, or nothing changed.
-    churn, churn_power : float, float or None
-        URisk of a change that moves topics as much but does not move the mean, and the probability that the gate
-        fails for it.
-    effects : tuple of Effect
-        Those asked for.
-    topics_for_tolerance : int or None
-        The number of topics from which a URisk like this one is shown to be above ``-tolerance``; None where no
-        number is enough, or differences are assumed.
+    ``changed`` and ``topics_for_tolerance`` are None where differences are assumed; ``minimum_detectable_effect`` is
+    None where nothing changed, or where the gate cannot fail with so few topics or changes. ``churn`` is the URisk of
+    a change that moves topics as much but does not move the mean.
     """
 
     measure: str | None
