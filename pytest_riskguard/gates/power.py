@@ -99,7 +99,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Plan:
-    """What one gate can detect, in units of the measure; "Plans as JSON" in the reference describes every field.
+    """What one gate can detect, in units of the measure; the reference of ``riskguard power`` has every field.
 
     ``changed`` and ``topics_for_tolerance`` are None where differences are assumed; ``minimum_detectable_effect`` is
     None where nothing changed, or where the gate cannot fail with so few topics or changes. ``churn`` is the URisk of

@@ -287,9 +287,9 @@ def test_hostile_names_reach_the_terminal_as_text(command, folder):
 
 def test_each_field_is_in_the_reference(command):
     page = (DOCS / "reference/command-line.md").read_text(encoding="utf-8")
-    text = page[page.index("## A pool as JSON") :]
+    text = page[page.index("## `riskguard pool`") :]
     rows = [line for line in text.splitlines() if line.startswith("| `")]
-    said = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    said = {name for row in rows for name in re.findall(r"`\.*(\w+)(?:\[\])?`", row)}
     parts = (
         pool_figures.PoolReport,
         pool_figures.MeasureStudy,
