@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_riskguard.evaluation.reading import system_name
 from pytest_riskguard.evaluation.runs import Rankings
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.text_files import system_name
 from pytest_riskguard.gates.spec import Gate
 
 

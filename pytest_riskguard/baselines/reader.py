@@ -6,15 +6,16 @@ import difflib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from pytest_riskguard.baselines import files, surroundings
+from pytest_riskguard.baselines import atomic_folder, provenance
+from pytest_riskguard.baselines.entry import RUN, StoredBaseline, StoredScores
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.names import name_problem
-from pytest_riskguard.baselines.staleness import Staleness, staleness
-from pytest_riskguard.baselines.stored import RUN, StoredBaseline, StoredScores
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels
@@ -23,6 +24,22 @@ _ATTEMPTS = 16
 """How often a baseline is read that is replaced in the middle of being read."""
 
 _Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True)
+class Staleness:
+    """Age of a baseline. It depends on the clock: to be shown to people, never to move a verdict.
+
+    Attributes
+    ----------
+    days : int
+        Whole days since it was stored; 0 for a clock that is behind.
+    accepted_since : int
+        Other runs that any baseline of the store has accepted since then in place of what it held.
+    """
+
+    days: int
+    accepted_since: int
 
 
 class StoreReader:
@@ -46,7 +63,7 @@ class StoreReader:
             ``missing_input``: the store is there but cannot be read.
         """
         with self._reading():
-            held = files.held_names(self.root)
+            held = atomic_folder.held_names(self.root)
         return tuple(sorted(name for name in held if name_problem(name) is None))
 
     def manifest(self, name: str) -> Manifest:
@@ -239,7 +256,7 @@ class StoreReader:
                 with suppress(BaselineError):
                     manifests[other] = self.manifest(other)
         manifests[name] = self.manifest(name)
-        return staleness(name, manifests, now=now or surroundings.now())
+        return staleness(name, manifests, now=now or provenance.now())
 
     def run(self, name: str) -> Path:
         """Where the run of a baseline lies, once it is known to be the one that was stored.
@@ -279,7 +296,7 @@ class StoreReader:
     def _baseline(self, name: str) -> StoredBaseline:
         check_name(name)
         with self._reading():
-            folder = files.newest(self.root, name)
+            folder = atomic_folder.newest(self.root, name)
         if folder is None:
             raise self._unknown(name)
         baseline = StoredBaseline(self.root, name, folder)
@@ -312,3 +329,32 @@ def check_name(name: str) -> None:
     """Raise ``UsageError`` for a text that cannot name a baseline."""
     if problem := name_problem(name):
         raise UsageError(f"{name!r} cannot name a baseline: {problem}")
+
+
+def staleness(name: str, manifests: Mapping[str, Manifest], *, now: str) -> Staleness:
+    """Age of one of the baselines of a store.
+
+    Parameters
+    ----------
+    name : str
+        One of ``manifests``.
+    manifests : mapping name -> Manifest
+        Those of the store that can be read.
+    now : str
+        ISO 8601, as manifests say when they were made.
+    """
+    own = manifests[name]
+    stored = _time(own.created)
+    since = {run for manifest in manifests.values() for run, when in _accepted(manifest) if _time(when) > stored}
+    return Staleness(max((_time(now) - stored).days, 0), len(since - {own.digests.run}))
+
+
+def _accepted(manifest: Manifest) -> list[tuple[str, str]]:
+    """Each run that was accepted in place of another, and when."""
+    chain = [(earlier.run, earlier.created) for earlier in manifest.history]
+    return [*chain, (manifest.digests.run, manifest.created)][1:]
+
+
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_riskguard._version import __version__
-from pytest_riskguard.baselines import files, surroundings
+from pytest_riskguard.baselines import atomic_folder, provenance
+from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES
 from pytest_riskguard.baselines.manifest import (
     FIXED,
     Digests,
@@ -17,7 +18,6 @@ from pytest_riskguard.baselines.manifest import (
     StoredReplicate,
     StoredTopics,
 )
-from pytest_riskguard.baselines.stored import MANIFEST, RUN, SCORES
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, provider_of
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
@@ -115,25 +115,25 @@ class ScoredRun:
         OSError
             The folder cannot be written.
         """
-        if self.keep_run and files.copy_compressed(self.run, folder / RUN) != self.digest:
+        if self.keep_run and atomic_folder.copy_compressed(self.run, folder / RUN) != self.digest:
             raise BaselineError(f"{self.run} changed while it was being stored; try again")
         write_scores(folder / SCORES, self.scores)
         manifest = Manifest(
-            created=surroundings.now() if stored is None else stored.created,
+            created=provenance.now() if stored is None else stored.created,
             digests=Digests(
                 run=self.digest,
                 qrels=self.judgements.digest,
-                scores=files.sha256((folder / SCORES).read_bytes()),
+                scores=atomic_folder.sha256((folder / SCORES).read_bytes()),
                 topics=self.topics_digest,
             ),
             measures=tuple(map(_stored_measure, self.measures)),
             topics=_stored_topics(self.scores[0]),
             run_kept=self.keep_run,
             versions={
-                "ir-measures": surroundings.distribution_version("ir-measures") or "unknown",
+                "ir-measures": provenance.distribution_version("ir-measures") or "unknown",
                 "pytest-riskguard": __version__,
             },
-            git=surroundings.git_state(store) if stored is None else stored.git,
+            git=provenance.git_state(store) if stored is None else stored.git,
             note=self.note,
             replicates=replicates,
             kind=kind,
@@ -152,7 +152,7 @@ def _check_note(note: str) -> None:
 
 def _stored_measure(name: str) -> StoredMeasure:
     provider = str(provider_of(parse_measure(name)).NAME)
-    return StoredMeasure(name, provider, surroundings.provider_version(provider))
+    return StoredMeasure(name, provider, provenance.provider_version(provider))
 
 
 def _stored_topics(scores: TopicScores) -> StoredTopics:

@@ -14,13 +14,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pytest_riskguard.baselines import files, surroundings
-from pytest_riskguard.baselines.history import MeanChange, Promotion, carried, one_further, rescored
+from pytest_riskguard.baselines import atomic_folder, provenance
+from pytest_riskguard.baselines.entry import StoredScores, mean_score
 from pytest_riskguard.baselines.manifest import FIXED, KINDS, EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.reader import StoreReader, check_name
-from pytest_riskguard.baselines.replicates import one_less, one_more, scored_again
+from pytest_riskguard.baselines.rewrite import (
+    MeanChange,
+    Promotion,
+    rescored,
+    rescored_replicates,
+    with_earlier,
+    with_history,
+    with_replicate,
+    without_replicate,
+)
 from pytest_riskguard.baselines.scored_run import ScoredRun
-from pytest_riskguard.baselines.stored import StoredScores, mean_score
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 
 __all__ = ["LOCK", "LOCK_TIMEOUT", "Store", "StoredScores"]
@@ -107,7 +115,7 @@ class Store(StoreReader):
         scored = ScoredRun.read(
             run, name=name, qrels=qrels, topics=topics, measures=measures, note=note, keep_run=keep_run
         )
-        with self._writing(), files.temporary_folder(self.root) as folder:
+        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
             self._check_free(name, replace=replace)
             replicates: tuple[StoredReplicate, ...] = ()
             history: tuple[EarlierRun, ...] = ()
@@ -115,14 +123,14 @@ class Store(StoreReader):
             with suppress(DataError):  # there is none yet, or a link out of the store
                 replaced = self._baseline(name)
             if replaced is not None:
-                replicates = scored_again(replaced, scored, folder)
-                history = () if forget_history else carried(replaced, folder)
+                replicates = rescored_replicates(replaced, scored, folder)
+                history = () if forget_history else with_history(replaced, folder)
                 with suppress(DataError):  # damaged: nobody knows what it stood for
                     kind = kind or replaced.manifest().kind
             manifest = scored.write(
                 folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history
             )
-            files.publish(folder, self.root / name)
+            atomic_folder.publish(folder, self.root / name)
         return manifest
 
     def add_replicate(
@@ -176,12 +184,12 @@ class Store(StoreReader):
         )
         for measure in scored.measures:
             self.scores(name, measure, qrels=scored.judgements)
-        with self._writing(), files.temporary_folder(self.root) as folder:
+        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
             baseline = self._baseline(name)
             if baseline.manifest().digests.run != before.digests.run:
                 raise baseline.error("was replaced while the replicate was being scored; try again")
-            number = one_more(baseline, scored, folder)
-            files.publish(folder, self.root / name)
+            number = with_replicate(baseline, scored, folder)
+            atomic_folder.publish(folder, self.root / name)
         return number
 
     def remove_replicate(self, name: str, number: int) -> None:
@@ -196,9 +204,9 @@ class Store(StoreReader):
             The name cannot be one.
         """
         self._read(name, lambda baseline: baseline.find(baseline.manifest(), number))
-        with self._writing(), files.temporary_folder(self.root) as folder:
-            one_less(self._baseline(name), number, folder)
-            files.publish(folder, self.root / name)
+        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
+            without_replicate(self._baseline(name), number, folder)
+            atomic_folder.publish(folder, self.root / name)
 
     def promote(
         self,
@@ -265,13 +273,13 @@ class Store(StoreReader):
         changes = self._mean_changes(name, scored, all_of_them=kind == "best")
         if kind == "best" and any(change.falls for change in changes):
             return Promotion(before, moved=False, changes=changes)
-        with self._writing(), files.temporary_folder(self.root) as folder:
+        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
             baseline = self._baseline(name)
             if baseline.manifest().digests.run != before.digests.run:
                 raise baseline.error("was replaced while the run was being scored; try again")
-            history = one_further(baseline, folder)
+            history = with_earlier(baseline, folder)
             manifest = scored.write(folder, store=self.root, kind=kind, history=history)
-            files.publish(folder, self.root / name)
+            atomic_folder.publish(folder, self.root / name)
         return Promotion(manifest, moved=True, changes=changes)
 
     def rescore(
@@ -312,7 +320,7 @@ class Store(StoreReader):
         """
         self._check_place(allow_ci=allow_ci)
         self.run(name)
-        with self._writing(), files.temporary_folder(self.root) as folder:
+        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
             manifest = self.manifest(name)
             scored = ScoredRun.read(
                 self.run(name),
@@ -324,7 +332,7 @@ class Store(StoreReader):
                 keep_run=True,
             )
             left = rescored(self._baseline(name), scored, folder)
-            files.publish(folder, self.root / name)
+            atomic_folder.publish(folder, self.root / name)
         return tuple(left)
 
     def remove(self, name: str) -> None:
@@ -340,7 +348,7 @@ class Store(StoreReader):
         self._baseline(name)
         with self._writing():
             self._baseline(name)
-            files.withdraw(self.root / name)
+            atomic_folder.withdraw(self.root / name)
 
     def _mean_changes(self, name: str, scored: ScoredRun, *, all_of_them: bool) -> tuple[MeanChange, ...]:
         """Means of what a baseline holds and of a run, on the run's judgements."""
@@ -357,7 +365,7 @@ class Store(StoreReader):
         return tuple(changes)
 
     def _check_place(self, *, allow_ci: bool) -> None:
-        if (variable := surroundings.ci_variable()) and not allow_ci:
+        if (variable := provenance.ci_variable()) and not allow_ci:
             raise UsageError(
                 f"{self.root}: baselines are not stored inside CI ({variable} is set), where nobody reviews "
                 "them; store them on your machine and commit them, or say --allow-ci"
@@ -386,7 +394,7 @@ class Store(StoreReader):
         try:
             self.root.mkdir(parents=True, exist_ok=True)
             with FileLock(lock, timeout=self._lock_timeout):
-                files.tidy(self.root)
+                atomic_folder.tidy(self.root)
                 yield
         except Timeout:
             raise BaselineError(

@@ -286,7 +286,7 @@ def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bo
 
     With its replicates and the runs that it held earlier.
     """
-    from pytest_riskguard.baselines.surroundings import ci_variable
+    from pytest_riskguard.baselines.provenance import ci_variable
 
     if (variable := ci_variable()) and not allow_ci:
         raise UsageError(

@@ -17,7 +17,7 @@ from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import GitState, Manifest
-    from pytest_riskguard.baselines.staleness import Staleness
+    from pytest_riskguard.baselines.reader import Staleness
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.evaluation.qrels import Qrels
 

@@ -17,11 +17,11 @@ import functools
 import math
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.evaluation.reading import MAX_GRADE
+from pytest_riskguard.evaluation.text_files import MAX_GRADE
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -47,6 +47,10 @@ _OTHER_NAMES = {
     "f1": "SetF",
     "set_map": "SetAP",
 }
+
+
+Part = Callable[[int, int], float]
+"""Grade and rank of a document to its part in the score, up to a factor that all documents of a topic share."""
 
 
 def parse_measure(text: str) -> Measure:
@@ -122,6 +126,28 @@ def max_grade(measure: Measure) -> int | None:
 def with_max_grade(measure: Measure, grade: int) -> str:
     """Canonical text of the same measure on a scale up to ``grade``."""
     return str(measure(max_rel=grade))
+
+
+def cutoff_of(measure: Measure) -> int | None:
+    """How many ranks a measure looks at; None for all."""
+    cutoff = measure.params.get("cutoff")
+    return cutoff if isinstance(cutoff, int) and not measure.params.get("judged_only", False) else None
+
+
+def part_of(measure: Measure) -> Part | None:
+    """What a document adds to a measure's score; None where documents depend on each other.
+
+    The factor that is left open (the ideal gain, the number of relevant documents) belongs to the topic's judgements:
+    it is the same for every ranking of the topic.
+    """
+    if measure.params.get("judged_only", False):  # a document's rank then depends on what others are judged
+        return None
+    gain = _GAINS.get(str(measure.NAME))
+    if gain is None:
+        return None
+    last = cutoff_of(measure) or math.inf
+    gain_of, discount_at = gain(measure), _discount(measure)
+    return lambda grade, rank: gain_of(grade) * discount_at(rank) if rank <= last else 0.0
 
 
 def ensure_available(measure: Measure) -> None:
@@ -294,3 +320,25 @@ def _pipeline() -> Sequence[Any]:
     from pytest_riskguard.evaluation.err import PROVIDER
 
     return (PROVIDER, *ir_measures.DefaultPipeline.providers)
+
+
+def _discounted_gain(measure: Measure) -> Callable[[int], float]:
+    if measure.params.get("dcg") == "exp-log2":
+        return lambda grade: 2.0 ** max(grade, 0) - 1
+    gains: Mapping[int, int] = measure.params.get("gains") or {}
+    return lambda grade: float(max(gains.get(grade, grade), 0))
+
+
+def _relevant(measure: Measure) -> Callable[[int], float]:
+    least: Any = measure["rel"]
+    return lambda grade: float(grade >= least)
+
+
+def _discount(measure: Measure) -> Callable[[int], float]:
+    if measure.NAME == "nDCG":
+        return lambda rank: 1 / math.log2(rank + 1)
+    persistence = float(measure["p"]) if measure.NAME == "RBP" else 1.0
+    return lambda rank: persistence ** (rank - 1)
+
+
+_GAINS = {"nDCG": _discounted_gain, "P": _relevant, "R": _relevant, "SetR": _relevant, "RBP": _relevant}

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.evaluation.reading import MAX_GRADE, LineReader
+from pytest_riskguard.evaluation.text_files import MAX_GRADE, LineReader
 
 _Lines = LineReader[QrelsFormatError]
 _COLUMNS = "4 columns (topic iteration docid grade)"

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import IO, TypeVar
 
 from pytest_riskguard.errors import DataError, RunFormatError
-from pytest_riskguard.evaluation.reading import LineReader
+from pytest_riskguard.evaluation.text_files import LineReader
 
 TOPICS_PER_CHUNK = 20
 DEFAULT_TAG = "riskguard"

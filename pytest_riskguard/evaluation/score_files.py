@@ -13,8 +13,8 @@ import numpy as np
 
 from pytest_riskguard.errors import ScoresFormatError, ScoringError, UsageError
 from pytest_riskguard.evaluation.measures import bounds, nearest, parse_measure, within_bounds
-from pytest_riskguard.evaluation.reading import LineReader, system_name
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.text_files import LineReader, system_name
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -22,9 +22,9 @@ from pytest_riskguard.evaluation.measures import (
     within_bounds,
 )
 from pytest_riskguard.evaluation.qrels import Qrels
-from pytest_riskguard.evaluation.reading import system_name
 from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.text_files import system_name
 
 if TYPE_CHECKING:
     from ir_measures import Measure

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import TopicsFormatError
-from pytest_riskguard.evaluation.reading import LineReader
+from pytest_riskguard.evaluation.text_files import LineReader
 
 _Lines = LineReader[TopicsFormatError]
 _ID_NAMES = ("topic", "id", "qid", "query_id")

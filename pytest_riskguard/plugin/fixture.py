@@ -12,7 +12,7 @@ import pytest
 from pytest_riskguard.assertions import demand
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.retrieval import Search
+from pytest_riskguard.evaluation.live_search import Search
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict, incomparable

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines import surroundings
+from pytest_riskguard.baselines import provenance
 from pytest_riskguard.baselines.store import Store
 
 MEASURES = ("nDCG@10", "AP")
@@ -57,7 +57,7 @@ class Collection:
 
 @pytest.fixture(autouse=True)
 def outside_ci(monkeypatch):
-    for variable in surroundings._CI_VARIABLES:
+    for variable in provenance._CI_VARIABLES:
         monkeypatch.delenv(variable, raising=False)
 
 

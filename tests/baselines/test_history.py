@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pytest_riskguard.baselines import scored_run, surroundings
+from pytest_riskguard.baselines import provenance, scored_run
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.store import LOCK
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
@@ -367,7 +367,7 @@ def test_rescoring_stores_what_would_be_scored_in_memory(store, chain, replicate
     changed = read_qrels(collection.other_qrels())
     expected = store.lineage("prod", "AP", qrels=changed)
     before = store.manifest("prod")
-    monkeypatch.setattr(surroundings, "now", lambda: "2031-01-01T00:00:00Z")
+    monkeypatch.setattr(provenance, "now", lambda: "2031-01-01T00:00:00Z")
     assert store.rescore("prod", qrels=collection.other_qrels(), topics=None) == ()
     read = store.lineage("prod", "AP", qrels=changed)
     assert not any(stored.rescored for stored in read)

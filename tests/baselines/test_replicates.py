@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pytest_riskguard.baselines import files
+from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.store import LOCK, Store
 from pytest_riskguard.errors import BaselineError, DataError, RunFormatError, UsageError
@@ -333,12 +333,12 @@ def test_a_replicate_that_changes_while_its_baseline_is_stored_again_changes_not
     add()
     replicate()
     before = content(store.root)
-    copy = files.copy_compressed
+    copy = atomic_folder.copy_compressed
 
     def copy_another(source, target):
         return copy(store.root / "prod" / "run.gz", target)
 
-    monkeypatch.setattr(files, "copy_compressed", copy_another)
+    monkeypatch.setattr(atomic_folder, "copy_compressed", copy_another)
     with pytest.raises(BaselineError, match="changed while it was being stored"):
         add(replace=True)
     assert content(store.root) == before

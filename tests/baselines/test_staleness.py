@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.baselines import surroundings
+from pytest_riskguard.baselines import provenance
 from pytest_riskguard.baselines.manifest import EarlierRun
-from pytest_riskguard.baselines.staleness import Staleness, staleness
+from pytest_riskguard.baselines.reader import Staleness, staleness
 from pytest_riskguard.errors import BaselineError
 from tests.baselines.test_manifest import MANIFEST
 
@@ -70,10 +70,10 @@ def test_a_run_is_no_change_since_itself():
 
 
 def test_the_store_reads_the_clock_unless_it_is_told_the_time(store, add, collection, monkeypatch):
-    monkeypatch.setattr(surroundings, "now", lambda: "2025-01-01T00:00:00Z")
+    monkeypatch.setattr(provenance, "now", lambda: "2025-01-01T00:00:00Z")
     add("bm25")
     add("prod", kind="previous")
-    monkeypatch.setattr(surroundings, "now", lambda: "2025-01-31T00:00:00Z")
+    monkeypatch.setattr(provenance, "now", lambda: "2025-01-31T00:00:00Z")
     store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
     assert store.staleness("bm25") == Staleness(30, 1)
     assert store.staleness("bm25", now="2025-03-02T00:00:00Z") == Staleness(60, 1)

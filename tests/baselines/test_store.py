@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
+from pytest_riskguard.baselines import provenance
 from pytest_riskguard.baselines import store as store_module
-from pytest_riskguard.baselines import surroundings
 from pytest_riskguard.baselines.manifest import GitState, Manifest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, RunFormatError, UsageError
@@ -64,7 +64,7 @@ def test_stored_scores_are_read_not_computed(store, add, qrels, monkeypatch):
     def never(*arguments, **options):
         raise AssertionError("scored again")
 
-    monkeypatch.setattr("pytest_riskguard.baselines.stored.score_run", never)
+    monkeypatch.setattr("pytest_riskguard.baselines.entry.score_run", never)
     store.scores("prod", "nDCG@10", qrels=qrels)
 
 
@@ -110,13 +110,13 @@ def test_changed_judgements_without_the_run_cannot_be_compared(store, add, colle
 def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qrels, monkeypatch):
     add()
     before = store.scores("prod", "AP", qrels=qrels).scores
-    monkeypatch.setattr(surroundings, "distribution_version", lambda _: "99")
+    monkeypatch.setattr(provenance, "distribution_version", lambda _: "99")
     assert not store.scores("prod", "AP", qrels=qrels).rescored  # scored, with the same values
 
     def another_definition(*arguments, **options):
         return tuple(replace(s, values=s.values / 2) for s in score_run(*arguments, **options))
 
-    monkeypatch.setattr("pytest_riskguard.baselines.stored.score_run", another_definition)
+    monkeypatch.setattr("pytest_riskguard.baselines.entry.score_run", another_definition)
     stored = store.scores("prod", "AP", qrels=qrels)
     assert stored.rescored
     assert_array_equal(stored.scores.values, before.values / 2)
@@ -124,8 +124,8 @@ def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qre
 
 def test_the_manifest_says_where_the_scores_come_from(store, add, qrels, monkeypatch):
     git = GitState("b" * 40, dirty=True)
-    monkeypatch.setattr(surroundings, "git_state", lambda _: git)
-    monkeypatch.setattr(surroundings, "now", lambda: "2025-11-21T10:00:00Z")
+    monkeypatch.setattr(provenance, "git_state", lambda _: git)
+    monkeypatch.setattr(provenance, "now", lambda: "2025-11-21T10:00:00Z")
     manifest = add(note="release 7")
     assert store.manifest("prod") == manifest
     assert manifest.created == "2025-11-21T10:00:00Z"
@@ -347,8 +347,8 @@ def test_a_run_that_changes_while_it_is_stored_is_not_stored(store, add, collect
     def copy_another(source, target):
         return copy(collection.other_run(), target)
 
-    copy = store_module.files.copy_compressed
-    monkeypatch.setattr(store_module.files, "copy_compressed", copy_another)
+    copy = store_module.atomic_folder.copy_compressed
+    monkeypatch.setattr(store_module.atomic_folder, "copy_compressed", copy_another)
     with pytest.raises(BaselineError, match="changed while it was being stored"):
         add()
     assert store.names() == ()

@@ -13,7 +13,7 @@ import filelock
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines import files, scored_run
+from pytest_riskguard.baselines import atomic_folder, scored_run
 from pytest_riskguard.baselines.store import LOCK, Store
 from pytest_riskguard.errors import BaselineError, RiskguardError
 from pytest_riskguard.evaluation.qrels import read_qrels
@@ -23,13 +23,13 @@ from tests.baselines.conftest import MEASURES
 WRITER = """
 import sys, time
 from pathlib import Path
-from pytest_riskguard.baselines import files
+from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.store import Store
 root, stop, name, run, qrels, *what = sys.argv[1:]
 
 if stop:
     at, place = stop.split(":", 1)
-    rename, flush = Path.rename, files._flush
+    rename, flush = Path.rename, atomic_folder._flush
 
     def pause():
         Path(place).touch()
@@ -49,7 +49,7 @@ if stop:
         if at == "flush":
             pause()
 
-    Path.rename, files._flush = paused_rename, paused_flush
+    Path.rename, atomic_folder._flush = paused_rename, paused_flush
 
 store, options = Store(Path(root)), {"qrels": Path(qrels), "topics": None, "allow_ci": True}
 if what == ["replicate"]:
@@ -267,7 +267,7 @@ def test_a_write_that_fails_leaves_nothing(store, add, monkeypatch):
     def full(path):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files, "_flush", full)
+    monkeypatch.setattr(atomic_folder, "_flush", full)
     with pytest.raises(BaselineError, match="No space left on device"):
         add()
     assert [path.name for path in store.root.iterdir()] == [LOCK]
@@ -275,7 +275,7 @@ def test_a_write_that_fails_leaves_nothing(store, add, monkeypatch):
 
 def test_every_file_and_folder_is_flushed_before_it_is_in_place(store, add, monkeypatch):
     flushed = []
-    monkeypatch.setattr(files, "_flush", lambda path: flushed.append(path.name))
+    monkeypatch.setattr(atomic_folder, "_flush", lambda path: flushed.append(path.name))
     add()
     *new, temporary, parent = flushed
     assert sorted(new) == ["manifest.json", "run.gz", "scores.tsv"]
@@ -288,7 +288,7 @@ def test_files_of_replicates_are_flushed_too_the_old_ones_included(add, replicat
     replicate()
     run = collection.noisy_run(2)
     flushed = []
-    monkeypatch.setattr(files, "_flush", flushed.append)
+    monkeypatch.setattr(atomic_folder, "_flush", flushed.append)
     replicate(run=run)
     temporary = flushed[-2]
     assert temporary.name.startswith(".tmp-")
@@ -304,7 +304,7 @@ def test_files_of_replicates_are_flushed_too_the_old_ones_included(add, replicat
 def test_files_of_earlier_runs_are_flushed_too(add, store, collection, monkeypatch):
     add(kind="previous")
     flushed = []
-    monkeypatch.setattr(files, "_flush", flushed.append)
+    monkeypatch.setattr(atomic_folder, "_flush", flushed.append)
     store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
     temporary = flushed[-2]
     three = ["manifest.json", "run.gz", "scores.tsv"]
@@ -449,7 +449,7 @@ def test_a_reader_follows_a_baseline_that_is_replaced_under_its_eyes(store, add,
     add()
     twin = Store(store.root.with_name("twin"))
     twin.add("prod", collection.other_run(), qrels=collection.qrels, topics=None, measures=MEASURES)
-    digest = files.sha256
+    digest = atomic_folder.sha256
 
     def replaced_first(content):
         if (twin.root / "prod").exists():  # the manifest was read, the scores will be those of the next one
@@ -458,7 +458,7 @@ def test_a_reader_follows_a_baseline_that_is_replaced_under_its_eyes(store, add,
             content = (store.root / "prod" / "scores.tsv").read_bytes()
         return digest(content)
 
-    monkeypatch.setattr(files, "sha256", replaced_first)
+    monkeypatch.setattr(atomic_folder, "sha256", replaced_first)
     read = store.scores("prod", "AP", qrels=qrels).scores
     assert read.digest == store.manifest("prod").digests.run
     assert read.unanswered == ("t14",)

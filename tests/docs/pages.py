@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pytest_riskguard.baselines.surroundings import _CI_VARIABLES
+from pytest_riskguard.baselines.provenance import _CI_VARIABLES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))

@@ -6,7 +6,7 @@ import pytest
 
 from pytest_riskguard.baselines import names, store
 from pytest_riskguard.config import yaml_lines
-from pytest_riskguard.evaluation import err, reading
+from pytest_riskguard.evaluation import err, text_files
 from pytest_riskguard.gates import decision, notices, sensitivity, spec
 from pytest_riskguard.gates.pool import notices as pool_notices
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
@@ -53,11 +53,11 @@ STATED = [
         (pool_notices.ENOUGH_TOPICS, pool_notices.MODEST_ALPHA) == (50, 1),
     ),
     ("how-to/read-a-failure.md", "With fewer than 6 changed", decision.fewest_changes(0.95) == 6),
-    ("reference/files.md", "from -1000 to 1000", reading.MAX_GRADE == 1000),
+    ("reference/files.md", "from -1000 to 1000", text_files.MAX_GRADE == 1000),
     (
         "reference/files.md",
         "a line over 1 MiB; more than 4 GiB",
-        (reading.MAX_LINE_BYTES, reading.MAX_BYTES) == (2**20, 2**32),
+        (text_files.MAX_LINE_BYTES, text_files.MAX_BYTES) == (2**20, 2**32),
     ),
     ("reference/measures.md", "max being 4", err.DEFAULT_MAX_GRADE == 4),
     ("reference/store.md", "waits up to 60 seconds", store.LOCK_TIMEOUT == 60),

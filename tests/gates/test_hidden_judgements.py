@@ -19,9 +19,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import Qrels, TopicScores, read_qrels
-from pytest_riskguard.evaluation.judging import scores_of
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
+from pytest_riskguard.evaluation.unjudged import scores_of
 from pytest_riskguard.gates.judge import compare, outcome_of
 from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.unjudged import Rejudged, judge_next

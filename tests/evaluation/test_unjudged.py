@@ -7,10 +7,9 @@ import random
 import pytest
 
 from pytest_riskguard.evaluation import read_qrels, score_run
-from pytest_riskguard.evaluation.additive import part_of
-from pytest_riskguard.evaluation.judging import Unjudged, depth_of, scores_of, unjudged
-from pytest_riskguard.evaluation.measures import parse_measure
+from pytest_riskguard.evaluation.measures import parse_measure, part_of
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
+from pytest_riskguard.evaluation.unjudged import Unjudged, depth_of, scores_of, unjudged
 
 ADDITIVE = [
     "nDCG",

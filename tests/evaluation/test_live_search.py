@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.evaluation.retrieval import Asking, NoPairError, Retrieved, backoff, retrieve
+from pytest_riskguard.evaluation.live_search import Asking, NoPairError, Retrieved, backoff, retrieve
 
 QUERIES = {f"t{number:02d}": f"query {number}" for number in range(20)}
 #: Of asking: in the calling thread, in one thread, in several.
@@ -268,7 +268,7 @@ def test_context_variables_of_the_caller_hold_for_the_search():
 def test_a_process_ends_though_a_search_never_does():
     code = """
 import threading
-from pytest_riskguard.evaluation.retrieval import Asking, retrieve
+from pytest_riskguard.evaluation.live_search import Asking, retrieve
 found = retrieve(lambda _: threading.Event().wait(), {"t": "q"}, Asking(timeout=0.01))
 print(found.failed[0].topic)
 """

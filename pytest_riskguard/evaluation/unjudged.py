@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from pytest_riskguard.evaluation.measures import cutoff_of
 from pytest_riskguard.evaluation.rankings import RankedRun
 from pytest_riskguard.evaluation.runs import TOPICS_PER_CHUNK
 from pytest_riskguard.evaluation.scoring import evaluate
@@ -61,12 +62,6 @@ class Unjudged:
             for ranks in (self.candidate, self.baseline)
         )
         return Unjudged(self.topic, ours, theirs)
-
-
-def cutoff_of(measure: Measure) -> int | None:
-    """How many ranks a measure looks at; None for all."""
-    cutoff = measure.params.get("cutoff")
-    return cutoff if isinstance(cutoff, int) and not measure.params.get("judged_only", False) else None
 
 
 def depth_of(measure: Measure) -> int:

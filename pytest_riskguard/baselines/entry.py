@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pytest_riskguard.baselines import files, surroundings
+from pytest_riskguard.baselines import atomic_folder, provenance
 from pytest_riskguard.baselines.manifest import (
     FIXED,
     EarlierRun,
@@ -186,7 +186,7 @@ class StoredBaseline:
     def table(self, manifest: Manifest) -> tuple[TopicScores, ...]:
         """The stored scores of every measure, once ``scores.tsv`` is known to be what was stored."""
         content = self._bytes(SCORES)
-        if files.sha256(content) != manifest.digests.scores:
+        if atomic_folder.sha256(content) != manifest.digests.scores:
             raise self.error(self._difference(content, manifest.digests.scores))
         try:
             table = read_scores(self.folder / SCORES, name=self.place)
@@ -220,7 +220,7 @@ class StoredBaseline:
             return
         path = self.file(RUN)
         try:
-            digest = files.gzip_digest(path)
+            digest = atomic_folder.gzip_digest(path)
         except (EOFError, zlib.error, OSError) as error:
             problem = _POINTER if _is_pointer(path) else f"is damaged ({error})"
             raise self.error(f"{RUN} {problem}; {self._remedy}") from None
@@ -299,7 +299,7 @@ class StoredBaseline:
 
     def _difference(self, content: bytes, expected: str) -> str:
         """What happened to ``scores.tsv``, whose digest is not the expected one."""
-        if files.sha256(content.replace(b"\r\n", b"\n")) == expected:
+        if atomic_folder.sha256(content.replace(b"\r\n", b"\n")) == expected:
             return (
                 f"{SCORES}: its line ends were turned into CRLF (git does, with core.autocrlf); add the line "
                 f"`{self.root.name}/** -text` to .gitattributes, delete the file and check it out again"
@@ -379,6 +379,6 @@ def _is_pointer(path: Path) -> bool:
 
 def _same_libraries(manifest: Manifest, measure: StoredMeasure) -> bool:
     """Whether what scored a baseline is installed here in the same versions."""
-    return manifest.versions.get("ir-measures") == surroundings.distribution_version(
+    return manifest.versions.get("ir-measures") == provenance.distribution_version(
         "ir-measures"
-    ) and measure.version == surroundings.provider_version(measure.provider)
+    ) and measure.version == provenance.provider_version(measure.provider)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.errors import MissingFileError, RunFormatError
-from pytest_riskguard.evaluation import reading
-from pytest_riskguard.evaluation.reading import LineReader, shown, system_name
+from pytest_riskguard.evaluation import text_files
+from pytest_riskguard.evaluation.text_files import LineReader, shown, system_name
 
 
 def read(path: Path) -> list[tuple[int, bytes]]:
@@ -51,15 +51,15 @@ def test_a_gzip_of_several_members_is_read_whole(tmp_path):
 
 
 def test_lines_across_blocks_keep_their_numbers(write, monkeypatch):
-    monkeypatch.setattr(reading, "_BLOCK", 7)
+    monkeypatch.setattr(text_files, "_BLOCK", 7)
     text = "".join(f"line {number} é\n" for number in range(1, 50))
     found = read(write("a.gz", text))
     assert found == [(number, f"line {number} é".encode()) for number in range(1, 50)]
 
 
 def test_a_line_as_long_as_a_block_is_read(write, monkeypatch):
-    monkeypatch.setattr(reading, "_BLOCK", 8)
-    monkeypatch.setattr(reading, "MAX_LINE_BYTES", 30)
+    monkeypatch.setattr(text_files, "_BLOCK", 8)
+    monkeypatch.setattr(text_files, "MAX_LINE_BYTES", 30)
     assert read(write("a", "x" * 29 + "\nshort\n")) == [(1, b"x" * 29), (2, b"short")]
     with pytest.raises(RunFormatError, match=r"a:2: expected lines of at most 30 bytes, found a longer one"):
         read(write("a", "ok\n" + "x" * 31 + "\nshort\n"))
@@ -67,7 +67,7 @@ def test_a_line_as_long_as_a_block_is_read(write, monkeypatch):
 
 @pytest.mark.parametrize("block", [4, 2**20])
 def test_bytes_that_are_not_utf8_are_refused_with_their_line(write, monkeypatch, block):
-    monkeypatch.setattr(reading, "_BLOCK", block)
+    monkeypatch.setattr(text_files, "_BLOCK", block)
     with pytest.raises(RunFormatError, match=r"a:3: expected UTF-8 text, found byte 0xe9; save it as UTF-8"):
         read(write("a", b"one\ntwo\ncaf\xe9\nfour\n"))
 
@@ -108,7 +108,7 @@ def test_a_name_that_promises_gzip_is_said_when_the_content_is_no_text(tmp_path)
 
 
 def test_a_decompression_bomb_stops_at_the_limit(write, monkeypatch):
-    monkeypatch.setattr(reading, "MAX_BYTES", 3 * 2**20)
+    monkeypatch.setattr(text_files, "MAX_BYTES", 3 * 2**20)
     bomb = write("a.gz", b"line\n" * 2**20)
     assert bomb.stat().st_size < 20_000
     with pytest.raises(RunFormatError, match="expected at most 3,145,728 bytes, found more"):
