@@ -15,8 +15,20 @@ from pytest_riskguard.errors import DataError, RiskyError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import (
+    Convention,
+    Gate,
+    GeoRiskNotWorse,
+    Method,
+    Missing,
+    NotInferior,
+    NoTopicCollapse,
+    NotSignificantlyRisky,
+    Response,
+    Tradeoff,
+    gate_of,
+)
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.spec import Convention, Gate, Kind, Method, Missing, Response, Tradeoff
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.terminal import explain
 from pytest_riskguard.run_context import record
@@ -98,7 +110,7 @@ def assert_not_significantly_risky(
     risk", AIRS 2019 (the smooth trade-off, the minus convention).
     """
     __tracebackhide__ = True
-    gate = Gate(
+    gate = NotSignificantlyRisky(
         name=current_test() or "not_significantly_risky",
         alpha=alpha,
         level=level,
@@ -164,9 +176,8 @@ def assert_georisk_not_worse(
     SIGIR 2016 (GeoRisk). The papers do not test it; docs/explanation/georisk.md says how it is done here.
     """
     __tracebackhide__ = True
-    gate = Gate(
+    gate = GeoRiskNotWorse(
         name=current_test() or "georisk_not_worse",
-        kind="georisk_not_worse",
         alpha=alpha,
         level=level,
         method=method,
@@ -211,9 +222,8 @@ def assert_not_inferior(
     All else is as for ``assert_not_significantly_risky``.
     """
     __tracebackhide__ = True
-    gate = Gate(
+    gate = NotInferior(
         name=current_test() or "not_inferior",
-        kind="not_inferior",
         alpha=alpha,
         level=level,
         method=method,
@@ -266,12 +276,11 @@ def assert_no_topic_collapse(
         An option outside its range, no limit at all, a protected topic that there is not.
     """
     __tracebackhide__ = True
-    gate = Gate(
+    gate = NoTopicCollapse(
         name=current_test() or "no_topic_collapse",
-        kind="no_topic_collapse",
         max_loss=max_loss,
         max_share=max_share,
-        protected=protected,
+        protected=tuple(protected),
         missing=missing,
     )
     return demand(ask(gate, candidate, baseline))
@@ -290,15 +299,13 @@ def check(
 
     For ``georisk_not_worse`` the baseline is a pool, as ``assert_georisk_not_worse`` takes it.
     """
-    if kind == "georisk_not_worse":
+    options.setdefault("weighted", weights is not None)
+    gate = gate_of(current_test() or kind, kind, **options)
+    if gate.is_pool:
         if weights is not None or replicates:
             raise ValueError(f"{'replicates' if weights is None else 'weights'} have no meaning for {kind}")
-        gate = Gate(name=current_test() or kind, kind="georisk_not_worse", **options)
         return ask_pool(gate, candidate, cast(Pool, baseline))
-    baseline = cast(Scores, baseline)
-    options.setdefault("weighted", weights is not None)
-    gate = Gate(name=current_test() or kind, kind=cast(Kind, kind), **options)
-    return ask(gate, candidate, baseline, weights=weights, replicates=replicates)
+    return ask(gate, candidate, cast(Scores, baseline), weights=weights, replicates=replicates)
 
 
 def ask(

@@ -24,10 +24,10 @@ from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.findings import Family, Yardstick
 from pytest_riskguard.gates.history import with_lineage
 from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool.judge import judge_pool, pool_p_value
 from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.slices import slices_of, within
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.unjudged import Rejudged
 from pytest_riskguard.gates.verdict import Inputs, Notice, Verdict, digests, incomparable

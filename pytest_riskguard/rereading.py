@@ -14,7 +14,7 @@ from pytest_riskguard.evaluation.rankings import PackedRun, RankedRun, pack_run
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.documents import topic_documents
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.unjudged import Rejudged, judgements, rests_on_unjudged
 from pytest_riskguard.gates.verdict import Verdict

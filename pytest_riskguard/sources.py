@@ -9,7 +9,7 @@ from pathlib import Path
 from pytest_riskguard.evaluation.runs import Rankings
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.text_files import system_name
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.findings import Yardstick
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.sources import Computed, Question, RunFile, ScoreFile, Stored
 
 TOPICS = [f"q{i:02d}" for i in range(30)]
@@ -33,16 +33,16 @@ def test_a_run_that_is_written_anew_is_scored_anew(folder: Path):
     engine = Engine(qrels=folder / "qrels.txt")
     again, baseline = RunFile(folder / "out.run"), RunFile(folder / "good.run")
     write_run(folder / "out.run", "good", "bad")
-    assert engine.verdict(Question(Gate("g"), again, baseline, "RR")).outcome == "pass"
+    assert engine.verdict(Question(gate_of("g"), again, baseline, "RR")).outcome == "pass"
     write_run(folder / "out.run", "bad", "good", "other")
-    assert engine.verdict(Question(Gate("g"), again, baseline, "RR")).outcome == "fail"
+    assert engine.verdict(Question(gate_of("g"), again, baseline, "RR")).outcome == "fail"
 
 
 def test_judgements_that_changed_are_read_anew(folder: Path):
     engine = Engine(qrels=folder / "qrels.txt")
-    first = engine.verdict(Question(Gate("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), "RR"))
+    first = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), "RR"))
     (folder / "qrels.txt").write_text("".join(f"{t} 0 bad 1\n" for t in TOPICS))
-    second = engine.verdict(Question(Gate("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), "RR"))
+    second = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), "RR"))
     assert (first.outcome, second.outcome) == ("fail", "pass")
     assert first.inputs.qrels != second.inputs.qrels
 
@@ -55,7 +55,7 @@ def test_a_run_is_scored_once_for_all_measures(folder: Path, monkeypatch: pytest
     monkeypatch.setattr(module, "score_run", lambda *a, **k: calls.append(a[0]) or real(*a, **k))
     engine = Engine(qrels=folder / "qrels.txt", measures=["RR", "AP"])
     for measure in ("AP", "RR", "AP"):
-        engine.verdict(Question(Gate("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), measure))
+        engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), measure))
     assert len(calls) == 2
 
 
@@ -64,17 +64,19 @@ def test_a_measure_that_cannot_be_computed_spoils_no_other(folder: Path):
         file.write("q00 0 best 7\n")  # beyond the scale of ERR
     engine = Engine(qrels=folder / "qrels.txt", measures=["ERR@20", "nDCG@10"])
     candidate, baseline = RunFile(folder / "poor.run"), RunFile(folder / "good.run")
-    assert engine.verdict(Question(Gate("g"), candidate, baseline, "ERR@20")).reason == "bad_qrels"
-    assert engine.verdict(Question(Gate("g"), candidate, baseline, "nDCG@10")).outcome == "fail"
+    assert engine.verdict(Question(gate_of("g"), candidate, baseline, "ERR@20")).reason == "bad_qrels"
+    assert engine.verdict(Question(gate_of("g"), candidate, baseline, "nDCG@10")).outcome == "fail"
 
 
 def test_the_verdict_names_a_file_and_the_message_its_folder(folder: Path):
     engine = Engine(qrels=folder / "qrels.txt")
-    verdict = engine.verdict(Question(Gate("g"), RunFile(folder / "no.run"), RunFile(folder / "good.run"), "RR"))
+    verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "no.run"), RunFile(folder / "good.run"), "RR"))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
     assert str(folder) not in verdict.problem
     assert str(folder / "no.run") in engine.message_of(verdict)
-    assert engine.message_of(engine.verdict(Question(Gate("g"), *[RunFile(folder / "good.run")] * 2, "RR"))) is None
+    assert (
+        engine.message_of(engine.verdict(Question(gate_of("g"), *[RunFile(folder / "good.run")] * 2, "RR"))) is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,14 +90,14 @@ def test_the_verdict_names_a_file_and_the_message_its_folder(folder: Path):
 def test_a_wrong_question_is_no_verdict(folder: Path, candidate, measure, message):
     with pytest.raises(UsageError, match=message):
         Engine(qrels=folder / "qrels.txt").verdict(
-            Question(Gate("g"), candidate, RunFile(folder / "good.run"), measure)
+            Question(gate_of("g"), candidate, RunFile(folder / "good.run"), measure)
         )
 
 
 def test_scores_need_no_qrels(tmp_path: Path):
     for name, score in (("a", 0.5), ("b", 0.4)):
         (tmp_path / f"{name}.csv").write_text("topic,AP\n" + "".join(f"{t},{score}\n" for t in TOPICS))
-    question = Question(Gate("g"), ScoreFile(tmp_path / "a.csv"), ScoreFile(tmp_path / "b.csv"), "AP")
+    question = Question(gate_of("g"), ScoreFile(tmp_path / "a.csv"), ScoreFile(tmp_path / "b.csv"), "AP")
     verdict = Engine(qrels=None).verdict(question)
     assert (verdict.outcome, verdict.candidate) == ("pass", "a")
 
@@ -111,14 +113,14 @@ def promoted(folder):
 
 def test_a_verdict_tells_of_the_changes_that_its_baseline_went_through(folder):
     engine = Engine(qrels=folder / "qrels.txt", store=promoted(folder))
-    verdict = engine.verdict(Question(Gate("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
+    verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
     assert verdict.outcome == "pass"
     assert verdict.lineage is not None
     assert [run.run for run in verdict.lineage.runs] == ["prod/history/0001", "prod", "poor"]
     assert verdict.lineage.risky
     # what was accepted was a loss that the gate would have seen: no slow slide
     assert "slow_slide" not in [notice.code for notice in verdict.warnings]
-    collapse = Gate("g", kind="no_topic_collapse")
+    collapse = gate_of("g", kind="no_topic_collapse")
     assert engine.verdict(Question(collapse, RunFile(folder / "poor.run"), Stored("prod"), "RR")).lineage is None
 
 
@@ -126,7 +128,7 @@ def test_a_damaged_history_is_said_and_does_not_decide(folder):
     store = promoted(folder)
     (folder / "store" / "prod" / "history" / "0001" / "scores.tsv").write_text("topic\tRR\n")
     engine = Engine(qrels=folder / "qrels.txt", store=store)
-    verdict = engine.verdict(Question(Gate("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
+    verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
     assert (verdict.outcome, verdict.lineage) == ("pass", None)
     (notice,) = [notice for notice in verdict.warnings if notice.code == "history_unusable"]
     assert notice.message.startswith("what prod held before cannot be looked at: store/prod/history/0001")
@@ -136,13 +138,13 @@ def test_a_damaged_history_is_said_and_does_not_decide(folder):
 def test_a_computed_baseline_is_that_of_its_systems_topic_by_topic(folder, kind, value):
     engine = Engine(qrels=folder / "qrels.txt")
     good, poor = RunFile(folder / "good.run"), RunFile(folder / "poor.run")
-    verdict = engine.verdict(Question(Gate("g"), poor, Computed(kind, (good, poor)), "RR"))
+    verdict = engine.verdict(Question(gate_of("g"), poor, Computed(kind, (good, poor)), "RR"))
     assert verdict.estimates.baseline_mean == pytest.approx(value)
     assert verdict.baselines == (f"{kind}(good, poor)",)
     assert verdict.yardstick == Yardstick(kind, ("good", "poor"), candidate_inside=False)
     assert verdict.inputs is not None
     assert sorted(verdict.inputs.baselines) == ["good", "poor"]
-    inside = engine.verdict(Question(Gate("g"), poor, Computed(kind, (good,), candidate_inside=True), "RR"))
+    inside = engine.verdict(Question(gate_of("g"), poor, Computed(kind, (good,), candidate_inside=True), "RR"))
     assert inside.estimates.baseline_mean == pytest.approx(value)
     assert inside.yardstick == Yardstick(kind, ("good",), candidate_inside=True)
 
@@ -152,16 +154,16 @@ def test_a_pool_is_judged_whole_and_in_families(folder):
     good, poor = RunFile(folder / "good.run"), RunFile(folder / "poor.run")
     again = RunFile(folder / "good.run", "again")
     question = Question(
-        Gate("g", kind="georisk_not_worse", alpha=5), poor, good, "RR", pool=(again,), alphas=(1.0, 5.0)
+        gate_of("g", kind="georisk_not_worse", alpha=5), poor, good, "RR", pool=(again,), alphas=(1.0, 5.0)
     )
     verdict = engine.verdict(question)
     assert (verdict.outcome, verdict.baselines) == ("fail", ("good", "again"))
     assert verdict.pool is not None
     assert [point.alpha for point in verdict.pool.curve] == [1.0, 5.0]
-    other = Question(Gate("h"), poor, good, "RR")
+    other = Question(gate_of("h"), poor, good, "RR")
     family = engine.verdicts([question, other], correction="holm")
     assert [one.family is not None and one.family.size for one in family] == [2, 2]
     assert [one.outcome for one in family] == ["fail", "fail"]
-    missing = Question(Gate("g", kind="georisk_not_worse"), poor, good, "RR", pool=(RunFile(folder / "no.run"),))
+    missing = Question(gate_of("g", kind="georisk_not_worse"), poor, good, "RR", pool=(RunFile(folder / "no.run"),))
     lost = engine.verdict(missing)
     assert (lost.outcome, lost.reason, lost.baselines) == ("incomparable", "missing_input", ("good", "no"))

@@ -10,19 +10,19 @@ import pytest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.sources import Computed, Question, RunFile, ScoreFile, Stored
 
 TOPICS = tuple(f"q{i:02d}" for i in range(60))
 CODE = TOPICS[::2]
 DEPTH = 9
 GATES = {
-    "risk": Gate("g", alpha=5),
-    "weighted": Gate("g", alpha=1, weighted=True),
-    "not inferior": Gate("g", kind="not_inferior", alpha=0, tolerance=0.2),
-    "collapse": Gate("g", kind="no_topic_collapse", max_loss=0.3),
-    "pool": Gate("g", kind="georisk_not_worse", alpha=1),
-    "computed": Gate("g", alpha=1),
+    "risk": gate_of("g", alpha=5),
+    "weighted": gate_of("g", alpha=1, weighted=True),
+    "not inferior": gate_of("g", kind="not_inferior", alpha=0, tolerance=0.2),
+    "collapse": gate_of("g", kind="no_topic_collapse", max_loss=0.3),
+    "pool": gate_of("g", kind="georisk_not_worse", alpha=1),
+    "computed": gate_of("g", alpha=1),
 }
 
 
@@ -90,7 +90,7 @@ def test_a_slice_is_judged_as_if_there_were_no_other_topics(collections, kind):
 
 def test_a_family_over_slices_is_corrected_over_them(collections):
     whole, _ = collections
-    questions = [question(whole, Gate("g", slice=f"kind={value}"), "risk") for value in ("code", "words")]
+    questions = [question(whole, gate_of("g", slice=f"kind={value}"), "risk") for value in ("code", "words")]
     found = engine(whole).verdicts(questions, correction="holm")
     assert [verdict.family.size for verdict in found] == [2, 2]
     p = [verdict.estimates.decision_p_value for verdict in found]
@@ -102,7 +102,7 @@ def test_a_family_over_slices_is_corrected_over_them(collections):
 
 def test_replicates_and_earlier_runs_are_those_of_the_slice(collections, tmp_path):
     verdicts = []
-    for folder, gate in zip(collections, (Gate("g", slice="kind=code"), Gate("g")), strict=True):
+    for folder, gate in zip(collections, (gate_of("g", slice="kind=code"), gate_of("g")), strict=True):
         store = Store(tmp_path / folder.name)
         given = {"qrels": folder / "qrels.txt", "topics": folder / "topics.tsv", "measures": ["AP"]}
         store.add("prod", folder / "other.run", **given, kind="previous", allow_ci=True)
@@ -123,7 +123,7 @@ def test_fewer_than_ten_topics_are_inconclusive(collections, tmp_path):
     write_collection(tmp_path / "few", TOPICS)
     rows = (tmp_path / "few" / "topics.tsv").read_text().replace("\tcode\t", "\trare\t", 9)
     (tmp_path / "few" / "topics.tsv").write_text(rows)
-    asked = question(tmp_path / "few", Gate("g", slice="kind=rare"), "risk")
+    asked = question(tmp_path / "few", gate_of("g", slice="kind=rare"), "risk")
     verdict = engine(tmp_path / "few").verdict(asked)
     assert (verdict.outcome, verdict.reason, verdict.topics.count) == ("inconclusive", "too_few_topics", 9)
 
@@ -136,7 +136,7 @@ def test_topics_that_are_not_as_they_should_be_are_those_of_the_slice(tmp_path):
         file.write("n0 0 good 0\nn1 0 good 0\n")
     with (folder / "topics.tsv").open("a") as file:
         file.write("n0\twords\tcode\t1\nn1\twords\twords\t1\n")
-    verdict = engine(folder).verdict(question(folder, Gate("g", slice="kind=code"), "risk"))
+    verdict = engine(folder).verdict(question(folder, gate_of("g", slice="kind=code"), "risk"))
     assert verdict.topics.missing_in_candidate == ("q00",)
     assert verdict.topics.without_relevant == ("n0",)
 
@@ -146,7 +146,7 @@ def test_scores_that_lack_the_slice_are_incomparable(collections, tmp_path):
     (tmp_path / "all.csv").write_text("topic,m\n" + "".join(f"{t},0.5\n" for t in TOPICS))
     (tmp_path / "words.csv").write_text("topic,m\n" + "".join(f"{t},0.5\n" for t in TOPICS if t not in CODE))
     judge = Engine(qrels=None, topics=whole / "topics.tsv")
-    gate = Gate("g", slice="kind=code")
+    gate = gate_of("g", slice="kind=code")
     verdict = judge.verdict(Question(gate, ScoreFile(tmp_path / "words.csv"), ScoreFile(tmp_path / "all.csv"), "m"))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "no_common_topic")
     assert verdict.problem == "words has no topic with kind=code"
@@ -155,6 +155,6 @@ def test_scores_that_lack_the_slice_are_incomparable(collections, tmp_path):
 def test_a_slice_that_there_is_not_is_a_wrong_question(collections):
     whole, _ = collections
     with pytest.raises(UsageError, match="slice: no judged topic has kind=codes; did you mean 'kind=code'"):
-        engine(whole).verdict(question(whole, Gate("g", slice="kind=codes"), "risk"))
+        engine(whole).verdict(question(whole, gate_of("g", slice="kind=codes"), "risk"))
     with pytest.raises(UsageError, match="slice kind=code: there is no topics file"):
-        Engine(qrels=whole / "qrels.txt").verdict(question(whole, Gate("g", slice="kind=code"), "risk"))
+        Engine(qrels=whole / "qrels.txt").verdict(question(whole, gate_of("g", slice="kind=code"), "risk"))

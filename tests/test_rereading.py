@@ -11,7 +11,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.evaluation import rankings_as_run
 from pytest_riskguard.evaluation.runs import fold_run
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Source, Stored
@@ -31,7 +31,7 @@ def engine(folder: Path, *, report: bool = False) -> Engine:
 
 
 def judged(folder: Path, candidate: Source, baseline, *, report: bool = False) -> Verdict:
-    return engine(folder, report=report).verdict(Question(Gate("g"), candidate, baseline, "AP"))
+    return engine(folder, report=report).verdict(Question(gate_of("g"), candidate, baseline, "AP"))
 
 
 def bare(verdict: Verdict) -> Verdict:
@@ -87,7 +87,7 @@ def test_without_the_runs_there_is_the_verdict_alone(folder):
 
 def test_a_run_that_changes_while_it_is_judged_is_not_told_of(folder, monkeypatch):
     one = engine(folder)
-    question = Question(Gate("g"), RunFile(folder / "candidate.run"), RunFile(folder / "prod.run"), "AP")
+    question = Question(gate_of("g"), RunFile(folder / "candidate.run"), RunFile(folder / "prod.run"), "AP")
     whole = one.verdict(question)
     other = engine(folder)
     scores = other._systems(question)
@@ -110,7 +110,7 @@ def test_each_run_is_read_again_once(folder, monkeypatch):
     monkeypatch.setattr(rereading, "pack_run", lambda run, topics: read.append(run) or pack_run(run, topics))
     one = engine(folder, report=True)
     runs = [RunFile(folder / name) for name in ("candidate.run", "good.run")]
-    for gate in (Gate("g"), Gate("h", alpha=5.0), Gate("c", kind="no_topic_collapse")):
+    for gate in (gate_of("g"), gate_of("h", alpha=5.0), gate_of("c", kind="no_topic_collapse")):
         for run in runs:
             assert one.verdict(Question(gate, run, Stored("prod"), "AP")).documents is not None
             assert one.verdict(Question(gate, run, Stored("prod"), "nDCG@10")).documents is not None
@@ -118,7 +118,7 @@ def test_each_run_is_read_again_once(folder, monkeypatch):
 
 
 def test_a_pool_tells_of_documents_against_the_reference_that_decided(folder):
-    gate = Gate("pool", kind="georisk_not_worse", reference="any")
+    gate = gate_of("pool", kind="georisk_not_worse", reference="any")
     question = Question(
         gate, RunFile(folder / "candidate.run"), Stored("prod"), "AP", pool=(RunFile(folder / "good.run"),)
     )

@@ -12,7 +12,7 @@ from pytest_riskguard.baselines.names import history_folder
 from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.parameters import FiniteFloat, file_option, surroundings
 from pytest_riskguard.errors import BaselineError, DataError
-from pytest_riskguard.gates.spec import LARGEST_ALPHA, LEVELS
+from pytest_riskguard.gates.kinds import MAX_ALPHA, MAX_LEVEL, MIN_LEVEL
 from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
@@ -69,14 +69,14 @@ def _told(damaged: list[str]) -> ExitStatus:
 )
 @click.option(
     "--alpha",
-    type=FiniteFloat(0, LARGEST_ALPHA),
+    type=FiniteFloat(0, MAX_ALPHA),
     default=1.0,
     show_default=True,
     help="A loss counts 1 + ALPHA times.",
 )
 @click.option(
     "--level",
-    type=FiniteFloat(*LEVELS),
+    type=FiniteFloat(MIN_LEVEL, MAX_LEVEL),
     default=0.95,
     show_default=True,
     help="Confidence of the two-sided interval.",

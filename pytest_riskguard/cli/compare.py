@@ -21,7 +21,7 @@ from pytest_riskguard.cli.options import (
 from pytest_riskguard.cli.output import Reports, detail_options, report_options, show, tell_github
 from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath, NumberOrNone
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.spec import (
+from pytest_riskguard.gates.kinds import (
     COMPUTED,
     CONVENTIONS,
     CORRECTIONS,
@@ -57,7 +57,12 @@ if TYPE_CHECKING:
 @click.option("--weighted", is_flag=True, help="Count topics by the weight column of the topics file.")
 @slice_options
 @click.option(
-    "--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True, help="The question of the gate."
+    "--gate",
+    "kind",
+    type=click.Choice(tuple(KINDS)),
+    default=next(iter(KINDS)),
+    show_default=True,
+    help="The question of the gate.",
 )
 @computed_options
 @click.option(
@@ -127,7 +132,7 @@ def compare(
     One verdict for each measure, alpha, baseline and slice, in the order given; georisk_not_worse gives one for each
     measure, alpha and slice, over all baselines.
     """
-    from pytest_riskguard.gates.spec import Gate
+    from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.sources import Question, RunFile, ScoreFile
 
     reports.check()
@@ -142,7 +147,7 @@ def compare(
     yardsticks = computed_baselines(asked, stored, scores=scores, inside=candidate_inside)
     once("--alpha", [f"{alpha:g}" for alpha in alphas])
     try:
-        gates = [Gate(name=str(options["kind"]), alpha=alpha, **options) for alpha in alphas]
+        gates = [gate_of(str(options["kind"]), alpha=alpha, **options) for alpha in alphas]
     except ValueError as error:
         raise UsageError(f"--gate {options['kind']}: {error}") from None
     if options["kind"] == "georisk_not_worse":

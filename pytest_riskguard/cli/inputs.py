@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_riskguard.cli.parameters import NamedPath, surroundings
 from pytest_riskguard.errors import BaselineError, ConfigError, UsageError
-from pytest_riskguard.gates.spec import COMPUTED, SMALLEST_SLICE
+from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -144,7 +144,7 @@ def slices_asked(
         raise UsageError("--smallest-slice: there is no --slice TAG whose values could be too small")
     if not entries:
         return (None,)
-    size = SMALLEST_SLICE if smallest is None else smallest
+    size = MIN_SLICE_TOPICS if smallest is None else smallest
     try:
         found = engine.slices(entries, table, measure, smallest=size, option="--smallest-slice")
     except UsageError as error:

@@ -67,7 +67,7 @@ def judge_next(
     slices the list is for all of these verdicts together.
     """
     from pytest_riskguard.gates import unjudged as lists
-    from pytest_riskguard.gates.spec import Gate
+    from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.sources import Question, RunFile
 
     engine, stored = engine_for(qrels, topics, store, measures, baselines, scores=False)
@@ -75,7 +75,7 @@ def judge_next(
     once("--baseline", [source.label for source in theirs])
     once("--alpha", [f"{alpha:g}" for alpha in alphas])
     try:
-        gates = [Gate(name="judge-next", alpha=alpha, **options) for alpha in alphas]
+        gates = [gate_of("judge-next", alpha=alpha, **options) for alpha in alphas]
     except ValueError as error:
         raise UsageError(f"--gate {options['kind']}: {error}") from None
     known = measures_of(measures, candidate, scores=False)

@@ -9,15 +9,16 @@ import click
 
 from pytest_riskguard.cli.inputs import DEFAULT_MEASURE
 from pytest_riskguard.cli.parameters import FiniteFloat, NamedPathsType, NamedPathType, file_option
-from pytest_riskguard.gates.spec import (
+from pytest_riskguard.gates.kinds import (
     COMPUTED,
-    FEWEST_TOPICS,
-    LARGEST_ALPHA,
-    LEVELS,
+    MAX_ALPHA,
+    MAX_LEVEL,
     METHODS,
+    MIN_LEVEL,
+    MIN_SLICE_TOPICS,
+    MIN_TOPICS,
     MISSING,
     RESPONSES,
-    SMALLEST_SLICE,
 )
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -123,26 +124,26 @@ _SLICES: tuple[Any, ...] = (
     ),
     click.option(
         "--smallest-slice",
-        type=click.IntRange(min=FEWEST_TOPICS),
+        type=click.IntRange(min=MIN_TOPICS),
         metavar="N",
-        help=f"With --slice TAG: the fewest judged topics of a value. [default: {SMALLEST_SLICE}]",
+        help=f"With --slice TAG: the fewest judged topics of a value. [default: {MIN_SLICE_TOPICS}]",
     ),
 )
 _QUESTION: tuple[Any, ...] = (
     click.option(
         "--alpha",
         "alphas",
-        type=FiniteFloat(0, LARGEST_ALPHA),
+        type=FiniteFloat(0, MAX_ALPHA),
         multiple=True,
         default=[1.0],
         help="A loss counts 1 + ALPHA times; ALPHA is at least 0. Repeatable. [default: 1]",
     ),
     click.option(
         "--level",
-        type=FiniteFloat(*LEVELS),
+        type=FiniteFloat(MIN_LEVEL, MAX_LEVEL),
         default=0.95,
         show_default=True,
-        help=f"Confidence of the two-sided interval, from {LEVELS[0]:f} to {LEVELS[1]:f}.",
+        help=f"Confidence of the two-sided interval, from {MIN_LEVEL:f} to {MAX_LEVEL:f}.",
     ),
     click.option(
         "--method",

@@ -14,7 +14,7 @@ from pytest_riskguard.cli.parameters import NamedPath, NamedPathType
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.spec import Missing
+    from pytest_riskguard.gates.kinds import Missing
 
 
 @click.command()
@@ -39,7 +39,7 @@ def pool(
     topics, and does their order by risk depend on the baseline? Without SYSTEM: all stored baselines.
     """
     from pytest_riskguard.gates.alignment import on_one_list
-    from pytest_riskguard.gates.spec import Gate
+    from pytest_riskguard.gates.kinds import NotSignificantlyRisky
     from pytest_riskguard.pool_study.report import MAX_SYSTEMS, MIN_SYSTEMS, pool_report
     from pytest_riskguard.reports.pool import dumps, explain
 
@@ -55,7 +55,7 @@ def pool(
     if not MIN_SYSTEMS <= len(sources) <= MAX_SYSTEMS:
         where = "given" if systems else "stored"
         raise UsageError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems, got {len(sources)} {where}")
-    gate = Gate(name="pool", missing=missing)
+    gate = NotSignificantlyRisky("pool", missing=missing)
     pools = [
         on_one_list(gate, [engine.scores(source, measure) for source in sources])
         for measure in measures_of(measures, Path(systems[0].text) if systems else Path(), scores=scores)

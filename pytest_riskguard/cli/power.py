@@ -78,8 +78,8 @@ def power(
     From the differences between CANDIDATE and a baseline, or from a baseline alone and an assumption: the smallest
     loss that the gate detects with the topics at hand, and the topics that smaller losses need.
     """
+    from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.gates.power import plan_from_baseline, plan_from_runs
-    from pytest_riskguard.gates.spec import Gate
     from pytest_riskguard.reports.power import dumps, explain
     from pytest_riskguard.sources import RunFile, ScoreFile
 
@@ -98,7 +98,7 @@ def power(
     parts = slices_asked(slices, smallest_slice, engine, candidate_source or baseline_sources[0], names[0])
     plans: list[Plan] = []
     for measure, baseline, part, alpha in product(names, baseline_sources, parts, alphas):
-        gate = Gate(name="power", alpha=alpha, slice=part, **options)
+        gate = gate_of("power", alpha=alpha, slice=part, **options)
         asked: Any = {"power": chance, "effects": effects or EFFECTS}
         of_baseline = engine.scores(baseline, measure, gate=gate)
         if candidate_source is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from pytest_riskguard.config.settings import ComputedBaseline, Config, DeclaredSlice, GateSettings
 from pytest_riskguard.errors import ConfigError, DataError
-from pytest_riskguard.gates.spec import TESTED, Correction, Gate
+from pytest_riskguard.gates.kinds import Correction, Gate
 
 #: An id keeps letters, marks, digits, and these characters, which mean nothing to pytest or a shell.
 _HARMLESS = "._+=-"
@@ -100,7 +100,7 @@ def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateIte
         return config.family.correction, tuple(members)
     asked = (item.measure, item.gate.alpha)
     together = tuple(o for o in items_of(item.settings) if (o.measure, o.gate.alpha) == asked)
-    return ("holm", together) if item.gate.kind in TESTED and len(together) > 1 else ("none", ())
+    return ("holm", together) if item.gate.is_tested and len(together) > 1 else ("none", ())
 
 
 @dataclass(frozen=True)

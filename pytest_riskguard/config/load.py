@@ -17,10 +17,10 @@ from pytest_riskguard.config.settings import (
     GateSettings,
 )
 from pytest_riskguard.errors import ConfigError
-from pytest_riskguard.gates.spec import TESTED
+from pytest_riskguard.gates.kinds import TESTED
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.schema import ConfigModel, GateModel, RetrieveModel
+    from pytest_riskguard.config.schema import ConfigModel, GateKeys, RetrieveModel
     from pytest_riskguard.config.yaml_lines import Document
 
 CONFIG_NAME = "riskguard.yaml"
@@ -120,15 +120,13 @@ def _gate(whole: ConfigModel, index: int, folder: Path, document: Document) -> G
         baselines=_baselines(model),
         measures=tuple(model.measure or whole.measures or ()),
         candidate=_candidate(folder, model.candidate, document.line((*place, "candidate"))),
-        questions=tuple(
-            model.question(name=model.name, alpha=alpha, convention=whole.convention) for alpha in model.alpha
-        ),
+        questions=tuple(model.gate(alpha=alpha, convention=whole.convention) for alpha in model.alpha),
         declared=tuple(DeclaredSlice(text, document.line((*place, "slice", i))) for i, text in entries),
         smallest_slice=model.smallest_slice,
     )
 
 
-def _baselines(model: GateModel) -> tuple[str | ComputedBaseline, ...]:
+def _baselines(model: GateKeys) -> tuple[str | ComputedBaseline, ...]:
     if model.baselines is not None:
         return tuple(model.baselines)
     if isinstance(model.baseline, str):

@@ -16,11 +16,13 @@ from pytest_riskguard.config.schema import (
     ComputedModel,
     ConfigModel,
     FamilyModel,
+    GateKeys,
     GateModel,
     RetrieveModel,
 )
 from pytest_riskguard.config.yaml_lines import Document, Path
-from pytest_riskguard.gates.spec import ANY, FOREIGN, MEDIAN, TESTED
+from pytest_riskguard.gates.kinds import ANY, KINDS, MEDIAN, OPTIONS, TESTED
+from pytest_riskguard.gates.options import nearest, shown
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
 _OR_NOT = "(where only tests judge: pytest --riskguard-no-yaml)"
@@ -61,7 +63,7 @@ def check(document: Document, *, require_gates: bool) -> tuple[ConfigModel | Non
     """The checked file (None where its shape is wrong) and its problems, ordered by line."""
     data = document.data
     if not isinstance(data, dict):
-        text = f"expected a mapping with `collection:` and `gates:`, found {values.found(data)}"
+        text = f"expected a mapping with `collection:` and `gates:`, found {shown(data)}"
         return None, (Problem(document.line(()), text),)
     model = None
     problems = [
@@ -98,7 +100,7 @@ def _problem(document: Document, detail: ErrorDetails) -> Problem:
         case "value_error":
             text = str(detail["ctx"]["error"])
         case _:  # a value where pydantic wanted the keys of a model
-            text = f"expected a mapping, found {values.found(detail['input'])}"
+            text = f"expected a mapping, found {shown(detail['input'])}"
     return Problem(document.line(path), _said(document, path, text), gate)
 
 
@@ -155,7 +157,7 @@ def _instead(parent: Path, key: str) -> tuple[str | None, str]:
         case _:
             model = RetrieveModel
     known = list(model.model_fields)
-    likely = values.nearest(key, known)
+    likely = nearest(key, known)
     return likely, f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
 
 
@@ -197,7 +199,8 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
         elif name is not None:
             first[name] = document.line(path)
         if gate.get("baseline") is None and gate.get("baselines") is None:
-            key = "baselines: [NAME, NAME]" if gate.get("kind") == "georisk_not_worse" else "baseline: NAME"
+            is_pool = any(cls.is_pool and cls.kind == gate.get("kind") for cls in KINDS.values())
+            key = "baselines: [NAME, NAME]" if is_pool else "baseline: NAME"
             text = f"{where} has no baseline; add `{key}`, stored before with `riskguard baseline add NAME RUN`"
             yield Problem(document.line(path), text, name, lacks=(*path, key.partition(":")[0]))
         for key, shared, remedy in _NEEDED:
@@ -215,35 +218,35 @@ def _questions(document: Document, model: ConfigModel) -> Iterator[Problem]:
         if "smallest_slice" in gate.model_fields_set and all("=" in entry for entry in gate.slice or ["="]):
             text = f"smallest_slice of {where} has no meaning without `slice: TAG`; leave it out"
             yield Problem(document.key_line((*place, "smallest_slice")), text, gate.name)
-        foreign = [key for key in FOREIGN[gate.kind] if key in gate.model_fields_set]
-        for key in foreign:
+        for key in gate.foreign:
             text = f"{key} of {where} has no meaning for {gate.kind}; leave it out"
             yield Problem(document.key_line((*place, key)), text, gate.name)
-        if foreign:
+        if gate.foreign:
             continue
         try:
             for alpha in gate.alpha:
-                gate.question(name=gate.name, alpha=alpha, convention=model.convention)
+                gate.gate(alpha=alpha, convention=model.convention)
         except ValueError as error:
-            key = str(error).partition(" ")[0]
+            key, _, problem = str(error).partition(": ")
+            about = f"{key} of {where}: {problem}" if key in OPTIONS else f"{where}: {error}"
             line = document.line((*place, key) if key in gate.model_fields_set else place)
-            yield Problem(line, f"{where}: {error}", gate.name)
+            yield Problem(line, about, gate.name)
 
 
-def _baselines(document: Document, gate: GateModel, place: Path) -> Iterator[Problem]:
+def _baselines(document: Document, gate: GateKeys, place: Path) -> Iterator[Problem]:
     """One baseline or several, and a reference that is one of them."""
     where = f"gate {gate.name!r}"
-    pool = gate.kind == "georisk_not_worse"
+    pool, reference = KINDS[gate.kind].is_pool, gate.option("reference")
     if gate.baseline is not None and gate.baselines is not None:
         text = f"baselines of {where}: there is a baseline too; write one of the two"
         yield Problem(document.key_line((*place, "baselines")), text, gate.name)
     elif pool and isinstance(gate.baseline, ComputedModel):
         text = f"baseline of {where}: a pool is of stored baselines, `baselines: [NAME, NAME]`"
         yield Problem(document.key_line((*place, "baseline")), text, gate.name)
-    elif pool and gate.reference is not None:
+    elif pool and reference is not None:
         known = [*(gate.baselines or [str(gate.baseline)]), ANY, MEDIAN]
-        if gate.reference not in known:
-            text = f"reference of {where}: {gate.reference!r} is none of its baselines; expected {', '.join(known)}"
+        if reference not in known:
+            text = f"reference of {where}: {reference!r} is none of its baselines; expected {', '.join(known)}"
             yield Problem(document.key_line((*place, "reference")), text, gate.name)
 
 
@@ -256,13 +259,14 @@ def _family(document: Document, model: ConfigModel) -> Iterator[Problem]:
     for index, name in enumerate(members if isinstance(model.family, FamilyModel) else []):
         line = document.line(("family", "gates", index))
         if name not in kinds:
-            close = values.nearest(name, kinds)
+            close = nearest(name, kinds)
             hint = f"; did you mean {close!r}?" if close else ""
             yield Problem(line, f"family.gates: there is no gate {name!r}{hint}")
         elif kinds[name] not in TESTED:
             text = f"family.gates: gate {name!r} is {kinds[name]}, a correction is for {' and '.join(TESTED)} only"
             yield Problem(line, text)
     risky = [g for g in model.gates if g.name in members and g.kind in TESTED]
-    if len({gate.level for gate in risky}) > 1:
-        levels = ", ".join(f"{gate.name} {gate.level:g}" for gate in risky)
+    levels_of = {gate.name: gate.option("level") for gate in risky}
+    if len({*levels_of.values()}) > 1:
+        levels = ", ".join(f"{name} {level:g}" for name, level in levels_of.items())
         yield Problem(document.key_line(("family",)), f"family: its gates must have one level, found {levels}")

@@ -1,12 +1,13 @@
 """The shape of a riskguard.yaml for pydantic; imported only when a file is read.
 
-pydantic sees to the keys and goes on after the first error; what a value must be is said in ``values``.
+pydantic validates keys and goes on after the first error. What a value must be is declared in ``gates.kinds`` for the
+options of a gate, and in ``values`` for all else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -16,27 +17,23 @@ from pydantic import (
     Discriminator,
     PlainValidator,
     Tag,
+    create_model,
     model_validator,
 )
 
 from pytest_riskguard.config import values
-from pytest_riskguard.gates.spec import (
+from pytest_riskguard.gates.kinds import (
     COMPUTED,
-    CONVENTIONS,
     CORRECTIONS,
     KINDS,
-    METHODS,
-    RESPONSES,
-    SMALLEST_SLICE,
-    TRADEOFFS,
+    MIN_SLICE_TOPICS,
+    OPTIONS,
     Convention,
     Correction,
     Gate,
-    Kind,
-    Method,
-    Response,
-    Tradeoff,
+    options_of,
 )
+from pytest_riskguard.gates.options import Number, OneOf, Option, Texts, TrueOrFalse, shown
 
 # Tags of a union, which pydantic puts into the path of an error: no key may look like them.
 FILE, RETRIEVE, CORRECTION, FAMILY = "<file>", "<retrieve>", "<correction>", "<family>"
@@ -60,7 +57,7 @@ def _each(what: str) -> Callable[[Any], Any]:
 def _listed(what: str) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         if not isinstance(value, list) or not value:
-            raise ValueError(f"expected a list of {what}, found {values.found(value)}")
+            raise ValueError(f"expected a list of {what}, found {shown(value)}")
         return value
 
     return check
@@ -69,7 +66,7 @@ def _listed(what: str) -> Callable[[Any], Any]:
 def _gates(value: Any) -> Any:
     """Whether the list may be empty is asked elsewhere; nothing after ``gates:`` is an empty list."""
     if not isinstance(value, list | None):
-        raise ValueError(f"expected a list of gates, found {values.found(value)}; begin each gate with '- '")
+        raise ValueError(f"expected a list of gates, found {shown(value)}; begin each gate with '- '")
     return value or []
 
 
@@ -94,11 +91,7 @@ def _distinct_measures(items: list[str]) -> list[str]:
 
 _Path = Annotated[str, PlainValidator(values.path)]
 _Measure = Annotated[str, PlainValidator(values.measure)]
-_AtLeastZero = Annotated[float, PlainValidator(values.at_least_zero)]
-_Flag = Annotated[bool, PlainValidator(values.true_or_false)]
-_Convention = Annotated[Convention, PlainValidator(values.one_of(CONVENTIONS))]
-_Correction = Annotated[Correction, PlainValidator(values.one_of(CORRECTIONS))]
-_Response = Annotated[Response, PlainValidator(values.one_of(RESPONSES))]
+_Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
 _Distinct = AfterValidator(_distinct)
 _DistinctMeasures = AfterValidator(_distinct_measures)
 
@@ -158,7 +151,7 @@ class ComputedModel(_Model):
     mean: _Names | None = None
     median: _Names | None = None
     max: _Names | None = None
-    candidate_inside: _Flag = False
+    candidate_inside: Annotated[bool, PlainValidator(TrueOrFalse())] = False
 
     @model_validator(mode="after")
     def _one_kind(self) -> ComputedModel:
@@ -178,31 +171,34 @@ _Baseline = Annotated[
 ]
 
 
-class GateModel(_Model):
-    """One entry of ``gates``."""
+def _check(option: Option) -> Callable[[Any], Any]:
+    """The option's own check; a number becomes a float, so that ``1`` and ``1.0`` are one in YAML."""
+    check = option.check
+    if not isinstance(check, Number):
+        return check
+
+    def checked(value: Any) -> float | None:
+        number = check(value)
+        return None if number is None else float(number)
+
+    return checked
+
+
+class GateKeys(_Model):
+    """The keys of one entry of ``gates`` that are more, or other, than an option of its kind."""
 
     name: Annotated[str, PlainValidator(values.gate_name)]
-    kind: Annotated[Kind, PlainValidator(values.one_of(KINDS))]
+    kind: Annotated[str, PlainValidator(OneOf(tuple(KINDS)))]
     baseline: _Baseline | None = None
     baselines: _Names | None = None
-    reference: Annotated[str, PlainValidator(values.reference)] | None = None
     candidate: _Candidate | None = None
     measure: Annotated[list[_Measure], BeforeValidator(_each("a measure")), _DistinctMeasures] | None = None
-    alpha: Annotated[list[_AtLeastZero], BeforeValidator(_each("a number")), _Distinct] = [Gate.alpha]
-    level: Annotated[float, PlainValidator(values.level)] = Gate.level
-    method: Annotated[Method, PlainValidator(values.one_of(METHODS))] = Gate.method
-    tolerance: _AtLeastZero = Gate.tolerance
-    tradeoff: Annotated[Tradeoff, PlainValidator(values.one_of(TRADEOFFS))] = "linear"
-    convention: _Convention | None = None
-    weighted: _Flag = Gate.weighted
-    on_churn: _Response = Gate.on_churn
-    on_inconclusive: _Response = Gate.on_inconclusive
-    max_mde: _AtLeastZero | None = None
-    max_loss: _AtLeastZero | None = Gate.max_loss
-    max_share: Annotated[float, PlainValidator(values.share)] | None = None
-    protected: Annotated[
-        list[Annotated[str, PlainValidator(values.entry)]], BeforeValidator(_listed("topics or TAG=VALUE")), _Distinct
-    ] = []
+    alpha: Annotated[
+        list[Annotated[float, PlainValidator(_check(OPTIONS["alpha"]))]],
+        BeforeValidator(_each("a number")),
+        _Distinct,
+    ] = [OPTIONS["alpha"].default]
+    convention: Annotated[Convention, PlainValidator(_check(OPTIONS["convention"]))] | None = None
     slice: (
         Annotated[
             list[Annotated[str, PlainValidator(values.slice_entry)]],
@@ -211,34 +207,51 @@ class GateModel(_Model):
         ]
         | None
     ) = None
-    smallest_slice: Annotated[int, PlainValidator(values.slice_size)] = SMALLEST_SLICE
+    smallest_slice: Annotated[int, PlainValidator(values.slice_size)] = MIN_SLICE_TOPICS
 
-    def question(self, *, name: str, alpha: float, convention: Convention) -> Gate:
-        """What the gate asks at one alpha.
+    def option(self, name: str) -> Any:
+        """The value of an option."""
+        return getattr(self, name)
+
+    @property
+    def foreign(self) -> list[str]:
+        """Options that are given although the kind does not offer them."""
+        return [
+            name for name in OPTIONS if name in self.model_fields_set and name not in options_of(KINDS[self.kind])
+        ]
+
+    def gate(self, *, alpha: float, convention: Convention) -> Gate:
+        """What is asked at one alpha.
 
         Raises
         ------
         ValueError
-            Options that do not go together; the message begins with the key.
+            Options that do not go together, or outside the kind's range; the message begins with the key.
         """
-        return Gate(
-            name=name,
-            kind=self.kind,
-            alpha=alpha,
-            level=self.level,
-            method=self.method,
-            tolerance=self.tolerance,
-            tradeoff=self.tradeoff,
-            convention=self.convention or convention,
-            weighted=self.weighted,
-            on_churn=self.on_churn,
-            on_inconclusive=self.on_inconclusive,
-            max_mde=self.max_mde,
-            max_loss=self.max_loss,
-            max_share=self.max_share,
-            protected=self.protected,
-            reference=self.reference,
-        )
+        kind = KINDS[self.kind]
+        own = {name: self.option(name) for name, o in options_of(kind).items() if o.in_yaml and name not in _OWN}
+        return kind(self.name, alpha=alpha, convention=self.convention or convention, **own)
+
+
+#: Keys whose value is more, or other, than that of the option of this name.
+_OWN = tuple(GateKeys.model_fields)
+
+
+def _key(option: Option) -> tuple[Any, Any]:
+    """The key of a gate that sets an option: its annotation and default for pydantic."""
+    if isinstance(option.check, Texts):
+        entry = Annotated[str, PlainValidator(option.check.entry)]
+        what = option.check.expected.removeprefix("a list of ")
+        return Annotated[list[entry], BeforeValidator(_listed(what)), _Distinct], list(option.default)
+    return Annotated[Any, PlainValidator(_check(option))], option.default
+
+
+#: One entry of ``gates``, with every option of any kind.
+if TYPE_CHECKING:
+    GateModel = GateKeys
+else:
+    _keys = {name: _key(option) for name, option in OPTIONS.items() if option.in_yaml and name not in _OWN}
+    GateModel = create_model("GateModel", __base__=GateKeys, **_keys)
 
 
 class ConfigModel(_Model):
@@ -248,6 +261,6 @@ class ConfigModel(_Model):
     store: _Path = "baselines"
     measures: Annotated[list[_Measure], BeforeValidator(_listed("measures")), _DistinctMeasures] | None = None
     candidate: _Candidate | None = None
-    convention: _Convention = Gate.convention
+    convention: Annotated[Convention, PlainValidator(_check(OPTIONS["convention"]))] = OPTIONS["convention"].default
     family: _Family | None = None
     gates: Annotated[list[GateModel], BeforeValidator(_gates)] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pytest_riskguard.gates.spec import SMALLEST_SLICE, Correction, Gate
+from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, Correction, Gate
 
 
 @dataclass(frozen=True)
@@ -97,13 +97,13 @@ class GateSettings:
     candidate: Candidate | None
     questions: tuple[Gate, ...]
     declared: tuple[DeclaredSlice, ...] = ()
-    smallest_slice: int = SMALLEST_SLICE
+    smallest_slice: int = MIN_SLICE_TOPICS
     slices: tuple[str, ...] = ()
 
     @property
     def asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:
         """The baselines of each question: a pool as a whole, others one by one."""
-        if self.kind == "georisk_not_worse":
+        if self.questions[0].is_pool:
             return (self.baselines,)
         return tuple((baseline,) for baseline in self.baselines)
 

@@ -11,7 +11,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import FloatArray
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate
 
 #: Of which nothing is known.
 NO_TOPICS = Topics({})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_riskguard.gates.findings import ResponsibleTopic
+from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.phrases import (
     amount,
     counted,
@@ -18,7 +19,6 @@ from pytest_riskguard.gates.phrases import (
     size,
     times,
 )
-from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
@@ -39,9 +39,9 @@ def answer(verdict: Verdict) -> str:
 
 def _undecided(verdict: Verdict) -> str:
     if verdict.reason == "too_few_topics":
-        if verdict.topics.count < FEWEST_TOPICS:
-            return f"{counted(verdict.topics.count, 'topic')} can decide nothing: it takes {FEWEST_TOPICS}."
-        return f"The weights leave less evidence than {FEWEST_TOPICS} topics that count the same."
+        if verdict.topics.count < MIN_TOPICS:
+            return f"{counted(verdict.topics.count, 'topic')} can decide nothing: it takes {MIN_TOPICS}."
+        return f"The weights leave less evidence than {MIN_TOPICS} topics that count the same."
     if has(verdict, "georisk_vanishes"):
         return "At this alpha hardly any GeoRisk is left to compare."
     seen = verdict.power.minimum_detectable_effect

@@ -11,8 +11,8 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import decide, limit_of, rule_of
 from pytest_riskguard.gates.evidence import Evidence, FloatArray
 from pytest_riskguard.gates.findings import AlphaCurve, Density, Exhibits, TopicColumns
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import critical_value, interval, mean_law
 from pytest_riskguard.risk import mean_test
 

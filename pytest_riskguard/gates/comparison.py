@@ -17,7 +17,7 @@ from pytest_riskguard.gates.decision import (
     holds_at_zero_too,
 )
 from pytest_riskguard.gates.evidence import Evidence, FloatArray
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 

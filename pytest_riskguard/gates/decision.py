@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass
 
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
+from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.inference import Interval, cannot_fail, interval, intervals
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
@@ -131,7 +131,7 @@ def interval_passes(gate: Gate, evidence: Evidence, *, alpha: float) -> bool:
 
 def enough_topics(evidence: Evidence) -> bool:
     """Whether there are topics enough for any interval, their weights considered."""
-    return evidence.effective >= FEWEST_TOPICS - ROUNDING_ERROR
+    return evidence.effective >= MIN_TOPICS - ROUNDING_ERROR
 
 
 def cannot_fail_at_all(gate: Gate, evidence: Evidence) -> bool:

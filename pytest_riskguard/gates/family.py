@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pytest_riskguard.gates.findings import Family
-from pytest_riskguard.gates.spec import LEVELS, Gate
+from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
 from pytest_riskguard.inference import benjamini_hochberg, effective_levels, holm
 
 _ADJUST = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
@@ -36,10 +36,10 @@ def in_families(gates: Sequence[Gate], p_values: Sequence[float | None], *, corr
     thresholds = effective_levels(p, level=levels.pop(), correction=correction)
     for i, adjusted_p, threshold in zip(members, adjusted, thresholds, strict=True):
         level = 1 - float(threshold)
-        if level > LEVELS[1]:
+        if level > MAX_LEVEL:
             raise ValueError(
                 f"a family of {len(members)} gates at level {gates[i].level:g} leaves level {level:.9g} to one of "
-                f"them; intervals go up to {LEVELS[1]:.6f}: ask at a lower level, or correct fewer gates together"
+                f"them; intervals go up to {MAX_LEVEL:.6f}: ask at a lower level, or correct fewer gates together"
             )
         families[i] = Family(correction, len(members), level, float(adjusted_p))
     return families

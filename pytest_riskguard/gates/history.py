@@ -17,7 +17,7 @@ from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import decide, interval_passes
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
 from pytest_riskguard.gates.verdict import Notice, Verdict
 from pytest_riskguard.inference import Interval
 from pytest_riskguard.risk.checks import mean
@@ -146,7 +146,7 @@ def drift(
     measures = list(dict.fromkeys(run.measure for run in runs))
     if len(measures) > 1:
         raise ValueError(f"expected one measure for the whole chain, found {', '.join(map(str, measures))}")
-    gate = Gate(name="drift", alpha=alpha, level=level)
+    gate = NotSignificantlyRisky("drift", alpha=alpha, level=level)
     oldest = runs[0]
     steps = []
     for previous, run in pairwise(runs):
@@ -174,7 +174,7 @@ def _change(gate: Gate, later: TopicScores, earlier: TopicScores) -> Change:
     if not comparison.enough_topics:
         return change
     decision = decide(gate, comparison.evidence, alpha=gate.alpha)
-    not_inferior = Gate(name="better", kind="not_inferior", alpha=0.0, level=gate.level)
+    not_inferior = NotInferior("better", alpha=0.0, level=gate.level)
     return replace(
         change,
         interval=decision.interval(decision.decisive),

@@ -15,12 +15,12 @@ from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.estimates import diagnostics, paired_estimates, topic_counts
 from pytest_riskguard.gates.findings import Estimates, Family, Power, ReportedInterval
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.notices import notices
 from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.responsible import explained, responsible_topics, standardised_parts
 from pytest_riskguard.gates.sensitivity import alpha_star, flip_set, without_each
 from pytest_riskguard.gates.significance import decision_p_value
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict, digests, refused, unanswered
 
 

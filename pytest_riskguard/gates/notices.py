@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import FEW_TOPICS, Decision, limit_of, margin, own_method, rule_of
-from pytest_riskguard.gates.spec import FEWEST_TOPICS
+from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import NAMES, Notice, Outcome
 
 #: Intervals that take the law of the mean for Student's.
@@ -51,8 +51,8 @@ def _about_the_weights(comparison: Comparison) -> Iterator[Notice]:
     if not evidence.uneven or comparison.gate.kind == "no_topic_collapse":
         return
     text = f"the weights make {comparison.n} topics count like {evidence.effective:.3g} of equal weight"
-    if evidence.effective < FEWEST_TOPICS <= comparison.n:
-        yield Notice("few_effective_topics", f"{text}: fewer than {FEWEST_TOPICS} are not judged")
+    if evidence.effective < MIN_TOPICS <= comparison.n:
+        yield Notice("few_effective_topics", f"{text}: fewer than {MIN_TOPICS} are not judged")
     elif comparison.enough_topics:
         verb = "passes" if comparison.gate.kind == "not_inferior" else "fails"
         agree = "" if own_method(comparison.gate) == "student_t" else f": the gate {verb} only if Student-t agrees"

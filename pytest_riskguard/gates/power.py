@@ -16,7 +16,7 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import Decision, cannot_fail_at_all, decide, fewest_changes
 from pytest_riskguard.gates.evidence import Evidence, FloatArray
 from pytest_riskguard.gates.findings import Power
-from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
+from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.inference import (
     cannot_fail,
     minimum_detectable_effect,
@@ -319,7 +319,7 @@ class _Basis:
     @property
     def detectable_deviation(self) -> float | None:
         """The same, but None with so few topics that every gate is inconclusive."""
-        return None if self.differences.size < FEWEST_TOPICS else self.known_deviation
+        return None if self.differences.size < MIN_TOPICS else self.known_deviation
 
     def detectable(self) -> float | None:
         gate, deviation = self.gate, self.detectable_deviation
@@ -370,7 +370,7 @@ class _Basis:
             return None
         # enough topics must change, too: the same share of them is assumed to
         share = 1.0 if self.changed is None else self.changed / n
-        return max(topics, FEWEST_TOPICS, math.ceil((self.changes_needed or 1) / share))
+        return max(topics, MIN_TOPICS, math.ceil((self.changes_needed or 1) / share))
 
     def topics_for_tolerance(self) -> int | None:
         gate, deviation, critical = self.gate, self.known_deviation, self._critical("lower")
@@ -385,4 +385,4 @@ class _Basis:
             critical=critical,
             n=None if critical is None else self.differences.size,
         )
-        return None if topics is None else max(topics, FEWEST_TOPICS)
+        return None if topics is None else max(topics, MIN_TOPICS)

@@ -24,8 +24,8 @@ from pytest_riskguard.gates.decision import (
     rule_of,
 )
 from pytest_riskguard.gates.evidence import BoolArray, Evidence, FloatArray
+from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.power import detects_max_mde
-from pytest_riskguard.gates.spec import FEWEST_TOPICS, Gate
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import critical_value, interval, leave_one_out_upper
 from pytest_riskguard.rounding import ROUNDING_ERROR
@@ -86,7 +86,7 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
         guilty = list(collapsed(comparison))
         none[guilty] = len(guilty) == 1
         return LeftOut(limits, none, failed)
-    if n - 1 < FEWEST_TOPICS or not comparison.enough_topics:
+    if n - 1 < MIN_TOPICS or not comparison.enough_topics:
         return LeftOut(limits, none, failed)
     limits, lets_through = passes_without_each(comparison.gate, comparison.evidence, passing=not failed)
     if failed and comparison.gate.max_mde is not None and np.any(lets_through):
@@ -211,7 +211,7 @@ def _deciding(gate: Gate, x: FloatArray, rule: Rule) -> float:
 
 
 #: Above this alpha a candidate that still passes is said to pass at any: a loss then counts a million times.
-LARGEST_ALPHA = 2.0**20
+MAX_ALPHA = 2.0**20
 
 
 #: How many numbers of topics are tried where the search for those without which the gate passes ends without any.
@@ -233,7 +233,7 @@ def flip_set(gate: Gate, topics: tuple[str, ...], evidence: Evidence) -> tuple[s
     """
     parts = evidence.parts(gate.alpha)
     order = np.argsort(np.round(parts, 12), kind="stable")  # equal losses go by topic, whatever their rounding
-    most = evidence.n - FEWEST_TOPICS
+    most = evidence.n - MIN_TOPICS
 
     def passes_without(count: int) -> bool:
         return passes(gate, evidence.without(order[:count]))
@@ -298,9 +298,9 @@ def alpha_star(gate: Gate, evidence: Evidence) -> float | Literal["any"] | None:
     low, at_low = 0.0, at_zero
     high, growth = (guess, 1.25) if guess is not None else (0.25, 4.0)
     while (at_high := margin(high)) >= 0:
-        if high >= LARGEST_ALPHA:
+        if high >= MAX_ALPHA:
             return "any"
-        low, at_low, high = high, at_high, min(growth * high, LARGEST_ALPHA)
+        low, at_low, high = high, at_high, min(growth * high, MAX_ALPHA)
     nearer_low, step = False, 0
     while high - low > ALPHA_STAR_WIDTH * high:
         # the margin is nearly straight: a secant, then a probe just beyond it, and a bisection in case it is not
@@ -336,7 +336,7 @@ def _alpha_star_by_student_t(gate: Gate, evidence: Evidence) -> float | None:
 
     Trade-off scores are straight lines in alpha.
     """
-    grid = np.geomspace(2.0**-6, LARGEST_ALPHA, 512)
+    grid = np.geomspace(2.0**-6, MAX_ALPHA, 512)
     plain = evidence.scores(0.0)
     slopes = evidence.scores(1.0) - plain
     order = np.lexsort((slopes, plain))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import FEW_TOPICS, own_method
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.inference import upper_p_value
 from pytest_riskguard.rounding import ROUNDING_ERROR
 

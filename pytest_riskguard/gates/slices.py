@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.gates.spec import SMALLEST_SLICE, parse_slice
+from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, parse_slice
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -60,7 +60,7 @@ def _member_of(asked: str, tags: Tags) -> Callable[[str], bool]:
 
 
 def slices_of(
-    entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = SMALLEST_SLICE, option: str = "smallest_slice"
+    entry: str, judged: Sequence[str], tags: Tags, *, smallest: int = MIN_SLICE_TOPICS, option: str = "smallest_slice"
 ) -> tuple[str, ...]:
     """The slices that an entry asks for, by value.
 

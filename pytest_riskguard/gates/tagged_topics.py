@@ -21,8 +21,8 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.decision import enough_topics, rule_of
 from pytest_riskguard.gates.evidence import BoolArray, Evidence, FloatArray
 from pytest_riskguard.gates.findings import Slice, TopicGroup
+from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.significance import p_value_of
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import holm, interval
 from pytest_riskguard.risk import counts
 from pytest_riskguard.rounding import ROUNDING_ERROR
@@ -127,7 +127,7 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArr
     flagged : array of bool, shape (n_topics,)
         Topics that TR_i flags among all topics.
     """
-    gate = replace(comparison.gate, kind="not_significantly_risky") if _tests(comparison.gate) else None
+    gate = comparison.gate.as_kind(NotSignificantlyRisky) if _tests(comparison.gate) else None
     found = [_slice(comparison, each, gate, flagged) for each in tags]
     p_values = {place: each.p_value for place, each in enumerate(found) if each.p_value is not None}
     if p_values:
@@ -138,7 +138,7 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArr
 
 
 def _tests(gate: Gate) -> bool:
-    return gate.kind != "no_topic_collapse"
+    return gate.side is not None
 
 
 def _slice(comparison: Comparison, each: Tagged, gate: Gate | None, flagged: BoolArray) -> Slice:

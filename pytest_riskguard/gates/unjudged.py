@@ -14,7 +14,7 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.evaluation.unjudged import Unjudged, Variant, depth_of, scores_of, unjudged
 from pytest_riskguard.gates.findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.judge import compare, outcome_of
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.verdict import Notice, Outcome
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from pytest_riskguard.gates.findings import (
     TopicDocuments,
     Yardstick,
 )
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.serialization import from_plain, to_plain
 
 if TYPE_CHECKING:  # numpy is loaded with it, which a run that only collects gates does not need

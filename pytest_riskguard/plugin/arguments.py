@@ -4,47 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields
-from numbers import Real
 from typing import Any
 
-from pytest_riskguard.config.values import nearest
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.sources import LiveRun, RunFile, ScoreFile
-
-OPTIONS = tuple(field.name for field in fields(Gate) if field.name not in {"name", "kind"})
-_NUMBERS = ("alpha", "level", "tolerance", "max_mde", "max_loss", "max_share")
-_OPTIONAL = ("max_mde", "max_loss", "max_share")
-
-
-def gate(name: str, options: Mapping[str, Any], *, kind: Any) -> Gate:
-    """The question that a test asks.
-
-    Raises
-    ------
-    TypeError
-        An option that there is not (the nearest is named), or one that is no number where it must be.
-    ValueError
-        An option outside its range.
-    """
-    __tracebackhide__ = True
-    for option, value in options.items():
-        if option not in OPTIONS:
-            close = nearest(option, OPTIONS)
-            hint = f"did you mean {close!r}?" if close else f"there are {', '.join(OPTIONS)}"
-            raise TypeError(f"unknown option {option!r}; {hint}")
-        is_number = isinstance(value, Real) and not isinstance(value, bool)
-        if option in _NUMBERS and not (is_number or (option in _OPTIONAL and value is None)):
-            raise TypeError(f"{option}: expected a number, found {value!r}")
-        if option == "reference" and not isinstance(value, str | None):
-            raise TypeError(f"reference: expected the name of a baseline, 'any' or 'median', found {value!r}")
-        if option == "weighted" and not isinstance(value, bool):
-            raise TypeError(f"weighted: expected True or False, found {value!r}")
-    try:
-        return Gate(name=name, kind=kind, **options)
-    except ValueError as error:
-        raise error.with_traceback(None) from None
 
 
 def source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicScores:

@@ -14,7 +14,7 @@ from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.live_search import Search
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.plugin import arguments
 from pytest_riskguard.plugin.engines import engine_for
@@ -94,7 +94,7 @@ class Riskguard:
     ) -> Verdict:
         """The verdict, without raising when it is not a pass; ``georisk_not_worse`` takes a list of baselines."""
         __tracebackhide__ = True
-        gate = arguments.gate(self._test, options, kind=kind)
+        gate = _gate(self._test, kind, options)
         return self._ask(gate, candidate, baseline, measure)
 
     def assert_not_significantly_risky(
@@ -164,7 +164,7 @@ class Riskguard:
         options: Mapping[str, Any],
     ) -> Verdict:
         __tracebackhide__ = True
-        verdict = self._ask(arguments.gate(self._test, options, kind=kind), candidate, baseline, measure)
+        verdict = self._ask(_gate(self._test, kind, options), candidate, baseline, measure)
         problem = self._engine.message_of(verdict)
         said = None if problem is None else from_here(problem, self._config)
         return demand(verdict, options="--riskguard", problem=said)
@@ -173,7 +173,7 @@ class Riskguard:
         self, gate: Gate, candidate: Candidate, baseline: Named | Sequence[Named], measure: str | None
     ) -> Verdict:
         __tracebackhide__ = True
-        given = arguments.baselines(baseline, pool=gate.kind == "georisk_not_worse")
+        given = arguments.baselines(baseline, pool=gate.is_pool)
         try:
             ours = arguments.source(candidate, "candidate")
             theirs: list[Source] = []
@@ -197,3 +197,12 @@ class Riskguard:
             return measure
         given = [source.measure for source in sources if isinstance(source, TopicScores) and source.measure]
         return next(iter([*given, *self._settings.measures]), None)
+
+
+def _gate(name: str, kind: str, options: Mapping[str, Any]) -> Gate:
+    """The question that a test asks; a mistake in it is shown without frames of the plugin."""
+    __tracebackhide__ = True
+    try:
+        return gate_of(name, kind, **options)
+    except (TypeError, ValueError) as error:
+        raise error.with_traceback(None) from None

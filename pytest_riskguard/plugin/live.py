@@ -14,6 +14,7 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.evaluation.live_search import Asking, FailedQuery, NoPairError, Search, retrieve
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
+from pytest_riskguard.gates.options import shown
 from pytest_riskguard.plugin.progress import shown_progress
 from pytest_riskguard.plugin.user_errors import blamed, ending
 from pytest_riskguard.sources import LiveRun
@@ -38,7 +39,7 @@ def live_run(
         An option of ``asking`` is not what it must be.
     """
     if not callable(search):
-        raise TypeError(f"search: expected a function that takes a query, found {values.found(search)}")
+        raise TypeError(f"search: expected a function that takes a query, found {shown(search)}")
     checked = {}
     for option, check in values.ASKING.items():
         try:

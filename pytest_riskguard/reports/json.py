@@ -14,7 +14,7 @@ from pytest_riskguard._version import __version__
 from pytest_riskguard.baselines.strict_json import ManifestError, parsed
 from pytest_riskguard.errors import MissingFileError, ReportFormatError
 from pytest_riskguard.gates.findings import Exhibits
-from pytest_riskguard.gates.spec import COMPUTED, CONVENTIONS, CORRECTIONS, KINDS, TRADEOFFS
+from pytest_riskguard.gates.kinds import COMPUTED, CONVENTIONS, CORRECTIONS, KINDS, TRADEOFFS
 from pytest_riskguard.gates.verdict import NAMES, Verdict
 
 SCHEMA = "riskguard-report/1"
@@ -112,7 +112,7 @@ def _check_schema(schema: object) -> None:
 def _check(verdict: Verdict) -> None:
     """See that fields which are any text to JSON name something, and that those are there which a kind must have."""
     named: list[tuple[str, str, tuple[str, ...]]] = [
-        ("kind", verdict.kind, KINDS),
+        ("kind", verdict.kind, tuple(KINDS)),
         ("tradeoff", verdict.tradeoff, TRADEOFFS),
         ("convention", verdict.convention, CONVENTIONS),
         *((f"intervals[{n}].method", each.method, tuple(NAMES)) for n, each in enumerate(verdict.intervals)),

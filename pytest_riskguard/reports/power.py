@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 
+from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.power import Plan
-from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.reports import layout
 from pytest_riskguard.reports.json import document
 from pytest_riskguard.serialization import to_plain
@@ -84,8 +84,8 @@ def _or_dash(value: float | None) -> str:
 def _notes(plans: Sequence[Plan]) -> list[str]:
     first = plans[0]
     notes = []
-    if first.topics < FEWEST_TOPICS:
-        notes.append(f"too few topics: below {FEWEST_TOPICS} every gate is inconclusive")
+    if first.topics < MIN_TOPICS:
+        notes.append(f"too few topics: below {MIN_TOPICS} every gate is inconclusive")
     if first.changed == 0:
         notes.append("no topic changed: there is nothing to plan from")
     elif first.standard_deviation == 0:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from pytest_riskguard.gates.findings import ResponsibleTopic
-from pytest_riskguard.gates.spec import FEWEST_TOPICS
+from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.figures import estimate, figures, has, shown
 from pytest_riskguard.reports.sections import moved_documents, slices, unjudged
@@ -172,9 +172,9 @@ def _flips(verdict: Verdict, most: int) -> str | None:
     if verdict.outcome != "fail" or verdict.kind == "no_topic_collapse":
         return None
     if flips is None:
-        if verdict.topics.count <= FEWEST_TOPICS:
+        if verdict.topics.count <= MIN_TOPICS:
             return None
-        return f"taking out the worst topics does not flip it, as long as {FEWEST_TOPICS} are left"
+        return f"taking out the worst topics does not flip it, as long as {MIN_TOPICS} are left"
     bound = "" if len(flips) == 1 else " (found greedily: an upper bound on the smallest such set)"
     return f"would pass without {counted(len(flips), 'topic')}: {listed(flips, most=max(most, 10))}{bound}"
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from tests.shared_data import SHARED
 
 RUNS = ("partial_longquery_trunc", "bm25s_atire", "fts5_and", "ties_bm25s_int", "improved_rrf")
@@ -43,9 +43,9 @@ def main() -> None:
     print(f"{'candidate':<26}{'changed':>8}{'scoring ms':>12}{'verdict ms':>12}{'ratio':>8}")
     for run in RUNS:
         candidate = scored(run)
-        changed = judge(Gate("g"), candidate, baseline).topics.changed
+        changed = judge(gate_of("g"), candidate, baseline).topics.changed
         scoring = milliseconds(lambda run=run: scored(run), repeats)
-        verdict = milliseconds(lambda candidate=candidate: judge(Gate("g"), candidate, baseline), repeats)
+        verdict = milliseconds(lambda candidate=candidate: judge(gate_of("g"), candidate, baseline), repeats)
         print(f"{run:<26}{changed:>8}{scoring:>12.1f}{verdict:>12.1f}{verdict / scoring:>8.2f}")
 
 

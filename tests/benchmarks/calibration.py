@@ -28,7 +28,7 @@ from scipy.stats import skew
 
 from pytest_riskguard.gates.decision import ROUNDING_ERROR, enough_topics, interval_passes, margin, rule_for
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.inference import intervals, sign_flip
 
 #: The tables, which docs/explanation/calibration.md shows and the tests read.
@@ -255,7 +255,7 @@ def limits_of(x: Matrix, methods: Sequence[str], counts: Matrix | None) -> dict[
 
 def gate_fails(d: Matrix, limits: dict[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     """Whether a gate of method ``auto`` finds each column significantly risky, by the package's own rule."""
-    gate = Gate("calibration", level=LEVEL)
+    gate = gate_of("calibration", level=LEVEL)
     fails = np.zeros(d.shape[1], dtype=bool)
     for column, changed in enumerate(np.count_nonzero(np.abs(d) > ROUNDING_ERROR, axis=0)):
         rule = rule_for(gate, n_topics=d.shape[0], n_changed=int(changed))
@@ -395,7 +395,7 @@ class WeightedRates:
 def weigh_topics(cell: Weighted) -> WeightedRates:
     """How often a weighted gate fails, by each interval alone and by its rule."""
     rng = np.random.default_rng([cell.seed, 3, cell.n, int(10 * cell.spread)])
-    gate, sizes, fails = Gate("calibration", alpha=0, level=LEVEL, weighted=True), [], []
+    gate, sizes, fails = gate_of("calibration", alpha=0, level=LEVEL, weighted=True), [], []
     for _ in range(cell.simulations):
         d = study(rng, (cell.n,)) * (rng.random(cell.n) >= 0.2)
         evidence = Evidence(d, np.zeros((0, cell.n)), rng.lognormal(0.0, cell.spread, cell.n))

@@ -12,7 +12,7 @@ import pytest
 from pytest_riskguard import check
 from pytest_riskguard.gates.decision import passes
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.inference import interval
 from tests.benchmarks import calibration
 from tests.benchmarks.calibration import METHODS, STUDY, TABLES, Cell, Truth, simulate
@@ -215,8 +215,10 @@ def test_whole_gates_are_those_of_the_package(n):
     }
     for column, differences in enumerate(d.T):
         evidence = Evidence(differences, np.zeros((0, n)))
-        assert passes(Gate("g", alpha=5), evidence) is not bool(fails[5][column])
-        assert passes(Gate("g", alpha=5, on_churn="warn"), evidence) is not bool(fails[5][column] & fails[0][column])
+        assert passes(gate_of("g", alpha=5), evidence) is not bool(fails[5][column])
+        assert passes(gate_of("g", alpha=5, on_churn="warn"), evidence) is not bool(
+            fails[5][column] & fails[0][column]
+        )
     scores = {f"t{i:02d}": 0.5 + value for i, value in enumerate(d[:, 0])}
     assert check("not_significantly_risky", scores, dict.fromkeys(scores, 0.5), alpha=5).passed is not bool(
         fails[5][0]

@@ -370,7 +370,7 @@ def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
         ("loss.run --weighted", 2, "weighted: there are no weights"),
         ("loss.run --convention minus", 1, "URisk-(alpha-hat=2) = +0.3233"),
         ("loss.run --tradeoff smooth", 1, "URisk(smooth) = "),
-        ("loss.run --tradeoff smooth --alpha 5", 2, "tradeoff smooth holds for alpha 1 only"),
+        ("loss.run --tradeoff smooth --alpha 5", 2, "tradeoff: smooth is for alpha 1 only"),
         ("loss.run --alpha 1e10", 2, "1e10 is too large"),
         ("loss.run --method studentized --alpha 5", 1, "studentized ["),
         ("loss.run --method basic", 1, "basic ["),

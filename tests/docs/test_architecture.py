@@ -32,7 +32,7 @@ def test_imports_for_type_checking_alone_do_not_count(tmp_path):
         "from typing import TYPE_CHECKING\n"
         "import numpy\n"
         "import pytest_riskguard.risk.tradeoff\n"
-        "if TYPE_CHECKING:\n    from pytest_riskguard.gates import spec\n"
+        "if TYPE_CHECKING:\n    from pytest_riskguard.gates import kinds\n"
         "else:\n    from pytest_riskguard import errors\n"
         "def late():\n    from pytest_riskguard.inference.intervals import interval\n"
     )

@@ -23,7 +23,7 @@ from pytest_riskguard.config.schema import (
     GateModel,
     RetrieveModel,
 )
-from pytest_riskguard.gates import spec
+from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.plugin.options import add_options
 from pytest_riskguard.reports.json import SCHEMA_FILE
@@ -215,7 +215,7 @@ def test_each_error_is_in_the_reference():
     assert [name for name in names if f"`{name}`" not in page("python.md")] == []
 
 
-@pytest.mark.parametrize("values", [spec.KINDS, spec.METHODS, spec.TRADEOFFS, spec.CONVENTIONS, spec.RESPONSES])
+@pytest.mark.parametrize("values", [kinds.KINDS, kinds.METHODS, kinds.TRADEOFFS, kinds.CONVENTIONS, kinds.RESPONSES])
 def test_each_value_that_a_gate_can_take_is_in_the_reference(values):
     assert [
         value for value in values if f"`{value}`" not in section(page("configuration.md"), "Keys of a gate")
@@ -226,12 +226,12 @@ def test_each_reference_that_is_no_single_baseline_is_in_the_reference():
     row = next(
         line for line in section(page("configuration.md"), "Keys of a gate").splitlines() if "| `reference` " in line
     )
-    assert all(f"`{word}`" in row for word in (spec.ANY, spec.MEDIAN))
+    assert all(f"`{word}`" in row for word in (kinds.ANY, kinds.MEDIAN))
 
 
 def test_each_correction_is_in_the_reference():
     text = section(page("configuration.md"), "Keys of `family`")
-    assert [value for value in spec.CORRECTIONS if f"`{value}`" not in text] == []
+    assert [value for value in kinds.CORRECTIONS if f"`{value}`" not in text] == []
 
 
 def test_the_keys_without_a_meaning_are_those_of_each_kind():
@@ -240,5 +240,5 @@ def test_the_keys_without_a_meaning_are_those_of_each_kind():
         for line in section(page("configuration.md"), "Kinds of gates").splitlines()
         if line.startswith("| `")
     ]
-    found = {row[0].strip("| `"): tuple(re.findall(r"`(\w+)`", row[2])) for row in rows}
-    assert found == spec.FOREIGN
+    found = {row[0].strip("| `"): {*re.findall(r"`(\w+)`", row[2])} for row in rows}
+    assert found == {kind: kinds.OPTIONS.keys() - kinds.options_of(cls) for kind, cls in kinds.KINDS.items()}

@@ -7,7 +7,7 @@ import pytest
 from pytest_riskguard.baselines import names, store
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, text_files
-from pytest_riskguard.gates import decision, notices, sensitivity, spec
+from pytest_riskguard.gates import decision, kinds, notices, sensitivity
 from pytest_riskguard.gates.pool import notices as pool_notices
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
 from pytest_riskguard.inference._bootstrap import enumeration, fft_law
@@ -17,8 +17,8 @@ from pytest_riskguard.rounding import ROUNDING_ERROR
 from tests.docs.pages import DOCS
 
 STATED = [
-    ("explanation/rules.md", "With 10 to 24 topics", (decision.FEWEST_TOPICS, decision.FEW_TOPICS - 1) == (10, 24)),
-    ("explanation/rules.md", "Fewer than 10 topics: `inconclusive`", decision.FEWEST_TOPICS == 10),
+    ("explanation/rules.md", "With 10 to 24 topics", (decision.MIN_TOPICS, decision.FEW_TOPICS - 1) == (10, 24)),
+    ("explanation/rules.md", "Fewer than 10 topics: `inconclusive`", decision.MIN_TOPICS == 10),
     ("explanation/rules.md", "within 1e-12 of that counts as having reached it", ROUNDING_ERROR == 1e-12),
     (
         "explanation/rules.md",
@@ -35,7 +35,7 @@ STATED = [
     ("explanation/rules.md", "a loss of 1e-6 or less is none", COUNTED == 1e-6),
     ("explanation/rules.md", "fewer than 250 topics warns", notices.ENOUGH_FOR_STUDENT == 250),
     ("how-to/judge-several-gates.md", "in 18 % of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
-    ("explanation/alpha.md", "at every alpha (up to a million)", sensitivity.LARGEST_ALPHA == 2**20),
+    ("explanation/alpha.md", "at every alpha (up to a million)", sensitivity.MAX_ALPHA == 2**20),
     ("explanation/intervals.md", "With up to 30\nchanged topics", MOST_ENUMERATED == 30),
     ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", fft_law.POINTS == 65_536),
     ("explanation/intervals.md", "of total probability below 1e-14", enumeration.LEFT_OUT == 1e-14),
@@ -46,7 +46,7 @@ STATED = [
         replicates_for(level=0.95, n_systems=20, n_topics=225) == 40_000,
     ),
     ("explanation/georisk.md", "up to 200,000", georisk_pool.MOST_REPLICATES == 200_000),
-    ("explanation/georisk.md", "The highest level\nis 0.9999", spec.GEORISK_LEVEL == 0.9999),
+    ("explanation/georisk.md", "The highest level\nis 0.9999", kinds.MAX_GEORISK_LEVEL == 0.9999),
     (
         "explanation/georisk.md",
         "Gates with fewer than 50 topics at an alpha above 1",

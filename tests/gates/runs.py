@@ -10,7 +10,7 @@ from pytest_riskguard.evaluation import Qrels, TopicScores, rankings_as_run, sco
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.unjudged import Rejudged
 from pytest_riskguard.gates.verdict import Verdict
 
@@ -32,7 +32,7 @@ class Pair:
     baseline: Rankings
     grades: Mapping[str, Mapping[str, int]]
     measure: str = "nDCG@10"
-    gate: Gate = field(default_factory=lambda: Gate("g"))
+    gate: Gate = field(default_factory=lambda: gate_of("g"))
 
     def scores(self) -> tuple[TopicScores, TopicScores]:
         """As the judgements are."""

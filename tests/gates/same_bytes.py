@@ -16,7 +16,7 @@ from pytest_riskguard.assertions import check
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference.intervals import METHODS
 from pytest_riskguard.reports.json import dumps
@@ -68,7 +68,7 @@ def in_parts(order: np.random.Generator | None) -> Iterator[Verdict]:
     tags = {f"t{place:03d}": {"half": "ab"[place % 2], "kind": "xyz"[place % 3]} for place in range(candidate.size)}
     ours = TopicScores.from_mapping(named(candidate, order), name="candidate")
     theirs = TopicScores.from_mapping(named(baseline, order), name="baseline")
-    yield judge(Gate("in parts", alpha=1), ours, theirs, topics=Topics({}, tags))
+    yield judge(gate_of("in parts", alpha=1), ours, theirs, topics=Topics({}, tags))
 
 
 def verdicts(order: np.random.Generator | None = None) -> Iterator[Verdict]:

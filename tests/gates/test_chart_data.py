@@ -9,8 +9,8 @@ import pytest
 
 from pytest_riskguard.gates.chart_data import ALPHAS, TAIL, alphas_for, density
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.pool_study import principal_components
 from pytest_riskguard.risk import georisk
 from tests.gates.conftest import topic_scores
@@ -21,12 +21,12 @@ OURS = np.clip(np.round(BASE + RNG.normal(-0.03, 0.12, 60), 3), 0, 1)
 
 
 def reported(**options):
-    gate = Gate("g", **{"alpha": 2.0, **options})
+    gate = gate_of("g", **{"alpha": 2.0, **options})
     return judge(gate, topic_scores("new", OURS), topic_scores("old", BASE), report=True)
 
 
 def test_without_a_report_there_are_none_and_nothing_else_changes():
-    verdict = judge(Gate("g", alpha=2.0), topic_scores("new", OURS), topic_scores("old", BASE))
+    verdict = judge(gate_of("g", alpha=2.0), topic_scores("new", OURS), topic_scores("old", BASE))
     assert verdict.exhibits is None
     with_exhibits = reported().to_dict()
     assert with_exhibits.pop("exhibits") is not None
@@ -67,9 +67,9 @@ def test_other_points_of_the_curve_are_gates_of_their_own():
 
 
 def test_curves_reach_as_far_as_the_gates_alpha():
-    assert alphas_for(Gate("g", alpha=100.0))[-1] == 100.0
-    assert alphas_for(Gate("g", alpha=1e9))[-1] == 1e9
-    assert len(alphas_for(Gate("g", alpha=1e9))) < 80
+    assert alphas_for(gate_of("g", alpha=100.0))[-1] == 100.0
+    assert alphas_for(gate_of("g", alpha=1e9))[-1] == 1e9
+    assert len(alphas_for(gate_of("g", alpha=1e9))) < 80
 
 
 def test_the_density_is_that_of_the_law():
@@ -95,11 +95,11 @@ def test_a_law_that_ends_with_a_step_keeps_it(sign):
 
 
 def test_what_has_no_law_or_no_alpha_has_no_chart():
-    same = judge(Gate("g"), topic_scores("new", BASE), topic_scores("old", BASE), report=True)
+    same = judge(gate_of("g"), topic_scores("new", BASE), topic_scores("old", BASE), report=True)
     assert same.exhibits.density is None
     assert reported(kind="no_topic_collapse", alpha=0.0, max_loss=0.3).exhibits.curve is None
     assert reported(tradeoff="smooth", alpha=1.0).exhibits.curve is None
-    few = judge(Gate("g"), topic_scores("new", OURS[:5]), topic_scores("old", BASE[:5]), report=True)
+    few = judge(gate_of("g"), topic_scores("new", OURS[:5]), topic_scores("old", BASE[:5]), report=True)
     assert set(few.exhibits.curve.upper) == {None}
     assert few.exhibits.curve.urisk[0] == pytest.approx(np.mean(OURS[:5] - BASE[:5]))
 
@@ -107,7 +107,7 @@ def test_what_has_no_law_or_no_alpha_has_no_chart():
 def test_a_pool_has_a_curve_and_a_place_for_every_system():
     third = np.clip(BASE + 0.05, 0, 1)
     systems = [topic_scores("new", OURS), topic_scores("old", BASE), topic_scores("bm25", third)]
-    gate = Gate("g", kind="georisk_not_worse", alpha=5.0)
+    gate = gate_of("g", kind="georisk_not_worse", alpha=5.0)
     verdict = judge_pool(gate, systems[0], systems[1:], report=True)
     curves = verdict.exhibits.georisk
     assert set(curves.systems) == set(verdict.exhibits.components.systems) == set(verdict.pool.systems)

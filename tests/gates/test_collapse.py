@@ -8,7 +8,7 @@ import pytest
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.collapse import protected_topics
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import topic_scores
 
@@ -17,7 +17,7 @@ BASE = np.array([0.8, 0.6, 0.4, 0.2, 0.0, 0.9])
 
 def collapse(*losses: float, topics: Topics | None = None, **limits: object) -> Verdict:
     candidate = BASE - np.pad(losses, (0, BASE.size - len(losses)))
-    gate = Gate("g", "no_topic_collapse", **limits)  # type: ignore[arg-type]
+    gate = gate_of("g", "no_topic_collapse", **limits)  # type: ignore[arg-type]
     return judge(gate, topic_scores("new", candidate), topic_scores("old", BASE), topics=topics)
 
 
@@ -93,7 +93,7 @@ def test_what_protects_nothing_is_a_mistake(entry, topics, message):
 
 
 def test_few_topics_are_no_reason_to_say_nothing():
-    gate = Gate("g", "no_topic_collapse")
+    gate = gate_of("g", "no_topic_collapse")
     verdict = judge(gate, topic_scores("new", [0.1]), topic_scores("old", [0.9]))
     assert (verdict.outcome, verdict.intervals, verdict.estimates.decision_p_value) == ("fail", (), None)
 
@@ -102,7 +102,7 @@ def test_an_unanswered_topic_has_collapsed():
     from dataclasses import replace
 
     candidate = replace(topic_scores("new", [0.0, 0.5]), unanswered=("t00000",))
-    verdict = judge(Gate("g", "no_topic_collapse"), candidate, topic_scores("old", [0.9, 0.5]))
+    verdict = judge(gate_of("g", "no_topic_collapse"), candidate, topic_scores("old", [0.9, 0.5]))
     assert guilty(verdict) == {"t00000": ("max_loss",)}
     assert [warning.code for warning in verdict.warnings] == ["missing_topics"]
 
@@ -111,12 +111,12 @@ def test_an_unanswered_topic_has_collapsed():
     ("options", "message"),
     [
         ({"max_loss": None}, "no_topic_collapse needs max_loss, max_share or protected"),
-        ({"max_loss": -0.1}, "max_loss must be a finite number, at least 0"),
-        ({"max_share": 1.5}, "max_share must be a share from 0 to 1"),
-        ({"protected": "q1"}, "protected must be a list of topics"),
+        ({"max_loss": -0.1}, "max_loss: expected a finite number, at least 0, found the number -0.1"),
+        ({"max_share": 1.5}, "max_share: expected a share from 0 to 1 such as 0.5, found the number 1.5"),
+        ({"protected": "q1"}, "protected: expected a list of topics or TAG=VALUE, found 'q1'"),
         ({"tolerance": 0.1}, "tolerance has no meaning for no_topic_collapse"),
     ],
 )
 def test_options_out_of_place_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        Gate("g", "no_topic_collapse", **options)
+        gate_of("g", "no_topic_collapse", **options)

@@ -13,8 +13,8 @@ from pytest_riskguard.gates.decision import (
     passes,
     rule_for,
 )
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.sensitivity import passes_without_each
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence
@@ -39,13 +39,13 @@ def test_fewest_changes_follow_the_sign_flip_law(level, changes):
     ],
 )
 def test_the_rule_for_a_comparison_of_this_size(method, n, changed, witnesses, demand):
-    rule = rule_for(Gate("g", method=method), n_topics=n, n_changed=changed)
+    rule = rule_for(gate_of("g", method=method), n_topics=n, n_changed=changed)
     assert (rule.witnesses, rule.demand) == (witnesses, demand)
 
 
 def test_below_25_topics_the_lower_of_both_limits_decides():
     d = np.array([0.1, 0.05, -0.02, 0.2, 0.15, -0.3, 0.02, 0.01, 0.04, 0.03, -0.01, 0.02])
-    decision = decide(Gate("g"), evidence(d), alpha=1)
+    decision = decide(gate_of("g"), evidence(d), alpha=1)
     upper = {i.method: i.upper for i in decision.intervals}
     assert upper[decision.decisive] == min(upper["bca"], upper["student_t"])
 
@@ -53,16 +53,16 @@ def test_below_25_topics_the_lower_of_both_limits_decides():
 def test_with_few_changes_the_higher_limit_decides():
     d = np.zeros(100)
     d[:5] = -0.001
-    decision = decide(Gate("g"), evidence(d), alpha=1)
+    decision = decide(gate_of("g"), evidence(d), alpha=1)
     upper = {i.method: i.upper for i in decision.intervals}
     assert upper[decision.decisive] == max(upper["bca"], upper["student_t"])
 
 
 def test_a_limit_within_1e_12_of_the_bound_has_reached_it():
     d = np.full(30, -0.1)
-    assert decide(Gate("g", tolerance=0.1), evidence(d), alpha=0).passes
-    assert decide(Gate("g", tolerance=0.1 - 1e-13), evidence(d), alpha=0).passes
-    assert not decide(Gate("g", tolerance=0.1 - 1e-9), evidence(d), alpha=0).passes
+    assert decide(gate_of("g", tolerance=0.1), evidence(d), alpha=0).passes
+    assert decide(gate_of("g", tolerance=0.1 - 1e-13), evidence(d), alpha=0).passes
+    assert not decide(gate_of("g", tolerance=0.1 - 1e-9), evidence(d), alpha=0).passes
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -72,7 +72,7 @@ def test_the_short_way_to_the_verdict_is_the_long_one(seed, method):
     n = int(rng.integers(10, 60))
     d = np.round(rng.normal(0, 0.2, n), 3) * (rng.random(n) < rng.choice([0.1, 0.5, 1.0]))
     for alpha in (0.0, 0.3, 1.0, 5.0):
-        gate = Gate("g", method=method, alpha=alpha)
+        gate = gate_of("g", method=method, alpha=alpha)
         assert interval_passes(gate, evidence(d), alpha=alpha) == decide(gate, evidence(d), alpha=alpha).passes
 
 
@@ -86,7 +86,7 @@ def test_leaving_out_each_topic_is_the_gate_on_one_topic_fewer(seed, on_churn):
         d[rng.permutation(n)[: n - 7]] = 0  # seven changes: leaving one out of them leaves six, below none
     if seed == 6:
         d[np.flatnonzero(d)[0]] = 0  # six changes: leaving one out makes them few
-    gate = Gate("g", alpha=1, on_churn=on_churn)
+    gate = gate_of("g", alpha=1, on_churn=on_churn)
     expected = [passes(gate, evidence(np.delete(d, i))) for i in range(n)]
     _, found = passes_without_each(gate, evidence(d), passing=passes(gate, evidence(d)))
     assert found.tolist() == expected
@@ -94,14 +94,14 @@ def test_leaving_out_each_topic_is_the_gate_on_one_topic_fewer(seed, on_churn):
 
 @pytest.mark.parametrize("limit", [float("nan"), float("inf"), float("-inf")])
 def test_a_limit_that_is_no_number_never_passes(limit):
-    assert not margin(Gate("g"), limit) >= 0
+    assert not margin(gate_of("g"), limit) >= 0
 
 
 def test_method_decides_alone_when_it_is_named():
     rng = np.random.default_rng(3)
     d = rng.normal(0.02, 0.2, 50)
     for method in ("student_t", "basic", "percentile", "bca"):
-        decision = decide(Gate("g", method=method), evidence(d), alpha=1)
+        decision = decide(gate_of("g", method=method), evidence(d), alpha=1)
         assert decision.decisive == method
         assert decision.interval(method).upper == interval(linear(d, alpha=1), method=method).upper
 
@@ -109,18 +109,22 @@ def test_method_decides_alone_when_it_is_named():
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        ("alpha", -1, "alpha must be a finite number, at least 0"),
-        ("alpha", float("nan"), "alpha must be a finite number"),
-        ("level", 1.0, "level must be between 0.000001 and 0.999999"),
-        ("level", 0.9999999999999999, "level must be between 0.000001 and 0.999999"),
-        ("tolerance", float("inf"), "tolerance must be a finite number"),
-        ("max_mde", -0.1, "max_mde must be a finite number"),
-        ("method", "wald", "method must be one of auto, student_t"),
-        ("on_churn", "ignore", "on_churn must be one of fail, warn"),
-        ("kind", "risky", "kind must be one of not_significantly_risky"),
-        ("missing", "drop", "missing must be one of refuse, zero"),
+        ("alpha", -1, r"alpha: expected a number from 0 to 1e\+09, found the number -1"),
+        ("alpha", float("nan"), r"alpha: expected a number from 0 to 1e\+09, found the number nan"),
+        ("level", 1.0, "level: expected a number between 0.000001 and 0.999999 such as 0.95, found"),
+        ("level", 0.9999999999999999, "level: expected a number between 0.000001 and 0.999999 such as 0.95, found"),
+        ("tolerance", float("inf"), "tolerance: expected a finite number, at least 0, found the number inf"),
+        ("max_mde", -0.1, "max_mde: expected a finite number, at least 0, found the number -0.1"),
+        ("method", "wald", "method: expected auto, student_t, basic, studentized, percentile or bca, found 'wald'"),
+        ("on_churn", "ignore", "on_churn: expected fail or warn, found 'ignore'"),
+        (
+            "kind",
+            "risky",
+            "kind: expected not_significantly_risky, georisk_not_worse, not_inferior or no_topic_collapse, ",
+        ),
+        ("missing", "drop", "missing: expected refuse or zero, found 'drop'"),
     ],
 )
 def test_an_option_outside_its_range_is_refused_by_name(option, value, message):
     with pytest.raises(ValueError, match=message):
-        Gate("g", **{option: value})
+        gate_of("g", **{option: value})

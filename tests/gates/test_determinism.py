@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.assertions import check
-from pytest_riskguard.gates.spec import KINDS
+from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.inference import mean_law
 from pytest_riskguard.reports.json import dumps
 from tests.gates import same_bytes

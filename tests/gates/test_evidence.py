@@ -11,8 +11,8 @@ from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.sensitivity import passes_without_each
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear, smooth
 from tests.gates.conftest import pair, topic_scores
@@ -112,7 +112,7 @@ def runs_of_one_system(seed: int, replicates: int):
 
 def test_a_noisy_system_against_itself_fails_for_churn_and_passes_with_replicates():
     """STATISTICS section 4: at alpha 5 churn alone fails nearly every A/A comparison; the excess does not."""
-    gate = Gate("g", alpha=5)
+    gate = gate_of("g", alpha=5)
     alone = with_noise = 0
     for seed in range(40):
         candidate, baseline, *others = runs_of_one_system(seed, 3)
@@ -126,7 +126,7 @@ def test_a_loss_beyond_the_noise_still_fails_and_names_its_topics():
     candidate, baseline, *others = runs_of_one_system(1, 3)
     values = candidate.values.copy()
     values[:12] = 0.0
-    verdict = judge(Gate("g", alpha=1), topic_scores("worse", values), baseline, replicates=others)
+    verdict = judge(gate_of("g", alpha=1), topic_scores("worse", values), baseline, replicates=others)
     assert (verdict.outcome, verdict.reason, verdict.replicates) == ("fail", "loss", 3)
     assert {topic.topic for topic in verdict.responsible_topics[:8]} <= {f"t{i:05d}" for i in range(12)}
     assert verdict.inputs is None
@@ -139,7 +139,7 @@ def test_a_loss_beyond_the_noise_still_fails_and_names_its_topics():
 def test_the_weighted_verdict_adds_up():
     candidate, baseline = pair(D)
     topics = Topics({}, weights=dict(zip(candidate.topics, WEIGHTS, strict=True)))
-    verdict = judge(Gate("g", weighted=True), candidate, baseline, topics=topics)
+    verdict = judge(gate_of("g", weighted=True), candidate, baseline, topics=topics)
     x = linear(candidate.values - baseline.values, alpha=1)
     assert verdict.estimates.urisk == pytest.approx(np.average(x, weights=WEIGHTS), abs=1e-15)
     assert verdict.estimates.mean_difference == pytest.approx(np.average(D, weights=WEIGHTS), abs=1e-15)
@@ -153,26 +153,29 @@ def test_weights_can_turn_a_verdict():
     d = np.concatenate([np.full(30, 0.05), np.full(10, -0.1)]) + np.tile([0.01, -0.01], 20)
     candidate, baseline = pair(d)
     heavy = {topic: 50.0 if i >= 30 else 1.0 for i, topic in enumerate(candidate.topics)}
-    assert judge(Gate("g", alpha=0), candidate, baseline).outcome == "pass"
-    verdict = judge(Gate("g", alpha=0, weighted=True), candidate, baseline, topics=Topics({}, weights=heavy))
+    assert judge(gate_of("g", alpha=0), candidate, baseline).outcome == "pass"
+    verdict = judge(gate_of("g", alpha=0, weighted=True), candidate, baseline, topics=Topics({}, weights=heavy))
     assert (verdict.outcome, verdict.reason) == ("fail", "loss")
 
 
 def test_a_topic_without_a_weight_is_incomparable_and_no_weights_at_all_a_mistake():
     candidate, baseline = pair(D)
     verdict = judge(
-        Gate("g", weighted=True), candidate, baseline, topics=Topics({}, weights={"t00000": 1.0}, path_name="t.tsv")
+        gate_of("g", weighted=True),
+        candidate,
+        baseline,
+        topics=Topics({}, weights={"t00000": 1.0}, path_name="t.tsv"),
     )
     assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
     assert verdict.problem is not None
     assert verdict.problem.startswith("t.tsv: no weight for 39 topics: t00001, ")
     with pytest.raises(ValueError, match="weighted: there are no weights"):
-        judge(Gate("g", weighted=True), candidate, baseline)
+        judge(gate_of("g", weighted=True), candidate, baseline)
 
 
 def test_replicates_on_other_topics_are_incomparable():
     candidate, baseline = pair(D)
-    verdict = judge(Gate("g"), candidate, baseline, replicates=[topic_scores("again", D[:30])])
+    verdict = judge(gate_of("g"), candidate, baseline, replicates=[topic_scores("again", D[:30])])
     assert (verdict.outcome, verdict.reason) == ("incomparable", "topics_differ")
     assert "again lacks 10 topics" in str(verdict.problem)
 
@@ -185,7 +188,7 @@ def test_leaving_out_each_topic_with_noise_and_weights_is_the_gate_on_the_rest(s
     noise = rng.normal(0, 0.05, (2, 30)) if seed % 2 else np.zeros((0, 30))
     weights = rng.uniform(1, 5, 30) if seed >= 2 else None
     evidence = Evidence(rng.normal(-0.04, 0.15, 30), noise, weights)
-    for gate in (Gate("g"), Gate("g", kind="not_inferior", tolerance=0.15), Gate("g", method="basic")):
+    for gate in (gate_of("g"), gate_of("g", kind="not_inferior", tolerance=0.15), gate_of("g", method="basic")):
         expected = [passes(gate, evidence.without(i)) for i in range(30)]
         _, found = passes_without_each(gate, evidence, passing=passes(gate, evidence))
         assert found.tolist() == expected
@@ -195,15 +198,15 @@ def test_a_topic_that_a_replicate_leaves_out_is_no_noise():
     """Unanswered topics score 0: taken for noise they would excuse a candidate that breaks as much."""
     candidate, baseline = pair(D)
     partial = replace(topic_scores("again", baseline.values), unanswered=("t00003", "t00007"))
-    verdict = judge(Gate("g"), candidate, baseline, replicates=[partial])
+    verdict = judge(gate_of("g"), candidate, baseline, replicates=[partial])
     assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_baseline")
     assert verdict.problem is not None
     assert "again, a replicate of baseline, did not answer 2 topics that baseline answered: t00003, t00007" in (
         verdict.problem
     )
     neither = replace(baseline, unanswered=("t00003", "t00007"))
-    assert judge(Gate("g"), candidate, neither, replicates=[partial]).outcome != "incomparable"
-    assert judge(Gate("g", missing="zero"), candidate, baseline, replicates=[partial]).outcome != "incomparable"
+    assert judge(gate_of("g"), candidate, neither, replicates=[partial]).outcome != "incomparable"
+    assert judge(gate_of("g", missing="zero"), candidate, baseline, replicates=[partial]).outcome != "incomparable"
 
 
 def noisy_loss() -> list[TopicScores]:
@@ -219,7 +222,7 @@ def noisy_loss() -> list[TopicScores]:
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
 def test_a_larger_alpha_never_excuses_a_loss_by_the_baselines_noise(kind):
     candidate, baseline, *others = noisy_loss()
-    gates = [Gate("g", kind=kind, alpha=alpha) for alpha in (0.0, 5.0)]
+    gates = [gate_of("g", kind=kind, alpha=alpha) for alpha in (0.0, 5.0)]
     plain, weighed = [judge(gate, candidate, baseline, replicates=others) for gate in gates]
     assert plain.outcome == weighed.outcome == "fail"
     assert weighed.estimates.urisk is not None
@@ -238,7 +241,7 @@ def test_a_larger_alpha_never_excuses_a_loss_by_the_baselines_noise(kind):
 def weighted_verdict(differences, weights, **options):
     candidate, baseline = pair(differences)
     topics = Topics({}, weights=dict(zip(candidate.topics, weights, strict=True)))
-    return judge(Gate("g", weighted=True, **options), candidate, baseline, topics=topics)
+    return judge(gate_of("g", weighted=True, **options), candidate, baseline, topics=topics)
 
 
 def test_weights_that_leave_few_topics_need_student_t_to_agree():
@@ -265,7 +268,7 @@ def test_weights_that_leave_few_topics_need_student_t_to_agree():
 
 def test_equal_weights_are_none_whatever_their_size():
     d = D[:30]
-    bare = judge(Gate("g"), *pair(d))
+    bare = judge(gate_of("g"), *pair(d))
     for size in (1.0, 1e308, 5e-324):
         verdict = weighted_verdict(d, np.full(30, size))
         assert verdict.estimates.urisk == pytest.approx(bare.estimates.urisk, abs=1e-15)

@@ -7,15 +7,15 @@ import pytest
 
 from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.significance import decision_p_value
-from pytest_riskguard.gates.spec import Gate
 from tests.gates.conftest import pair
 
 
 def family_of(seed: int, correction: str, *, size: int = 8, level: float = 0.95, on_churn: str = "fail"):
     """Gates on comparisons some of which are losses, with their verdicts."""
     rng = np.random.default_rng(seed)
-    gates = [Gate(f"g{i}", alpha=float(i % 3), level=level, on_churn=on_churn) for i in range(size)]
+    gates = [gate_of(f"g{i}", alpha=float(i % 3), level=level, on_churn=on_churn) for i in range(size)]
     pairs = [pair(rng.normal(-0.06 * (i % 4) / 3, 0.15, int(rng.integers(12, 80)))) for i in range(size)]
     p_values = [decision_p_value(compare(gate, *both)) for gate, both in zip(gates, pairs, strict=True)]
     families = in_families(gates, p_values, correction=correction)
@@ -44,7 +44,7 @@ def test_a_gate_fails_exactly_where_its_adjusted_p_value_and_its_interval_say_so
 
 def test_holm_by_hand():
     """Three p-values 0.01, 0.02, 0.04: thresholds 0.05/3, 0.05/2, 0.05: all three fail."""
-    gates = [Gate(name) for name in "abc"]
+    gates = [gate_of(name) for name in "abc"]
     families = in_families(gates, [0.02, 0.04, 0.01], correction="holm")
     assert [round(f.adjusted_p_value, 12) for f in families] == [0.04, 0.04, 0.03]
     assert [round(1 - f.level, 12) for f in families] == [0.025, 0.05, round(0.05 / 3, 12)]
@@ -52,7 +52,7 @@ def test_holm_by_hand():
 
 
 def test_without_correction_or_p_value_there_is_no_family():
-    gates = [Gate("a"), Gate("b")]
+    gates = [gate_of("a"), gate_of("b")]
     assert in_families(gates, [0.01, 0.02], correction="none") == [None, None]
     first, second = in_families(gates, [None, 0.02], correction="holm")
     assert first is None
@@ -62,11 +62,11 @@ def test_without_correction_or_p_value_there_is_no_family():
 
 def test_a_family_has_one_level():
     with pytest.raises(ValueError, match=r"a family of gates has one level, got 0.9, 0.95"):
-        in_families([Gate("a"), Gate("b", level=0.9)], [0.1, 0.2], correction="holm")
+        in_families([gate_of("a"), gate_of("b", level=0.9)], [0.1, 0.2], correction="holm")
 
 
 def test_a_family_too_large_for_its_level_is_refused():
-    gates, p_values = [Gate("g", level=0.9999)] * 200, [0.5] * 200
+    gates, p_values = [gate_of("g", level=0.9999)] * 200, [0.5] * 200
     with pytest.raises(
         ValueError, match=r"family of 200 gates at level 0.9999 leaves level 0.9999995 to one of them"
     ):
@@ -79,10 +79,10 @@ def test_holm_keeps_the_chance_of_any_false_alarm_at_the_level():
     any_alone = any_corrected = 0
     for _ in range(200):
         p_values = [
-            decision_p_value(compare(Gate("g", alpha=0, method="student_t"), *pair(rng.normal(0, 0.1, 30))))
+            decision_p_value(compare(gate_of("g", alpha=0, method="student_t"), *pair(rng.normal(0, 0.1, 30))))
             for _ in range(6)
         ]
-        families = in_families([Gate("g")] * 6, p_values, correction="holm")
+        families = in_families([gate_of("g")] * 6, p_values, correction="holm")
         any_alone += any(p <= 0.05 for p in p_values)
         any_corrected += any(f.adjusted_p_value <= 0.05 for f in families)
     assert any_alone >= 18

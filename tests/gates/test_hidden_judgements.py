@@ -23,12 +23,12 @@ from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
 from pytest_riskguard.evaluation.unjudged import scores_of
 from pytest_riskguard.gates.judge import compare, outcome_of
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.unjudged import Rejudged, judge_next
 from tests.gates.runs import as_qrels
 
 MEASURE = parse_measure("nDCG@10")
-GATE = Gate("g", alpha=1.0)
+GATE = gate_of("g", alpha=1.0)
 HIDDEN = 0.6
 QRELS = {"cranfield_runs": "qrels.txt", "web2012_runs": "qrels.adhoc.txt.gz"}
 #: Collection, candidate, baseline, seed, verdict with all judgements.

@@ -18,7 +18,7 @@ from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.history import Drift, drift, lineage_of, with_lineage
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import interval
 from pytest_riskguard.reports import json as report
@@ -107,7 +107,7 @@ def test_verdicts_of_gates_are_the_same(slide):
     found = drift(slide, alpha=1)
     for number, step in enumerate(found.steps, start=1):
         for change, other in ((step.against_previous, slide[number - 1]), (step.against_oldest, slide[0])):
-            verdict = judge(Gate(name="x", alpha=1), slide[number], other)
+            verdict = judge(gate_of("x", alpha=1), slide[number], other)
             assert change.risky == (verdict.outcome == "fail")
             assert change.interval.upper == pytest.approx(verdict.decisive_interval.upper, rel=1e-11)
             assert change.urisk == pytest.approx(verdict.estimates.urisk, rel=1e-11)
@@ -216,7 +216,7 @@ def sliding_runs(steps: int = 4, *, n: int = 60, loss: float = 0.02) -> list[Top
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
 def test_the_chain_is_that_of_drift(alpha):
     runs = sliding_runs()
-    lineage = lineage_of(Gate("g", alpha=alpha), runs[:-1], runs[-1])
+    lineage = lineage_of(gate_of("g", alpha=alpha), runs[:-1], runs[-1])
     whole = drift(runs[:-1], candidate=runs[-1], alpha=alpha)
     assert lineage.accepted == 3
     assert [run.run for run in lineage.runs] == ["run0", *(step.name for step in whole.steps)]
@@ -233,7 +233,7 @@ def test_the_chain_is_that_of_drift(alpha):
 
 def test_a_slow_slide_passes_and_says_so():
     runs = sliding_runs()
-    gate = Gate("g", alpha=0)
+    gate = gate_of("g", alpha=0)
     assert all(judge(gate, later, earlier).outcome == "pass" for earlier, later in pairwise(runs))
     verdict = with_lineage(judge(gate, runs[-1], runs[-2]), gate, runs[:-1], runs[-1])
     assert verdict.outcome == "pass"
@@ -248,10 +248,12 @@ def test_a_slow_slide_passes_and_says_so():
 
 def test_without_a_slide_nothing_is_warned_of_and_a_failure_has_its_own_words():
     runs = sliding_runs(loss=0.0)
-    verdict = with_lineage(judge(Gate("g", alpha=0), runs[-1], runs[-2]), Gate("g", alpha=0), runs[:-1], runs[-1])
+    verdict = with_lineage(
+        judge(gate_of("g", alpha=0), runs[-1], runs[-2]), gate_of("g", alpha=0), runs[:-1], runs[-1]
+    )
     assert "slow_slide" not in [notice.code for notice in verdict.warnings]
     worse = topic_scores("worse", runs[-1].values - 0.3)
-    failed = with_lineage(judge(Gate("g", alpha=0), worse, runs[-1]), Gate("g", alpha=0), runs, worse)
+    failed = with_lineage(judge(gate_of("g", alpha=0), worse, runs[-1]), gate_of("g", alpha=0), runs, worse)
     assert failed.outcome == "fail"
     assert failed.lineage is not None
     assert failed.lineage.risky
@@ -260,13 +262,13 @@ def test_without_a_slide_nothing_is_warned_of_and_a_failure_has_its_own_words():
 
 def test_few_topics_have_no_interval():
     runs = sliding_runs(n=8)
-    lineage = lineage_of(Gate("g"), runs[:-1], runs[-1])
+    lineage = lineage_of(gate_of("g"), runs[:-1], runs[-1])
     assert (lineage.lower, lineage.upper, lineage.risky) == (None, None, None)
 
 
 def test_the_report_holds_the_chain_and_reads_back():
     runs = sliding_runs()
-    verdict = with_lineage(judge(Gate("g"), runs[-1], runs[-2]), Gate("g"), runs[:-1], runs[-1])
+    verdict = with_lineage(judge(gate_of("g"), runs[-1], runs[-2]), gate_of("g"), runs[:-1], runs[-1])
     whole = json.loads(report.dumps([verdict]))
     jsonschema.validate(whole, json.loads(report.SCHEMA_FILE.read_text("utf-8")))
     assert Verdict.from_dict(whole["verdicts"][0]).to_dict() == whole["verdicts"][0]
@@ -276,7 +278,7 @@ def test_the_report_holds_the_chain_and_reads_back():
 def test_one_loss_that_was_accepted_knowingly_is_no_slow_slide():
     runs = sliding_runs(loss=0.0)[:2]
     lost = topic_scores("lost", runs[-1].values - 0.3)
-    gate = Gate("g", alpha=0)
+    gate = gate_of("g", alpha=0)
     verdict = with_lineage(judge(gate, lost, lost), gate, [*runs, lost], lost)
     assert verdict.lineage is not None
     assert verdict.lineage.risky
@@ -285,7 +287,7 @@ def test_one_loss_that_was_accepted_knowingly_is_no_slow_slide():
 
 def test_churn_that_adds_up_is_no_slide_of_the_mean():
     runs = sliding_runs(loss=0.0)
-    gate = Gate("g", alpha=5, on_churn="warn")
+    gate = gate_of("g", alpha=5, on_churn="warn")
     verdict = with_lineage(judge(gate, runs[-1], runs[-2]), gate, runs[:-1], runs[-1])
     assert verdict.outcome == "pass"
     assert verdict.lineage is not None
@@ -295,12 +297,12 @@ def test_churn_that_adds_up_is_no_slide_of_the_mean():
 
 def test_the_chain_is_judged_as_the_gate_asks():
     runs = sliding_runs()
-    tolerant = Gate("g", alpha=0, tolerance=0.2)
+    tolerant = gate_of("g", alpha=0, tolerance=0.2)
     assert not lineage_of(tolerant, runs[:-1], runs[-1]).risky
-    assert lineage_of(Gate("g", alpha=0), runs[:-1], runs[-1]).risky
+    assert lineage_of(gate_of("g", alpha=0), runs[:-1], runs[-1]).risky
     weights = dict.fromkeys(runs[0].topics, 1.0) | {runs[0].topics[0]: 5.0}
     topics = Topics({}, weights=weights)
-    weighted = Gate("g", alpha=0, weighted=True)
+    weighted = gate_of("g", alpha=0, weighted=True)
     lineage = lineage_of(weighted, runs[:-1], runs[-1], topics=topics)
     verdict = judge(weighted, runs[-1], runs[0], topics=topics)
     assert lineage.runs[-1].urisk == verdict.estimates.urisk

@@ -15,7 +15,7 @@ import pytest
 from pytest_riskguard.errors import ScoringError
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import interval
 from pytest_riskguard.reports import json as report
@@ -45,13 +45,13 @@ def codes(verdict: Verdict) -> set[str]:
     ],
 )
 def test_outcome_and_reason(example, alpha, outcome, reason):
-    verdict = judge(Gate("g", alpha=alpha), *pair(EXAMPLES[example]))
+    verdict = judge(gate_of("g", alpha=alpha), *pair(EXAMPLES[example]))
     assert (verdict.outcome, verdict.reason) == (outcome, reason)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_every_verdict_follows_the_published_schema_and_reads_back(example):
-    verdict = judge(Gate("g", alpha=1), *pair(EXAMPLES[example]))
+    verdict = judge(gate_of("g", alpha=1), *pair(EXAMPLES[example]))
     text = report.dumps([verdict])
     jsonschema.validate(json.loads(text), json.loads(report.SCHEMA_FILE.read_text()))
     data = verdict.to_dict()
@@ -61,20 +61,20 @@ def test_every_verdict_follows_the_published_schema_and_reads_back(example):
 
 def test_the_order_of_topics_moves_no_byte():
     candidate, baseline = pair(CHURN)
-    verdict = judge(Gate("g", alpha=1), candidate, baseline)
+    verdict = judge(gate_of("g", alpha=1), candidate, baseline)
     order = np.random.default_rng(1).permutation(len(CHURN))
 
     def shuffled(scores: TopicScores) -> TopicScores:
         mapping = {scores.topics[i]: float(scores.values[i]) for i in order}
         return replace(TopicScores.from_mapping(mapping, name=scores.name), measure=scores.measure)
 
-    again = judge(Gate("g", alpha=1), shuffled(candidate), shuffled(baseline))
+    again = judge(gate_of("g", alpha=1), shuffled(candidate), shuffled(baseline))
     assert report.dumps([again]) == report.dumps([verdict])
 
 
 def test_contributions_of_losses_and_wins_add_up_to_urisk():
     candidate, baseline = pair(CHURN)
-    verdict = judge(Gate("g", alpha=2), candidate, baseline)
+    verdict = judge(gate_of("g", alpha=2), candidate, baseline)
     wins = math.fsum(d for d in candidate.values - baseline.values if d > 0) / len(CHURN)
     losses = math.fsum(t.contribution for t in verdict.responsible_topics)
     assert losses + wins == pytest.approx(verdict.estimates.urisk, abs=1e-14)
@@ -85,7 +85,7 @@ def test_contributions_of_losses_and_wins_add_up_to_urisk():
 
 def test_estimates_are_those_of_the_kernels():
     candidate, baseline = pair([0.2, -0.1] * 15, level=0.4)
-    estimates = judge(Gate("g", alpha=1), candidate, baseline).estimates
+    estimates = judge(gate_of("g", alpha=1), candidate, baseline).estimates
     assert estimates.candidate_mean == pytest.approx(0.45)
     assert estimates.baseline_mean == pytest.approx(0.4)
     assert estimates.mean_difference == pytest.approx(0.05)
@@ -97,13 +97,13 @@ def test_estimates_are_those_of_the_kernels():
 
 def test_losses_of_more_than_20_percent_are_counted():
     candidate, baseline = pair([-0.09, -0.1, -0.11, 0.3] * 10, level=0.5)
-    topics = judge(Gate("g"), candidate, baseline).topics
+    topics = judge(gate_of("g"), candidate, baseline).topics
     assert (topics.wins, topics.losses, topics.losses_over_20_percent) == (10, 30, 10)
 
 
 def test_differences_that_no_tool_prints_are_changes_but_no_losses():
     candidate, baseline = pair([-1e-8] * 20 + [0.1] * 20)
-    verdict = judge(Gate("g"), candidate, baseline)
+    verdict = judge(gate_of("g"), candidate, baseline)
     assert (verdict.topics.changed, verdict.topics.wins, verdict.topics.losses, verdict.topics.ties) == (
         40,
         20,
@@ -114,24 +114,24 @@ def test_differences_that_no_tool_prints_are_changes_but_no_losses():
 
 
 def test_churn_passes_with_a_warning_where_the_gate_says_so():
-    verdict = judge(Gate("g", alpha=5, on_churn="warn"), *pair(CHURN))
+    verdict = judge(gate_of("g", alpha=5, on_churn="warn"), *pair(CHURN))
     assert (verdict.outcome, verdict.reason) == ("pass", None)
     assert "churn" in codes(verdict)
 
 
 def test_a_loss_fails_even_where_churn_only_warns():
-    verdict = judge(Gate("g", alpha=5, on_churn="warn"), *pair(LOSS))
+    verdict = judge(gate_of("g", alpha=5, on_churn="warn"), *pair(LOSS))
     assert (verdict.outcome, verdict.reason) == ("fail", "loss")
 
 
 def test_tolerance_lets_a_small_loss_pass():
-    upper = next(i.upper for i in judge(Gate("g", alpha=1), *pair(LOSS)).intervals if i.decisive)
-    assert judge(Gate("g", alpha=1, tolerance=-upper + 1e-6), *pair(LOSS)).outcome == "pass"
-    assert judge(Gate("g", alpha=1, tolerance=-upper - 1e-6), *pair(LOSS)).outcome == "fail"
+    upper = next(i.upper for i in judge(gate_of("g", alpha=1), *pair(LOSS)).intervals if i.decisive)
+    assert judge(gate_of("g", alpha=1, tolerance=-upper + 1e-6), *pair(LOSS)).outcome == "pass"
+    assert judge(gate_of("g", alpha=1, tolerance=-upper - 1e-6), *pair(LOSS)).outcome == "fail"
 
 
 def test_no_change_at_all_passes_and_says_so():
-    verdict = judge(Gate("g"), *pair(np.zeros(30)))
+    verdict = judge(gate_of("g"), *pair(np.zeros(30)))
     assert verdict.outcome == "pass"
     assert codes(verdict) == {"no_variation"}
     assert (verdict.estimates.trisk, verdict.estimates.p_value) == (None, None)
@@ -140,7 +140,7 @@ def test_no_change_at_all_passes_and_says_so():
 
 @pytest.mark.parametrize(("shift", "outcome"), [(-0.1, "fail"), (0.1, "pass")])
 def test_the_same_change_everywhere_is_decided_by_the_mean_alone(shift, outcome):
-    verdict = judge(Gate("g"), *pair(np.full(30, shift)))
+    verdict = judge(gate_of("g"), *pair(np.full(30, shift)))
     assert verdict.outcome == outcome
     assert "no_variation" in codes(verdict)
     assert verdict.estimates.trisk is None
@@ -148,46 +148,46 @@ def test_the_same_change_everywhere_is_decided_by_the_mean_alone(shift, outcome)
 
 @pytest.mark.parametrize(("n", "few"), [(10, True), (24, True), (25, False)])
 def test_few_topics_are_warned_about(n, few):
-    assert ("few_topics" in codes(judge(Gate("g"), *pair(LOSS[:n])))) == few
+    assert ("few_topics" in codes(judge(gate_of("g"), *pair(LOSS[:n])))) == few
 
 
 def test_one_topic_is_inconclusive_without_intervals():
-    verdict = judge(Gate("g"), *pair([-0.3]))
+    verdict = judge(gate_of("g"), *pair([-0.3]))
     assert (verdict.outcome, verdict.intervals, verdict.estimates.standard_error) == ("inconclusive", (), None)
 
 
 def test_three_changed_topics_cannot_fail_and_the_warning_says_so():
     d = np.zeros(50)
     d[:3] = -1.0
-    verdict = judge(Gate("g", alpha=5), *pair(d, level=1.0))
+    verdict = judge(gate_of("g", alpha=5), *pair(d, level=1.0))
     assert verdict.outcome == "pass"
     (few,) = [w for w in verdict.warnings if w.code == "few_changed_topics"]
     assert "cannot fail" in few.message
     d[:4] = -1.0
-    assert judge(Gate("g", alpha=5), *pair(d, level=1.0)).outcome == "fail"
+    assert judge(gate_of("g", alpha=5), *pair(d, level=1.0)).outcome == "fail"
 
 
 def test_a_gate_that_could_not_have_seen_the_loss_is_inconclusive():
-    verdict = judge(Gate("g", max_mde=0.01), *pair(BETTER))
+    verdict = judge(gate_of("g", max_mde=0.01), *pair(BETTER))
     assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_weak")
     assert not verdict.passed
-    assert judge(Gate("g", max_mde=0.01, on_inconclusive="warn"), *pair(BETTER)).passed
-    assert judge(Gate("g", max_mde=0.2), *pair(BETTER)).outcome == "pass"
+    assert judge(gate_of("g", max_mde=0.01, on_inconclusive="warn"), *pair(BETTER)).passed
+    assert judge(gate_of("g", max_mde=0.2), *pair(BETTER)).outcome == "pass"
 
 
 def test_a_failure_stays_a_failure_whatever_the_gate_could_have_seen():
-    assert judge(Gate("g", max_mde=1e-6), *pair(LOSS)).outcome == "fail"
+    assert judge(gate_of("g", max_mde=1e-6), *pair(LOSS)).outcome == "fail"
 
 
 def test_a_significantly_better_candidate_suggests_a_new_baseline():
-    assert "refresh_baseline" in codes(judge(Gate("g"), *pair(BETTER)))
-    assert "refresh_baseline" not in codes(judge(Gate("g"), *pair(CHURN)))
+    assert "refresh_baseline" in codes(judge(gate_of("g"), *pair(BETTER)))
+    assert "refresh_baseline" not in codes(judge(gate_of("g"), *pair(CHURN)))
 
 
 def test_student_t_and_bca_that_disagree_are_said_aloud():
     d = np.zeros(225)
     d[:5] = [-0.02, -0.03, -0.1, -0.01, 0.005]
-    verdict = judge(Gate("g", alpha=1), *pair(d))
+    verdict = judge(gate_of("g", alpha=1), *pair(d))
     upper = {i.method: i.upper for i in verdict.intervals}
     assert upper["bca"] < 0 < upper["student_t"]
     assert "methods_disagree" in codes(verdict)
@@ -196,7 +196,7 @@ def test_student_t_and_bca_that_disagree_are_said_aloud():
 def test_flagged_wins_are_listed_apart():
     d = np.full(40, -0.01)
     d[7] = 0.9
-    verdict = judge(Gate("g", alpha=0), *pair(d, level=0.05))
+    verdict = judge(gate_of("g", alpha=0), *pair(d, level=0.05))
     assert [t.topic for t in verdict.flagged_wins] == ["t00007"]
     assert "t00007" not in {t.topic for t in verdict.responsible_topics}
 
@@ -204,7 +204,7 @@ def test_flagged_wins_are_listed_apart():
 def test_topics_that_differ_are_incomparable_with_both_lists():
     a = TopicScores.from_mapping({"1": 0.5, "2": 0.5, "x": 0.1}, name="a")
     b = TopicScores.from_mapping({"1": 0.5, "2": 0.5, "y": 0.1, "z": 0.2}, name="b")
-    verdict = judge(Gate("g"), a, b)
+    verdict = judge(gate_of("g"), a, b)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "topics_differ")
     assert "a lacks 2 topics: y, z" in verdict.problem
     assert "b lacks 1 topic: x" in verdict.problem
@@ -213,7 +213,7 @@ def test_topics_that_differ_are_incomparable_with_both_lists():
 def test_missing_topics_score_zero_where_the_gate_says_so():
     candidate, baseline = pair(BETTER)
     shorter = TopicScores(candidate.name, candidate.measure, candidate.topics[:-1], candidate.values[:-1])
-    verdict = judge(Gate("g", missing="zero"), shorter, baseline)
+    verdict = judge(gate_of("g", missing="zero"), shorter, baseline)
     assert verdict.topics.count == 60
     assert verdict.topics.missing_in_candidate == (candidate.topics[-1],)
     assert verdict.responsible_topics[0].topic == candidate.topics[-1]
@@ -222,20 +222,20 @@ def test_missing_topics_score_zero_where_the_gate_says_so():
 def test_no_topic_in_common_is_incomparable():
     a = TopicScores.from_mapping({"1": 0.5}, name="a")
     b = TopicScores.from_mapping({"2": 0.5}, name="b")
-    assert judge(Gate("g", missing="zero"), a, b).reason == "no_common_topic"
+    assert judge(gate_of("g", missing="zero"), a, b).reason == "no_common_topic"
 
 
 def test_scores_by_different_judgements_are_incomparable():
     candidate, baseline = pair(BETTER)
     verdict = judge(
-        Gate("g"), replace(candidate, qrels_digest="sha256:1"), replace(baseline, qrels_digest="sha256:2")
+        gate_of("g"), replace(candidate, qrels_digest="sha256:1"), replace(baseline, qrels_digest="sha256:2")
     )
     assert (verdict.outcome, verdict.reason) == ("incomparable", "inputs_changed")
 
 
 def test_plain_mappings_have_neither_measure_nor_inputs():
     verdict = judge(
-        Gate("g"),
+        gate_of("g"),
         TopicScores.from_mapping({str(i): 0.5 for i in range(30)}, name="candidate"),
         TopicScores.from_mapping({str(i): 0.4 for i in range(30)}, name="baseline"),
     )
@@ -252,7 +252,7 @@ def test_plain_mappings_have_neither_measure_nor_inputs():
 def test_scores_by_different_measures_are_a_wrong_question():
     candidate, baseline = pair(BETTER)
     with pytest.raises(ValueError, match="candidate was scored with AP, baseline with nDCG@10"):
-        judge(Gate("g"), replace(candidate, measure="AP"), baseline)
+        judge(gate_of("g"), replace(candidate, measure="AP"), baseline)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -274,38 +274,38 @@ def test_numbers_of_any_library_are_scores():
 
 @pytest.mark.parametrize("noise", [-9e-13, 9e-13])
 def test_rounding_noise_is_no_change_at_any_alpha(noise):
-    verdict = judge(Gate("g", alpha=1000), *pair(np.full(50, noise), level=0.0))
+    verdict = judge(gate_of("g", alpha=1000), *pair(np.full(50, noise), level=0.0))
     assert (verdict.outcome, verdict.topics.changed, verdict.estimates.urisk) == ("pass", 0, 0.0)
     assert codes(verdict) == {"no_variation"}
 
 
 def test_what_the_gate_could_see_includes_its_tolerance():
-    seen = [judge(Gate("g", tolerance=t), *pair(BETTER)).power.minimum_detectable_effect for t in (0.0, 0.1)]
+    seen = [judge(gate_of("g", tolerance=t), *pair(BETTER)).power.minimum_detectable_effect for t in (0.0, 0.1)]
     assert seen[1] == pytest.approx(seen[0] + 0.1)
-    assert judge(Gate("g", tolerance=0.1, max_mde=0.1), *pair(BETTER)).reason == "too_weak"
+    assert judge(gate_of("g", tolerance=0.1, max_mde=0.1), *pair(BETTER)).reason == "too_weak"
 
 
 def test_where_churn_warns_the_gate_sees_losses_of_the_mean():
-    warn = judge(Gate("g", alpha=5, on_churn="warn"), *pair(CHURN)).power.minimum_detectable_effect
-    assert warn == judge(Gate("g", alpha=0), *pair(CHURN)).power.minimum_detectable_effect
+    warn = judge(gate_of("g", alpha=5, on_churn="warn"), *pair(CHURN)).power.minimum_detectable_effect
+    assert warn == judge(gate_of("g", alpha=0), *pair(CHURN)).power.minimum_detectable_effect
 
 
 def test_a_gate_that_cannot_fail_could_have_seen_nothing():
     d = np.zeros(50)
     d[:3] = -1.0
-    verdict = judge(Gate("g", max_mde=0.5), *pair(d, level=1.0))
+    verdict = judge(gate_of("g", max_mde=0.5), *pair(d, level=1.0))
     assert (verdict.power.minimum_detectable_effect, verdict.reason) == (None, "too_weak")
 
 
 def test_no_new_baseline_is_suggested_by_a_gate_that_did_not_pass_or_whose_witnesses_differ():
-    assert "refresh_baseline" not in codes(judge(Gate("g", max_mde=1e-3), *pair(BETTER)))
+    assert "refresh_baseline" not in codes(judge(gate_of("g", max_mde=1e-3), *pair(BETTER)))
     judged = Counter[tuple[bool, bool]]()
     for seed in range(400):
         d = np.random.default_rng(seed).standard_t(2, 10) * 0.1 + 0.05
         better = (interval(d, method="bca").lower > 0, interval(d, method="student_t").lower > 0)
         if judged[better] < 10:  # a whole verdict takes much longer than its two witnesses
             judged[better] += 1
-            verdict = judge(Gate("g", alpha=0), *pair(d, level=5.0))
+            verdict = judge(gate_of("g", alpha=0), *pair(d, level=5.0))
             assert ("refresh_baseline" in codes(verdict)) == all(better)
     assert judged == {(False, False): 10, (True, False): 10, (False, True): 1, (True, True): 10}
 
@@ -313,7 +313,7 @@ def test_no_new_baseline_is_suggested_by_a_gate_that_did_not_pass_or_whose_witne
 def test_student_t_as_the_only_method_is_no_second_witness():
     d = np.zeros(50)
     d[:4] = -0.1
-    (few,) = [w for w in judge(Gate("g", method="student_t"), *pair(d)).warnings if w.code == "few_changed_topics"]
+    (few,) = [w for w in judge(gate_of("g", method="student_t"), *pair(d)).warnings if w.code == "few_changed_topics"]
     assert "Student-t" not in few.message
 
 
@@ -321,12 +321,12 @@ def test_a_level_at_which_limits_are_far_out_is_judged_without_fault():
     golden = (np.arange(35) * 0.6180339887) % 1
     d = np.concatenate([[1.0], -0.08 - 0.04 * golden])
     for level in (0.999, 0.999999):
-        assert judge(Gate("g", level=level, alpha=5), *pair(d)).outcome in ("pass", "fail")
+        assert judge(gate_of("g", level=level, alpha=5), *pair(d)).outcome in ("pass", "fail")
 
 
 def test_scores_too_far_apart_for_the_smooth_trade_off_are_incomparable():
     d = np.linspace(-0.5, 0.5, 30)
-    gate = Gate("g", tradeoff="smooth")
+    gate = gate_of("g", tradeoff="smooth")
     assert judge(gate, *pair(d)).outcome != "incomparable"
     d[3] = 1.5
     verdict = judge(gate, *pair(d))
@@ -334,20 +334,29 @@ def test_scores_too_far_apart_for_the_smooth_trade_off_are_incomparable():
     assert str(verdict.problem).startswith("scores of topic 't00003' differ by 1.5; the smooth trade-off is for")
 
 
-@pytest.mark.parametrize("option", ["alpha", "tolerance", "max_mde", "max_loss", "max_share"])
-def test_a_number_that_is_none_is_refused_by_name(option):
-    with pytest.raises(ValueError, match=f"{option} must be a finite number, at least 0, got 'x'"):
-        Gate("g", "no_topic_collapse" if option.startswith("max_") else "not_significantly_risky", **{option: "x"})
+@pytest.mark.parametrize(
+    ("kind", "option", "expected"),
+    [
+        ("not_significantly_risky", "alpha", r"a number from 0 to 1e\+09"),
+        ("not_significantly_risky", "tolerance", "a finite number, at least 0"),
+        ("not_significantly_risky", "max_mde", "a finite number, at least 0"),
+        ("no_topic_collapse", "max_loss", "a finite number, at least 0"),
+        ("no_topic_collapse", "max_share", "a share from 0 to 1 such as 0.5"),
+    ],
+)
+def test_a_number_that_is_none_is_refused_by_name(kind, option, expected):
+    with pytest.raises(ValueError, match=f"{option}: expected {expected}, found 'x'"):
+        gate_of("g", kind, **{option: "x"})
 
 
 def test_a_failure_on_few_changes_that_student_t_does_not_bear_out_says_so():
     """Eight changes, most of the loss in two of them: BCa fails the gate, Student-t would not."""
     d = np.zeros(60)
     d[:8] = -0.9, -0.7, -0.1, -0.05, 0.02, 0.02, -0.05, -0.02
-    verdict = judge(Gate("g", alpha=0), *pair(d, level=0.95))
+    verdict = judge(gate_of("g", alpha=0), *pair(d, level=0.95))
     assert verdict.outcome == "fail"
     assert {"methods_disagree", "sparse_changes"} <= {notice.code for notice in verdict.warnings}
     d[:8] = -0.5 + 0.01 * np.arange(8)
-    verdict = judge(Gate("g", alpha=0), *pair(d, level=0.95))
+    verdict = judge(gate_of("g", alpha=0), *pair(d, level=0.95))
     assert verdict.outcome == "fail"
     assert "sparse_changes" not in [notice.code for notice in verdict.warnings]

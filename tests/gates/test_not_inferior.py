@@ -7,14 +7,14 @@ import pytest
 
 from pytest_riskguard.gates.decision import decide, rule_for
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence, pair
 
 
 def gate(**options: object) -> Gate:
-    return Gate("g", "not_inferior", **options)  # type: ignore[arg-type]
+    return gate_of("g", "not_inferior", **options)  # type: ignore[arg-type]
 
 
 def codes(verdict):

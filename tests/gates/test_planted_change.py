@@ -15,7 +15,7 @@ from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
 from pytest_riskguard.gates.documents import topic_documents
 from pytest_riskguard.gates.findings import ResponsibleTopic
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.sources import Question, RunFile
 
@@ -60,7 +60,7 @@ def planted(cranfield: Path, tmp_path_factory) -> tuple[Path, dict[str, tuple[st
 def judged(cranfield: Path, candidate: Path, baseline: str, measure: str = "nDCG@10", **options) -> Verdict:
     engine = Engine(qrels=cranfield / "qrels.txt", measures=[measure], report=True)
     theirs = RunFile(cranfield / "runs" / f"{baseline}.run.gz")
-    return engine.verdict(Question(Gate("g", **options), RunFile(candidate), theirs, measure))
+    return engine.verdict(Question(gate_of("g", **options), RunFile(candidate), theirs, measure))
 
 
 def test_topics_and_documents_are_those_that_were_planted(cranfield, planted):

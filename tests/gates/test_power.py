@@ -13,8 +13,8 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.power import Plan, plan_from_baseline, plan_from_runs
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import (
     cannot_fail,
     critical_value,
@@ -33,7 +33,7 @@ def scores(name: str, values: np.ndarray) -> TopicScores:
 def planned(
     differences: np.ndarray, *, effects: tuple[float, ...] = (0.05,), power: float = 0.8, **of: object
 ) -> Plan:
-    gate = Gate(name="plan", **of)  # type: ignore[arg-type]
+    gate = gate_of("plan", **of)  # type: ignore[arg-type]
     baseline = np.full(len(differences), 0.5)
     return plan_from_runs(
         gate, scores("new", baseline + differences), scores("old", baseline), power=power, effects=effects
@@ -84,7 +84,7 @@ def test_it_plans_for_the_interval_that_decides() -> None:
 def test_what_a_verdict_by_student_t_says_it_could_have_seen_is_what_the_plan_says() -> None:
     d = noise(60)
     baseline = np.full(60, 0.5)
-    gate = Gate(name="same", alpha=1, method="student_t", tolerance=0.02)
+    gate = gate_of("same", alpha=1, method="student_t", tolerance=0.02)
     verdict = judge(gate, scores("new", baseline + d), scores("old", baseline))
     plan = planned(d, alpha=1, method="student_t", tolerance=0.02)
     assert plan.minimum_detectable_effect == pytest.approx(verdict.power.minimum_detectable_effect)
@@ -101,7 +101,7 @@ def test_a_gate_that_cannot_fail_says_so_and_how_many_changes_it_needs(changed: 
     assert plan.effects[0].topics_needed >= math.ceil(4 * 50 / changed)
     # and so the gate behaves
     baseline = np.full(50, 0.5)
-    verdict = judge(Gate(name="g", alpha=1), scores("new", baseline + d), scores("old", baseline))
+    verdict = judge(gate_of("g", alpha=1), scores("new", baseline + d), scores("old", baseline))
     assert (verdict.outcome == "pass") is stuck
 
 
@@ -141,7 +141,7 @@ def test_a_shift_of_all_topics_alike_is_seen_at_any_size() -> None:
 
 
 def test_other_topics_cannot_be_planned_from() -> None:
-    gate = Gate(name="g")
+    gate = gate_of("g")
     other = TopicScores("old", "AP", ("a", "b"), np.array([0.1, 0.2]))
     with pytest.raises(DataError, match="no topic in common"):
         plan_from_runs(gate, scores("new", noise(20)), other, power=0.8, effects=[0.1])
@@ -180,7 +180,7 @@ def test_from_a_baseline_alone_the_law_is_the_assumed_one() -> None:
     rng = np.random.default_rng(4)
     for alpha in (0, 1, 5):
         plan = plan_from_baseline(
-            Gate(name="g", alpha=alpha), scores("old", values), correlation=0.8, power=0.8, effects=(0.02,)
+            gate_of("g", alpha=alpha), scores("old", values), correlation=0.8, power=0.8, effects=(0.02,)
         )
         x = linear(rng.normal(0, sd * math.sqrt(2 * 0.2), 400_000), alpha=alpha)
         assert plan.candidate is None
@@ -193,7 +193,7 @@ def test_from_a_baseline_alone_the_law_is_the_assumed_one() -> None:
 @pytest.mark.parametrize("method", ["student_t", "bca"])
 def test_the_chance_that_churn_alone_fails_holds_for_normal_differences(method: str) -> None:
     values = np.random.default_rng(3).beta(1, 2, 50)
-    gate = Gate(name="g", alpha=1, method=method)
+    gate = gate_of("g", alpha=1, method=method)
     plan = plan_from_baseline(gate, scores("old", values), correlation=0.9, power=0.8, effects=(0.02,))
     rng = np.random.default_rng(6)
     scale = float(np.std(values, ddof=1)) * math.sqrt(0.2)
@@ -215,7 +215,7 @@ def planned_fails(gate: Gate, baseline: np.ndarray, differences: np.ndarray) -> 
 def test_the_closer_the_candidate_the_smaller_the_effect_that_is_seen() -> None:
     baseline = scores("old", np.random.default_rng(3).beta(1, 2, 100))
     plans = [
-        plan_from_baseline(Gate(name="g", alpha=1), baseline, correlation=rho, power=0.8, effects=(0.02,))
+        plan_from_baseline(gate_of("g", alpha=1), baseline, correlation=rho, power=0.8, effects=(0.02,))
         for rho in (-0.5, 0, 0.5, 0.9, 0.99)
     ]
     seen = [plan.minimum_detectable_effect for plan in plans]
@@ -227,14 +227,12 @@ def test_the_closer_the_candidate_the_smaller_the_effect_that_is_seen() -> None:
 @pytest.mark.parametrize("correlation", [1.01, -2, math.nan])
 def test_a_correlation_is_at_most_1_in_size(correlation: float) -> None:
     with pytest.raises(ValueError, match="correlation must be between -1 and 1"):
-        plan_from_baseline(
-            Gate(name="g"), scores("old", noise(20)), correlation=correlation, power=0.8, effects=(0.1,)
-        )
+        plan_from_baseline(gate_of("g"), scores("old", noise(20)), correlation=correlation, power=0.8, effects=(0.1,))
 
 
 def test_a_baseline_that_does_not_vary_gives_nothing_to_plan_from() -> None:
     plan = plan_from_baseline(
-        Gate(name="g"), scores("old", np.full(30, 0.4)), correlation=0.5, power=0.8, effects=(0.1,)
+        gate_of("g"), scores("old", np.full(30, 0.4)), correlation=0.5, power=0.8, effects=(0.1,)
     )
     assert plan.minimum_detectable_effect is None
     assert plan.effects[0].topics_needed is None
@@ -250,7 +248,7 @@ def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_sa
         names, *rows = [row[1:] for row in csv.reader(lines)]
     table = np.array(rows, dtype=float)
     ours = table[:, names.index("bm25s_lucene")]
-    gate, baseline, ratios = Gate(name="g", alpha=alpha), scores("old", ours), []
+    gate, baseline, ratios = gate_of("g", alpha=alpha), scores("old", ours), []
     for values in table.T:
         correlation = float(np.corrcoef(values, ours)[0, 1])
         if correlation < 0.75 or np.count_nonzero(values != ours) < 6:

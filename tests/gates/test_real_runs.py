@@ -10,7 +10,7 @@ import pytest
 
 from pytest_riskguard.gates.decision import decide
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from tests.gates.conftest import Scored, evidence
 
 
@@ -20,7 +20,7 @@ from tests.gates.conftest import Scored, evidence
 )
 def test_category_b_against_indricasp_is_churn(web2012: Scored, alpha, on_churn, outcome, reason):
     verdict = judge(
-        Gate("g", alpha=alpha, on_churn=on_churn), web2012("rm-catb-filtered"), web2012("rm-cata-filtered")
+        gate_of("g", alpha=alpha, on_churn=on_churn), web2012("rm-catb-filtered"), web2012("rm-cata-filtered")
     )
     assert (verdict.outcome, verdict.reason) == (outcome, reason)
     assert (verdict.topics.wins, verdict.topics.losses) == (19, 16)
@@ -39,7 +39,7 @@ def planted_topics(shared: Path) -> set[str]:
 def test_truncated_long_queries_fail_and_every_responsible_topic_was_planted(cranfield: Scored, shared: Path):
     candidate, baseline = cranfield("partial_longquery_trunc"), cranfield("bm25s_lucene")
     planted = planted_topics(shared)
-    verdict = judge(Gate("g", alpha=1), candidate, baseline)
+    verdict = judge(gate_of("g", alpha=1), candidate, baseline)
     assert (verdict.outcome, verdict.reason) == ("fail", "loss")
     assert {t.topic for t in verdict.responsible_topics[:10]} <= planted
     for topic, difference in zip(candidate.topics, candidate.values - baseline.values, strict=True):
@@ -47,7 +47,7 @@ def test_truncated_long_queries_fail_and_every_responsible_topic_was_planted(cra
 
 
 def test_five_slightly_changed_topics_pass_with_a_warning_that_names_them(cranfield: Scored):
-    verdict = judge(Gate("g", alpha=1), cranfield("bm25s_atire"), cranfield("bm25s_lucene"))
+    verdict = judge(gate_of("g", alpha=1), cranfield("bm25s_atire"), cranfield("bm25s_lucene"))
     assert verdict.outcome == "pass"
     assert verdict.topics.changed == 5
     (few,) = [w for w in verdict.warnings if w.code == "few_changed_topics"]
@@ -64,14 +64,14 @@ def test_five_collapsed_topics_fail_as_a_loss(cranfield: Scored, alpha, upper):
     values = np.array(
         [0.0 if topic in best else value for topic, value in zip(baseline.topics, baseline.values, strict=True)]
     )
-    verdict = judge(Gate("g", alpha=alpha), replace(baseline, name="collapsed", values=values), baseline)
+    verdict = judge(gate_of("g", alpha=alpha), replace(baseline, name="collapsed", values=values), baseline)
     assert (verdict.outcome, verdict.reason) == ("fail", "loss")
     assert round(next(i.upper for i in verdict.intervals if i.method == "student_t"), 4) == upper
     assert {t.topic for t in verdict.responsible_topics} == set(best)
 
 
 def test_a_run_that_answers_four_topics_fails_and_names_the_rest(cranfield: Scored):
-    verdict = judge(Gate("g", alpha=1), cranfield("fts5_and"), cranfield("bm25s_lucene"))
+    verdict = judge(gate_of("g", alpha=1), cranfield("fts5_and"), cranfield("bm25s_lucene"))
     assert verdict.outcome == "fail"
     assert len(verdict.topics.missing_in_candidate) == 221
     (missing,) = [w for w in verdict.warnings if w.code == "missing_topics"]
@@ -80,7 +80,7 @@ def test_a_run_that_answers_four_topics_fails_and_names_the_rest(cranfield: Scor
 
 @pytest.mark.parametrize(("alpha", "outcome", "reason"), [(1, "fail", "churn"), (0, "pass", None)])
 def test_rounded_scores_are_churn(cranfield: Scored, alpha, outcome, reason):
-    verdict = judge(Gate("g", alpha=alpha), cranfield("ties_bm25s_int"), cranfield("bm25s_lucene"))
+    verdict = judge(gate_of("g", alpha=alpha), cranfield("ties_bm25s_int"), cranfield("bm25s_lucene"))
     assert (verdict.outcome, verdict.reason) == (outcome, reason)
 
 
@@ -90,7 +90,7 @@ def test_pairs_of_cranfield_runs_fall_into_the_classes_that_were_counted(cranfie
     scores = {name: cranfield(name) for name in names}
     found = {"pass": 0, "loss": 0, "churn": 0}
     up = 0
-    gate = Gate("g", alpha=1)
+    gate = gate_of("g", alpha=1)
     for candidate in names:
         for baseline in names:
             d = scores[candidate].values - scores[baseline].values

@@ -7,8 +7,8 @@ import pytest
 
 from pytest_riskguard.gates.decision import interval_passes, passes
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.sensitivity import alpha_star, flip_set
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence, pair
 
@@ -22,7 +22,7 @@ def test_the_flip_set_is_the_first_number_of_worst_topics_without_which_the_gate
     rng = np.random.default_rng(seed)
     n = int(rng.integers(10, 60))
     d = rng.normal(-0.06, 0.1, n) * (rng.random(n) < rng.choice([0.3, 1.0]))
-    gate = Gate("g", alpha=1, level=float(rng.choice([0.8, 0.95])))
+    gate = gate_of("g", alpha=1, level=float(rng.choice([0.8, 0.95])))
     order = np.argsort(linear(d, alpha=1), kind="stable")
     counts = [k for k in range(n - 10 + 1) if passes(gate, evidence(np.delete(d, order[:k])))]
     found = flip_set(gate, names(n), evidence(d))
@@ -36,7 +36,7 @@ def test_the_flip_set_of_a_gate_that_fails_again_without_more_topics_is_found(se
     n = int(rng.integers(12, 26))
     d = rng.normal(0.0, 0.1, n)
     d[: int(rng.integers(1, 3))] -= 0.4
-    gate = Gate("g", kind="not_inferior", alpha=0, tolerance=float(rng.choice([0.03, 0.05, 0.07])))
+    gate = gate_of("g", kind="not_inferior", alpha=0, tolerance=float(rng.choice([0.03, 0.05, 0.07])))
     order = np.argsort(d, kind="stable")
     counts = [k for k in range(n - 10 + 1) if passes(gate, evidence(np.delete(d, order[:k])))]
     found = flip_set(gate, names(n), evidence(d))
@@ -46,7 +46,7 @@ def test_the_flip_set_of_a_gate_that_fails_again_without_more_topics_is_found(se
 def test_a_long_flip_set_is_as_short():
     rng = np.random.default_rng(5)
     d = rng.normal(-0.05, 0.1, 300)
-    gate = Gate("g", alpha=1)
+    gate = gate_of("g", alpha=1)
     found = flip_set(gate, names(300), evidence(d))
     assert found is not None
     assert len(found) > 32
@@ -56,17 +56,17 @@ def test_a_long_flip_set_is_as_short():
 
 
 def test_a_gate_that_passes_needs_no_topic_removed():
-    assert flip_set(Gate("g"), names(30), evidence(np.full(30, 0.1))) == ()
+    assert flip_set(gate_of("g"), names(30), evidence(np.full(30, 0.1))) == ()
 
 
 def test_a_loss_everywhere_has_no_flip_set():
-    assert flip_set(Gate("g"), names(60), evidence(np.linspace(-0.2, -0.1, 60))) is None
+    assert flip_set(gate_of("g"), names(60), evidence(np.linspace(-0.2, -0.1, 60))) is None
 
 
 def test_the_flip_set_heeds_on_churn():
     rng = np.random.default_rng(11)
     d = np.concatenate([rng.normal(0.0, 0.1, 100), [-0.9] * 8])
-    warn, fail = Gate("g", alpha=5, on_churn="warn"), Gate("g", alpha=5)
+    warn, fail = gate_of("g", alpha=5, on_churn="warn"), gate_of("g", alpha=5)
     first, second = flip_set(warn, names(108), evidence(d)), flip_set(fail, names(108), evidence(d))
     assert first is not None
     assert second is None or len(first) < len(second)
@@ -77,7 +77,7 @@ def test_a_topic_flips_the_verdict_when_the_gate_passes_without_it(seed):
     rng = np.random.default_rng(seed)
     d = rng.normal(0.03, 0.1, 40)
     d[3] = -0.6
-    gate = Gate("g", alpha=2)
+    gate = gate_of("g", alpha=2)
     candidate, baseline = pair(d, level=0.7)
     differences = candidate.values - baseline.values
     verdict = judge(gate, candidate, baseline)
@@ -90,7 +90,7 @@ def test_a_topic_flips_the_verdict_when_the_gate_passes_without_it(seed):
 def test_alpha_star_passes_and_a_thousandth_more_fails(seed):
     rng = np.random.default_rng(seed)
     d = rng.normal(0.02, 0.1, 80)
-    gate = Gate("g", alpha=1)
+    gate = gate_of("g", alpha=1)
     star = alpha_star(gate, evidence(d))
     assert isinstance(star, float)
     assert interval_passes(gate, evidence(d), alpha=star)
@@ -98,14 +98,14 @@ def test_alpha_star_passes_and_a_thousandth_more_fails(seed):
 
 
 def test_alpha_star_of_a_loss_is_none_and_without_losses_any():
-    assert alpha_star(Gate("g"), evidence(np.linspace(-0.2, -0.1, 40))) is None
-    assert alpha_star(Gate("g"), evidence(np.linspace(0.1, 0.2, 40))) == "any"
+    assert alpha_star(gate_of("g"), evidence(np.linspace(-0.2, -0.1, 40))) is None
+    assert alpha_star(gate_of("g"), evidence(np.linspace(0.1, 0.2, 40))) == "any"
 
 
 def test_alpha_star_is_any_where_few_losses_can_never_be_significant():
     d = np.zeros(50)
     d[:3] = [-0.5, -0.4, 0.1]
-    assert alpha_star(Gate("g"), evidence(d)) == "any"
+    assert alpha_star(gate_of("g"), evidence(d)) == "any"
 
 
 def test_queries_of_the_topics_come_along():
@@ -113,13 +113,13 @@ def test_queries_of_the_topics_come_along():
 
     candidate, baseline = pair(np.full(30, -0.1) + np.linspace(0, 0.01, 30))
     candidate = replace(candidate, queries={"t00000": "how to descale"})
-    verdict = judge(Gate("g"), candidate, baseline)
+    verdict = judge(gate_of("g"), candidate, baseline)
     assert {t.topic: t.query for t in verdict.responsible_topics}["t00000"] == "how to descale"
 
 
 def test_alpha_star_is_the_round_number_at_which_scores_on_a_grid_break_even():
     d = np.array([0.1] * 4 + [-0.1] * 3 + [-0.2, -0.3] + [0.0] * 16)
-    verdict = judge(Gate("g", alpha=1), *pair(d))
+    verdict = judge(gate_of("g", alpha=1), *pair(d))
     assert (verdict.outcome, verdict.estimates.alpha_star) == ("pass", 1.0)
 
 
@@ -127,13 +127,13 @@ def test_equal_losses_are_taken_out_in_the_order_of_topics():
     rng = np.random.default_rng(2)
     d = np.round(rng.normal(-0.1, 0.2, 60), 1)
     noisy = d + rng.normal(0, 1e-16, 60)
-    gate = Gate("g", alpha=1)
+    gate = gate_of("g", alpha=1)
     assert flip_set(gate, names(60), evidence(d)) == flip_set(gate, names(60), evidence(noisy))
 
 
 def test_the_one_topic_far_out_is_found_to_carry_the_verdict():
     d = np.append(np.linspace(-0.01, 0.012, 60), -0.2)
-    gate = Gate("g", alpha=1)
+    gate = gate_of("g", alpha=1)
     verdict = judge(gate, *pair(d, level=0.95))
     assert verdict.outcome == "fail"
     assert passes(gate, evidence(d[:-1]))
@@ -146,7 +146,7 @@ def test_a_topic_is_flagged_outside_the_critical_values_and_only_there():
     x = np.where(d < 0, 2 * d, d)
     critical = 2.0095752  # t, 49 degrees of freedom, 0.975: any table
     outside = {f"t{i:05d}" for i in np.flatnonzero(x / x.std(ddof=1) < -critical)}
-    losers = judge(Gate("g", alpha=1), *pair(d, level=0.8)).responsible_topics
+    losers = judge(gate_of("g", alpha=1), *pair(d, level=0.8)).responsible_topics
     assert outside == {"t00049"}
     assert {topic.topic for topic in losers if topic.flagged} == outside
     assert len(losers) > 10

@@ -9,9 +9,9 @@ from pytest_riskguard.gates import sensitivity as left_out
 from pytest_riskguard.gates.decision import decide, limit_of, passes
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.sensitivity import passes_without_each
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import pair, topic_scores
 
@@ -31,10 +31,10 @@ def differences(rng: np.random.Generator, n: int, law: str) -> np.ndarray:
 @pytest.mark.parametrize(
     "gate",
     [
-        Gate("g", alpha=1),
-        Gate("g", kind="not_inferior", alpha=0, tolerance=0.05),
-        Gate("g", alpha=5, method="basic"),
-        Gate("g", alpha=2, on_churn="warn", method="percentile"),
+        gate_of("g", alpha=1),
+        gate_of("g", kind="not_inferior", alpha=0, tolerance=0.05),
+        gate_of("g", alpha=5, method="basic"),
+        gate_of("g", alpha=2, on_churn="warn", method="percentile"),
     ],
     ids=lambda gate: f"{gate.kind}-{gate.method}",
 )
@@ -58,7 +58,7 @@ def test_a_limit_without_a_topic_is_that_of_the_gate_on_the_others(gate, law, we
 def test_without_a_topic_the_rule_is_that_for_one_topic_fewer(n, changed):
     d = np.zeros(n)
     d[:changed] = np.random.default_rng(n).exponential(0.1, changed) - 0.2
-    gate, evidence = Gate("g", alpha=1), Evidence(d, np.zeros((0, n)))
+    gate, evidence = gate_of("g", alpha=1), Evidence(d, np.zeros((0, n)))
     limits, _ = passes_without_each(gate, evidence, passing=passes(gate, evidence))
     witnesses = set()
     for i in range(changed):
@@ -83,10 +83,10 @@ def at_the_bound(seed: int, gate: Gate, *, n: int = 30) -> np.ndarray:
 @pytest.mark.parametrize(
     "gate",
     [
-        Gate("g", alpha=1),
-        Gate("g", alpha=1, method="basic"),
-        Gate("g", alpha=3, on_churn="warn"),
-        Gate("g", kind="not_inferior", alpha=0, tolerance=0.02),
+        gate_of("g", alpha=1),
+        gate_of("g", alpha=1, method="basic"),
+        gate_of("g", alpha=3, on_churn="warn"),
+        gate_of("g", kind="not_inferior", alpha=0, tolerance=0.02),
     ],
     ids=lambda gate: f"{gate.kind}-{gate.method}-{gate.on_churn}",
 )
@@ -106,7 +106,7 @@ def test_pivotal_topics_are_those_whose_removal_gives_the_other_verdict(seed, ga
 
 @pytest.mark.parametrize("on_churn", ["fail", "warn"])
 def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_it(on_churn):
-    blind, sharp = (Gate("g", alpha=1, on_churn=on_churn, max_mde=seen) for seen in (0.01, 0.9))
+    blind, sharp = (gate_of("g", alpha=1, on_churn=on_churn, max_mde=seen) for seen in (0.01, 0.9))
     found = [(judge(blind, *pair(d)), judge(sharp, *pair(d))) for d in (at_the_bound(s, sharp) for s in range(8))]
     failed = [(seen, other) for seen, other in found if seen.outcome == "fail" and pivots(other)]
     assert failed
@@ -119,7 +119,7 @@ def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_i
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_where_not_all_can_be_paid_for_the_most_harmful_are_looked_at(weighted, monkeypatch):
-    gate = Gate("g", alpha=1, method="basic")
+    gate = gate_of("g", alpha=1, method="basic")
     d = next(d for d in (at_the_bound(s, gate) for s in range(20)) if not passes(gate, Evidence.of(d)))
     weights = np.ones(d.size) if weighted else None
     evidence = Evidence(d, np.zeros((0, d.size)), weights)
@@ -138,7 +138,7 @@ def pivots(verdict: Verdict) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_with_very_many_topics_only_those_that_matter_are_looked_at(seed, monkeypatch):
-    gate = Gate("g", alpha=1)
+    gate = gate_of("g", alpha=1)
     d = at_the_bound(seed, gate, n=60)
     evidence = Evidence(d, np.zeros((0, d.size)))
     passing = passes(gate, evidence)
@@ -152,14 +152,14 @@ def test_with_very_many_topics_only_those_that_matter_are_looked_at(seed, monkey
 
 
 def test_both_directions_occur():
-    outcomes = [judge(Gate("g"), *pair(at_the_bound(seed, Gate("g")))) for seed in range(12)]
+    outcomes = [judge(gate_of("g"), *pair(at_the_bound(seed, gate_of("g")))) for seed in range(12)]
     assert {verdict.outcome for verdict in outcomes if pivots(verdict)} == {"pass", "fail"}
 
 
 def test_the_most_decisive_comes_first_and_equal_ones_by_topic():
     d = np.full(40, -0.029)
     d[:6] = [0.12, 0.1, 0.1, 0.08, -0.03, -0.02]
-    gate = Gate("g", alpha=0)
+    gate = gate_of("g", alpha=0)
     verdict = judge(gate, *pair(d, level=0.7))
     assert verdict.outcome == "pass"
     assert pivots(verdict) == ("t00000", "t00001", "t00002", "t00003")
@@ -167,7 +167,7 @@ def test_the_most_decisive_comes_first_and_equal_ones_by_topic():
 
 def test_a_pass_hangs_on_a_win():
     d = np.append(np.linspace(-0.03, 0.01, 40), 0.5)
-    verdict = judge(Gate("g", alpha=0), *pair(d, level=0.4))
+    verdict = judge(gate_of("g", alpha=0), *pair(d, level=0.4))
     assert verdict.outcome == "pass"
     assert pivots(verdict) == ("t00040",)
     (win,) = verdict.flagged_wins
@@ -177,7 +177,7 @@ def test_a_pass_hangs_on_a_win():
 
 
 def test_limits_stand_beside_the_topics_responsible():
-    verdict = judge(Gate("g", alpha=1), *pair(at_the_bound(3, Gate("g"))))
+    verdict = judge(gate_of("g", alpha=1), *pair(at_the_bound(3, gate_of("g"))))
     for topic in verdict.responsible_topics:
         assert topic.limit_without is not None
         assert topic.flips_verdict == (verdict.outcome == "fail" and topic.limit_without >= 0)
@@ -185,13 +185,13 @@ def test_limits_stand_beside_the_topics_responsible():
 
 @pytest.mark.parametrize("n", [9, 10])
 def test_nothing_is_left_out_where_too_few_topics_would_be_left(n):
-    verdict = judge(Gate("g"), *pair(np.linspace(-0.4, -0.1, n)))
+    verdict = judge(gate_of("g"), *pair(np.linspace(-0.4, -0.1, n)))
     assert pivots(verdict) == ()
     assert all(topic.limit_without is None for topic in verdict.responsible_topics)
 
 
 def test_the_only_topic_that_collapsed_is_pivotal_and_of_two_none():
-    gate = Gate("g", kind="no_topic_collapse", max_loss=0.3)
+    gate = gate_of("g", kind="no_topic_collapse", max_loss=0.3)
     d = np.zeros(12)
     d[4] = -0.5
     verdict = judge(gate, *pair(d))
@@ -201,7 +201,7 @@ def test_the_only_topic_that_collapsed_is_pivotal_and_of_two_none():
 
 
 def test_a_gate_that_could_have_seen_nothing_has_no_pivotal_topic():
-    verdict = judge(Gate("g", max_mde=1e-6), *pair(np.random.default_rng(1).normal(0.1, 0.1, 40)))
+    verdict = judge(gate_of("g", max_mde=1e-6), *pair(np.random.default_rng(1).normal(0.1, 0.1, 40)))
     assert verdict.reason == "too_weak"
     assert pivots(verdict) == ()
 
@@ -212,7 +212,7 @@ def test_a_pool_that_fails_names_the_topic_that_carries_it():
     scores[0] = scores[1] - 0.002
     scores[0, 7], scores[1:, 7] = 0.05, 0.9
     systems = [topic_scores(name, row) for name, row in zip("abcd", scores, strict=True)]
-    gate = Gate("g", kind="georisk_not_worse", alpha=1, method="student_t", level=0.5)
+    gate = gate_of("g", kind="georisk_not_worse", alpha=1, method="student_t", level=0.5)
     verdict = judge_pool(gate, systems[0], systems[1:])
     assert verdict.outcome == "fail"
     asked = {topic.topic: topic for topic in verdict.responsible_topics}

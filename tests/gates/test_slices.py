@@ -8,8 +8,8 @@ import pytest
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.slices import slices_of, within
-from pytest_riskguard.gates.spec import Gate
 
 TAGS = {
     **{f"c{i:02d}": {"intent": "code", "length": "short"} for i in range(30)},
@@ -101,5 +101,5 @@ def test_a_value_may_hold_an_equals_sign():
 @pytest.mark.parametrize("value", ["intent", "", "=x", 3])
 def test_a_single_gate_is_about_one_slice(value):
     with pytest.raises(ValueError, match="TAG=VALUE"):
-        Gate("g", slice=value)
-    assert Gate("g", slice=" intent = code").slice == "intent=code"
+        gate_of("g", slice=value)
+    assert gate_of("g", slice=" intent = code").slice == "intent=code"

@@ -13,8 +13,8 @@ import pytest
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import pair, topic_scores
@@ -291,7 +291,7 @@ def test_a_summary_is_true(law, seed):
     candidate, baseline = pair(LAWS[law](rng, n))
     again = [topic_scores("again", baseline.values + rng.normal(0.01, 0.05, n)) for _ in range(int(rng.integers(3)))]
     for options in questions(rng):
-        gate = Gate("g", **options)
+        gate = gate_of("g", **options)
         verdict = judge(gate, candidate, baseline, topics=topics)
         check(verdict)
         if again and n > 1 and gate.kind != "no_topic_collapse":
@@ -311,7 +311,7 @@ def test_a_summary_of_a_pool_is_true(seed):
         {"alpha": 5, "reference": "any", "convention": "minus"},
         {"alpha": 5, "reference": "median", "on_churn": "warn", "tolerance": 0.01},
     ):
-        check(judge_pool(Gate("g", kind="georisk_not_worse", **options), systems[0], systems[1:], topics=topics))
+        check(judge_pool(gate_of("g", kind="georisk_not_worse", **options), systems[0], systems[1:], topics=topics))
 
 
 def test_the_cases_cover_what_a_verdict_can_say():
@@ -323,7 +323,7 @@ def test_the_cases_cover_what_a_verdict_can_say():
             topics = replace(tagged(n), weights={f"t{i:05d}": 1.0 + i for i in range(n)})
             candidate, baseline = pair(draw(rng, n))
             said += [
-                told(judge(Gate("g", **options), candidate, baseline, topics=topics)) for options in questions(rng)
+                told(judge(gate_of("g", **options), candidate, baseline, topics=topics)) for options in questions(rng)
             ]
     everything = "\n".join(said)
     for words in (
@@ -357,7 +357,7 @@ CODES = replace(tagged(120, intent=["code"] * 8 + ["words"] * 112))
 
 
 def example() -> Verdict:
-    return judge(Gate("g", alpha=1), *pair(EXAMPLE, level=0.7), topics=CODES)
+    return judge(gate_of("g", alpha=1), *pair(EXAMPLE, level=0.7), topics=CODES)
 
 
 def test_the_summary_in_full():
@@ -414,7 +414,7 @@ def test_documents_are_told_of_once_they_are_known(documents, sentence):
 
 def test_other_peoples_text_stays_on_one_line_and_short():
     topics = Topics({}, {f"t{i:05d}": {"in\ntent": "co\u2028de " * 30 if i < 8 else "w"} for i in range(120)})
-    text = told(judge(Gate("g", alpha=1), *pair(EXAMPLE, level=0.7), topics=topics))
+    text = told(judge(gate_of("g", alpha=1), *pair(EXAMPLE, level=0.7), topics=topics))
     assert "tagged in tent=co de co de" in text
     assert len(text.splitlines()) == 1
     assert len(text) < 400
@@ -423,7 +423,7 @@ def test_other_peoples_text_stays_on_one_line_and_short():
 def test_an_incomparable_verdict_has_no_explanation():
     candidate, baseline = pair(EXAMPLE)
     other = replace(baseline, topics=tuple(f"u{i:03d}" for i in range(120)))
-    verdict = judge(Gate("g"), candidate, other)
+    verdict = judge(gate_of("g"), candidate, other)
     assert verdict.outcome == "incomparable"
     assert verdict.explanation is None
     assert summarised(verdict) is verdict
@@ -434,6 +434,6 @@ def test_two_of_two_are_both():
     d = np.full(n, 0.001)
     d[[3, 7]] = [-0.4, -0.3]
     topics = tagged(n, intent=["code" if i in (3, 7, 11) else "words" for i in range(n)])
-    verdict = judge(Gate("g", kind="not_inferior", alpha=0.0), *pair(d), topics=topics)
+    verdict = judge(gate_of("g", kind="not_inferior", alpha=0.0), *pair(d), topics=topics)
     check(verdict)
     assert "Both are tagged intent=code." in told(verdict)

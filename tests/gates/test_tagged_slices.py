@@ -12,8 +12,8 @@ from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import holm
 from tests.gates.conftest import pair, topic_scores
@@ -44,12 +44,12 @@ def part(scores: TopicScores, keep: list[int]) -> TopicScores:
 @pytest.mark.parametrize(
     ("gate", "replicates"),
     [
-        (Gate("g", alpha=1), []),
-        (Gate("g", alpha=3, level=0.9, method="percentile", tolerance=0.01), []),
-        (Gate("g", alpha=2, on_churn="warn"), []),
-        (Gate("g", alpha=1, weighted=True), []),
-        (Gate("g", alpha=1), [AGAIN]),
-        (Gate("g", tradeoff="smooth"), []),
+        (gate_of("g", alpha=1), []),
+        (gate_of("g", alpha=3, level=0.9, method="percentile", tolerance=0.01), []),
+        (gate_of("g", alpha=2, on_churn="warn"), []),
+        (gate_of("g", alpha=1, weighted=True), []),
+        (gate_of("g", alpha=1), [AGAIN]),
+        (gate_of("g", tradeoff="smooth"), []),
     ],
     ids=["auto", "percentile", "warn", "weighted", "replicates", "smooth"],
 )
@@ -79,7 +79,7 @@ def test_a_slice_is_the_gate_on_these_topics_alone(gate, replicates):
 
 
 def test_holm_goes_over_all_slices_that_have_a_p_value():
-    told = [*slices(judge(Gate("g"), *pair(D), topics=TOPICS)).values()]
+    told = [*slices(judge(gate_of("g"), *pair(D), topics=TOPICS)).values()]
     tested = [each for each in told if each.p_value is not None]
     assert len(tested) == 5
     adjusted = holm([each.p_value for each in tested])
@@ -89,13 +89,13 @@ def test_holm_goes_over_all_slices_that_have_a_p_value():
 
 
 def test_a_slice_is_risky_from_its_adjusted_p_value_on():
-    at = slices(judge(Gate("g", level=0.9), *pair(D), topics=TOPICS))["kind=b"].adjusted_p_value
+    at = slices(judge(gate_of("g", level=0.9), *pair(D), topics=TOPICS))["kind=b"].adjusted_p_value
     for level, risky in ((1 - 1.01 * at, True), (1 - 0.99 * at, False)):
-        assert slices(judge(Gate("g", level=level), *pair(D), topics=TOPICS))["kind=b"].risky is risky
+        assert slices(judge(gate_of("g", level=level), *pair(D), topics=TOPICS))["kind=b"].risky is risky
 
 
 def test_below_ten_topics_a_slice_is_reported_and_not_tested():
-    small = slices(judge(Gate("g"), *pair(D), topics=TOPICS))["kind=a"]
+    small = slices(judge(gate_of("g"), *pair(D), topics=TOPICS))["kind=a"]
     assert small.count == 9
     assert small.urisk < -0.3
     assert (small.lower, small.upper, small.p_value, small.adjusted_p_value, small.risky) == (None,) * 5
@@ -103,21 +103,21 @@ def test_below_ten_topics_a_slice_is_reported_and_not_tested():
 
 def test_weights_that_leave_too_little_of_a_slice_leave_it_untested():
     heavy = {f"t{i:05d}": 1000.0 if i == 9 else 1.0 for i in range(N)}
-    verdict = judge(Gate("g", weighted=True), *pair(D), topics=replace(TOPICS, weights=heavy))
+    verdict = judge(gate_of("g", weighted=True), *pair(D), topics=replace(TOPICS, weights=heavy))
     assert slices(verdict)["kind=b"].p_value is None
     assert slices(verdict)["kind=d"].p_value is not None
 
 
 def test_what_is_tested_is_a_loss_for_a_gate_that_wants_evidence_too():
-    gate = Gate("g", kind="not_inferior", alpha=1, tolerance=0.01)
+    gate = gate_of("g", kind="not_inferior", alpha=1, tolerance=0.01)
     told = slices(judge(gate, *pair(D), topics=TOPICS))
-    assert told == slices(judge(Gate("g", alpha=1, tolerance=0.01), *pair(D), topics=TOPICS))
+    assert told == slices(judge(gate_of("g", alpha=1, tolerance=0.01), *pair(D), topics=TOPICS))
     assert told["kind=b"].risky
     assert not told["kind=d"].risky
 
 
 def test_a_gate_about_single_topics_tests_no_slice():
-    told = slices(judge(Gate("g", kind="no_topic_collapse"), *pair(D), topics=TOPICS))
+    told = slices(judge(gate_of("g", kind="no_topic_collapse"), *pair(D), topics=TOPICS))
     assert len(told) == 6
     assert all(each.p_value is each.lower is each.risky is None for each in told.values())
     assert told["kind=a"].mean_difference == pytest.approx(D[:9].mean())
@@ -126,7 +126,7 @@ def test_a_gate_about_single_topics_tests_no_slice():
 def test_flagged_topics_are_those_that_tr_flags_among_all():
     d = np.random.default_rng(2).normal(0, 0.05, N)
     d[[3, 40]] = [-0.5, 0.45]
-    verdict = judge(Gate("g"), *pair(d), topics=TOPICS)
+    verdict = judge(gate_of("g"), *pair(d), topics=TOPICS)
     flagged = {t.topic for t in (*verdict.responsible_topics, *verdict.flagged_wins) if t.flagged}
     assert flagged >= {"t00003", "t00040"}
     told = slices(verdict)
@@ -139,9 +139,9 @@ def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_dec
     scores = np.clip(rng.beta(2, 2, N) + rng.normal(0, 0.1, (3, N)), 0, 1)
     scores[0, 9:20] = 0.02
     ours, *theirs = (topic_scores(name, row) for name, row in zip("abc", scores, strict=True))
-    gate = Gate("g", kind="georisk_not_worse", alpha=2, reference="c", tolerance=0.001)
+    gate = gate_of("g", kind="georisk_not_worse", alpha=2, reference="c", tolerance=0.001)
     verdict = judge_pool(gate, ours, theirs, topics=TOPICS)
-    paired = judge(Gate("g", alpha=2), ours, theirs[1], topics=TOPICS)
+    paired = judge(gate_of("g", alpha=2), ours, theirs[1], topics=TOPICS)
     told = slices(verdict)
     assert [replace(each, flagged=()) for each in told.values()] == [
         replace(each, flagged=()) for each in slices(paired).values()
@@ -154,6 +154,6 @@ def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_dec
 
 
 def test_tags_decide_nothing():
-    bare = judge(Gate("g"), *pair(D), topics=Topics({}))
-    told = judge(Gate("g"), *pair(D), topics=TOPICS)
+    bare = judge(gate_of("g"), *pair(D), topics=Topics({}))
+    told = judge(gate_of("g"), *pair(D), topics=TOPICS)
     assert replace(told, explanation=None) == replace(bare, explanation=None)

@@ -10,7 +10,7 @@ import pytest
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.findings import TopicGroup
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate, gate_of
 from tests.gates.conftest import pair, topic_scores
 
 D = np.array([-0.4, -0.3, -0.1, 0.0, 0.2, 0.1, -0.2, 0.3, 0.0, 0.05, -0.05, 0.0])
@@ -26,7 +26,7 @@ def tagged(n: int, **columns: list[str]) -> Topics:
 
 
 def found(d: np.ndarray, topics: Topics, gate: Gate | None = None, **more) -> tuple[TopicGroup, ...]:
-    verdict = judge(gate or Gate("g", alpha=1), *pair(d), topics=topics, **more)
+    verdict = judge(gate or gate_of("g", alpha=1), *pair(d), topics=topics, **more)
     assert verdict.explanation is not None
     return verdict.explanation.groups
 
@@ -43,7 +43,7 @@ def test_topics_of_one_tag_that_changed_the_same_way_are_a_group():
 
 def test_contribution_and_share_add_up_exactly():
     d = np.random.default_rng(3).normal(-0.02, 0.2, 60)
-    verdict = judge(Gate("g", alpha=2), *pair(d), topics=tagged(60, kind=list("abc") * 20))
+    verdict = judge(gate_of("g", alpha=2), *pair(d), topics=tagged(60, kind=list("abc") * 20))
     assert verdict.explanation is not None
     losers = {topic.topic: topic for topic in verdict.responsible_topics}
     losses = [group for group in verdict.explanation.groups if group.change == "loss"]
@@ -82,7 +82,7 @@ def test_a_single_topic_and_topics_without_the_tag_are_no_group():
     ],
 )
 def test_a_tag_that_names_topics_divides_nothing(values, divides):
-    verdict = judge(Gate("g"), *pair(np.full(120, -0.1)), topics=tagged(120, url=values))
+    verdict = judge(gate_of("g"), *pair(np.full(120, -0.1)), topics=tagged(120, url=values))
     assert verdict.explanation is not None
     assert bool(verdict.explanation.groups) is bool(verdict.explanation.slices) is divides
 
@@ -94,7 +94,7 @@ def test_replicates_are_taken_off_and_weights_multiplied_in():
     weights = dict(zip(topics.queries, rng.uniform(1, 3, n).tolist(), strict=True))
     weighted = Topics(topics.queries, topics.tags, weights)
     again = topic_scores("again", 0.5 + rng.normal(0, 0.03, n))
-    for gate, more in ((Gate("g", weighted=True), {}), (Gate("g"), {"replicates": [again]})):
+    for gate, more in ((gate_of("g", weighted=True), {}), (gate_of("g"), {"replicates": [again]})):
         verdict = judge(gate, *pair(d), topics=weighted, **more)
         assert verdict.explanation is not None
         parts = {topic.topic: topic for topic in verdict.responsible_topics}

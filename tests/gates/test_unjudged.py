@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.gates.findings import Judgements
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.unjudged import ToJudge, judge_next, judgements, rests_on_unjudged, together
 from tests.gates.runs import Pair
 
@@ -26,7 +26,7 @@ def shuffled(seed: int, *, gate: Gate | None = None, measure: str = "nDCG@10") -
     grades = {
         topic: {name: rng.choice([0, 0, 1, 3]) for name in rng.sample(names, 15)} | {"sure": 2} for topic in TOPICS
     }
-    return Pair(candidate, baseline, grades, measure, gate or Gate("g"))
+    return Pair(candidate, baseline, grades, measure, gate or gate_of("g"))
 
 
 def judged_anew(pair: Pair, relevant: dict[str, list[str]]) -> Pair:
@@ -41,7 +41,7 @@ def judged_anew(pair: Pair, relevant: dict[str, list[str]]) -> Pair:
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior", "no_topic_collapse"])
 def test_each_case_is_what_a_gate_says_of_those_judgements(measure, kind):
     depth = 5 if measure == "RR@5" else 10
-    pair = shuffled(1, measure=measure, gate=Gate("g", kind=kind))
+    pair = shuffled(1, measure=measure, gate=gate_of("g", kind=kind))
     found = judgements(pair.rejudged())
     first = [{topic: side[topic][:depth] for topic in TOPICS} for side in (pair.candidate, pair.baseline)]
     unknown = [{t: [d for d in side[t] if d not in pair.grades[t]] for t in TOPICS} for side in first]

@@ -120,7 +120,7 @@ def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tol
             "E *UsageError: *'nDGC@10'*nDCG@10*",
             "E *incomparable (missing_input): *no baseline 'prdo' (it holds prod); did you mean 'prod'*",
             "E *incomparable (missing_input): *nowhere.run*",
-            "E *ValueError: level must be between * got 2",
+            "E *ValueError: level: expected a number between 0.000001 and 0.999999 such as 0.95, found the number 2",
         ]
     )
     assert "During handling" not in result.stdout.str()
@@ -138,10 +138,14 @@ WRONG_ARGUMENTS = {
     "riskguard.assert_not_significantly_risky(run, 'prod', toleranc=0.1)": (
         "TypeError: unknown option 'toleranc'; did you mean 'tolerance'?"
     ),
-    "riskguard.assert_not_significantly_risky(run, 'prod', alpha='1')": "TypeError: alpha: expected a number, *",
-    "riskguard.assert_not_significantly_risky(run, 'prod', alpha=True)": "TypeError: alpha: expected a number, *",
+    "riskguard.assert_not_significantly_risky(run, 'prod', alpha='1')": (
+        "ValueError: alpha: expected a number from 0 to 1e+09, found '1'"
+    ),
+    "riskguard.assert_not_significantly_risky(run, 'prod', alpha=True)": (
+        "ValueError: alpha: expected a number from 0 to 1e+09, found true"
+    ),
     "riskguard.assert_not_significantly_risky(run, 'prod', measure=10)": "TypeError: measure: expected text *",
-    "riskguard.check('magic', run, 'prod')": "ValueError: kind must be one of *",
+    "riskguard.check('magic', run, 'prod')": "ValueError: kind: expected not_significantly_risky, *, found 'magic'",
     "riskguard.run(None)": "TypeError: expected a path, found None",
     "riskguard.retrieve(search=None)": "TypeError: search: expected a function that takes a query, found nothing",
     "riskguard.retrieve(print, depth=0)": "ValueError: depth: expected a whole number, at least 1, *",

@@ -79,7 +79,7 @@ def test_the_fixture_asks_about_a_slice(tagged, pytester):
             assert (words.slice, words.topics.count) == ("kind=words; rm -rf", 18)
             code = riskguard.check("not_significantly_risky", run, "prod", slice="kind=code")
             assert (code.outcome, code.topics.count) == ("fail", 12)
-            with pytest.raises(ValueError, match="slice must be TAG=VALUE, got 'kind'"):
+            with pytest.raises(ValueError, match="slice: expected TAG=VALUE, found 'kind'"):
                 riskguard.check("not_significantly_risky", run, "prod", slice="kind")
             with pytest.raises(Exception, match="slice: no judged topic has kind=codes; did you mean 'kind=code'"):
                 riskguard.check("not_significantly_risky", run, "prod", slice="kind=codes")

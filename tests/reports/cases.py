@@ -19,7 +19,7 @@ from pytest_riskguard.gates.findings import (
     TopicDocuments,
     UnjudgedTopic,
 )
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from tests.plugin.world import CHURN, GOOD, LOSS, QUERIES, TOPICS, differences
 
@@ -127,7 +127,7 @@ def few() -> Verdict:
 
 def unreadable() -> Verdict:
     problem = "candidate.run:118: expected 6 columns (topic Q0 docid rank score tag), found 5: 't07 Q0 FT9 2 11.8'"
-    gate, error = Gate("no-risk"), DataError(f"runs/{problem}", reason="bad_run", problem=problem)
+    gate, error = gate_of("no-risk"), DataError(f"runs/{problem}", reason="bad_run", problem=problem)
     return incomparable(gate, error, measure="AP", candidate="candidate", baselines=("prod",))
 
 

@@ -20,14 +20,14 @@ def judged(topic: str = "", **options: object) -> Verdict:
     """A verdict with the data of its charts, as a report has it."""
     from pytest_riskguard.evaluation.scores import TopicScores
     from pytest_riskguard.gates.judge import judge
-    from pytest_riskguard.gates.spec import Gate
+    from pytest_riskguard.gates.kinds import gate_of
     from tests.plugin.world import LOSS, differences
 
     pairs = {f"{topic}{name}": pair for name, pair in differences(LOSS).items()}
     ours, theirs = (
         TopicScores.from_mapping({name: pair[side] for name, pair in pairs.items()}, name="x") for side in (1, 0)
     )
-    return judge(Gate(name=f"gate {topic}", **options), ours, theirs, report=True)  # type: ignore[arg-type]
+    return judge(gate_of(f"gate {topic}", **options), ours, theirs, report=True)  # type: ignore[arg-type]
 
 
 def test_the_pictures_are_there_and_the_markdown_shows_them(tmp_path: Path):

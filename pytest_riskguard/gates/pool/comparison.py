@@ -14,8 +14,8 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, on_one_list
 from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.kinds import ANY, MEDIAN, MIN_TOPICS, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.pool.decision import Test, tests_of
-from pytest_riskguard.gates.spec import ANY, FEWEST_TOPICS, MEDIAN, Gate
 from pytest_riskguard.inference import PoolInference, pool_inference, replicates_for
 from pytest_riskguard.risk import expected_scores, georisk
 from pytest_riskguard.risk.checks import FloatArray
@@ -154,7 +154,7 @@ class PoolComparison:
     @property
     def enough_topics(self) -> bool:
         """Whether there are topics enough for any interval."""
-        return self.n >= FEWEST_TOPICS
+        return self.n >= MIN_TOPICS
 
     def pair(self, reference: Reference, *, asked: bool = False) -> Comparison:
         """Candidate and reference as two systems: what changed between them, wins and losses.
@@ -162,9 +162,9 @@ class PoolComparison:
         ``asked`` puts the pool's question to them as far as two systems can be asked it: at the same level, by the
         same interval and trade-off. A tolerance is in units of GeoRisk, so it is none of theirs.
         """
-        gate = Gate(self.gate.name, alpha=self.gate.alpha, level=self.gate.level)
+        asks = self.gate
+        gate = NotSignificantlyRisky(asks.name, alpha=asks.alpha, level=asks.level)
         if asked:
-            asks = self.gate
             gate = replace(gate, method=asks.method, tradeoff=asks.tradeoff, on_churn=asks.on_churn)
         aligned = Aligned(self.candidate, reference.scores, self.missing[CANDIDATE], tags=self.topics.tags)
         return Comparison(gate, aligned)

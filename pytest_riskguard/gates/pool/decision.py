@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pytest_riskguard.gates.decision import rule_for
+from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.significance import p_by_rule
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.inference import Interval, effective_levels, holm
 from pytest_riskguard.inference.georisk_difference import GeoRiskDifference
 from pytest_riskguard.rounding import ROUNDING_ERROR

@@ -21,6 +21,7 @@ from pytest_riskguard.gates.findings import (
     Power,
     ReportedInterval,
 )
+from pytest_riskguard.gates.kinds import MEDIAN, Gate
 from pytest_riskguard.gates.pool.chart_data import pool_exhibits
 from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison, Reference
 from pytest_riskguard.gates.pool.notices import notices
@@ -31,7 +32,6 @@ from pytest_riskguard.gates.pool.responsible import (
     with_explanation,
     without_each,
 )
-from pytest_riskguard.gates.spec import MEDIAN, Gate
 from pytest_riskguard.gates.verdict import Outcome, TopicCounts, Verdict, digests, refused, unanswered
 from pytest_riskguard.inference import minimum_detectable_effect
 from pytest_riskguard.risk import georisk, zrisk

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from pytest_riskguard.gates.findings import ResponsibleTopic
+from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison, Reference
 from pytest_riskguard.gates.pool.decision import Test
 from pytest_riskguard.gates.responsible import explained, topic_rows
 from pytest_riskguard.gates.sensitivity import LeftOut
-from pytest_riskguard.gates.spec import FEWEST_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.risk import standardised, topic_contributions, z_scores
 from pytest_riskguard.risk.checks import FloatArray
@@ -113,7 +113,7 @@ def without_each(comparison: PoolComparison, *, failed: bool) -> LeftOut:
     anew. Only these have limits.
     """
     limits, flips = np.full(comparison.n, np.nan), np.zeros(comparison.n, dtype=np.bool_)
-    if not failed or comparison.n - 1 < FEWEST_TOPICS:
+    if not failed or comparison.n - 1 < MIN_TOPICS:
         return LeftOut(limits, flips, failed)
     near = _near(comparison.tests, comparison.n)
     if comparison.gate.on_churn == "warn":
@@ -143,7 +143,7 @@ def flip_set(comparison: PoolComparison, reference: Reference) -> tuple[str, ...
     left. The number is found by halving: the gate passes without so many, and fails with the last of them put back.
     """
     order = np.argsort(np.round(contributions(comparison, reference), 12), kind="stable")
-    most = comparison.n - FEWEST_TOPICS
+    most = comparison.n - MIN_TOPICS
     fails_at, passes_at, step = 0, most + 1, 1
     while passes_at > most and fails_at < most:
         tried = min(fails_at + step, most)

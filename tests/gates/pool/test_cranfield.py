@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import Scored
 
@@ -20,7 +20,7 @@ def pool(shared: Path, cranfield: Scored) -> dict[str, TopicScores]:
 
 
 def against(pool: dict[str, TopicScores], candidate: str, **options) -> Verdict:
-    gate = Gate("g", kind="georisk_not_worse", reference="bm25s_lucene", **options)
+    gate = gate_of("g", kind="georisk_not_worse", reference="bm25s_lucene", **options)
     return judge_pool(gate, pool[candidate], [scores for name, scores in pool.items() if name != candidate])
 
 

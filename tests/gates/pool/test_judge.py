@@ -11,10 +11,10 @@ import pytest
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.findings import Family
+from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.pool.comparison import PoolComparison
 from pytest_riskguard.gates.pool.judge import judge_pool, pool_p_value
 from pytest_riskguard.gates.pool.responsible import contributions
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import replicates_for
 from pytest_riskguard.reports import json as report
@@ -23,7 +23,7 @@ from tests.gates.conftest import topic_scores
 
 
 def gate(**options) -> Gate:
-    return Gate("g", kind="georisk_not_worse", **options)
+    return gate_of("g", kind="georisk_not_worse", **options)
 
 
 def systems(seed: int, *, shift: float = 0.0, n: int = 40, count: int = 4) -> list[TopicScores]:
@@ -237,12 +237,12 @@ def test_wrong_questions_are_errors():
         judged(pool, reference="prod")
     with pytest.raises(ValueError, match="at least one baseline"):
         judge_pool(gate(), pool[0], [])
-    with pytest.raises(ValueError, match="method of georisk_not_worse must be one of auto, student_t"):
+    with pytest.raises(ValueError, match="method: expected auto, student_t, percentile or bca, found 'studentized'"):
         gate(method="studentized")
     with pytest.raises(ValueError, match="weighted has no meaning for georisk_not_worse"):
         gate(weighted=True)
     with pytest.raises(ValueError, match="reference has no meaning for not_inferior"):
-        Gate("g", kind="not_inferior", reference="prod")
+        gate_of("g", kind="not_inferior", reference="prod")
     other = TopicScores("x", "AP", pool[1].topics, pool[1].values)
     with pytest.raises(ValueError, match="were scored with AP and nDCG@10"):
         judge_pool(gate(), pool[0], [other])

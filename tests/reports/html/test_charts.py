@@ -14,7 +14,7 @@ import pytest
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.findings import Explanation, Slice
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.spec import Gate
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts import Chart, charts
 from pytest_riskguard.reports.html.charts.svg import svg
@@ -59,7 +59,7 @@ def test_figure_2_of_sigir_2014(shared: Path, run: str, front: list[str], flagge
     topics = tuple(map(str, web2012.TOPICS))
     ours = TopicScores(run, "ERR@20", topics, web2012.submitted(shared)[run])
     theirs = TopicScores("indriCASP", "ERR@20", topics, web2012.indri_casp(shared))
-    verdict = judge(Gate("g", alpha=float(alpha)), ours, theirs, report=True)
+    verdict = judge(gate_of("g", alpha=float(alpha)), ours, theirs, report=True)
     chart = by_key(verdict)["topics"]
     bars = [row for row in drawn(chart) if "topic" in row]
     assert len(bars) == 50, "both panels draw the same rows"
@@ -222,7 +222,7 @@ def test_what_a_verdict_does_not_have_is_not_drawn():
     assert {"trisk", "urisk", "intervals"}.isdisjoint(collapse)
     assert -0.3 in [row.get("at") for row in drawn(collapse["topics"])], "what a topic may lose"
     one = TopicScores("a", None, ("q1",), np.array([0.5]))
-    lonely = judge(Gate("g"), one, replace(one, name="b"), report=True)
+    lonely = judge(gate_of("g"), one, replace(one, name="b"), report=True)
     assert "topics" in by_key(lonely)
 
 
@@ -251,7 +251,7 @@ def test_every_axis_is_named_and_every_picture_has_words(verdict: Verdict):
 def test_two_topics_that_look_the_same_are_two_bars():
     values = np.array([0.1, 0.9, 0.5])
     ours = TopicScores("a", None, ("x", "x\u200b", "y"), values)
-    verdict = judge(Gate("g"), ours, replace(ours, name="b", values=values[::-1].copy()), report=True)
+    verdict = judge(gate_of("g"), ours, replace(ours, name="b", values=values[::-1].copy()), report=True)
     rows = [row["topic"] for row in drawn(by_key(verdict)["topics"]) if "topic" in row]
     assert sorted(rows) == ["x", "x (2)", "y"]
 

@@ -18,8 +18,8 @@ from pytest_riskguard.gates.findings import (
     UnjudgedTopic,
 )
 from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.spec import Gate
 from pytest_riskguard.gates.verdict import Verdict
 from tests.reports.hostile import verdict_with
 
@@ -39,7 +39,9 @@ def systems(n: int, *, shift: float = -0.03) -> tuple[TopicScores, TopicScores]:
 
 def pair(n: int, *, shift: float = -0.03, **options: Any) -> Verdict:
     """A gate on two systems."""
-    return judge(Gate(**{"name": f"of {n} topics", "alpha": 2.0, **options}), *systems(n, shift=shift), report=True)
+    return judge(
+        gate_of(**{"name": f"of {n} topics", "alpha": 2.0, **options}), *systems(n, shift=shift), report=True
+    )
 
 
 def pool(n: int = 50) -> Verdict:
@@ -50,7 +52,7 @@ def pool(n: int = 50) -> Verdict:
         replace(old, name=name, values=np.clip(old.values + spread * rng.normal(0, 1, n), 0, 1))
         for name, spread in (("bm25", 0.05), ("dense", 0.2))
     ]
-    return judge_pool(Gate("in a pool", kind="georisk_not_worse", alpha=5.0), ours, [old, *others], report=True)
+    return judge_pool(gate_of("in a pool", kind="georisk_not_worse", alpha=5.0), ours, [old, *others], report=True)
 
 
 def with_documents(verdict: Verdict) -> Verdict:

@@ -1,0 +1,331 @@
+"""The questions that a gate can ask: one class for each kind, and every option declared once.
+
+Assertions, fixture, riskguard.yaml, command line, report and reference take their options from here. An option is a
+field declared with ``option``; a kind that has no such field does not offer it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, TypeVar, get_args
+
+from pytest_riskguard.gates.options import Number, OneOf, Option, Text, Texts, TrueOrFalse, declared, nearest, option
+
+Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]
+Tradeoff = Literal["linear", "smooth"]
+Convention = Literal["plus", "minus"]
+Response = Literal["fail", "warn"]
+Missing = Literal["refuse", "zero"]
+Correction = Literal["none", "holm", "benjamini_hochberg"]
+
+METHODS: tuple[str, ...] = get_args(Method)
+TRADEOFFS: tuple[str, ...] = get_args(Tradeoff)
+CONVENTIONS: tuple[str, ...] = get_args(Convention)
+RESPONSES: tuple[str, ...] = get_args(Response)
+MISSING: tuple[str, ...] = get_args(Missing)
+CORRECTIONS: tuple[str, ...] = get_args(Correction)
+#: Intervals of GeoRisk, which is no mean: the others are intervals of means.
+GEORISK_METHODS = ("auto", "student_t", "percentile", "bca")
+#: Baselines that are computed topic by topic from several.
+COMPUTED = ("mean", "median", "max")
+#: References of GeoRisk that are no single baseline.
+ANY, MEDIAN = "any", "median"
+
+#: A loss that counts a billion times is a ban on losses, which ``protected`` asks for directly.
+MAX_ALPHA = 1e9
+#: The alpha at which the smooth trade-off was fitted (AIRS 2019); it is not a parameter of it.
+SMOOTH_ALPHA = 1.0
+#: Confidence levels of an interval: beyond them, limits are those of the data alone.
+MIN_LEVEL, MAX_LEVEL = 1e-6, 1 - 1e-6
+#: The highest level of an interval of GeoRisk: beyond it, too few replicates lie in the tail.
+MAX_GEORISK_LEVEL = 0.9999
+#: With fewer topics no interval is trusted and a gate is inconclusive.
+MIN_TOPICS = 10
+#: The fewest topics of a slice that is not asked for by name.
+MIN_SLICE_TOPICS = 25
+
+_AT_LEAST_ZERO = Number(0)
+_ZERO_OR_NONE = Number(0, optional=True)
+_LEVEL_HELP = "Confidence of the two-sided interval."
+
+
+def parse_slice(text: str) -> tuple[str, str | None]:
+    """Tag and value of ``TAG=VALUE``, or the tag alone of ``TAG``; the first ``=`` parts them.
+
+    Raises
+    ------
+    ValueError
+        The tag, or the value after a ``=``, is empty.
+    """
+    tag, equals, value = (part.strip() for part in text.partition("="))
+    if not tag or (equals and not value):
+        raise ValueError(f"expected TAG=VALUE or TAG, a column of the topics file, found {text!r}")
+    return tag, value or None
+
+
+def _single_slice(text: str) -> str:
+    tag, value = parse_slice(text)
+    if value is None:
+        raise ValueError(f"expected TAG=VALUE, found {text!r}")
+    return f"{tag}={value}"
+
+
+K = TypeVar("K", bound="Gate")
+
+
+class _NotOffered:
+    """What an option reads as on a kind that does not offer it."""
+
+    method: Method = "auto"
+    tolerance: float = 0.0
+    weighted: bool = False
+    on_churn: Response = "fail"
+    on_inconclusive: Response = "fail"
+    max_mde: float | None = None
+    max_loss: float | None = None
+    max_share: float | None = None
+    protected: tuple[str, ...] = ()
+    reference: str | None = None
+
+
+@dataclass(frozen=True)
+class Gate(_NotOffered):
+    """One question about one candidate; ``judge`` is given the scores that it is asked of.
+
+    Attributes
+    ----------
+    name : str
+        As the report names the gate.
+    kind : str
+        The word for this kind of question.
+    is_pool : bool
+        Whether the question is about a candidate in a pool of baselines.
+    is_tested : bool
+        Whether the gate tests, and so has a p-value and may be a member of a family.
+    takes_replicates : bool
+        Whether the baseline's replicates are judged with it.
+    side : str or None
+        The limit of the interval that must reach the bound: ``upper``, or ``lower`` where the candidate bears the
+        burden of proof. None where no interval decides.
+    """
+
+    kind: ClassVar[str]
+    is_pool: ClassVar[bool] = False
+    is_tested: ClassVar[bool] = False
+    takes_replicates: ClassVar[bool] = False
+    side: ClassVar[Literal["upper", "lower"] | None] = "upper"
+
+    name: str
+    alpha: float = option(1.0, Number(0, MAX_ALPHA), "Extra weight of a loss: a loss counts 1 + alpha times.")
+    level: float = option(
+        0.95,
+        Number(MIN_LEVEL, MAX_LEVEL, words=f"a number between {MIN_LEVEL:f} and {MAX_LEVEL:f} such as 0.95"),
+        _LEVEL_HELP,
+    )
+    tradeoff: Tradeoff = option(
+        "linear", OneOf(TRADEOFFS), "How a difference becomes a trade-off score; smooth is for alpha 1."
+    )
+    convention: Convention = option(
+        "plus", OneOf(CONVENTIONS), "Whether a risk is shown as a negative (plus) or as a positive number (minus)."
+    )
+    missing: Missing = option(
+        "refuse",
+        OneOf(MISSING),
+        "What a topic means that only one side has a score for: refuse to judge, or a zero.",
+        in_yaml=False,
+    )
+    slice: str | None = option(
+        None,
+        Text("TAG=VALUE", optional=True, parse=_single_slice),
+        "Judge only the topics with this tag.",
+        in_assertions=False,
+    )
+
+    def as_kind(self, kind: type[K]) -> K:
+        """Another kind's question with the options that both kinds offer."""
+        own = options_of(type(self))
+        return kind(self.name, **{name: getattr(self, name) for name in options_of(kind) if name in own})
+
+    def __post_init__(self) -> None:
+        for name, known in options_of(type(self)).items():
+            try:
+                object.__setattr__(self, name, known.check(getattr(self, name)))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        self._check_together()
+
+    def _check_together(self) -> None:
+        if self.tradeoff == "linear":
+            return
+        if self.alpha != SMOOTH_ALPHA:
+            raise ValueError(f"tradeoff: smooth is for alpha {SMOOTH_ALPHA:g} only, found alpha {self.alpha:g}")
+        for name, is_given in (("tolerance", self.tolerance > 0), ("max_mde", self.max_mde is not None)):
+            if is_given:
+                raise ValueError(
+                    f"{name}: it is in units of the measure, which scores of tradeoff smooth are not in; leave it "
+                    "out, or use tradeoff linear"
+                )
+
+
+@dataclass(frozen=True)
+class _ByInterval(Gate):
+    """Kinds that an interval decides."""
+
+    method: Method = option(
+        "auto", OneOf(METHODS), "The interval that decides; auto chooses by the number of topics."
+    )
+    tolerance: float = option(0.0, _AT_LEAST_ZERO, "Loss of URisk that is accepted, in units of the measure.")
+    on_inconclusive: Response = option(
+        "fail", OneOf(RESPONSES), "Whether too few topics, or too weak a comparison, fail the gate or only warn."
+    )
+
+
+@dataclass(frozen=True)
+class _Weighted(Gate):
+    """Kinds that can weigh topics."""
+
+    weighted: bool = option(
+        False, TrueOrFalse(), "Count topics by the weight column of the topics file.", in_assertions=False
+    )
+
+
+@dataclass(frozen=True)
+class _Tested(Gate):
+    """Kinds that fail only for a significant risk."""
+
+    is_tested = True
+
+    on_churn: Response = option(
+        "fail", OneOf(RESPONSES), "Whether churn, losses that wins offset in the mean, fails the gate or only warns."
+    )
+    max_mde: float | None = option(
+        None, _ZERO_OR_NONE, "Inconclusive unless a loss of this size could be seen, in units of the measure."
+    )
+
+
+@dataclass(frozen=True)
+class NotSignificantlyRisky(_Tested, _Weighted, _ByInterval):
+    """Passes when the upper limit of URisk's interval is at least ``-tolerance``."""
+
+    kind = "not_significantly_risky"
+    takes_replicates = True
+
+
+@dataclass(frozen=True)
+class GeoRiskNotWorse(_Tested, _ByInterval):
+    """Passes when the upper limit of GeoRisk(candidate) - GeoRisk(reference) is at least ``-tolerance``.
+
+    The pool is the candidate and its baselines.
+    """
+
+    kind = "georisk_not_worse"
+    is_pool = True
+
+    level: float = option(
+        0.95,
+        Number(MIN_LEVEL, MAX_GEORISK_LEVEL, words=f"a number between {MIN_LEVEL:f} and {MAX_GEORISK_LEVEL}"),
+        _LEVEL_HELP,
+    )
+    method: Method = option(
+        "auto", OneOf(GEORISK_METHODS), "The interval that decides; student_t is that of the jackknife."
+    )
+    tolerance: float = option(0.0, _AT_LEAST_ZERO, "How far GeoRisk may lie below the reference's.")
+    reference: str | None = option(
+        None,
+        Text("the name of one of the gate's baselines, any or median", optional=True),
+        "The baseline to compare GeoRisk with, any of them, or their median; the first baseline if not given.",
+        metavar="NAME|any|median",
+    )
+
+
+@dataclass(frozen=True)
+class NotInferior(_Weighted, _ByInterval):
+    """Passes when the lower limit of URisk's interval is above ``-tolerance``.
+
+    At alpha 0 that is the limit of the mean difference.
+    """
+
+    kind = "not_inferior"
+    takes_replicates = True
+    side = "lower"
+
+
+@dataclass(frozen=True)
+class NoTopicCollapse(Gate):
+    """Passes when no topic loses more than it may."""
+
+    kind = "no_topic_collapse"
+    side = None
+
+    max_loss: float | None = option(
+        0.5, _ZERO_OR_NONE, "Largest loss a topic may have, in units of the measure; none for no limit."
+    )
+    max_share: float | None = option(
+        None,
+        Number(0, 1, optional=True, words="a share from 0 to 1 such as 0.5"),
+        "Largest share of the baseline's score a topic may lose, from 0 to 1.",
+    )
+    protected: tuple[str, ...] = option(
+        (),
+        Texts(Text("a topic or TAG=VALUE"), "a list of topics or TAG=VALUE"),
+        "Topics, or TAG=VALUE for the topics with that tag, that may not lose at all.",
+        flag="--protect",
+        metavar="TOPIC|TAG=VALUE",
+    )
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if not self.protected and self.max_loss is self.max_share is None:
+            raise ValueError("no_topic_collapse needs max_loss, max_share or protected: without them it asks nothing")
+
+
+#: Every kind, by the word that YAML, command line and reports use.
+KINDS: dict[str, type[Gate]] = {
+    cls.kind: cls for cls in (NotSignificantlyRisky, GeoRiskNotWorse, NotInferior, NoTopicCollapse)
+}
+#: The kinds that have a p-value, and so may be members of a family.
+TESTED = tuple(kind for kind, cls in KINDS.items() if cls.is_tested)
+
+_OPTIONS = {cls: declared(cls) for cls in KINDS.values()}
+#: Every option of any kind, as the first kind that offers it declares it.
+OPTIONS: dict[str, Option] = {}
+for _known in _OPTIONS.values():
+    OPTIONS |= {name: known for name, known in _known.items() if name not in OPTIONS}
+
+
+def options_of(kind: type[Gate]) -> Mapping[str, Option]:
+    """The options that a kind offers, by name."""
+    return _OPTIONS[kind]
+
+
+def kinds_with(name: str) -> tuple[str, ...]:
+    """The kinds that offer an option."""
+    return tuple(cls.kind for cls, known in _OPTIONS.items() if name in known)
+
+
+def gate_of(name: str, kind: str = NotSignificantlyRisky.kind, **options: Any) -> Gate:
+    """The gate of a kind that is given as a word, with its options by name.
+
+    An option that the kind does not offer may be given with its default, which asks for nothing.
+
+    Raises
+    ------
+    TypeError
+        No kind has such an option; the nearest is named.
+    ValueError
+        There is no such kind, it does not offer an option, or a value is outside its range.
+    """
+    __tracebackhide__ = True
+    try:
+        cls = KINDS[OneOf(tuple(KINDS))(kind)]
+    except ValueError as error:
+        raise ValueError(f"kind: {error}") from None
+    for option_name, value in options.items():
+        if option_name not in OPTIONS:
+            close = nearest(option_name, OPTIONS)
+            hint = f"did you mean {close!r}?" if close else f"there are {', '.join(OPTIONS)}"
+            raise TypeError(f"unknown option {option_name!r}; {hint}")
+        if option_name not in _OPTIONS[cls] and value != OPTIONS[option_name].default:
+            raise ValueError(f"{option_name} has no meaning for {kind}: leave it out")
+    return cls(name, **{key: value for key, value in options.items() if key in _OPTIONS[cls]})

@@ -1,0 +1,216 @@
+"""What an option of a gate is: a value with a check, a default and a text that every way in shows."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Protocol
+
+_MAX_SHOWN = 60
+_METADATA = "option"
+
+
+class Check(Protocol):
+    """Says what a value must be, and whether it is that."""
+
+    @property
+    def expected(self) -> str:
+        """What the value must be, in words."""
+
+    def __call__(self, value: Any) -> Any:
+        """The value as the gate holds it; ``ValueError`` with what was expected and what was found."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option of a kind of gate.
+
+    Attributes
+    ----------
+    help : str
+        One sentence, the same on every way in.
+    check : Check
+    flag : str
+        On the command line.
+    metavar : str or None
+        How the command line names the value; None for the usual name.
+    in_assertions, in_yaml : bool
+        Whether plain assertions take it, and whether it is a key of riskguard.yaml.
+    name : str
+    type : str
+        As the declaration writes it.
+    default : object
+    """
+
+    help: str
+    check: Check
+    flag: str = ""
+    metavar: str | None = None
+    in_assertions: bool = True
+    in_yaml: bool = True
+    name: str = ""
+    type: str = ""
+    default: Any = None
+
+
+def option(default: Any, check: Check, help: str, **more: Any) -> Any:
+    """A field of a kind of gate that users may set; ``more`` are further fields of ``Option``."""
+    return dataclasses.field(default=default, kw_only=True, metadata={_METADATA: Option(help, check, **more)})
+
+
+def declared(cls: type) -> dict[str, Option]:
+    """The options that a dataclass declares, by name."""
+    return {
+        field.name: dataclasses.replace(
+            field.metadata[_METADATA],
+            name=field.name,
+            type=str(field.type),
+            default=field.default,
+            flag=field.metadata[_METADATA].flag or f"--{field.name.replace('_', '-')}",
+        )
+        for field in dataclasses.fields(cls)
+        if _METADATA in field.metadata
+    }
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite number in a range; ``words`` replaces the description, ``optional`` lets None through."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    open_range: bool = False
+    optional: bool = False
+    words: str = ""
+
+    @property
+    def expected(self) -> str:
+        """As errors say it."""
+        if self.words:
+            return self.words
+        low, high = f"{self.low:g}", f"{self.high:g}"
+        match (self.low > -math.inf, self.high < math.inf):
+            case (True, True):
+                return (
+                    f"a number above {low} and below {high}" if self.open_range else f"a number from {low} to {high}"
+                )
+            case (True, False):
+                return f"a finite number, {'above' if self.open_range else 'at least'} {low}"
+        return "a finite number"
+
+    def __call__(self, value: Any) -> Any:
+        """The value as it was given."""
+        if (self.optional and value is None) or (is_number(value) and self._holds(value)):
+            return value
+        raise ValueError(f"expected {self.expected}, found {shown(value)}")
+
+    def _holds(self, value: Any) -> bool:
+        try:
+            number = float(value)
+        except OverflowError:
+            return False
+        if not math.isfinite(number):
+            return False
+        return self.low < number < self.high if self.open_range else self.low <= number <= self.high
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of several words."""
+
+    words: tuple[str, ...]
+
+    @property
+    def expected(self) -> str:
+        """As errors say it."""
+        return " or ".join(filter(None, [", ".join(self.words[:-1]), self.words[-1]]))
+
+    def __call__(self, value: Any) -> str:
+        """The word."""
+        if isinstance(value, str) and value in self.words:
+            return value
+        close = nearest(value, self.words) if isinstance(value, str) else None
+        hint = f"; did you mean {close!r}?" if close else ""
+        raise ValueError(f"expected {self.expected}, found {shown(value)}{hint}")
+
+
+@dataclass(frozen=True)
+class TrueOrFalse:
+    """A truth value; words such as ``yes`` are text."""
+
+    expected: str = "true or false"
+
+    def __call__(self, value: Any) -> bool:
+        """The value as it was given."""
+        if isinstance(value, bool):
+            return value
+        raise ValueError(f"expected {self.expected}, found {shown(value)}")
+
+
+@dataclass(frozen=True)
+class Text:
+    """One printable line that is not empty; ``parse`` may put it in order or refuse it."""
+
+    expected: str
+    optional: bool = False
+    parse: Callable[[str], str] = str
+
+    def __call__(self, value: Any) -> str | None:
+        """The text in order."""
+        if self.optional and value is None:
+            return None
+        if isinstance(value, str) and value.strip() and value.isprintable():
+            return self.parse(value)
+        quote = "; put it in quotes" if is_number(value) else ""
+        raise ValueError(f"expected {self.expected}, found {shown(value)}{quote}")
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Several texts."""
+
+    entry: Text
+    expected: str
+
+    def __call__(self, value: Any) -> tuple[str, ...]:
+        """The texts in order."""
+        if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
+            raise ValueError(f"expected {self.expected}, found {shown(value)}")
+        return tuple(str(self.entry(entry)) for entry in value)
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a real number; True and False are not."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def shown(value: object) -> str:
+    """How an error shows a value that it did not expect."""
+    match value:
+        case None:
+            return "nothing"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "a mapping"
+        case list():
+            return "a list" if value else "an empty list"
+        case str():
+            return repr(value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}...")
+    if not is_number(value):
+        return f"{type(value).__name__} {value!r:.{_MAX_SHOWN}}"
+    try:
+        return f"the number {value}"
+    except ValueError:  # CPython refuses to print integers of thousands of digits
+        return "a number of thousands of digits"
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word most like ``word``, whatever its case, or None where none is close."""
+    lowered = {candidate.lower(): candidate for candidate in known}
+    close = difflib.get_close_matches(word.lower(), lowered, n=1)
+    return lowered[close[0]] if close else None
