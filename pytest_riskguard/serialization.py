@@ -1,19 +1,46 @@
-"""Frozen dataclasses as plain JSON types, and back."""
+"""Frozen dataclasses as plain JSON types, and JSON back to dataclasses, strictly."""
 
 from __future__ import annotations
 
 import functools
+import json
 import math
 import sys
 import types
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 #: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
 SIGNIFICANT_DIGITS = 12
 
 T = TypeVar("T")
+
+#: JSON types as messages name them.
+_NAMES = {
+    dict: "an object",
+    list: "a list",
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    type(None): "null",
+}
+#: What pydantic expected, by the type of its error.
+_EXPECTED = {
+    "dataclass_type": "an object",
+    "dict_type": "an object",
+    "tuple_type": "a list",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "float_type": "a number",
+}
+_CONFLICT_MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>")
+
+
+class JsonError(ValueError):
+    """Text is not JSON, or not the JSON that was expected; the message says where, what was expected and found."""
 
 
 def to_plain(value: Any) -> Any:
@@ -105,3 +132,91 @@ def _expected(right: bool, value: Any, what: str, where: str) -> Any:
     if not right:
         raise ValueError(f"{where}: expected {what}, found {value!r:.60}")
     return value
+
+
+def parsed(content: bytes) -> dict[str, Any]:
+    """The JSON object in some bytes.
+
+    Raises
+    ------
+    JsonError
+        They are not UTF-8, not JSON or not an object, or a key appears twice.
+    """
+    data = _json(content)
+    if not isinstance(data, dict):
+        raise JsonError(f"expected an object, found {_NAMES[type(data)]}")
+    return data
+
+
+def decoded(kind: type[T], data: dict[str, Any]) -> T:
+    """A dataclass from plain JSON types, by pydantic, which does not convert one type into another.
+
+    A class of the dataclass that forbids unknown keys says so in ``__pydantic_config__``.
+
+    Raises
+    ------
+    JsonError
+        A key is missing or unknown, a value is of another type, or a class refuses its values (``ValueError``).
+    """
+    from pydantic import ValidationError
+
+    try:
+        made: T = _adapter(cast(Any, kind)).validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        raise JsonError(_in_words(error.errors(include_url=False)[0])) from None
+    return made
+
+
+@functools.cache
+def _adapter(kind: Any) -> Any:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
+
+
+def _in_words(problem: Any) -> str:
+    """An error of pydantic in the words of this package."""
+    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem["loc"]).lstrip(".")
+    match problem["type"]:
+        case "missing":
+            return f"missing key {place!r}"
+        case "unexpected_keyword_argument":
+            return f"unknown key {place!r}"
+        case "value_error":
+            return str(problem["ctx"]["error"])
+    expected = _EXPECTED.get(problem["type"])
+    if expected is None:
+        return f"{place}: {problem['msg']}"
+    return f"{place}: expected {expected}, found {_NAMES[type(problem['input'])]}"
+
+
+def _json(content: bytes) -> Any:
+    try:
+        return json.loads(content.decode(), object_pairs_hook=_with_unique_keys, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise JsonError(f"not UTF-8: byte 0x{content[error.start]:02x}") from None
+    except json.JSONDecodeError as error:
+        reason = "not JSON" if content.strip() else "empty"
+        if any(line.startswith(_CONFLICT_MARKERS) for line in content.splitlines()):
+            reason = "a merge conflict is left in it"
+        if content.startswith(b"version https://git-lfs"):
+            reason = "a Git LFS pointer in place of the file, run `git lfs pull`"
+        raise JsonError(f"line {error.lineno}: {reason} ({error.msg})") from None
+    except RecursionError:
+        raise JsonError("nested too deeply") from None
+    except JsonError:
+        raise
+    except ValueError as error:  # a number with thousands of digits, which Python does not read
+        raise JsonError(str(error)) from None
+
+
+def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    by_name = dict(pairs)
+    if len(by_name) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise JsonError(f"key {next(name for name in names if names.count(name) > 1)!r} appears twice")
+    return by_name
+
+
+def _refuse_constant(name: str) -> Any:
+    raise JsonError(f"{name} is not a number")

@@ -16,7 +16,6 @@ from pytest_riskguard.baselines.manifest import (
     FIXED,
     EarlierRun,
     Manifest,
-    ManifestError,
     NewerFormatError,
     StoredMeasure,
     StoredReplicate,
@@ -27,6 +26,7 @@ from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.serialization import JsonError
 
 MANIFEST, SCORES, RUN = "manifest.json", "scores.tsv", "run.gz"
 REPLICATES, HISTORY = "replicates", "history"
@@ -90,7 +90,7 @@ class StoredBaseline:
             manifest = Manifest.from_bytes(content)
         except NewerFormatError as error:
             raise self.error(f"{MANIFEST}: {error}") from None
-        except ManifestError as error:
+        except JsonError as error:
             raise self.error(f"{MANIFEST}: {error}; {self._remedy}") from None
         listed = self.replicate or self.earlier
         if listed is not None:

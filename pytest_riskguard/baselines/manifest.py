@@ -10,23 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-from pytest_riskguard.baselines.strict_json import ManifestError, decoded, parsed
-
-__all__ = [
-    "FIXED",
-    "FORMAT",
-    "KINDS",
-    "Digests",
-    "EarlierRun",
-    "GitState",
-    "Kind",
-    "Manifest",
-    "ManifestError",
-    "NewerFormatError",
-    "StoredMeasure",
-    "StoredReplicate",
-    "StoredTopics",
-]
+from pytest_riskguard.serialization import JsonError, decoded, parsed
 
 FORMAT = 3
 """The newest format that this version reads.
@@ -47,18 +31,24 @@ FIXED: Kind = "fixed"
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
-class NewerFormatError(ManifestError):
+class NewerFormatError(JsonError):
     """The manifest is of a later version of this package."""
 
 
+class _Exact:
+    """A part of the manifest: pydantic refuses keys that it does not have."""
+
+    __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 - pydantic reads it from the class
+
+
 @dataclass(frozen=True)
-class Digests:
+class Digests(_Exact):
     """``sha256:...`` of each file, run and qrels decompressed; ``topics`` is None where there was no file."""
 
     run: str
     qrels: str
     scores: str
-    topics: str | None = None
+    topics: str | None
 
     def __post_init__(self) -> None:
         for name, digest in asdict(self).items():
@@ -67,7 +57,7 @@ class Digests:
 
 
 @dataclass(frozen=True)
-class StoredMeasure:
+class StoredMeasure(_Exact):
     """A measure as ir-measures prints it, and what computed it; ``version`` is that of the provider."""
 
     name: str
@@ -76,7 +66,7 @@ class StoredMeasure:
 
 
 @dataclass(frozen=True)
-class GitState:
+class GitState(_Exact):
     """The commit that was checked out, and whether tracked files outside the store differed from it."""
 
     commit: str
@@ -84,7 +74,7 @@ class GitState:
 
 
 @dataclass(frozen=True)
-class StoredTopics:
+class StoredTopics(_Exact):
     """How many topics are scored, how many have no relevant document, and which are on one side only.
 
     ``unanswered`` are judged but not in the run, ``unknown`` are in the run but not judged.
@@ -97,7 +87,7 @@ class StoredTopics:
 
 
 @dataclass(frozen=True)
-class StoredReplicate:
+class StoredReplicate(_Exact):
     """Another run of the same system: the number that its folder has, and the digest of the run in there."""
 
     number: int
@@ -105,12 +95,12 @@ class StoredReplicate:
 
     def __post_init__(self) -> None:
         if self.number < 1:
-            raise ManifestError(f"replicates: expected numbers from 1, found {self.number}")
+            raise ValueError(f"replicates: expected numbers from 1, found {self.number}")
         _check_digest(f"replicates: run of {self.number}", self.run)
 
 
 @dataclass(frozen=True)
-class EarlierRun:
+class EarlierRun(_Exact):
     """A run that a baseline held before another one was accepted in its place.
 
     Attributes
@@ -134,18 +124,16 @@ class EarlierRun:
 
     def __post_init__(self) -> None:
         if self.number < 1:
-            raise ManifestError(f"history: expected numbers from 1, found {self.number}")
+            raise ValueError(f"history: expected numbers from 1, found {self.number}")
         _check_digest(f"history: run of {self.number}", self.run)
         _check_time(f"history: created of {self.number}", self.created)
         for measure, mean in self.means.items():
             if not math.isfinite(mean):
-                raise ManifestError(
-                    f"history: mean {measure} of {self.number}: expected a finite number, found {mean}"
-                )
+                raise ValueError(f"history: mean {measure} of {self.number}: expected a finite number, found {mean}")
 
 
 @dataclass(frozen=True)
-class Manifest:
+class Manifest(_Exact):
     """One stored baseline, a replicate or an earlier run: where its scores come from. No host, user or absolute path.
 
     Attributes
@@ -178,23 +166,23 @@ class Manifest:
     topics: StoredTopics
     run_kept: bool
     versions: Mapping[str, str]
-    git: GitState | None = None
-    note: str = ""
-    replicates: tuple[StoredReplicate, ...] = ()
-    kind: str = FIXED
-    history: tuple[EarlierRun, ...] = ()
+    git: GitState | None
+    note: str
+    replicates: tuple[StoredReplicate, ...]
+    kind: str
+    history: tuple[EarlierRun, ...]
 
     def __post_init__(self) -> None:
         _check_time("created", self.created)
         if self.kind not in KINDS:
-            raise ManifestError(f"kind: expected one of {', '.join(KINDS)}, found {self.kind!r}")
+            raise ValueError(f"kind: expected one of {', '.join(KINDS)}, found {self.kind!r}")
         if not self.measures:
-            raise ManifestError("measures: expected at least one, found none")
+            raise ValueError("measures: expected at least one, found none")
         _check_rising("history", [earlier.number for earlier in self.history])
         numbers = [replicate.number for replicate in self.replicates]
         _check_rising("replicates", numbers)
         if len({self.digests.run, *(replicate.run for replicate in self.replicates)}) <= len(numbers):
-            raise ManifestError("replicates: the same run appears twice")
+            raise ValueError("replicates: the same run appears twice")
 
     def to_bytes(self) -> bytes:
         """JSON, keys sorted, one value on a line, so that a change shows in a diff."""
@@ -216,13 +204,13 @@ class Manifest:
 
         Raises
         ------
-        ManifestError
+        JsonError
             Not JSON, a key twice, missing or unknown, a value of another type, or a newer format.
         """
         data = parsed(content)
         found = data.pop("format", None)
         if type(found) is not int or found < 1:
-            raise ManifestError(f"format: expected a number from 1 to {FORMAT}, found {json.dumps(found)}")
+            raise JsonError(f"format: expected a number from 1 to {FORMAT}, found {json.dumps(found)}")
         if found > FORMAT:
             raise NewerFormatError(
                 f"written in format {found} by a newer pytest-riskguard, this one reads formats up to {FORMAT}; "
@@ -230,13 +218,13 @@ class Manifest:
             )
         for key, value in _absent(found).items():
             if key in data:
-                raise ManifestError(f"key {key!r} in format {found}, which has none")
+                raise JsonError(f"key {key!r} in format {found}, which has none")
             data[key] = value
-        manifest: Manifest = decoded(cls, data)
+        manifest = decoded(cls, data)
         if found == 2 and not manifest.replicates:
-            raise ManifestError("replicates: expected at least one, found none")
+            raise JsonError("replicates: expected at least one, found none")
         if found != manifest._format:
-            raise ManifestError(f"format: expected {manifest._format} for what is in it, found {found}")
+            raise JsonError(f"format: expected {manifest._format} for what is in it, found {found}")
         return manifest
 
 
@@ -254,14 +242,14 @@ def _check_time(where: str, text: str) -> None:
     try:
         datetime.fromisoformat(text)
     except ValueError:
-        raise ManifestError(f"{where}: expected a date and time, found {text!r}") from None
+        raise ValueError(f"{where}: expected a date and time, found {text!r}") from None
 
 
 def _check_rising(where: str, numbers: list[int]) -> None:
     if numbers != sorted(set(numbers)):
-        raise ManifestError(f"{where}: expected numbers that rise, found {numbers}")
+        raise ValueError(f"{where}: expected numbers that rise, found {numbers}")
 
 
 def _check_digest(where: str, digest: str) -> None:
     if not _DIGEST.fullmatch(digest):
-        raise ManifestError(f"{where}: expected sha256: and 64 hexadecimal digits, found {digest!r}")
+        raise ValueError(f"{where}: expected sha256: and 64 hexadecimal digits, found {digest!r}")

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard._version import __version__
-from pytest_riskguard.baselines.strict_json import ManifestError, parsed
 from pytest_riskguard.errors import MissingFileError, ReportFormatError
 from pytest_riskguard.gates.findings import Exhibits
 from pytest_riskguard.gates.kinds import COMPUTED, CONVENTIONS, CORRECTIONS, KINDS, TRADEOFFS
 from pytest_riskguard.gates.verdict import NAMES, Verdict
+from pytest_riskguard.serialization import JsonError, parsed
 
 SCHEMA = "riskguard-report/1"
 #: The JSON Schema of a report, beside this module in the package.
@@ -70,7 +70,7 @@ def read(path: Path) -> list[Verdict]:
         raise ReportFormatError(path, None, f"expected a JSON report of at most {MAX_BYTES:,} bytes, found more")
     try:
         return verdicts_of(parsed(content))
-    except ManifestError as error:
+    except JsonError as error:
         raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}") from None
     except ValueError as error:
         raise ReportFormatError(path, None, str(error)) from None
