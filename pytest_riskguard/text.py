@@ -1,10 +1,11 @@
-"""Data made safe and short for a terminal or a log: query texts and ids are other people's text."""
+"""Text for messages: other people's text made safe for a terminal or a log, counts, numbers, and likely spellings."""
 
 from __future__ import annotations
 
 import math
 import re
 import unicodedata
+from collections.abc import Iterable
 
 #: What CI systems read as a command at the head of a line, indented or not (GitHub), or anywhere in it (``##[``, and
 #: ``##vso[``, ``##teamcity[``).
@@ -59,3 +60,23 @@ def _number(value: float | None, sign: str, digits: int) -> str:
 def short(value: float) -> str:
     """A parameter as a person typed it: ``1``, ``0.5``."""
     return f"{value:.12g}"
+
+
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The known word most like ``word``, whatever its case, or None where none is close.
+
+    ``cutoff`` is the least similarity, from 0 to 1, as ``difflib`` measures it.
+    """
+    import difflib
+
+    lowered: dict[str, str] = {}
+    for candidate in known:
+        lowered.setdefault(candidate.lower(), candidate)  # of two spellings the first
+    close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=cutoff)
+    return lowered[close[0]] if close else None
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``; did you mean 'prod'?``, or nothing where no known word is close."""
+    close = nearest(word, known)
+    return f"; did you mean {close!r}?" if close else ""

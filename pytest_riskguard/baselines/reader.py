@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +18,7 @@ from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.text import did_you_mean
 
 _ATTEMPTS = 16
 """How often a baseline is read that is replaced in the middle of being read."""
@@ -306,9 +306,8 @@ class StoreReader:
 
     def _unknown(self, name: str) -> BaselineError:
         names = self.names()
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
         has = f"it holds {', '.join(names)}" if names else "it holds none"
+        hint = did_you_mean(name, names)
         problem = f"no baseline {name!r} ({has}){hint}; store it with `riskguard baseline add {name} RUN`"
         return BaselineError(
             f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"

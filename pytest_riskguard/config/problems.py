@@ -22,7 +22,8 @@ from pytest_riskguard.config.schema import (
 )
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.gates.kinds import ANY, KINDS, MEDIAN, OPTIONS, TESTED
-from pytest_riskguard.gates.options import nearest, shown
+from pytest_riskguard.gates.options import shown
+from pytest_riskguard.text import did_you_mean, nearest
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
 _OR_NOT = "(where only tests judge: pytest --riskguard-no-yaml)"
@@ -259,9 +260,7 @@ def _family(document: Document, model: ConfigModel) -> Iterator[Problem]:
     for index, name in enumerate(members if isinstance(model.family, FamilyModel) else []):
         line = document.line(("family", "gates", index))
         if name not in kinds:
-            close = nearest(name, kinds)
-            hint = f"; did you mean {close!r}?" if close else ""
-            yield Problem(line, f"family.gates: there is no gate {name!r}{hint}")
+            yield Problem(line, f"family.gates: there is no gate {name!r}{did_you_mean(name, kinds)}")
         elif kinds[name] not in TESTED:
             text = f"family.gates: gate {name!r} is {kinds[name]}, a correction is for {' and '.join(TESTED)} only"
             yield Problem(line, text)

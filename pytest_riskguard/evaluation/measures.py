@@ -12,20 +12,22 @@ descending; ``RR@k`` comes from the MS MARCO script, which breaks ties by docid 
 from __future__ import annotations
 
 import ast
-import difflib
 import functools
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.evaluation.text_files import MAX_GRADE
+from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
     from ir_measures import Measure
 
+#: Least similarity of a suggestion, less than elsewhere: names of measures are short.
+MIN_SIMILARITY = 0.5
 _LONGEST = 200
 _MAX_CUTOFF = 2**31 - 1
 _FORM = "a measure is written Name(key=value, ...)@cutoff, as in nDCG@10 or AP(rel=2)"
@@ -189,15 +191,6 @@ def provider_of(measure: Measure) -> Any:
     return provider
 
 
-def nearest(word: str, words: Iterable[str]) -> str | None:
-    """The most similar of some words, whatever their case, or None where none is similar."""
-    lowered: dict[str, str] = {}
-    for candidate in words:
-        lowered.setdefault(candidate.lower(), candidate)  # ir-measures lists a name before its aliases
-    close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=0.5)
-    return lowered[close[0]] if close else None
-
-
 def _install(provider: Any) -> str:
     """The command that installs a provider: ir-measures' own, fit for a shell and for any pip.
 
@@ -292,7 +285,7 @@ def _suggestion(text: str, name: str | None = None) -> str:
             name, cutoff = match[1], f"@{int(match[2])}"
         elif name is None:
             return ""
-    near = _OTHER_NAMES.get(name.lower()) or nearest(name, _registry())
+    near = _OTHER_NAMES.get(name.lower()) or nearest(name, _registry(), cutoff=MIN_SIMILARITY)
     if near is None:
         return f"; {_FORM}"
     guess = f"{near}{cutoff}" if cutoff else text.replace(name, near, 1)

@@ -12,9 +12,10 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.errors import ScoresFormatError, ScoringError, UsageError
-from pytest_riskguard.evaluation.measures import bounds, nearest, parse_measure, within_bounds
+from pytest_riskguard.evaluation.measures import MIN_SIMILARITY, bounds, parse_measure, within_bounds
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.text_files import LineReader, system_name
+from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -160,7 +161,7 @@ def _named(text: str) -> tuple[str, Measure | None]:
 def _column(lines: _Lines, number: int, columns: dict[str, tuple[int, Measure | None]], text: str) -> str:
     name = _named(text.strip())[0]
     if name not in columns:
-        near = nearest(name, columns)
+        near = nearest(name, columns, cutoff=MIN_SIMILARITY)
         hint = f"; the nearest is {near!r}" if near else ""
         raise lines.refuse(number, f"expected a column {name!r}, found {', '.join(map(repr, columns))}{hint}")
     return name

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar, get_args
 
-from pytest_riskguard.gates.options import Number, OneOf, Option, Text, Texts, TrueOrFalse, declared, nearest, option
+from pytest_riskguard.gates.options import Number, OneOf, Option, Text, Texts, TrueOrFalse, declared, option
+from pytest_riskguard.text import nearest
 
 Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]
 Tradeoff = Literal["linear", "smooth"]

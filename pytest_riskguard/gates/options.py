@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Protocol
+
+from pytest_riskguard.text import did_you_mean
 
 _MAX_SHOWN = 60
 _METADATA = "option"
@@ -133,8 +134,7 @@ class OneOf:
         """The word."""
         if isinstance(value, str) and value in self.words:
             return value
-        close = nearest(value, self.words) if isinstance(value, str) else None
-        hint = f"; did you mean {close!r}?" if close else ""
+        hint = did_you_mean(value, self.words) if isinstance(value, str) else ""
         raise ValueError(f"expected {self.expected}, found {shown(value)}{hint}")
 
 
@@ -207,10 +207,3 @@ def shown(value: object) -> str:
         return f"the number {value}"
     except ValueError:  # CPython refuses to print integers of thousands of digits
         return "a number of thousands of digits"
-
-
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word most like ``word``, whatever its case, or None where none is close."""
-    lowered = {candidate.lower(): candidate for candidate in known}
-    close = difflib.get_close_matches(word.lower(), lowered, n=1)
-    return lowered[close[0]] if close else None

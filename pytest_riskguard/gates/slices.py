@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, parse_slice
+from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -121,9 +121,7 @@ def _sizes(entry: str, tag: str, judged: Iterable[str], tags: Tags) -> Counter[s
 def _instead(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     """The nearest known word, or all of them."""
     known = list(known)
-    lowered = {name.lower(): name for name in known}
-    close = difflib.get_close_matches(word.lower(), lowered, n=1)
-    if close:
-        return f"did you mean {prefix + lowered[close[0]]!r}?"
+    if close := nearest(word, known):
+        return f"did you mean {prefix + close!r}?"
     more = ", ..." if len(known) > _MOST_SHOWN else ""
     return f"there are {', '.join(prefix + name for name in known[:_MOST_SHOWN])}{more}"
