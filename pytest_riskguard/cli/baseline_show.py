@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.baselines.names import history_folder
+from pytest_riskguard.cli.options import gate_options
 from pytest_riskguard.cli.output import ExitStatus
-from pytest_riskguard.cli.parameters import FiniteFloat, file_option, surroundings
+from pytest_riskguard.cli.parameters import file_option, surroundings
 from pytest_riskguard.errors import BaselineError, DataError
-from pytest_riskguard.gates.kinds import MAX_ALPHA, MAX_LEVEL, MIN_LEVEL
 from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
@@ -67,20 +67,7 @@ def _told(damaged: list[str]) -> ExitStatus:
 @click.option(
     "--measure", "measures", multiple=True, help="A measure to compare by. Repeatable. [default: those of NAME]"
 )
-@click.option(
-    "--alpha",
-    type=FiniteFloat(0, MAX_ALPHA),
-    default=1.0,
-    show_default=True,
-    help="A loss counts 1 + ALPHA times.",
-)
-@click.option(
-    "--level",
-    type=FiniteFloat(MIN_LEVEL, MAX_LEVEL),
-    default=0.95,
-    show_default=True,
-    help="Confidence of the two-sided interval.",
-)
+@gate_options("alpha", "level", several=False)
 def show(
     name: str, *, store: Path | None, qrels: Path | None, measures: tuple[str, ...], alpha: float, level: float
 ) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.cli.parameters import NamedPath, surroundings
 from pytest_riskguard.errors import BaselineError, ConfigError, UsageError
-from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS
+from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, Gate, gate_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
@@ -26,19 +27,30 @@ def once(option: str, values: Sequence[str]) -> None:
     for value, times in Counter(values).items():
         if times > 1:
             hint = "; NAME=RUN names one of them otherwise" if option in _NAMING else ""
-            raise UsageError(f"{option}: {value} is there twice{hint}")
+            raise UsageError(f"{option}: {value} given twice{hint}")
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What a command line says of the collection; ``scores`` says that systems are tables of per-topic scores."""
+
+    qrels: Path | None
+    topics: Path | None
+    store: Path | None
+    measures: tuple[str, ...]
+    scores: bool = False
+
+
+@dataclass(frozen=True)
+class SliceEntries:
+    """What a command line says of slices: ``TAG=VALUE`` or ``TAG``, and the fewest topics of a value of ``TAG``."""
+
+    entries: tuple[str, ...]
+    smallest: int | None
 
 
 def engine_for(
-    qrels: Path | None,
-    topics: Path | None,
-    store: Path | None,
-    measures: tuple[str, ...],
-    baselines: Sequence[NamedPath],
-    *,
-    scores: bool,
-    whole: bool = False,
-    report: bool = False,
+    collection: Collection, baselines: Sequence[NamedPath], *, whole: bool = False, report: bool = False
 ) -> tuple[Engine, Store | None]:
     """Who reads and scores, and the store: from the options given, and from riskguard.yaml where one is not.
 
@@ -53,10 +65,11 @@ def engine_for(
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.engine import Engine
 
+    qrels, topics, store = collection.qrels, collection.topics, collection.store
     settings = None
     perhaps_stored = [given for given in baselines if _may_be_stored(given)] if store is None else []
     whole = whole and store is None
-    if not scores and (qrels is None or perhaps_stored or whole):
+    if not collection.scores and (qrels is None or perhaps_stored or whole):
         try:
             settings = surroundings()
         except ConfigError:
@@ -69,9 +82,8 @@ def engine_for(
         qrels = qrels or settings.collection.qrels
         store = store or settings.store
     stored = None if store is None else Store(store)
-    known = measures or (DEFAULT_MEASURE,)
-    asked = () if scores else known
-    return Engine(qrels=qrels, topics=topics, store=stored, measures=asked, report=report), stored
+    measures = () if collection.scores else collection.measures or (DEFAULT_MEASURE,)
+    return Engine(qrels=qrels, topics=topics, store=stored, measures=measures, report=report), stored
 
 
 def source_of(
@@ -100,6 +112,30 @@ def source_of(
     return Stored(given.text) if is_stored or (looks_like_a_name and not path.exists()) else file
 
 
+def baselines_of(
+    given: Sequence[NamedPath], store: Store | None, *, scores: bool
+) -> list[RunFile | ScoreFile | Stored]:
+    """The systems that ``--baseline`` names, each once."""
+    sources = [source_of(one, store, scores=scores) for one in given]
+    once("--baseline", [source.label for source in sources])
+    return sources
+
+
+def gates_of(kind: str, alphas: Sequence[float], options: Mapping[str, Any]) -> list[Gate]:
+    """The gates of one kind at each alpha, named by the kind.
+
+    Raises
+    ------
+    UsageError
+        An alpha given twice, or options that the kind does not have or that do not go together.
+    """
+    once("--alpha", [f"{alpha:g}" for alpha in alphas])
+    try:
+        return [gate_of(kind, kind, alpha=alpha, **options) for alpha in alphas]
+    except ValueError as error:
+        raise UsageError(f"--gate {kind}: {error}") from None
+
+
 def computed_baselines(
     asked: Mapping[str, Sequence[Sequence[NamedPath]]], store: Store | None, *, scores: bool, inside: bool
 ) -> list[Computed]:
@@ -126,20 +162,19 @@ def computed_baselines(
     return found
 
 
-def slices_asked(
-    entries: Sequence[str], smallest: int | None, engine: Engine, table: Source, measure: str
-) -> tuple[str | None, ...]:
+def slices_asked(slices: SliceEntries, engine: Engine, table: Source, measure: str) -> tuple[str | None, ...]:
     """The slices to ask about, each once; only None, which is all topics, where none is named.
 
     Raises
     ------
     UsageError
-        There is no such slice, or it is there twice; a smallest size where every slice is named.
+        There is no such slice, or it given twice; a smallest size where every slice is named.
     DataError
         The values of a tag cannot be looked up.
     """
     from pytest_riskguard.errors import DataError
 
+    entries, smallest = slices.entries, slices.smallest
     if smallest is not None and all("=" in entry for entry in entries):
         raise UsageError("--smallest-slice: there is no --slice TAG whose values could be too small")
     if not entries:
@@ -188,18 +223,18 @@ def _names(store: Store) -> tuple[str, ...]:
         return ()  # the verdict says what is wrong with the store
 
 
-def measures_of(measures: tuple[str, ...], table: Path, *, scores: bool) -> tuple[str, ...]:
+def measures_of(collection: Collection, table: Path) -> tuple[str, ...]:
     """The measures asked for; by default one for runs, and every column of the first table of scores.
 
     Raises
     ------
     UsageError
-        One of them is there twice.
+        One of them given twice.
     """
-    if measures:
-        once("--measure", [_canonical(measure) for measure in measures])
-        return measures
-    if not scores:
+    if collection.measures:
+        once("--measure", [_canonical(measure) for measure in collection.measures])
+        return collection.measures
+    if not collection.scores:
         return (DEFAULT_MEASURE,)
     from pytest_riskguard.errors import DataError
     from pytest_riskguard.evaluation.score_files import read_scores

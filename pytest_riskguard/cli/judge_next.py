@@ -5,29 +5,40 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import engine_for, measures_of, once, slices_asked, source_of
+from pytest_riskguard.cli.inputs import (
+    Collection,
+    SliceEntries,
+    baselines_of,
+    engine_for,
+    gates_of,
+    measures_of,
+    slices_asked,
+)
 from pytest_riskguard.cli.options import (
+    INTERVAL_OPTIONS,
     baseline_option,
-    leniency_options,
-    question_options,
+    gate_kind_option,
+    gate_options,
     run_options,
     slice_options,
 )
 from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.parameters import FILE, NamedPath
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.unjudged import ToJudge
 
-#: Kinds of gates on one baseline, each asked with its own defaults.
-KINDS = ("not_significantly_risky", "not_inferior", "no_topic_collapse")
+#: Kinds of gates on one baseline; each is asked with its own defaults.
+_KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
 #: A spreadsheet takes a cell that begins so for a formula.
 _FORMULA = ("=", "+", "-", "@")
 #: An id that begins so and yet can do nothing there, such as -12 or @user.
@@ -39,24 +50,18 @@ HEADER = ("topic", "document", "query")
 @click.argument("candidate", type=FILE)
 @baseline_option(required=True)
 @run_options
-@question_options
+@gate_kind_option(_KINDS)
+@gate_options(*INTERVAL_OPTIONS, "on_churn", "max_mde")
 @slice_options
-@click.option(
-    "--gate", "kind", type=click.Choice(KINDS), default=KINDS[0], show_default=True, help="The question of the gate."
-)
-@leniency_options
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
 @click.option("--out", type=FILE, metavar="PATH", help="Write the list here, not to standard output.")
 def judge_next(
     candidate: Path,
     baselines: tuple[NamedPath, ...],
-    qrels: Path | None,
-    topics: Path | None,
-    store: Path | None,
-    measures: tuple[str, ...],
+    collection: Collection,
+    kind: str,
     alphas: tuple[float, ...],
-    slices: tuple[str, ...],
-    smallest_slice: int | None,
+    slices: SliceEntries,
     budget: int | None,
     out: Path | None,
     **options: Any,
@@ -67,25 +72,17 @@ def judge_next(
     slices the list is for all of these verdicts together.
     """
     from pytest_riskguard.gates import unjudged as lists
-    from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.sources import Question, RunFile
 
-    engine, stored = engine_for(qrels, topics, store, measures, baselines, scores=False)
-    theirs = [source_of(given, stored, scores=False) for given in baselines]
-    once("--baseline", [source.label for source in theirs])
-    once("--alpha", [f"{alpha:g}" for alpha in alphas])
-    try:
-        gates = [gate_of("judge-next", alpha=alpha, **options) for alpha in alphas]
-    except ValueError as error:
-        raise UsageError(f"--gate {options['kind']}: {error}") from None
-    known = measures_of(measures, candidate, scores=False)
-    asked = slices_asked(slices, smallest_slice, engine, RunFile(candidate), known[0])
+    engine, store = engine_for(collection, baselines)
+    tested = RunFile(candidate)
+    sources = baselines_of(baselines, store, scores=False)
+    gates = gates_of(kind, alphas, options)
+    measures = measures_of(collection, candidate)
+    parts = slices_asked(slices, engine, tested, measures[0])
     questions = [
-        Question(replace(gate, slice=part), RunFile(candidate), other, measure)
-        for measure in known
-        for gate in gates
-        for other in theirs
-        for part in asked
+        Question(replace(gate, slice=part), tested, baseline, measure)
+        for measure, gate, baseline, part in product(measures, gates, sources, parts)
     ]
     found = [lists.judge_next(engine.rejudged(question)) for question in questions]
     listed = lists.together(found)

@@ -1,48 +1,52 @@
-"""Options that several commands have: the systems that a question is about, and the question itself."""
+"""Options that several commands have: the systems that a question is about, and the question itself.
+
+What a gate can be asked comes from ``gates.kinds``; an option that is declared there is one of ``compare`` as well.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from pytest_riskguard.cli.inputs import DEFAULT_MEASURE
-from pytest_riskguard.cli.parameters import FiniteFloat, NamedPathsType, NamedPathType, file_option
-from pytest_riskguard.gates.kinds import (
-    COMPUTED,
-    MAX_ALPHA,
-    MAX_LEVEL,
-    METHODS,
-    MIN_LEVEL,
-    MIN_SLICE_TOPICS,
-    MIN_TOPICS,
-    MISSING,
-    RESPONSES,
-)
+from pytest_riskguard.cli.inputs import DEFAULT_MEASURE, Collection, SliceEntries
+from pytest_riskguard.cli.parameters import NamedPathsType, NamedPathType, NumberType, file_option
+from pytest_riskguard.gates.kinds import COMPUTED, KINDS, MIN_SLICE_TOPICS, MIN_TOPICS, OPTIONS, kinds_with
+from pytest_riskguard.gates.options import Number, OneOf, Texts, TrueOrFalse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 Option = Callable[[Command], Command]
 
+#: Options of a gate that ``compare`` takes: all but slices, of which it takes several.
+ALL_OPTIONS = tuple(name for name in OPTIONS if name != "slice")
+#: Those that every gate with an interval has.
+INTERVAL_OPTIONS = ("alpha", "level", "method", "tolerance", "missing")
+
+
+def gate_options(*names: str, several: bool = True) -> Callable[[Command], Command]:
+    """Options of a gate, by the names in ``gates.kinds``; ``several`` alphas are handed over as ``alphas``."""
+    return lambda command: _with(command, [_gate_option(name, several=several) for name in names])
+
+
+def gate_kind_option(kinds: Sequence[str] = tuple(KINDS)) -> Callable[[Command], Command]:
+    """``--gate``."""
+    kind = click.Choice(kinds)
+    return click.option(
+        "--gate", "kind", type=kind, default=kinds[0], show_default=True, help="The question of the gate."
+    )
+
 
 def collection_options(command: Command) -> Command:
-    """``--qrels``, ``--topics``, ``--store``, ``--scores`` and ``--measure``."""
-    return _with(command, _COLLECTION)
+    """``--qrels``, ``--topics``, ``--store``, ``--scores`` and ``--measure``, handed over as ``collection``."""
+    return _with(_with_collection(command), _COLLECTION)
 
 
 def run_options(command: Command) -> Command:
     """The same without ``--scores``, for what needs the runs themselves."""
-    return _with(command, (*_COLLECTION[:3], _COLLECTION[4]))
-
-
-def pool_options(command: Command) -> Command:
-    """``--alpha`` and ``--missing``."""
-    return _with(command, (_QUESTION[0], _QUESTION[-1]))
-
-
-def question_options(command: Command) -> Command:
-    """``--alpha``, ``--level``, ``--method``, ``--tolerance`` and ``--missing``."""
-    return _with(command, _QUESTION)
+    return _with(_with_collection(command), (*_COLLECTION[:3], _COLLECTION[4]))
 
 
 def baseline_option(*, required: bool) -> Callable[[Command], Command]:
@@ -59,8 +63,15 @@ def baseline_option(*, required: bool) -> Callable[[Command], Command]:
 
 
 def slice_options(command: Command) -> Command:
-    """``--slice`` and ``--smallest-slice``."""
-    return _with(command, _SLICES)
+    """``--slice`` and ``--smallest-slice``, handed over as ``slices``."""
+
+    @functools.wraps(command)
+    def with_slices(*, slices: tuple[str, ...], smallest_slice: int | None, **given: Any) -> Any:
+        return command(slices=SliceEntries(slices, smallest_slice), **given)
+
+    decorated: Any = with_slices
+    with_options: Command = _with(decorated, _SLICES)
+    return with_options
 
 
 def computed_options(command: Command) -> Command:
@@ -68,9 +79,47 @@ def computed_options(command: Command) -> Command:
     return _with(command, _COMPUTED)
 
 
-def leniency_options(command: Command) -> Command:
-    """``--on-churn`` and ``--max-mde``."""
-    return _with(command, _LENIENCY)
+def _gate_option(name: str, *, several: bool) -> Option[Any]:
+    known = OPTIONS[name]
+    check, default = known.check, known.default
+    more: dict[str, Any] = {"metavar": known.metavar, "default": default, "show_default": default is not None}
+    help_text = known.help
+    match check:
+        case Number():
+            more["type"] = NumberType(check, or_none=check.optional and default is not None)
+        case OneOf():
+            more["type"] = click.Choice(check.words)
+        case TrueOrFalse():
+            more |= {"is_flag": True, "show_default": False}
+        case Texts():
+            more |= {"multiple": True, "show_default": False}
+            help_text += " Repeatable."
+    parameter = name
+    if name == "alpha" and several:
+        parameter = "alphas"
+        more |= {"multiple": True, "default": [default], "show_default": False}
+        help_text += f" Repeatable. [default: {default:g}]"
+    if len(only := kinds_with(name)) == 1:
+        help_text = f"{only[0]}: {help_text[0].lower()}{help_text[1:]}"
+    return click.option(known.flag, parameter, help=help_text, **more)
+
+
+def _with_collection(command: Command) -> Command:
+    @functools.wraps(command)
+    def with_collection(
+        *,
+        qrels: Path | None,
+        topics: Path | None,
+        store: Path | None,
+        measures: tuple[str, ...],
+        scores: bool = False,
+        **given: Any,
+    ) -> Any:
+        return command(collection=Collection(qrels, topics, store, measures, scores), **given)
+
+    decorated: Any = with_collection
+    wrapped: Command = decorated
+    return wrapped
 
 
 def _with(command: Command, options: Sequence[Option[Command]]) -> Command:
@@ -127,57 +176,5 @@ _SLICES: tuple[Any, ...] = (
         type=click.IntRange(min=MIN_TOPICS),
         metavar="N",
         help=f"With --slice TAG: the fewest judged topics of a value. [default: {MIN_SLICE_TOPICS}]",
-    ),
-)
-_QUESTION: tuple[Any, ...] = (
-    click.option(
-        "--alpha",
-        "alphas",
-        type=FiniteFloat(0, MAX_ALPHA),
-        multiple=True,
-        default=[1.0],
-        help="A loss counts 1 + ALPHA times; ALPHA is at least 0. Repeatable. [default: 1]",
-    ),
-    click.option(
-        "--level",
-        type=FiniteFloat(MIN_LEVEL, MAX_LEVEL),
-        default=0.95,
-        show_default=True,
-        help=f"Confidence of the two-sided interval, from {MIN_LEVEL:f} to {MAX_LEVEL:f}.",
-    ),
-    click.option(
-        "--method",
-        type=click.Choice(METHODS),
-        default="auto",
-        show_default=True,
-        help="The interval that decides. auto is BCa; below 25 topics Student-t must pass too.",
-    ),
-    click.option(
-        "--tolerance",
-        type=FiniteFloat(0),
-        default=0.0,
-        show_default=True,
-        help="How far below 0 URisk may lie, in units of the measure (GeoRisk: in units of GeoRisk). At least 0.",
-    ),
-    click.option(
-        "--missing",
-        type=click.Choice(MISSING),
-        default="refuse",
-        show_default=True,
-        help="A topic that only one side's scores have: refuse the comparison, or count zero for it.",
-    ),
-)
-_LENIENCY: tuple[Any, ...] = (
-    click.option(
-        "--on-churn",
-        type=click.Choice(RESPONSES),
-        default="fail",
-        show_default=True,
-        help="What happens when the gate fails only because losses weigh more.",
-    ),
-    click.option(
-        "--max-mde",
-        type=FiniteFloat(0),
-        help="The gate is inconclusive unless it could have seen a loss of this size with 80 % power.",
     ),
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.gates.options import Number
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.settings import Config
@@ -22,46 +23,23 @@ FILE = click.Path(path_type=Path, readable=False)
 """A file's path; whether the file is there, and can be read, is for the gate to say."""
 
 
-class FiniteFloat(click.ParamType[float]):
-    """A number; ``nan`` and ``inf`` are not numbers that a gate can use."""
+class NumberType(click.ParamType[float]):
+    """A number in a range; ``or_none`` takes the word ``none`` for no limit."""
 
-    name = "number"
-
-    def __init__(self, low: float | None = None, high: float | None = None, *, open_range: bool = False) -> None:
-        self.low, self.high, self.open_range = low, high, open_range
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Parse and check the range."""
-        try:
-            number = float(value)
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not a finite number", param, ctx)
-        low, high = self.low, self.high
-        if low is not None and (number <= low if self.open_range else number < low):
-            self.fail(
-                f"{value} is too small: expected {'more than' if self.open_range else 'at least'} {low:g}",
-                param,
-                ctx,
-            )
-        if high is not None and (number >= high if self.open_range else number > high):
-            self.fail(
-                f"{value} is too large: expected {'less than' if self.open_range else 'at most'} {high:g}",
-                param,
-                ctx,
-            )
-        return number
-
-
-class NumberOrNone(FiniteFloat):
-    """A number, or the word ``none`` for no limit."""
-
-    name = "number|none"
+    def __init__(self, check: Number, *, or_none: bool = False) -> None:
+        self.check, self.or_none = check, or_none
+        self.name = "number|none" if or_none else "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Parse and check the range."""
-        return None if value == "none" else super().convert(value, param, ctx)
+        if value == "none" and self.or_none:
+            return None
+        with suppress(ValueError):  # text that is no number is found as it is
+            value = float(value)
+        try:
+            return self.check(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.inputs import engine_for, measures_of, once, source_of, whole_store
-from pytest_riskguard.cli.options import collection_options, pool_options
+from pytest_riskguard.cli.inputs import Collection, engine_for, measures_of, once, source_of, whole_store
+from pytest_riskguard.cli.options import collection_options, gate_options
 from pytest_riskguard.cli.output import ExitStatus, show_study, terminal_width
 from pytest_riskguard.cli.parameters import NamedPath, NamedPathType
 from pytest_riskguard.errors import UsageError
@@ -20,15 +20,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("systems", type=NamedPathType(), nargs=-1, metavar="[[NAME=]SYSTEM]...")
 @collection_options
-@pool_options
+@gate_options("alpha", "missing")
 @click.option("--json", "json_path", metavar="PATH|-", help="Write the figures here as JSON; - is standard output.")
 def pool(
     systems: tuple[NamedPath, ...],
-    qrels: Path | None,
-    topics: Path | None,
-    store: Path | None,
-    scores: bool,
-    measures: tuple[str, ...],
+    collection: Collection,
     alphas: tuple[float, ...],
     missing: Missing,
     json_path: str | None,
@@ -43,13 +39,13 @@ def pool(
     from pytest_riskguard.pool_study.report import MAX_SYSTEMS, MIN_SYSTEMS, pool_report
     from pytest_riskguard.reports.pool import dumps, explain
 
-    if scores and not systems:
+    if collection.scores and not systems:
         raise UsageError("--scores needs at least two tables of per-topic scores")
-    engine, stored = engine_for(qrels, topics, store, measures, systems, scores=scores, whole=not systems)
+    engine, store = engine_for(collection, systems, whole=not systems)
     if systems:
-        sources = [source_of(given, stored, scores=scores, option="SYSTEM") for given in systems]
+        sources = [source_of(given, store, scores=collection.scores, option="SYSTEM") for given in systems]
     else:
-        sources = list(whole_store(stored))
+        sources = list(whole_store(store))
     once("SYSTEM", [source.label for source in sources])
     once("--alpha", [f"{value:g}" for value in alphas])
     if not MIN_SYSTEMS <= len(sources) <= MAX_SYSTEMS:
@@ -58,7 +54,7 @@ def pool(
     gate = NotSignificantlyRisky("pool", missing=missing)
     pools = [
         on_one_list(gate, [engine.scores(source, measure) for source in sources])
-        for measure in measures_of(measures, Path(systems[0].text) if systems else Path(), scores=scores)
+        for measure in measures_of(collection, Path(systems[0].text) if systems else Path())
     ]
     report = pool_report(pools, alphas=alphas)
     show_study(explain(report, width=terminal_width()), dumps(report), json_path=json_path)

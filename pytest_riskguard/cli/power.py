@@ -8,11 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import engine_for, measures_of, once, slices_asked, source_of
-from pytest_riskguard.cli.options import baseline_option, collection_options, question_options, slice_options
+from pytest_riskguard.cli.inputs import (
+    Collection,
+    SliceEntries,
+    baselines_of,
+    engine_for,
+    measures_of,
+    once,
+    slices_asked,
+)
+from pytest_riskguard.cli.options import (
+    INTERVAL_OPTIONS,
+    baseline_option,
+    collection_options,
+    gate_options,
+    slice_options,
+)
 from pytest_riskguard.cli.output import ExitStatus, show_study, terminal_width
-from pytest_riskguard.cli.parameters import FILE, FiniteFloat, NamedPath
+from pytest_riskguard.cli.parameters import FILE, NamedPath, NumberType
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.options import Number
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.power import Plan
@@ -30,12 +45,12 @@ def _listed(values: tuple[float, ...]) -> str:
 @click.argument("candidate", type=FILE, required=False)
 @baseline_option(required=True)
 @collection_options
-@question_options
+@gate_options(*INTERVAL_OPTIONS)
 @slice_options
 @click.option(
     "--power",
     "chance",
-    type=FiniteFloat(0, 1, open_range=True),
+    type=NumberType(Number(0, 1, open_range=True)),
     default=0.8,
     show_default=True,
     help="The probability of detecting an effect, between 0 and 1.",
@@ -43,14 +58,14 @@ def _listed(values: tuple[float, ...]) -> str:
 @click.option(
     "--effect",
     "effects",
-    type=FiniteFloat(0, open_range=True),
+    type=NumberType(Number(0, open_range=True)),
     multiple=True,
     help=f"A fall of URisk to detect, in units of the measure. Repeatable. [default: {_listed(EFFECTS)}]",
 )
 @click.option(
     "--correlation",
     "correlations",
-    type=FiniteFloat(-1, 1, open_range=True),
+    type=NumberType(Number(-1, 1, open_range=True)),
     multiple=True,
     help="Without CANDIDATE: the correlation of its scores with the baseline's over topics, between -1 and 1. "
     f"Repeatable. [default: {_listed(CORRELATIONS)}]",
@@ -59,14 +74,9 @@ def _listed(values: tuple[float, ...]) -> str:
 def power(
     candidate: Path | None,
     baselines: tuple[NamedPath, ...],
-    qrels: Path | None,
-    topics: Path | None,
-    store: Path | None,
-    scores: bool,
-    measures: tuple[str, ...],
+    collection: Collection,
     alphas: tuple[float, ...],
-    slices: tuple[str, ...],
-    smallest_slice: int | None,
+    slices: SliceEntries,
     chance: float,
     effects: tuple[float, ...],
     correlations: tuple[float, ...],
@@ -85,17 +95,16 @@ def power(
 
     if candidate is not None and correlations:
         raise UsageError("--correlation is for plans without CANDIDATE, whose differences are observed; drop one")
-    engine, stored = engine_for(qrels, topics, store, measures, baselines, scores=scores)
+    engine, store = engine_for(collection, baselines)
     candidate_source: Source | None = None
     if candidate is not None:
-        candidate_source = ScoreFile(candidate) if scores else RunFile(candidate)
-    baseline_sources = [source_of(given, stored, scores=scores) for given in baselines]
-    once("--baseline", [source.label for source in baseline_sources])
+        candidate_source = ScoreFile(candidate) if collection.scores else RunFile(candidate)
+    baseline_sources = baselines_of(baselines, store, scores=collection.scores)
     for option, values in (("--alpha", alphas), ("--effect", effects), ("--correlation", correlations)):
         once(option, [f"{value:g}" for value in values])
 
-    names = measures_of(measures, candidate or Path(baselines[0].text), scores=scores)
-    parts = slices_asked(slices, smallest_slice, engine, candidate_source or baseline_sources[0], names[0])
+    names = measures_of(collection, candidate or Path(baselines[0].text))
+    parts = slices_asked(slices, engine, candidate_source or baseline_sources[0], names[0])
     plans: list[Plan] = []
     for measure, baseline, part, alpha in product(names, baseline_sources, parts, alphas):
         gate = gate_of("power", alpha=alpha, slice=part, **options)

@@ -118,22 +118,26 @@ class Gate(_NotOffered):
     side: ClassVar[Literal["upper", "lower"] | None] = "upper"
 
     name: str
-    alpha: float = option(1.0, Number(0, MAX_ALPHA), "Extra weight of a loss: a loss counts 1 + alpha times.")
+    alpha: float = option(1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.")
     level: float = option(
         0.95,
         Number(MIN_LEVEL, MAX_LEVEL, words=f"a number between {MIN_LEVEL:f} and {MAX_LEVEL:f} such as 0.95"),
         _LEVEL_HELP,
     )
     tradeoff: Tradeoff = option(
-        "linear", OneOf(TRADEOFFS), "How a difference becomes a trade-off score; smooth is for alpha 1."
+        "linear",
+        OneOf(TRADEOFFS),
+        "How a difference becomes a trade-off score. smooth: at alpha 1 only, for scores that differ by at most 1.",
     )
     convention: Convention = option(
-        "plus", OneOf(CONVENTIONS), "Whether a risk is shown as a negative (plus) or as a positive number (minus)."
+        "plus",
+        OneOf(CONVENTIONS),
+        "Whether a risk is shown as a negative (plus) or as a positive number (minus). It decides nothing.",
     )
     missing: Missing = option(
         "refuse",
         OneOf(MISSING),
-        "What a topic means that only one side has a score for: refuse to judge, or a zero.",
+        "A topic that only one side's scores have: refuse the comparison, or count zero for it.",
         in_yaml=False,
     )
     slice: str | None = option(
@@ -174,11 +178,13 @@ class _ByInterval(Gate):
     """Kinds that an interval decides."""
 
     method: Method = option(
-        "auto", OneOf(METHODS), "The interval that decides; auto chooses by the number of topics."
+        "auto", OneOf(METHODS), "The interval that decides. auto is BCa; below 25 topics Student-t must pass too."
     )
-    tolerance: float = option(0.0, _AT_LEAST_ZERO, "Loss of URisk that is accepted, in units of the measure.")
+    tolerance: float = option(
+        0.0, _AT_LEAST_ZERO, "How far below 0 URisk may lie, in units of the measure (GeoRisk: in units of GeoRisk)."
+    )
     on_inconclusive: Response = option(
-        "fail", OneOf(RESPONSES), "Whether too few topics, or too weak a comparison, fail the gate or only warn."
+        "fail", OneOf(RESPONSES), "What happens when a comparison is too small or too weak to judge."
     )
 
 
@@ -198,10 +204,10 @@ class _Tested(Gate):
     is_tested = True
 
     on_churn: Response = option(
-        "fail", OneOf(RESPONSES), "Whether churn, losses that wins offset in the mean, fails the gate or only warns."
+        "fail", OneOf(RESPONSES), "What happens when the gate fails only because losses weigh more."
     )
     max_mde: float | None = option(
-        None, _ZERO_OR_NONE, "Inconclusive unless a loss of this size could be seen, in units of the measure."
+        None, _ZERO_OR_NONE, "The gate is inconclusive unless it could have seen a loss of this size with 80 % power."
     )
 
 
@@ -229,13 +235,13 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
         _LEVEL_HELP,
     )
     method: Method = option(
-        "auto", OneOf(GEORISK_METHODS), "The interval that decides; student_t is that of the jackknife."
+        "auto", OneOf(GEORISK_METHODS), "The interval that decides. student_t is that of the jackknife."
     )
     tolerance: float = option(0.0, _AT_LEAST_ZERO, "How far GeoRisk may lie below the reference's.")
     reference: str | None = option(
         None,
         Text("the name of one of the gate's baselines, any or median", optional=True),
-        "The baseline to compare GeoRisk with, any of them, or their median; the first baseline if not given.",
+        "The baseline to compare GeoRisk with, any of them, or their median. [default: the first baseline]",
         metavar="NAME|any|median",
     )
 
@@ -270,7 +276,7 @@ class NoTopicCollapse(Gate):
     protected: tuple[str, ...] = option(
         (),
         Texts(Text("a topic or TAG=VALUE"), "a list of topics or TAG=VALUE"),
-        "Topics, or TAG=VALUE for the topics with that tag, that may not lose at all.",
+        "A topic, or the topics with a tag, that may not lose at all.",
         flag="--protect",
         metavar="TOPIC|TAG=VALUE",
     )

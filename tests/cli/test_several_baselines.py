@@ -71,8 +71,8 @@ def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
         ("--baseline prod --candidate-inside", "there is no --baseline-mean, -median or -max for it to be in"),
         ("--baseline-mean prod,", "expected names or paths with commas between them"),
         ("--baseline-mean prod,prod", "names a system twice"),
-        ("--baseline-mean loss.run,old/loss.run", "--baseline-mean: loss is there twice; NAME=RUN names one"),
-        ("--baseline-mean prod,loss.run --baseline-mean prod,loss.run", "mean(prod, loss) is there twice"),
+        ("--baseline-mean loss.run,old/loss.run", "--baseline-mean: loss given twice; NAME=RUN names one"),
+        ("--baseline-mean prod,loss.run --baseline-mean prod,loss.run", "mean(prod, loss) given twice"),
     ],
 )
 def test_what_no_baseline_can_be_computed_from_is_a_usage_error(command, options, said):

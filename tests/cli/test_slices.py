@@ -59,7 +59,7 @@ def test_a_small_slice_is_judged_when_it_is_named(command):
             "--slice kind",
             "no value of 'kind' has 25 judged topics (largest: words 16, code 12, name 2); set --smallest",
         ),
-        ("--slice kind --slice kind=code --smallest-slice 10", "--slice: kind=code is there twice"),
+        ("--slice kind --slice kind=code --smallest-slice 10", "--slice: kind=code given twice"),
         ("--slice kind=code --smallest-slice 10", "--smallest-slice: there is no --slice TAG whose values could be"),
         ("--smallest-slice 10", "--smallest-slice: there is no --slice TAG"),
         ("--slice =code", "expected TAG=VALUE or TAG"),
