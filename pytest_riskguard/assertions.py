@@ -1,14 +1,17 @@
-"""The way in for plain Python tests: scores in, a verdict or a ``RiskyError`` out."""
+"""The way in for plain Python tests: scores in, a verdict or a ``RiskyError`` out.
+
+Each assertion takes the options of its kind of gate; its signature and its help list them.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Real
-from typing import Any, cast
+from typing import Any, ParamSpec, Protocol, cast, overload
 
 from pytest_riskguard import run_context
 from pytest_riskguard.errors import DataError, RiskyError
@@ -16,18 +19,16 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import (
-    Convention,
+    OPTIONS,
     Gate,
     GeoRiskNotWorse,
-    Method,
-    Missing,
     NotInferior,
     NoTopicCollapse,
     NotSignificantlyRisky,
-    Response,
-    Tradeoff,
     gate_of,
+    options_of,
 )
+from pytest_riskguard.gates.options import lists_options
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.terminal import explain
@@ -38,24 +39,61 @@ _INDENT = 12
 
 Scores = Mapping[str, float] | TopicScores
 Pool = Mapping[str, Scores] | Sequence[TopicScores]
+P = ParamSpec("P")
 
 
+class Assertion(Protocol[P]):
+    """How an assertion is called, for type checkers; ``P`` are the options of its kind.
+
+    With weights or replicates the options are not checked statically.
+    """
+
+    @overload
+    def __call__(self, candidate: Scores, baseline: Scores, *args: P.args, **options: P.kwargs) -> Verdict: ...
+
+    @overload
+    def __call__(
+        self,
+        candidate: Scores,
+        baseline: Scores,
+        *,
+        weights: Mapping[str, float],
+        replicates: Sequence[Scores] = ...,
+        **options: Any,
+    ) -> Verdict: ...
+
+    @overload
+    def __call__(
+        self, candidate: Scores, baseline: Scores, *, replicates: Sequence[Scores], **options: Any
+    ) -> Verdict: ...
+
+
+class PoolAssertion(Protocol[P]):
+    """The same for the assertion over a pool."""
+
+    def __call__(self, candidate: Scores, baselines: Pool, *args: P.args, **options: P.kwargs) -> Verdict:
+        """Judge."""
+
+
+def _asks(kind: Callable[P, Gate]) -> Callable[[Callable[..., Verdict]], Assertion[P]]:
+    """Give an assertion the signature and the documentation of its kind's options."""
+    options = {name: known for name, known in options_of(cast("type[Gate]", kind)).items() if known.in_assertions}
+    return cast("Callable[[Callable[..., Verdict]], Assertion[P]]", lists_options(options))
+
+
+def _asks_pool(kind: Callable[P, Gate]) -> Callable[[Callable[..., Verdict]], PoolAssertion[P]]:
+    """The same over a pool."""
+    return cast("Callable[[Callable[..., Verdict]], PoolAssertion[P]]", _asks(kind))
+
+
+@_asks(NotSignificantlyRisky)
 def assert_not_significantly_risky(
     candidate: Scores,
     baseline: Scores,
     *,
-    alpha: float = 1.0,
-    level: float = 0.95,
-    method: Method = "auto",
-    tolerance: float = 0.0,
-    tradeoff: Tradeoff = "linear",
-    convention: Convention = "plus",
-    on_churn: Response = "fail",
-    on_inconclusive: Response = "fail",
-    max_mde: float | None = None,
-    missing: Missing = "refuse",
     weights: Mapping[str, float] | None = None,
     replicates: Sequence[Scores] = (),
+    **options: Any,
 ) -> Verdict:
     """Pass when the candidate is not significantly risky against the baseline; else raise ``RiskyError``.
 
@@ -63,32 +101,12 @@ def assert_not_significantly_risky(
     ----------
     candidate, baseline : mapping topic -> score, or TopicScores
         The same topics on both sides, in the same measure.
-    alpha : float
-        A loss counts ``1 + alpha`` times. At alpha > 0 losses that wins do pay for in the mean can still fail the
-        gate: that is churn, see ``on_churn``.
-    level : float
-        Confidence of the two-sided interval of URisk.
-    method : {"auto", "student_t", "basic", "studentized", "percentile", "bca"}
-        ``auto``: BCa from 25 topics; below, BCa and Student-t must both pass.
-    tolerance : float
-        URisk may be this much below 0, in units of the measure.
-    tradeoff : {"linear", "smooth"}
-        How a difference becomes a trade-off score; the smooth one holds at alpha 1, for differences from -1 to 1.
-    convention : {"plus", "minus"}
-        Whether a risk is shown as a negative or as a positive number.
-    on_churn : {"fail", "warn"}
-        What churn does: fail the test, or pass with a warning.
-    on_inconclusive : {"fail", "warn"}
-        The same for a comparison that is too small or too weak to judge.
-    max_mde : float, optional
-        The gate is inconclusive when it could not have seen a loss of this size (units of the measure).
-    missing : {"refuse", "zero"}
-        What a topic means that only one side has.
     weights : mapping topic -> weight, optional
         Above 0, for every topic: means and intervals are then weighted (a topic's traffic, say).
     replicates : sequence of mapping topic -> score, or TopicScores
         Other runs of the baseline's system, where it is not deterministic: what is judged is then the candidate's
         URisk beyond theirs.
+    {options}
 
     Returns
     -------
@@ -110,39 +128,13 @@ def assert_not_significantly_risky(
     risk", AIRS 2019 (the smooth trade-off, the minus convention).
     """
     __tracebackhide__ = True
-    gate = NotSignificantlyRisky(
-        name=current_test() or "not_significantly_risky",
-        alpha=alpha,
-        level=level,
-        method=method,
-        tolerance=tolerance,
-        tradeoff=tradeoff,
-        convention=convention,
-        weighted=weights is not None,
-        on_churn=on_churn,
-        on_inconclusive=on_inconclusive,
-        max_mde=max_mde,
-        missing=missing,
+    return demand(
+        check(NotSignificantlyRisky.kind, candidate, baseline, weights=weights, replicates=replicates, **options)
     )
-    return demand(ask(gate, candidate, baseline, weights=weights, replicates=replicates))
 
 
-def assert_georisk_not_worse(
-    candidate: Scores,
-    baselines: Pool,
-    *,
-    reference: str | None = None,
-    alpha: float = 1.0,
-    level: float = 0.95,
-    method: Method = "auto",
-    tolerance: float = 0.0,
-    tradeoff: Tradeoff = "linear",
-    convention: Convention = "plus",
-    on_churn: Response = "fail",
-    on_inconclusive: Response = "fail",
-    max_mde: float | None = None,
-    missing: Missing = "refuse",
-) -> Verdict:
+@_asks_pool(GeoRiskNotWorse)
+def assert_georisk_not_worse(candidate: Scores, baselines: Pool, **options: Any) -> Verdict:
     """Pass when the candidate's GeoRisk is not significantly below the reference's; else raise ``RiskyError``.
 
     The pool is the candidate and the baselines: each of them is part of everybody's GeoRisk.
@@ -153,22 +145,14 @@ def assert_georisk_not_worse(
         None below 0.
     baselines : mapping name -> scores, or sequence of TopicScores
         One at least, all on the candidate's topics and in its measure.
-    reference : str, optional
-        The name of a baseline (default: the first), ``"any"`` to fail when the candidate is significantly below one
-        of them (Holm's method over all), or ``"median"`` for the median GeoRisk of the baselines.
-    method : {"auto", "student_t", "percentile", "bca"}
-        ``student_t`` is that of the jackknife.
-    tolerance : float
-        GeoRisk may be this much below the reference's.
-
-    All else is as for ``assert_not_significantly_risky``.
+    {options}
 
     Raises
     ------
     RiskyError
-        As there.
+        As for ``assert_not_significantly_risky``.
     ValueError
-        An option outside its range, a reference that is no baseline, no baseline at all, two of one name.
+        An option outside its range, a reference that is not a baseline, no baseline at all, two of one name.
 
     References
     ----------
@@ -176,37 +160,18 @@ def assert_georisk_not_worse(
     SIGIR 2016 (GeoRisk). The papers do not test it; docs/explanation/georisk.md says how it is done here.
     """
     __tracebackhide__ = True
-    gate = GeoRiskNotWorse(
-        name=current_test() or "georisk_not_worse",
-        alpha=alpha,
-        level=level,
-        method=method,
-        tolerance=tolerance,
-        tradeoff=tradeoff,
-        convention=convention,
-        on_churn=on_churn,
-        on_inconclusive=on_inconclusive,
-        max_mde=max_mde,
-        missing=missing,
-        reference=reference,
-    )
-    return demand(ask_pool(gate, candidate, baselines))
+    return demand(check(GeoRiskNotWorse.kind, candidate, baselines, **options))
 
 
+@_asks(NotInferior)
 def assert_not_inferior(
     candidate: Scores,
     baseline: Scores,
     *,
     tolerance: float,
-    alpha: float = 1.0,
-    level: float = 0.95,
-    method: Method = "auto",
-    tradeoff: Tradeoff = "linear",
-    convention: Convention = "plus",
-    on_inconclusive: Response = "fail",
-    missing: Missing = "refuse",
     weights: Mapping[str, float] | None = None,
     replicates: Sequence[Scores] = (),
+    **options: Any,
 ) -> Verdict:
     """Pass when the candidate is shown to be no worse than the tolerance; else raise ``RiskyError``.
 
@@ -216,36 +181,19 @@ def assert_not_inferior(
 
     Parameters
     ----------
+    candidate, baseline, weights, replicates
+        As for ``assert_not_significantly_risky``, and so are its result and errors.
     tolerance : float
-        How much below 0 the truth may lie, in units of the measure; at 0 the candidate must be shown to be better.
-
-    All else is as for ``assert_not_significantly_risky``.
+        How far below 0 URisk may lie, in units of the measure; at 0 the candidate must be shown to be better.
+    {options}
     """
     __tracebackhide__ = True
-    gate = NotInferior(
-        name=current_test() or "not_inferior",
-        alpha=alpha,
-        level=level,
-        method=method,
-        tolerance=tolerance,
-        tradeoff=tradeoff,
-        convention=convention,
-        weighted=weights is not None,
-        on_inconclusive=on_inconclusive,
-        missing=missing,
-    )
-    return demand(ask(gate, candidate, baseline, weights=weights, replicates=replicates))
+    options["tolerance"] = tolerance
+    return demand(check(NotInferior.kind, candidate, baseline, weights=weights, replicates=replicates, **options))
 
 
-def assert_no_topic_collapse(
-    candidate: Scores,
-    baseline: Scores,
-    *,
-    max_loss: float | None = 0.5,
-    max_share: float | None = None,
-    protected: Sequence[str] = (),
-    missing: Missing = "refuse",
-) -> Verdict:
+@_asks(NoTopicCollapse)
+def assert_no_topic_collapse(candidate: Scores, baseline: Scores, **options: Any) -> Verdict:
     """Pass when no single topic loses more than it may; else raise ``RiskyError``.
 
     No statistics: one topic beyond a limit fails, however many others win.
@@ -254,14 +202,7 @@ def assert_no_topic_collapse(
     ----------
     candidate, baseline : mapping topic -> score, or TopicScores
         The same topics on both sides, in the same measure.
-    max_loss : float or None
-        The largest loss that is let through, in units of the measure.
-    max_share : float or None
-        The largest share of the baseline's score that may be lost, from 0 to 1.
-    protected : sequence of str
-        Topics that may not lose at all.
-    missing : {"refuse", "zero"}
-        What a topic means that only one side has.
+    {options}
 
     Returns
     -------
@@ -273,17 +214,10 @@ def assert_no_topic_collapse(
     RiskyError
         An ``AssertionError`` whose ``verdict`` names the topics.
     ValueError
-        An option outside its range, no limit at all, a protected topic that there is not.
+        An option outside its range, no limit at all, a protected topic that is not judged.
     """
     __tracebackhide__ = True
-    gate = NoTopicCollapse(
-        name=current_test() or "no_topic_collapse",
-        max_loss=max_loss,
-        max_share=max_share,
-        protected=tuple(protected),
-        missing=missing,
-    )
-    return demand(ask(gate, candidate, baseline))
+    return demand(check(NoTopicCollapse.kind, candidate, baseline, **options))
 
 
 def check(
@@ -299,11 +233,16 @@ def check(
 
     For ``georisk_not_worse`` the baseline is a pool, as ``assert_georisk_not_worse`` takes it.
     """
-    options.setdefault("weighted", weights is not None)
-    gate = gate_of(current_test() or kind, kind, **options)
+    __tracebackhide__ = True
+    for name in options:
+        if name in OPTIONS and not OPTIONS[name].in_assertions:
+            raise TypeError(
+                f"{name}: it needs a topics file, which plain scores do not have; use the riskguard fixture"
+            )
+    gate = gate_of(current_test() or kind, kind, weighted=weights is not None, **options)
+    if replicates and not gate.takes_replicates:
+        raise ValueError(f"replicates have no meaning for {kind}: leave them out")
     if gate.is_pool:
-        if weights is not None or replicates:
-            raise ValueError(f"{'replicates' if weights is None else 'weights'} have no meaning for {kind}")
         return ask_pool(gate, candidate, cast(Pool, baseline))
     return ask(gate, candidate, cast(Scores, baseline), weights=weights, replicates=replicates)
 
@@ -319,10 +258,10 @@ def ask(
     """The verdict of a gate on scores given as they are."""
     topics = None if weights is None else Topics({}, weights=_checked(weights))
     try:
-        ours, theirs = _scores(candidate, "candidate"), _scores(baseline, "baseline")
+        tested, against = _scores(candidate, "candidate"), _scores(baseline, "baseline")
         others = [_scores(scores, f"replicate {i}") for i, scores in enumerate(replicates, start=1)]
         return record(
-            judge(gate, ours, theirs, replicates=others, topics=topics, report=run_context.current().report_wanted)
+            judge(gate, tested, against, replicates=others, topics=topics, report=run_context.current().report_wanted)
         )
     except DataError as error:
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=("baseline",)))
@@ -332,9 +271,9 @@ def ask_pool(gate: Gate, candidate: Scores, baselines: Pool) -> Verdict:
     """The verdict of a gate over a pool on scores given as they are."""
     named = _named(baselines)
     try:
-        ours = _scores(candidate, "candidate")
-        theirs = [_scores(scores, name) for name, scores in named]
-        return record(judge_pool(gate, ours, theirs, report=run_context.current().report_wanted))
+        tested = _scores(candidate, "candidate")
+        pool = [_scores(scores, name) for name, scores in named]
+        return record(judge_pool(gate, tested, pool, report=run_context.current().report_wanted))
     except DataError as error:
         names = tuple(name for name, _ in named)
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=names))
@@ -344,8 +283,8 @@ def _named(baselines: Pool) -> list[tuple[str, Scores]]:
     """Baselines with their names; a mapping of topics to numbers is a single system, and no pool."""
     if isinstance(baselines, Mapping):
         return [(str(name), scores) for name, scores in baselines.items()]
-    if isinstance(baselines, Sequence) and all(isinstance(each, TopicScores) for each in baselines):
-        return [(each.name, each) for each in baselines]
+    if isinstance(baselines, Sequence) and all(isinstance(system, TopicScores) for system in baselines):
+        return [(system.name, system) for system in baselines]
     raise TypeError(
         f"baselines: expected a mapping name -> scores or a list of TopicScores, found {type(baselines).__name__}"
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
 
-_MOST_SHOWN = 50
+_MAX_SHOWN = 50
 
 
 class RiskguardError(Exception):
@@ -44,7 +44,7 @@ class ConfigError(UsageError):
         message = f"{path}:{line}: {problem}"
         if len(errors) > 1:
             others = "error" if len(errors) == 2 else "errors"
-            shown = [*map(str, errors[1:_MOST_SHOWN]), *(["..."] if len(errors) > _MOST_SHOWN else [])]
+            shown = [*map(str, errors[1:_MAX_SHOWN]), *(["..."] if len(errors) > _MAX_SHOWN else [])]
             message = "\n".join([f"{message} (and {len(errors) - 1} more {others})", *shown])
         super().__init__(message)
         self.path, self.line, self.problem, self.gate = path, line, problem, gate
@@ -130,16 +130,16 @@ class ScoringError(DataError):
 class RiskyError(AssertionError):
     """A gate did not pass; carries the verdict that says why."""
 
+    #: Python and pytest write the name of a built-in exception without its module. `FAILED id - RiskyError: ...` then
+    #: leaves room for the verdict on a line of 80 columns.
+    __module__ = "builtins"
+
     def __init__(self, message: str, verdict: Verdict) -> None:
         super().__init__(message)
         self.verdict = verdict
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _risky_error, (str(self), self.verdict)
-
-
-#: So that `FAILED id - RiskyError: ...` leaves room for the verdict on a line of 80 columns.
-RiskyError.__module__ = "builtins"
+        return _risky_error, (str(self), self.verdict)  # builtins, where pickle would look, has no such class
 
 
 def _risky_error(message: str, verdict: Verdict) -> RiskyError:

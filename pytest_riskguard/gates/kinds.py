@@ -6,7 +6,7 @@ field declared with ``option``; a kind that has no such field does not offer it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar, get_args
 
@@ -86,7 +86,7 @@ class _NotOffered:
     max_mde: float | None = None
     max_loss: float | None = None
     max_share: float | None = None
-    protected: tuple[str, ...] = ()
+    protected: Sequence[str] = ()
     reference: str | None = None
 
 
@@ -97,7 +97,7 @@ class Gate(_NotOffered):
     Attributes
     ----------
     name : str
-        As the report names the gate.
+        As the report names the gate; its kind if it is empty.
     kind : str
         The word for this kind of question.
     is_pool : bool
@@ -117,7 +117,7 @@ class Gate(_NotOffered):
     takes_replicates: ClassVar[bool] = False
     side: ClassVar[Literal["upper", "lower"] | None] = "upper"
 
-    name: str
+    name: str = ""
     alpha: float = option(1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.")
     level: float = option(
         0.95,
@@ -153,6 +153,7 @@ class Gate(_NotOffered):
         return kind(self.name, **{name: getattr(self, name) for name in options_of(kind) if name in own})
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", self.name or self.kind)
         for name, known in options_of(type(self)).items():
             try:
                 object.__setattr__(self, name, known.check(getattr(self, name)))
@@ -273,7 +274,7 @@ class NoTopicCollapse(Gate):
         Number(0, 1, optional=True, words="a share from 0 to 1 such as 0.5"),
         "Largest share of the baseline's score a topic may lose, from 0 to 1.",
     )
-    protected: tuple[str, ...] = option(
+    protected: Sequence[str] = option(
         (),
         Texts(Text("a topic or TAG=VALUE"), "a list of topics or TAG=VALUE"),
         "A topic, or the topics with a tag, that may not lose at all.",

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from pytest_riskguard.text import did_you_mean
 
 _MAX_SHOWN = 60
 _METADATA = "option"
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Check(Protocol):
@@ -57,6 +60,11 @@ class Option:
     type: str = ""
     default: Any = None
 
+    @property
+    def type_text(self) -> str:
+        """The type as documentation writes it: of words, the words themselves."""
+        return "{" + ", ".join(map(repr, self.check.words)) + "}" if isinstance(self.check, OneOf) else self.type
+
 
 def option(default: Any, check: Check, help: str, **more: Any) -> Any:
     """A field of a kind of gate that users may set; ``more`` are further fields of ``Option``."""
@@ -76,6 +84,36 @@ def declared(cls: type) -> dict[str, Option]:
         for field in dataclasses.fields(cls)
         if _METADATA in field.metadata
     }
+
+
+def lists_options(options: Mapping[str, Option]) -> Callable[[Function], Function]:
+    """Have ``inspect.signature`` and ``help`` show the options that a function takes as ``**options``.
+
+    In the docstring they replace the line ``{options}``. A parameter of the function's own with the name of an option
+    stays as it is.
+    """
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        own = [
+            parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD
+        ]
+        added = [known for name, known in options.items() if name not in signature.parameters]
+        keywords = [
+            inspect.Parameter(
+                known.name, inspect.Parameter.KEYWORD_ONLY, default=known.default, annotation=known.type
+            )
+            for known in added
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
+        entries = [
+            f"{known.name} : {known.type_text}, default {known.default!r}\n    {known.help}" for known in added
+        ]
+        text = inspect.cleandoc(function.__doc__ or "")
+        function.__doc__ = text.replace("{options}", "\n".join(entries))
+        return function
+
+    return decorate
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,17 @@ from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.live_search import Search
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.kinds import (
+    Gate,
+    GeoRiskNotWorse,
+    NotInferior,
+    NoTopicCollapse,
+    NotSignificantlyRisky,
+    gate_of,
+    options_of,
+)
+from pytest_riskguard.gates.options import lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
-from pytest_riskguard.plugin import arguments
 from pytest_riskguard.plugin.engines import engine_for
 from pytest_riskguard.plugin.live import live_run
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
@@ -35,10 +43,9 @@ class Riskguard:
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._config, self._test = request.config, request.node.nodeid
         path = self._nearest(request)
-        with_settings = load_config(path, require_gates=False)
+        self._settings = load_config(path, require_gates=False)
         self.folder = path.parent
-        self._settings = with_settings
-        self._engine = engine_for(request.config, with_settings)
+        self._engine = engine_for(request.config, self._settings)
 
     def _nearest(self, request: pytest.FixtureRequest) -> Path:
         root = request.config.rootpath
@@ -54,12 +61,12 @@ class Riskguard:
     def run(self, path: str | os.PathLike[str], *, name: str | None = None) -> RunFile:
         """A candidate's run file; a relative path starts at riskguard.yaml's folder."""
         __tracebackhide__ = True
-        return RunFile(self.folder / arguments.path(path), name)
+        return RunFile(self.folder / _path(path), name)
 
     def scores(self, path: str | os.PathLike[str], *, name: str | None = None) -> ScoreFile:
         """A candidate's per-topic scores (CSV or TSV); a relative path starts at riskguard.yaml's folder."""
         __tracebackhide__ = True
-        return ScoreFile(self.folder / arguments.path(path), name)
+        return ScoreFile(self.folder / _path(path), name)
 
     def retrieve(
         self,
@@ -97,37 +104,37 @@ class Riskguard:
         gate = _gate(self._test, kind, options)
         return self._ask(gate, candidate, baseline, measure)
 
+    @lists_options(options_of(NotSignificantlyRisky))
     def assert_not_significantly_risky(
-        self,
-        candidate: Candidate,
-        baseline: str | Candidate,
-        *,
-        measure: str | None = None,
-        alpha: float = 1.0,
-        **options: Any,
+        self, candidate: Candidate, baseline: str | Candidate, *, measure: str | None = None, **options: Any
     ) -> Verdict:
         """As the assertion of this name; ``baseline`` is a stored name, or another candidate.
 
-        ``measure`` defaults to the first of riskguard.yaml.
+        Parameters
+        ----------
+        measure : str, optional
+            The first of riskguard.yaml if it is not given.
+        {options}
         """
         __tracebackhide__ = True
-        return self._demand("not_significantly_risky", candidate, baseline, measure, {"alpha": alpha, **options})
+        return self._demand(NotSignificantlyRisky.kind, candidate, baseline, measure, options)
 
+    @lists_options(options_of(GeoRiskNotWorse))
     def assert_georisk_not_worse(
-        self,
-        candidate: Candidate,
-        baselines: Sequence[Named],
-        *,
-        reference: str | None = None,
-        measure: str | None = None,
-        alpha: float = 1.0,
-        **options: Any,
+        self, candidate: Candidate, baselines: Sequence[Named], *, measure: str | None = None, **options: Any
     ) -> Verdict:
-        """As the assertion of this name; ``baselines`` are stored names, or other candidates."""
-        __tracebackhide__ = True
-        given = {"reference": reference, "alpha": alpha, **options}
-        return self._demand("georisk_not_worse", candidate, baselines, measure, given)
+        """As the assertion of this name; ``baselines`` are stored names, or other candidates.
 
+        Parameters
+        ----------
+        measure : str, optional
+            The first of riskguard.yaml if it is not given.
+        {options}
+        """
+        __tracebackhide__ = True
+        return self._demand(GeoRiskNotWorse.kind, candidate, baselines, measure, options)
+
+    @lists_options(options_of(NotInferior))
     def assert_not_inferior(
         self,
         candidate: Candidate,
@@ -135,25 +142,35 @@ class Riskguard:
         *,
         tolerance: float,
         measure: str | None = None,
-        alpha: float = 1.0,
         **options: Any,
     ) -> Verdict:
-        """As the assertion of this name; ``baseline`` is a stored name, or another candidate."""
-        __tracebackhide__ = True
-        given = {"tolerance": tolerance, "alpha": alpha, **options}
-        return self._demand("not_inferior", candidate, baseline, measure, given)
+        """As the assertion of this name; ``baseline`` is a stored name, or another candidate.
 
-    def assert_no_topic_collapse(
-        self,
-        candidate: Candidate,
-        baseline: str | Candidate,
-        *,
-        measure: str | None = None,
-        **options: Any,
-    ) -> Verdict:
-        """As the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``)."""
+        Parameters
+        ----------
+        tolerance : float
+            How far below 0 URisk may lie, in units of the measure; at 0 the candidate must be shown to be better.
+        measure : str, optional
+            The first of riskguard.yaml if it is not given.
+        {options}
+        """
         __tracebackhide__ = True
-        return self._demand("no_topic_collapse", candidate, baseline, measure, options)
+        return self._demand(NotInferior.kind, candidate, baseline, measure, {"tolerance": tolerance, **options})
+
+    @lists_options(options_of(NoTopicCollapse))
+    def assert_no_topic_collapse(
+        self, candidate: Candidate, baseline: str | Candidate, *, measure: str | None = None, **options: Any
+    ) -> Verdict:
+        """As the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``).
+
+        Parameters
+        ----------
+        measure : str, optional
+            The first of riskguard.yaml if it is not given.
+        {options}
+        """
+        __tracebackhide__ = True
+        return self._demand(NoTopicCollapse.kind, candidate, baseline, measure, options)
 
     def _demand(
         self,
@@ -173,16 +190,18 @@ class Riskguard:
         self, gate: Gate, candidate: Candidate, baseline: Named | Sequence[Named], measure: str | None
     ) -> Verdict:
         __tracebackhide__ = True
-        given = arguments.baselines(baseline, pool=gate.is_pool)
+        given = _baselines(baseline, pool=gate.is_pool)
         try:
-            ours = arguments.source(candidate, "candidate")
-            theirs: list[Source] = []
+            tested = _source(candidate, "candidate")
+            against: list[Source] = []
             for place, one in enumerate(given, 1):  # a comprehension would be a frame of its own in a traceback
                 what = "baseline" if len(given) == 1 else f"baseline {place}"
-                theirs.append(Stored(one) if isinstance(one, str) else arguments.source(one, what))
+                against.append(Stored(one) if isinstance(one, str) else _source(one, what))
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
-        question = Question(gate, ours, theirs[0], self._measure(measure, ours, *theirs), pool=tuple(theirs[1:]))
+        question = Question(
+            gate, tested, against[0], self._measure(measure, tested, *against), pool=tuple(against[1:])
+        )
         try:
             return record(self._engine.verdict(question))
         except RiskguardError as error:
@@ -206,3 +225,68 @@ def _gate(name: str, kind: str, options: Mapping[str, Any]) -> Gate:
         return gate_of(name, kind, **options)
     except (TypeError, ValueError) as error:
         raise error.with_traceback(None) from None
+
+
+def _source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicScores:
+    """A candidate, or a baseline that is not a stored name.
+
+    Raises
+    ------
+    TypeError
+        Something else; a path is told how to become a run.
+    DataError
+        A mapping that holds no scores.
+    """
+    __tracebackhide__ = True
+    if isinstance(value, RunFile | ScoreFile | LiveRun | TopicScores):
+        return value
+    if isinstance(value, Mapping):
+        return TopicScores.from_mapping(value, name=what)
+    if isinstance(value, str | os.PathLike):
+        text = os.fspath(value)
+        raise TypeError(
+            f"{what}: found {text!r}; write riskguard.run({text!r}) for a run file, or riskguard.scores({text!r}) "
+            "for per-topic scores"
+        )
+    stored = "" if what == "candidate" else "the name of a stored baseline, "
+    raise TypeError(
+        f"{what}: expected {stored}riskguard.run(path), riskguard.scores(path), riskguard.retrieve(search) or a "
+        f"mapping topic -> score, found {_found(value)}"
+    )
+
+
+def _baselines(value: Any, *, pool: bool) -> list[Any]:
+    """The baselines that a test hands over: one, or for a pool a list of one at least.
+
+    Raises
+    ------
+    TypeError
+        A list where one is asked for, or none of a pool.
+    """
+    __tracebackhide__ = True
+    several = isinstance(value, list | tuple)
+    if several and not pool:
+        raise TypeError("baseline: expected one baseline, found a list; a pool is for georisk_not_worse")
+    if several and not value:
+        raise TypeError("baselines: expected one at least, found an empty list")
+    return list(value) if several else [value]
+
+
+def _path(value: object) -> str:
+    """A path as text.
+
+    Raises
+    ------
+    TypeError
+        It is none.
+    """
+    __tracebackhide__ = True
+    if isinstance(value, str | os.PathLike) and isinstance(text := os.fspath(value), str):
+        return text
+    raise TypeError(f"expected a path, found {_found(value)}")
+
+
+def _found(value: object) -> str:
+    if callable(value):
+        return f"a function ({getattr(value, '__name__', type(value).__name__)})"
+    return "None" if value is None else f"{type(value).__name__} {value!r:.60}"
