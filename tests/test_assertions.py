@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import pickle
 
 import numpy as np
 import pytest
 
-from pytest_riskguard import RiskyError, TopicScores, assert_not_significantly_risky, check
+from pytest_riskguard import (
+    RiskyError,
+    TopicScores,
+    assert_georisk_not_worse,
+    assert_no_topic_collapse,
+    assert_not_inferior,
+    assert_not_significantly_risky,
+    check,
+)
+from pytest_riskguard.gates.kinds import KINDS, options_of
+from pytest_riskguard.plugin.fixture import Riskguard
 from tests.plugin.world import CHURN, GOOD, LOSS, differences
 
 BASELINE = {topic: before for topic, (before, _) in differences({}).items()}
@@ -113,3 +124,40 @@ def test_the_order_of_topics_changes_nothing():
         "not_significantly_risky", dict(reversed(scores(CHURN).items())), dict(reversed(BASELINE.items())), alpha=5
     )
     assert forwards.to_dict() == backwards.to_dict()
+
+
+ASSERTIONS = {
+    "not_significantly_risky": assert_not_significantly_risky,
+    "georisk_not_worse": assert_georisk_not_worse,
+    "not_inferior": assert_not_inferior,
+    "no_topic_collapse": assert_no_topic_collapse,
+}
+
+
+@pytest.mark.parametrize("kind", ASSERTIONS)
+def test_signature_and_help_of_an_assertion_show_every_option_of_its_kind_with_its_default(kind):
+    options = options_of(KINDS[kind])
+    method = getattr(Riskguard, f"assert_{kind}")
+    plain = {name for name in options if name not in ("slice", "weighted")}
+    for function, offered in ((ASSERTIONS[kind], plain), (method, set(options))):
+        parameters = inspect.signature(function).parameters
+        assert set(parameters) & set(options) == offered
+        assert not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
+        for name in offered:
+            required = (kind, name) == ("not_inferior", "tolerance")
+            assert parameters[name].default == (inspect.Parameter.empty if required else options[name].default)
+            assert f"\n{name} : " in function.__doc__
+            assert required or options[name].help in function.__doc__
+
+
+@pytest.mark.parametrize("option", ["slice", "weighted"])
+def test_what_needs_a_topics_file_is_not_an_option_of_plain_scores(option):
+    with pytest.raises(TypeError, match=f"{option}: it needs a topics file, which plain scores do not have"):
+        check("not_significantly_risky", scores(GOOD), BASELINE, **{option: "kind=code"})
+
+
+def test_replicates_are_for_kinds_that_judge_them():
+    with pytest.raises(ValueError, match="replicates have no meaning for no_topic_collapse: leave them out"):
+        check("no_topic_collapse", scores(GOOD), BASELINE, replicates=[BASELINE])
+    with pytest.raises(ValueError, match="weighted has no meaning for no_topic_collapse: leave it out"):
+        check("no_topic_collapse", scores(GOOD), BASELINE, weights=dict.fromkeys(BASELINE, 1.0))
