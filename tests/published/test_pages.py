@@ -48,7 +48,7 @@ def test_what_is_said_below_the_tables_is_in_them(tables: dict[str, str]) -> Non
             t, basic, studentized, percentile, bca = (risky[r, level, method] for method in study_web2012.METHODS)
             assert basic <= t <= percentile <= bca
             assert t <= studentized <= bca
-    assert "with r at 10 and at 99.9 % it is 3 and 0 of 48, against 25 and 37; the studentized" in " ".join(
+    assert "Student-t calls 3 of 48 runs risky, basic 0, percentile 25, BCa 37, and studentized" in " ".join(
         REPRODUCTION.split()
     )
     assert [risky["10", "99.9 %", method] for method in study_web2012.METHODS] == [3, 0, 24, 25, 37]
