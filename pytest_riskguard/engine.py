@@ -23,10 +23,10 @@ from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.findings import Family, Yardstick
 from pytest_riskguard.gates.history import with_lineage
-from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.pool.judge import judge_pool, pool_p_value
-from pytest_riskguard.gates.significance import decision_p_value
+from pytest_riskguard.gates.pool.comparison import PoolComparison
+from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.unjudged import Rejudged
@@ -240,10 +240,10 @@ class Engine:
         try:
             ours, *theirs = (scored.scores for scored in self._systems(question))
             if gate.kind == "georisk_not_worse":
-                return pool_p_value(gate, ours, theirs, together=together)
+                return PoolComparison(gate, ours, theirs, together=together).p_value
             if isinstance(question.baseline, Computed):
                 theirs = [computed_baseline(gate, question.baseline, ours, theirs)]
-            return decision_p_value(compare(gate, ours, theirs[0], replicates=theirs[1:], topics=self.topics))
+            return rule(gate, ours, theirs[0], replicates=theirs[1:], topics=self.topics).p_value
         except DataError:
             return None
         except ValueError as error:

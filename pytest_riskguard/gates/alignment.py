@@ -10,8 +10,8 @@ import numpy as np
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.evidence import FloatArray
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.risk.checks import FloatArray
 
 #: Of which nothing is known.
 NO_TOPICS = Topics({})

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 import numpy as np
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import decide, limit_of, rule_of
-from pytest_riskguard.gates.evidence import Evidence, FloatArray
 from pytest_riskguard.gates.findings import AlphaCurve, Density, Exhibits, TopicColumns
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
-from pytest_riskguard.inference import critical_value, interval, mean_law
+from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.inference import critical_value, mean_law
 from pytest_riskguard.risk import mean_test
+from pytest_riskguard.risk.checks import FloatArray
 
 #: Where curves over alpha have their points, beside the gate's own alpha: those of the literature among them.
 ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
@@ -36,7 +36,7 @@ def exhibits(comparison: Comparison) -> Exhibits:
     )
     if gate.kind == "no_topic_collapse" or comparison.n < 2:
         return Exhibits(topics)
-    return Exhibits(topics, _curve(comparison), density(evidence.scores(gate.alpha)))
+    return Exhibits(topics, _curve(comparison), density(comparison.ruling.scores))
 
 
 def topic_columns(
@@ -76,26 +76,20 @@ def _curve(comparison: Comparison) -> AlphaCurve | None:
     if gate.tradeoff != "linear":
         return None
     alphas = alphas_for(gate)
-    limits = [_limits(gate, evidence, alpha) if comparison.enough_topics else (None, None) for alpha in alphas]
+    rulings = [comparison.ruling.at(alpha) for alpha in alphas]
+    limits = [_limits(ruling) if ruling.enough_topics else (None, None) for ruling in rulings]
     return AlphaCurve(
         alphas=alphas,
         urisk=tuple(evidence.estimate(alpha) for alpha in alphas),
-        trisk=tuple(mean_test(evidence.scores(alpha)).statistic for alpha in alphas),
+        trisk=tuple(mean_test(ruling.scores).statistic for ruling in rulings),
         lower=tuple(lower for lower, _ in limits),
         upper=tuple(upper for _, upper in limits),
     )
 
 
-def _limits(gate: Gate, evidence: Evidence, alpha: float) -> tuple[float | None, float | None]:
-    """Of the interval that decides at this alpha."""
-    if alpha == gate.alpha:
-        decision = decide(gate, evidence, alpha=alpha)
-        found = decision.interval(decision.decisive)
-    else:
-        rule, x = rule_of(gate, evidence, alpha=alpha), evidence.scores(alpha)
-        computed = {method: interval(x, method=method, level=gate.level) for method in rule.witnesses}
-        found = computed[rule.decisive({method: limit_of(gate, each) for method, each in computed.items()})]
-    return _finite(found.lower), _finite(found.upper)
+def _limits(ruling: Ruling) -> tuple[float | None, float | None]:
+    """Of the interval that decides at the ruling's alpha."""
+    return _finite(ruling.deciding.lower), _finite(ruling.deciding.upper)
 
 
 def _finite(value: float) -> float | None:

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.alignment import Aligned
+from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.risk.urisk import COUNTED
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
-def collapsed(comparison: Comparison) -> dict[int, tuple[str, ...]]:
+def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int, tuple[str, ...]]:
     """The topics that lost more than they may, by index, each with the limits that it exceeds.
 
     Limits are exceeded, not reached: a loss of exactly ``max_loss`` is let through. Losses that no tool prints (1e-6
@@ -22,10 +24,9 @@ def collapsed(comparison: Comparison) -> dict[int, tuple[str, ...]]:
     ValueError
         A protected entry that is neither a judged topic nor the tag of one.
     """
-    gate, aligned = comparison.gate, comparison.aligned
     if gate.kind != "no_topic_collapse":
         return {}
-    losses = -comparison.differences
+    losses = -differences
     limits = {}
     if gate.max_loss is not None:
         limits["max_loss"] = losses > gate.max_loss + ROUNDING_ERROR

@@ -13,10 +13,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.gates.alignment import Aligned
+from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.risk.tradeoff import tradeoff
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
-FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 #: Weights that leave fewer topics than this, counted as equally heavy ones, are said to be uneven ...
@@ -45,6 +47,37 @@ class Evidence:
     noise: FloatArray
     weights: FloatArray | None = None
     kind: str = "linear"
+
+    @classmethod
+    def between(cls, aligned: Aligned, *, tradeoff: str) -> Evidence:
+        """What two systems on the same topics differ by, with their weights and the baseline's noise.
+
+        Raises
+        ------
+        DataError
+            ``bad_scores``: differences that the smooth trade-off is not defined for.
+        """
+        baseline = aligned.baseline.values
+        noise = [_differences(replicate.values, baseline) for replicate in aligned.replicates]
+        evidence = cls(
+            _differences(aligned.candidate.values, baseline),
+            np.array(noise).reshape(len(noise), baseline.size),
+            aligned.weights,
+            tradeoff,
+        )
+        if tradeoff == "smooth":
+            evidence._refuse_wide_differences(aligned.candidate.topics)
+        return evidence
+
+    def _refuse_wide_differences(self, topics: tuple[str, ...]) -> None:
+        sizes = np.max(np.abs(np.vstack([self.differences, self.noise])), axis=0)
+        worst = int(np.argmax(sizes))
+        if sizes[worst] > 1:
+            raise DataError(
+                f"scores of topic {topics[worst]!r} differ by {sizes[worst]:g}; the smooth trade-off is for "
+                "differences up to 1 (tradeoff: linear takes any)",
+                reason="bad_scores",
+            )
 
     @classmethod
     def of(cls, differences: FloatArray) -> Evidence:
@@ -162,6 +195,12 @@ class Evidence:
 
     def _traded(self, differences: FloatArray, alpha: float) -> FloatArray:
         return tradeoff(differences, kind="linear" if alpha == 0 else self.kind, alpha=alpha)
+
+
+def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:
+    differences = candidate - baseline
+    # rounding is no change: otherwise 1 + alpha would multiply it, and a law would look for its steps
+    return np.where(np.abs(differences) > ROUNDING_ERROR, differences, 0.0)
 
 
 def _effective(weights: FloatArray) -> float:

@@ -15,9 +15,9 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import decide, interval_passes
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
 from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.verdict import Notice, Verdict
 from pytest_riskguard.inference import Interval
 from pytest_riskguard.risk.checks import mean
@@ -171,16 +171,16 @@ def _change(gate: Gate, later: TopicScores, earlier: TopicScores) -> Change:
         worse=None,
         better=None,
     )
-    if not comparison.enough_topics:
+    ruling = comparison.ruling
+    if not ruling.enough_topics:
         return change
-    decision = decide(gate, comparison.evidence, alpha=gate.alpha)
     not_inferior = NotInferior("better", alpha=0.0, level=gate.level)
     return replace(
         change,
-        interval=decision.interval(decision.decisive),
-        risky=not decision.passes,
-        worse=not interval_passes(gate, comparison.evidence, alpha=0.0),
-        better=interval_passes(not_inferior, comparison.evidence, alpha=0.0),
+        interval=ruling.deciding,
+        risky=not ruling.passes,
+        worse=not ruling.plain.passes,
+        better=Ruling(not_inferior, comparison.evidence).passes,
     )
 
 
@@ -220,10 +220,10 @@ def lineage_of(
             )
         )
         before = average
-    if not comparison.enough_topics or comparison.decision is None:
+    ruling = comparison.ruling
+    if not ruling.enough_topics:
         return Lineage(len(chain) - 1, tuple(runs), None, None, None)
-    decisive = comparison.decision.interval(comparison.decision.decisive)
-    return Lineage(len(chain) - 1, tuple(runs), decisive.lower, decisive.upper, not comparison.holds)
+    return Lineage(len(chain) - 1, tuple(runs), ruling.deciding.lower, ruling.deciding.upper, not ruling.holds)
 
 
 def with_lineage(
@@ -259,8 +259,7 @@ def with_lineage(
 
 
 def _slid(gate: Gate, chain: Sequence[TopicScores], candidate: TopicScores, topics: Topics | None) -> bool:
-    plain = Comparison(gate, align(gate, candidate, chain[0], topics=topics)).plain
-    if plain is None or plain.passes:
+    if Comparison(gate, align(gate, candidate, chain[0], topics=topics)).ruling.plain.passes:
         return False
     steps = (Comparison(gate, align(gate, run, before, topics=topics)) for before, run in pairwise(chain))
-    return all(step.holds for step in steps)
+    return all(step.ruling.holds for step in steps)

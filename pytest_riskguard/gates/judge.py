@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.chart_data import exhibits
-from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.estimates import diagnostics, paired_estimates, topic_counts
-from pytest_riskguard.gates.findings import Estimates, Family, Power, ReportedInterval
+from pytest_riskguard.gates.findings import Estimates, Family, ReportedInterval
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.notices import notices
 from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.responsible import explained, responsible_topics, standardised_parts
 from pytest_riskguard.gates.sensitivity import alpha_star, flip_set, without_each
-from pytest_riskguard.gates.significance import decision_p_value
 from pytest_riskguard.gates.verdict import Verdict, digests, refused, unanswered
 
 
@@ -73,14 +70,14 @@ def judge(
     question = replace(question, replicates=len(replicates), family=family)
     tested = gate if family is None else replace(gate, level=family.level)
     try:
-        comparison = compare(tested, candidate, baseline, replicates=replicates, topics=topics)
+        comparison = rule(tested, candidate, baseline, replicates=replicates, topics=topics)
     except DataError as error:
         return refused(question, error)
     verdict = _verdict(comparison, question, rescored=rescored)
     return replace(verdict, exhibits=exhibits(comparison)) if report else verdict
 
 
-def compare(
+def rule(
     gate: Gate,
     candidate: TopicScores,
     baseline: TopicScores,
@@ -88,7 +85,7 @@ def compare(
     replicates: Sequence[TopicScores] = (),
     topics: Topics | None = None,
 ) -> Comparison:
-    """The gate applied to the systems, before anything is said of it.
+    """The gate's answer alone: outcome, reason and p-value; each is computed when it is first asked for.
 
     Raises
     ------
@@ -101,8 +98,7 @@ def compare(
 
 
 def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Verdict:
-    power = power_of_verdict(comparison)
-    outcome, reason = _outcome(comparison, power)
+    outcome, reason = comparison.answer
     alone = without_each(comparison, outcome)
     parts = comparison.evidence.parts(comparison.gate.alpha)
     standard = standardised_parts(comparison.evidence, comparison.gate.alpha)
@@ -117,34 +113,10 @@ def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Ve
         intervals=_intervals(comparison),
         responsible_topics=losers,
         flagged_wins=winners,
-        power=power,
+        power=power_of_verdict(comparison.ruling),
         diagnostics=diagnostics(comparison),
     )
     return explained(verdict, comparison, alone, parts=parts, standard=standard)
-
-
-def outcome_of(comparison: Comparison) -> Literal["pass", "fail", "inconclusive"]:
-    """The answer alone, by the rule that a verdict follows."""
-    power = Power() if comparison.gate.max_mde is None else power_of_verdict(comparison)
-    return _outcome(comparison, power)[0]
-
-
-def _outcome(comparison: Comparison, power: Power) -> tuple[Literal["pass", "fail", "inconclusive"], str | None]:
-    if comparison.gate.kind == "no_topic_collapse":
-        return ("fail", "collapse") if collapsed(comparison) else ("pass", None)
-    if not comparison.enough_topics or comparison.decision is None or comparison.plain is None:
-        return "inconclusive", "too_few_topics"
-    if not comparison.holds:
-        if comparison.gate.kind == "not_inferior":
-            return "fail", "not_shown"
-        if not comparison.plain.passes:
-            return "fail", "loss"
-        if comparison.gate.on_churn != "warn":
-            return "fail", "churn"
-    wanted, seen = comparison.gate.max_mde, power.minimum_detectable_effect
-    if wanted is not None and not (seen is not None and seen <= wanted):
-        return "inconclusive", "too_weak"
-    return "pass", None
 
 
 def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
@@ -152,8 +124,8 @@ def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
     by_interval = judged and gate.kind != "no_topic_collapse"
     return replace(
         paired_estimates(comparison),
-        decision_p_value=decision_p_value(comparison),
-        alpha_star=alpha_star(gate, comparison.evidence) if by_interval else None,
+        decision_p_value=comparison.p_value,
+        alpha_star=alpha_star(comparison.ruling) if by_interval else None,
         flip_set=_flip_set(comparison) if judged else None,
     )
 
@@ -161,15 +133,13 @@ def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
 def _flip_set(comparison: Comparison) -> tuple[str, ...] | None:
     topics = comparison.aligned.candidate.topics
     if comparison.gate.kind == "no_topic_collapse":
-        return tuple(topics[i] for i in collapsed(comparison))
-    return flip_set(comparison.gate, topics, comparison.evidence)
+        return tuple(topics[i] for i in comparison.collapsed)
+    return flip_set(comparison.ruling, topics)
 
 
 def _intervals(comparison: Comparison) -> tuple[ReportedInterval, ...]:
-    if comparison.decision is None:
-        return ()
-    decisive = comparison.decision.decisive if comparison.enough_topics else None
+    ruling = comparison.ruling
+    decisive = ruling.decisive if ruling.enough_topics and ruling.has_intervals else None
     return tuple(
-        ReportedInterval(i.method, i.level, i.lower, i.upper, decisive=i.method == decisive)
-        for i in comparison.decision.intervals
+        ReportedInterval(i.method, i.level, i.lower, i.upper, decisive=i.method == decisive) for i in ruling.intervals
     )

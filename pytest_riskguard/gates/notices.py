@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import FEW_TOPICS, Decision, limit_of, margin, own_method, rule_of
 from pytest_riskguard.gates.kinds import MIN_TOPICS
+from pytest_riskguard.gates.ruling import FEW_TOPICS, limit_of, margin_of, own_method
 from pytest_riskguard.gates.verdict import NAMES, Notice, Outcome
 
 #: Intervals that take the law of the mean for Student's.
@@ -24,9 +24,9 @@ def notices(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tupl
     """
     found = list(_about_the_data(comparison, rescored=rescored))
     found += _about_the_weights(comparison)
-    if comparison.enough_topics and comparison.decision is not None and comparison.plain is not None:
-        found += _about_the_evidence(comparison, comparison.decision)
-        found += _about_the_answer(comparison, comparison.decision, comparison.plain, outcome)
+    if comparison.ruling.has_intervals and comparison.ruling.enough_topics:
+        found += _about_the_evidence(comparison)
+        found += _about_the_answer(comparison, outcome)
     return tuple(found)
 
 
@@ -53,25 +53,26 @@ def _about_the_weights(comparison: Comparison) -> Iterator[Notice]:
     text = f"the weights make {comparison.n} topics count like {evidence.effective:.3g} of equal weight"
     if evidence.effective < MIN_TOPICS <= comparison.n:
         yield Notice("few_effective_topics", f"{text}: fewer than {MIN_TOPICS} are not judged")
-    elif comparison.enough_topics:
+    elif comparison.ruling.enough_topics:
         verb = "passes" if comparison.gate.kind == "not_inferior" else "fails"
         agree = "" if own_method(comparison.gate) == "student_t" else f": the gate {verb} only if Student-t agrees"
         yield Notice("few_effective_topics", text + agree)
 
 
-def _about_the_evidence(comparison: Comparison, decision: Decision) -> Iterator[Notice]:
-    student = decision.interval("student_t")
+def _about_the_evidence(comparison: Comparison) -> Iterator[Notice]:
+    ruling = comparison.ruling
+    student = ruling.interval("student_t")
     flat = student.lower == student.upper
     if comparison.changed == 0:
         yield Notice("no_variation", _nothing_changed(comparison))
     elif flat:
         text = "every topic changed by the same amount, but for rounding: the mean alone decides"
         yield Notice("no_variation", text)
-    if comparison.few_changes and comparison.changed > 0:
+    if ruling.few_changes and comparison.changed > 0:
         yield Notice("few_changed_topics", _few_changes(comparison))
     if comparison.n < FEW_TOPICS:
         text = f"only {comparison.n} topics: below {FEW_TOPICS} every interval covers less than it says"
-        if comparison.gate.method == "auto" and not comparison.few_changes and not flat:
+        if comparison.gate.method == "auto" and not ruling.few_changes and not flat:
             text += ", so BCa and Student-t must both pass"
         yield Notice("few_topics", text)
     if comparison.gate.method in PARAMETRIC and comparison.n < ENOUGH_FOR_STUDENT and not flat:
@@ -82,29 +83,27 @@ def _about_the_evidence(comparison: Comparison, decision: Decision) -> Iterator[
         )
 
 
-def _about_the_answer(
-    comparison: Comparison, decision: Decision, plain: Decision, outcome: Outcome
-) -> Iterator[Notice]:
-    if decision.passes and not comparison.holds:
+def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[Notice]:
+    ruling = comparison.ruling
+    if ruling.passes and not ruling.holds:
         side = "shown to be no loss" if comparison.gate.kind == "not_inferior" else "free of a significant loss"
         yield Notice(
             "loss_within_noise",
             f"at this alpha the baseline's own noise outweighs it, but the mean itself, less that of the replicates, "
             f"is not {side}; a loss that counts more cannot make up for that",
         )
-    if outcome == "fail" and not decision.passes and _alone(comparison, decision):
+    if outcome == "fail" and not ruling.passes and _alone(comparison):
         yield Notice(
             "sparse_changes",
             f"only {comparison.changed} of {comparison.n} topics changed: with so few, intervals other than "
             "Student-t's fail a harmless change more often than their level says, up to four times as often",
         )
-    if outcome == "pass" and not decision.passes:
+    if outcome == "pass" and not ruling.passes:
         yield Notice("churn", "fails at this alpha only because losses weigh more; on_churn: warn lets it through")
-    if disagreement := _disagreement(comparison, decision):
+    if disagreement := _disagreement(comparison):
         yield Notice("methods_disagree", disagreement)
-    rule = rule_of(comparison.gate, comparison.evidence, alpha=0.0)
-    better = all(interval.lower > 0 for interval in plain.intervals if interval.method in rule.witnesses)
-    if outcome == "pass" and decision.passes and better and not comparison.few_changes:
+    better = all(ruling.plain.interval(method).lower > 0 for method in ruling.plain.rule.witnesses)
+    if outcome == "pass" and ruling.passes and better and not ruling.few_changes:
         yield Notice(
             "refresh_baseline",
             f"the candidate is significantly better (mean {comparison.mean_difference:+.4f}): once it is released, "
@@ -112,30 +111,30 @@ def _about_the_answer(
         )
 
 
-def _disagreement(comparison: Comparison, decision: Decision) -> str | None:
+def _disagreement(comparison: Comparison) -> str | None:
     """What Student-t says where the gate's own method says the opposite."""
-    gate, own = comparison.gate, own_method(comparison.gate)
-    limits = {i.method: limit_of(gate, i) for i in decision.intervals}
-    says = {m: margin(gate, limits[m]) >= 0 for m in (own, "student_t")}
+    gate, ruling, own = comparison.gate, comparison.ruling, own_method(comparison.gate)
+    limits = {method: limit_of(gate, ruling.interval(method)) for method in (own, "student_t")}
+    says = {method: margin_of(gate, limit) >= 0 for method, limit in limits.items()}
     if says[own] == says["student_t"]:
         return None
     word = {True: "passes", False: "fails"}
     side = "lower" if gate.kind == "not_inferior" else "upper"
     return (
         f"by Student-t it {word[says['student_t']]} ({side} limit {limits['student_t']:+.3g}), by "
-        f"{NAMES[own]} it {word[says[own]]} ({limits[own]:+.3g}); {NAMES[decision.decisive]} decided"
+        f"{NAMES[own]} it {word[says[own]]} ({limits[own]:+.3g}); {NAMES[ruling.decisive]} decided"
     )
 
 
-def _alone(comparison: Comparison, decision: Decision) -> bool:
+def _alone(comparison: Comparison) -> bool:
     """Whether on few changes an interval decided that Student-t does not bear out."""
     return (
         comparison.gate.kind == "not_significantly_risky"
         and comparison.changed < ENOUGH_CHANGES
-        and not comparison.few_changes
+        and not comparison.ruling.few_changes
         and not comparison.evidence.uneven
-        and _disagreement(comparison, decision) is not None
-        and decision.decisive != "student_t"
+        and _disagreement(comparison) is not None
+        and comparison.ruling.decisive != "student_t"
     )
 
 
@@ -160,7 +159,7 @@ def _few_changes(comparison: Comparison) -> str:
         return text if gate.method == "student_t" else f"{text}: the gate passes only if Student-t agrees"
     if gate.method != "student_t":
         text += ": the gate fails only if Student-t agrees"
-    if comparison.cannot_fail:
+    if comparison.ruling.cannot_fail:
         text += f"; with {comparison.changed} changed topics it cannot fail"
     return text
 

@@ -13,70 +13,38 @@ from scipy.special import ndtri
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import Decision, cannot_fail_at_all, decide, fewest_changes
-from pytest_riskguard.gates.evidence import Evidence, FloatArray
+from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
+from pytest_riskguard.gates.ruling import Ruling, min_changes
 from pytest_riskguard.inference import (
     cannot_fail,
     minimum_detectable_effect,
-    observed_critical,
     power_of,
     topics_for_tolerance,
     topics_needed,
 )
 from pytest_riskguard.risk import linear, mean_test
-from pytest_riskguard.risk.checks import mean
+from pytest_riskguard.risk.checks import FloatArray, mean
 
 
-def power_of_verdict(comparison: Comparison) -> Power:
+def power_of_verdict(ruling: Ruling) -> Power:
     """What the gate that was judged could detect, as far as its kind asks for it; it decides only for ``max_mde``."""
-    gate, evidence = comparison.gate, comparison.evidence
+    gate, n = ruling.gate, ruling.evidence.n
     if gate.kind == "not_significantly_risky":
-        decision = comparison.plain if gate.on_churn == "warn" else comparison.decision
-        return Power(minimum_detectable_effect=_detectable(gate, evidence, decision))
-    if gate.kind == "not_inferior" and comparison.decision is not None:
-        scores = evidence.scores(gate.alpha)
-        critical = _critical(scores, comparison.decision, side="lower")
+        return Power(minimum_detectable_effect=ruling.minimum_detectable_effect)
+    if gate.kind == "not_inferior" and ruling.has_intervals:
+        critical = ruling.critical(side="lower")
         topics = topics_for_tolerance(
-            _deviation(scores) or 0.0,
-            evidence.estimate(gate.alpha),
+            ruling.deviation,
+            ruling.evidence.estimate(gate.alpha),
             tolerance=gate.tolerance,
             level=gate.level,
             critical=critical,
-            n=None if critical is None else comparison.n,
+            n=None if critical is None else n,
         )
         return Power(topics_for_tolerance=topics)
     return Power()
-
-
-def detects_max_mde(gate: Gate, evidence: Evidence) -> bool:
-    """Whether the gate could have detected a loss of its ``max_mde``, so that it may pass; true without one."""
-    if gate.max_mde is None:
-        return True
-    decision = decide(gate, evidence, alpha=_failing_alpha(gate))
-    detectable = _detectable(gate, evidence, decision)
-    return detectable is not None and detectable <= gate.max_mde
-
-
-def _failing_alpha(gate: Gate) -> float:
-    """The alpha at which the gate fails: 0 where churn is only a warning."""
-    return 0.0 if gate.on_churn == "warn" else gate.alpha
-
-
-def _detectable(gate: Gate, evidence: Evidence, decision: Decision | None) -> float | None:
-    """The smallest loss, tolerance included, that fails the gate with 80 % power; None where nothing can."""
-    if decision is None or cannot_fail_at_all(gate, evidence):
-        return None
-    scores = evidence.scores(_failing_alpha(gate))
-    critical = _critical(scores, decision, side="upper")
-    beyond = minimum_detectable_effect(_deviation(scores) or 0.0, evidence.n, level=gate.level, critical=critical)
-    return gate.tolerance + beyond
-
-
-def _critical(scores: FloatArray, decision: Decision, *, side: str) -> float | None:
-    """Standard errors between the mean and the deciding limit; None where scores do not vary."""
-    return observed_critical(scores, decision.interval(decision.decisive), side=side)
 
 
 def _deviation(values: FloatArray) -> float | None:
@@ -167,7 +135,7 @@ def plan_from_runs(
         mean_square=mean(differences**2),
         urisk=mean(scores),
         deviation=_deviation(scores),
-        decision=comparison.decision,
+        ruling=comparison.ruling if comparison.n > 1 else None,
     )
     return basis.plan(candidate.measure or baseline.measure, candidate.name, baseline.name, None, effects)
 
@@ -211,7 +179,7 @@ def plan_from_baseline(
         mean_square=mean_square,
         urisk=churn,
         deviation=deviation if n > 1 else None,
-        decision=decide(gate, Evidence.of(quantiles), alpha=gate.alpha) if n > 1 else None,
+        ruling=Ruling(gate, Evidence.of(quantiles)) if n > 1 else None,
     )
     return basis.plan(baseline.measure, None, baseline.name, correlation, effects)
 
@@ -246,7 +214,7 @@ class _Basis:
     mean_square: float
     urisk: float
     deviation: float | None
-    decision: Decision | None
+    ruling: Ruling | None
 
     def plan(
         self,
@@ -273,7 +241,7 @@ class _Basis:
             changes_needed=self.changes_needed,
             urisk=self.urisk,
             standard_deviation=self.deviation,
-            decisive=None if self.decision is None else self.decision.decisive,
+            decisive=None if self.ruling is None else self.ruling.decisive,
             critical=self.critical,
             cannot_fail=self.cannot_fail,
             minimum_detectable_effect=self.detectable(),
@@ -288,15 +256,13 @@ class _Basis:
         return self._critical("upper")
 
     def _critical(self, side: str) -> float | None:
-        if self.decision is None:
-            return None
-        return _critical(linear(self.differences, alpha=self.gate.alpha), self.decision, side=side)
+        return None if self.ruling is None else self.ruling.critical(side=side)
 
     @cached_property
     def changes_needed(self) -> int | None:
         """The fewest changed topics with which the gate can fail; None where not even all of them are enough.
 
-        Below ``fewest_changes`` the interval must agree with Student-t; from there on it decides alone.
+        Below ``min_changes`` the interval must agree with Student-t; from there on it decides alone.
         """
         n, level = self.differences.size, self.gate.level
         if n < 2:
@@ -304,7 +270,7 @@ class _Basis:
         student_t = next((m for m in range(1, n + 1) if not cannot_fail(m, n, level=level)), None)
         if self.gate.method == "student_t":
             return student_t
-        return min((m for m in (student_t, fewest_changes(level)) if m is not None and m <= n), default=None)
+        return min((m for m in (student_t, min_changes(level)) if m is not None and m <= n), default=None)
 
     @property
     def cannot_fail(self) -> bool:
@@ -348,8 +314,7 @@ class _Basis:
             return 0.0
         sizes = np.sort(np.abs(self.differences))[::-1]
         balanced = np.where(np.arange(sizes.size) % 2 == 0, -sizes, sizes)
-        decision = decide(gate, Evidence.of(balanced), alpha=gate.alpha)
-        critical = _critical(linear(balanced, alpha=gate.alpha), decision, side="upper")
+        critical = Ruling(gate, Evidence.of(balanced)).critical(side="upper")
         churn, deviation = _churn(gate.alpha, self.mean_size, self.mean_square)
         return power_of(-churn - gate.tolerance, deviation, sizes.size, level=gate.level, critical=critical)
 

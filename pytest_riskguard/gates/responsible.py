@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.evidence import Evidence, FloatArray
+from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic
 from pytest_riskguard.gates.sensitivity import LeftOut
 from pytest_riskguard.gates.summary import summarised
@@ -17,6 +16,7 @@ from pytest_riskguard.gates.tagged_topics import groups, slices, tagged
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import standard_error
+from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.risk.urisk import varies
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
@@ -29,7 +29,7 @@ def responsible_topics(
     A topic is flagged when its TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14
     Eq. 21). ``alone`` is the gate with each topic left out.
     """
-    alpha, weights, exceeded = comparison.gate.alpha, comparison.aligned.weights, collapsed(comparison)
+    alpha, weights, exceeded = comparison.gate.alpha, comparison.aligned.weights, comparison.collapsed
     losers, winners = topic_rows(
         comparison,
         parts=comparison.evidence.parts(alpha),

@@ -10,24 +10,13 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.gates.collapse import collapsed
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import (
-    Rule,
-    enough_topics,
-    holds_at_zero_too,
-    interval_margin,
-    limit_of,
-    margin,
-    passes,
-    rule_for,
-    rule_of,
-)
-from pytest_riskguard.gates.evidence import BoolArray, Evidence, FloatArray
+from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.power import detects_max_mde
+from pytest_riskguard.gates.ruling import Rule, Ruling, limit_of, margin_of, rule_for
 from pytest_riskguard.gates.verdict import Outcome
-from pytest_riskguard.inference import critical_value, interval, leave_one_out_upper
+from pytest_riskguard.inference import critical_value
+from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Intervals whose limits without each topic cost one pass over all of them.
@@ -83,50 +72,52 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
     n, failed = comparison.n, outcome == "fail"
     limits, none = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
     if comparison.gate.kind == "no_topic_collapse":
-        guilty = list(collapsed(comparison))
+        guilty = list(comparison.collapsed)
         none[guilty] = len(guilty) == 1
         return LeftOut(limits, none, failed)
-    if n - 1 < MIN_TOPICS or not comparison.enough_topics:
+    ruling = comparison.ruling
+    if n - 1 < MIN_TOPICS or not ruling.enough_topics:
         return LeftOut(limits, none, failed)
-    limits, lets_through = passes_without_each(comparison.gate, comparison.evidence, passing=not failed)
+    limits, lets_through = passes_without_each(ruling, passing=not failed)
     if failed and comparison.gate.max_mde is not None and np.any(lets_through):
-        lets_through &= _sees_enough(comparison, np.flatnonzero(lets_through))
+        lets_through &= _detects_max_mde(ruling, np.flatnonzero(lets_through))
     return LeftOut(limits, lets_through == failed if outcome in ("pass", "fail") else none, failed)
 
 
-def _sees_enough(comparison: Comparison, places: npt.NDArray[np.intp]) -> BoolArray:
+def _detects_max_mde(ruling: Ruling, places: npt.NDArray[np.intp]) -> BoolArray:
     """Whether the gate without each of some topics would pass, rather than say that it sees too little.
 
     Among many topics one makes no difference to that, and costs much to leave out: the answer is that of them all.
     """
-    gate, evidence = comparison.gate, comparison.evidence
-    if places.size * comparison.n > MOST_SEEN:
-        return np.full(comparison.n, detects_max_mde(gate, evidence))
-    enough = np.zeros(comparison.n, dtype=np.bool_)
-    enough[places] = [detects_max_mde(gate, evidence.without(int(place))) for place in places]
+    n = ruling.evidence.n
+    if places.size * n > MOST_SEEN:
+        return np.full(n, ruling.detects_max_mde)
+    enough = np.zeros(n, dtype=np.bool_)
+    enough[places] = [ruling.without(int(place)).detects_max_mde for place in places]
     return enough
 
 
-def passes_without_each(gate: Gate, evidence: Evidence, *, passing: bool) -> tuple[FloatArray, BoolArray]:
+def passes_without_each(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, BoolArray]:
     """Deciding limits without each topic, and whether the gate passes then.
 
     ``passing`` is what it says of all topics: so it does without those whose limits were not looked for, and where
     too few topics would be left.
     """
-    if evidence.weights is not None:
-        return _one_by_one(gate, evidence, passing=passing)
-    limits = _limits(gate, evidence, alpha=gate.alpha, passing=passing)
+    if ruling.evidence.weights is not None:
+        return _one_by_one(ruling, passing=passing)
+    gate = ruling.gate
+    limits = _limits(ruling, passing=passing)
     lets_through = _reached(gate, limits, otherwise=passing)
-    if holds_at_zero_too(gate, evidence) and np.any(lets_through):
-        lets_through &= _reached(gate, _limits(gate, evidence, alpha=0.0, passing=passing), otherwise=passing)
+    if ruling.asks_at_zero_too and np.any(lets_through):
+        lets_through &= _reached(gate, _limits(ruling.plain, passing=passing), otherwise=passing)
     if gate.on_churn == "warn" and gate.alpha > 0 and not np.all(lets_through):
-        lets_through |= _reached(gate, _limits(gate, evidence, alpha=0.0, passing=passing), otherwise=passing)
+        lets_through |= _reached(gate, _limits(ruling.plain, passing=passing), otherwise=passing)
     return limits, lets_through
 
 
 def _reached(gate: Gate, limits: FloatArray, *, otherwise: bool) -> BoolArray:
     """Which limits suffice; ``otherwise`` stands for those that are not known."""
-    margins = np.array([margin(gate, float(limit)) for limit in limits])
+    margins = np.array([margin_of(gate, float(limit)) for limit in limits])
     return np.where(np.isnan(limits), otherwise, margins >= 0)
 
 
@@ -138,41 +129,34 @@ def _affordable(likely: BoolArray, parts: FloatArray, rule: Rule, *, passing: bo
     return places[np.argsort(pull, kind="stable")[: max(ALONE, MOST_SCORES // costs)]]
 
 
-def _limits(gate: Gate, evidence: Evidence, *, alpha: float, passing: bool) -> FloatArray:
+def _limits(ruling: Ruling, *, passing: bool) -> FloatArray:
     """The deciding limit without each topic; NaN where it is not looked for."""
-    x = evidence.scores(alpha)
-    limits = np.full(x.size, np.nan)
-    has_moved, changed = evidence.moved(alpha), evidence.changed(alpha)
+    scores, evidence = ruling.scores, ruling.evidence
+    limits = np.full(scores.size, np.nan)
+    has_moved, changed = evidence.moved(ruling.alpha), evidence.changed(ruling.alpha)
     for moved in (True, False):  # leaving out a changed topic leaves one change fewer
-        rule = rule_for(gate, n_topics=evidence.n - 1, n_changed=changed - moved)
+        rule = rule_for(ruling.gate, n_topics=evidence.n - 1, n_changed=changed - moved)
         members = np.flatnonzero(has_moved == moved)
-        if members.size and (x.size > MOST_AT_ONCE or not {*rule.witnesses} <= {*SHARED}):
-            likely = _affordable(_near(gate, x, rule), x, rule, passing=passing)
-            members = np.intersect1d(members, np.union1d(likely, _extremes(x, rule)))
+        if members.size and (scores.size > MOST_AT_ONCE or not {*rule.witnesses} <= {*SHARED}):
+            likely = _affordable(_near(ruling, rule), scores, rule, passing=passing)
+            members = np.intersect1d(members, np.union1d(likely, _extremes(scores, rule)))
         if members.size:
-            each = [_witness(gate, x, method, members) for method in rule.witnesses]
-            limits[members] = np.min(each, axis=0) if rule.demand == "all" else np.max(each, axis=0)
+            limits[members] = ruling.limits_without_each(rule, members)
     return limits
 
 
-def _witness(gate: Gate, x: FloatArray, method: str, indices: npt.NDArray[np.intp]) -> FloatArray:
-    if gate.kind == "not_inferior":
-        return -leave_one_out_upper(-x, method=method, level=gate.level, indices=indices)
-    return leave_one_out_upper(x, method=method, level=gate.level, indices=indices)
-
-
-def _one_by_one(gate: Gate, evidence: Evidence, *, passing: bool) -> tuple[FloatArray, BoolArray]:
-    alphas = {gate.alpha, *([0.0] if gate.on_churn == "warn" or holds_at_zero_too(gate, evidence) else [])}
-    likely = np.any([_near_by_any_rule(gate, evidence, alpha=alpha) for alpha in sorted(alphas)], axis=0)
-    parts, rule = evidence.parts(gate.alpha), rule_of(gate, evidence, alpha=gate.alpha)
-    extremes = _extremes(parts, rule)
-    limits, lets_through = np.full(evidence.n, np.nan), np.full(evidence.n, passing)
-    for i in np.union1d(extremes, _affordable(likely, parts, rule, passing=passing)):
-        rest = evidence.without(int(i))
-        if enough_topics(rest):
-            rule = rule_of(gate, rest, alpha=gate.alpha)
-            limits[i] = _deciding(gate, rest.scores(gate.alpha), rule)
-            lets_through[i] = passes(gate, rest)
+def _one_by_one(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, BoolArray]:
+    rulings = [ruling]
+    if ruling.alpha > 0 and (ruling.gate.on_churn == "warn" or ruling.asks_at_zero_too):
+        rulings.append(ruling.plain)
+    likely = np.any([_near_by_any_rule(one) for one in rulings], axis=0)
+    n, parts = ruling.evidence.n, ruling.evidence.parts(ruling.alpha)
+    limits, lets_through = np.full(n, np.nan), np.full(n, passing)
+    for i in np.union1d(_extremes(parts, ruling.rule), _affordable(likely, parts, ruling.rule, passing=passing)):
+        rest = ruling.without(int(i))
+        if rest.enough_topics:
+            limits[i] = limit_of(rest.gate, rest.deciding)
+            lets_through[i] = rest.lets_through
     return limits, lets_through
 
 
@@ -184,30 +168,25 @@ def _extremes(parts: FloatArray, rule: Rule) -> npt.NDArray[np.intp]:
     return np.union1d(order[:ALONE], order[-ALONE:])
 
 
-def _near(gate: Gate, x: FloatArray, rule: Rule) -> BoolArray:
+def _near(ruling: Ruling, rule: Rule) -> BoolArray:
     """Which topics could carry the verdict at all.
 
     Those without which the limit would come to the bound, if it moved ``NEAR`` times as far as the mean does and as
     one topic fewer makes the interval wider.
     """
-    mean, limit = math.fsum(x) / x.size, _deciding(gate, x, rule)
-    shifts = (np.abs(x - mean) + abs(limit - mean)) / (x.size - 1)
-    return np.asarray(NEAR * shifts >= abs(limit + gate.tolerance))
+    scores = ruling.scores
+    mean, limit = math.fsum(scores) / scores.size, limit_of(ruling.gate, ruling.deciding_by(rule))
+    shifts = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
+    return np.asarray(NEAR * shifts >= abs(limit + ruling.gate.tolerance))
 
 
-def _near_by_any_rule(gate: Gate, evidence: Evidence, *, alpha: float) -> BoolArray:
+def _near_by_any_rule(ruling: Ruling) -> BoolArray:
     """The same where leaving out a heavy topic may bring in another rule; all topics where two rules disagree."""
-    x = evidence.scores(alpha)
-    rules = rule_of(gate, evidence, alpha=alpha), rule_for(gate, n_topics=evidence.n, n_changed=0)
-    if len({margin(gate, _deciding(gate, x, rule)) >= 0 for rule in rules}) > 1:
-        return np.ones(evidence.n, dtype=np.bool_)
-    return np.asarray(np.any([_near(gate, x, rule) for rule in rules], axis=0))
-
-
-def _deciding(gate: Gate, x: FloatArray, rule: Rule) -> float:
-    """The limit that decides by this rule."""
-    limits = {method: limit_of(gate, interval(x, method=method, level=gate.level)) for method in rule.witnesses}
-    return limits[rule.decisive(limits)]
+    gate, n = ruling.gate, ruling.evidence.n
+    rules = ruling.rule, rule_for(gate, n_topics=n, n_changed=0)
+    if len({margin_of(gate, limit_of(gate, ruling.deciding_by(rule))) >= 0 for rule in rules}) > 1:
+        return np.ones(n, dtype=np.bool_)
+    return np.asarray(np.any([_near(ruling, rule) for rule in rules], axis=0))
 
 
 #: Above this alpha a candidate that still passes is said to pass at any: a loss then counts a million times.
@@ -222,7 +201,7 @@ TRIED = 16
 ALPHA_STAR_WIDTH = 1e-4
 
 
-def flip_set(gate: Gate, topics: tuple[str, ...], evidence: Evidence) -> tuple[str, ...] | None:
+def flip_set(ruling: Ruling, topics: tuple[str, ...]) -> tuple[str, ...] | None:
     """Topics removed by contribution, most harmful first, until the gate passes.
 
     Greedy, so an upper bound on the smallest such set. Empty for a gate that passes; None when it does not pass
@@ -231,17 +210,17 @@ def flip_set(gate: Gate, topics: tuple[str, ...], evidence: Evidence) -> tuple[s
     every topic removed the rest says less, so a gate may pass without some topics and fail again without more: where
     removing all that may go does not help, the numbers that Student-t likes best are tried.
     """
-    parts = evidence.parts(gate.alpha)
+    parts = ruling.evidence.parts(ruling.alpha)
     order = np.argsort(np.round(parts, 12), kind="stable")  # equal losses go by topic, whatever their rounding
-    most = evidence.n - MIN_TOPICS
+    most = ruling.evidence.n - MIN_TOPICS
 
     def passes_without(count: int) -> bool:
-        return passes(gate, evidence.without(order[:count]))
+        return ruling.without(order[:count]).lets_through
 
-    if passes_without(0):
+    if ruling.lets_through:
         return ()
     fails_at, passes_at = 0, most + 1
-    reached = _reached_by_student_t(gate, evidence.scores(gate.alpha)[order], most)
+    reached = _reached_by_student_t(ruling.gate, ruling.scores[order], most)
     guess, stride = (int(np.argmax(reached >= 0)) + 1 if np.any(reached >= 0) else max(most, 1)), 1
     while passes_at - fails_at > 1:
         if passes_without(guess):
@@ -275,7 +254,7 @@ def _half(gate: Gate, n: int) -> float:
     return -critical if gate.kind == "not_inferior" else critical
 
 
-def alpha_star(gate: Gate, evidence: Evidence) -> float | Literal["any"] | None:
+def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
     """The largest alpha up to which the candidate passes the gate's own interval rule.
 
     None for a loss (it fails even at alpha 0), ``"any"`` when it passes at every alpha up to 2^20; None too for the
@@ -285,8 +264,9 @@ def alpha_star(gate: Gate, evidence: Evidence) -> float | Literal["any"] | None:
     """
 
     def margin(alpha: float) -> float:
-        return interval_margin(gate, evidence, alpha=alpha)
+        return (ruling.plain if alpha == 0 else ruling.at(alpha)).margin
 
+    gate, evidence = ruling.gate, ruling.evidence
     if evidence.kind != "linear":
         return None
     at_zero = margin(0.0)
@@ -294,7 +274,7 @@ def alpha_star(gate: Gate, evidence: Evidence) -> float | Literal["any"] | None:
         return None
     if not (np.any(evidence.differences < -ROUNDING_ERROR) or np.any(evidence.noise < -ROUNDING_ERROR)):
         return "any"
-    guess = _alpha_star_by_student_t(gate, evidence)
+    guess = _alpha_star_by_student_t(ruling)
     low, at_low = 0.0, at_zero
     high, growth = (guess, 1.25) if guess is not None else (0.25, 4.0)
     while (at_high := margin(high)) >= 0:
@@ -331,19 +311,19 @@ def _passing_digits(alpha: float, margin: Callable[[float], float]) -> float:
     return fewer if margin(fewer) >= 0 else alpha
 
 
-def _alpha_star_by_student_t(gate: Gate, evidence: Evidence) -> float | None:
+def _alpha_star_by_student_t(ruling: Ruling) -> float | None:
     """Where Student-t's limit first falls below the bound, to a few percent; None where it never does.
 
     Trade-off scores are straight lines in alpha.
     """
     grid = np.geomspace(2.0**-6, MAX_ALPHA, 512)
-    plain = evidence.scores(0.0)
-    slopes = evidence.scores(1.0) - plain
+    gate, plain = ruling.gate, ruling.plain.scores
+    slopes = ruling.at(1.0).scores - plain
     order = np.lexsort((slopes, plain))
     plain, slopes = plain[order], slopes[order]
     means = np.mean(plain) + grid * np.mean(slopes)
     spread = np.cov(plain, slopes)
     variances = spread[0, 0] + 2 * grid * spread[0, 1] + grid**2 * spread[1, 1]
-    half = _half(gate, evidence.n) * np.sqrt(np.maximum(variances, 0) / evidence.n)
+    half = _half(gate, plain.size) * np.sqrt(np.maximum(variances, 0) / plain.size)
     fails = means + half < -gate.tolerance
     return float(grid[int(np.argmax(fails))]) if np.any(fails) else None

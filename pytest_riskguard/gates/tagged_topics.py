@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
-
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -18,13 +11,13 @@ import numpy.typing as npt
 
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.decision import enough_topics, rule_of
-from pytest_riskguard.gates.evidence import BoolArray, Evidence, FloatArray
+from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.findings import Slice, TopicGroup
 from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky
-from pytest_riskguard.gates.significance import p_value_of
-from pytest_riskguard.inference import holm, interval
+from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.inference import holm
 from pytest_riskguard.risk import counts
+from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: A tag with more values than this divides nothing: it is a text for each topic, such as a URL, a date, a note.
@@ -145,7 +138,7 @@ def _slice(comparison: Comparison, each: Tagged, gate: Gate | None, flagged: Boo
     evidence, aligned, alpha = comparison.evidence.only(each.places), comparison.aligned, comparison.gate.alpha
     ours, theirs = aligned.candidate.values[each.places], aligned.baseline.values[each.places]
     tally = counts(ours, theirs)
-    lower, upper, p_value = _tested(gate, evidence) if gate is not None else (None, None, None)
+    lower, upper, p_value = _tested(Ruling(gate, evidence)) if gate is not None else (None, None, None)
     return Slice(
         tag=each.tag,
         value=each.value,
@@ -166,11 +159,8 @@ def _slice(comparison: Comparison, each: Tagged, gate: Gate | None, flagged: Boo
     )
 
 
-def _tested(gate: Gate, evidence: Evidence) -> tuple[float | None, float | None, float | None]:
+def _tested(ruling: Ruling) -> tuple[float | None, float | None, float | None]:
     """Limits and p-value by the gate's rule; none for too few topics."""
-    if not enough_topics(evidence):
+    if not ruling.enough_topics:
         return None, None, None
-    rule, x = rule_of(gate, evidence, alpha=gate.alpha), evidence.scores(gate.alpha)
-    intervals = {method: interval(x, method=method, level=gate.level) for method in rule.witnesses}
-    decisive = intervals[rule.decisive({method: found.upper for method, found in intervals.items()})]
-    return decisive.lower, decisive.upper, p_value_of(gate, evidence)
+    return ruling.deciding.lower, ruling.deciding.upper, ruling.p_value

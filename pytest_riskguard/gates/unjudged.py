@@ -13,7 +13,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.evaluation.unjudged import Unjudged, Variant, depth_of, scores_of, unjudged
 from pytest_riskguard.gates.findings import IfJudged, Judgements, UnjudgedTopic
-from pytest_riskguard.gates.judge import compare, outcome_of
+from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.verdict import Notice, Outcome
 
@@ -79,8 +79,8 @@ class Rejudged:
         affected = [topic for topic, documents in relevant.items() if documents]
         values = scores_of(self.measure, (v for topic in affected for v in self._variants(topic, relevant[topic])))
         candidate, baseline = (_changed(scores, affected, values[side::2]) for side, scores in enumerate(self.scores))
-        comparison = compare(self.gate, candidate, baseline, topics=self.topics)
-        return comparison.evidence.estimate(self.gate.alpha), outcome_of(comparison)
+        comparison = rule(self.gate, candidate, baseline, topics=self.topics)
+        return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
 
     def effects(self, gap: Unjudged) -> dict[str, float]:
         """How much each document of a topic, alone relevant, would move the topic's difference."""

@@ -26,10 +26,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.stats import skew
 
-from pytest_riskguard.gates.decision import ROUNDING_ERROR, enough_topics, interval_passes, margin, rule_for
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.ruling import Ruling, margin_of, rule_for
 from pytest_riskguard.inference import intervals, sign_flip
+from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: The tables, which docs/explanation/calibration.md shows and the tests read.
 TABLES = Path(__file__).resolve().parents[2] / "docs" / "data" / "calibration"
@@ -260,7 +261,7 @@ def gate_fails(d: Matrix, limits: dict[str, tuple[np.ndarray, np.ndarray]]) -> n
     for column, changed in enumerate(np.count_nonzero(np.abs(d) > ROUNDING_ERROR, axis=0)):
         rule = rule_for(gate, n_topics=d.shape[0], n_changed=int(changed))
         upper = {method: float(limits[method][1][column]) for method in rule.witnesses}
-        fails[column] = not margin(gate, upper[rule.decisive(upper)]) >= 0
+        fails[column] = not margin_of(gate, upper[rule.decisive(upper)]) >= 0
     return fails
 
 
@@ -400,10 +401,10 @@ def weigh_topics(cell: Weighted) -> WeightedRates:
         d = study(rng, (cell.n,)) * (rng.random(cell.n) >= 0.2)
         evidence = Evidence(d, np.zeros((0, cell.n)), rng.lognormal(0.0, cell.spread, cell.n))
         sizes.append(evidence.effective)
-        if enough_topics(evidence):
+        if Ruling(gate, evidence).enough_topics:
             found = intervals(evidence.scores(0), methods=("student_t", "bca"), level=LEVEL)
-            alone = [not margin(gate, interval.upper) >= 0 for interval in found]
-            fails.append((*alone, not interval_passes(gate, evidence, alpha=0)))
+            alone = [not margin_of(gate, interval.upper) >= 0 for interval in found]
+            fails.append((*alone, not Ruling(gate, evidence, alpha=0).passes))
     rates = np.mean(fails, axis=0)
     return WeightedRates(float(np.median(sizes)), len(fails) / cell.simulations, *map(float, rates))
 

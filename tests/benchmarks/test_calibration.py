@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from pytest_riskguard import check
-from pytest_riskguard.gates.decision import passes
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.kinds import NotSignificantlyRisky
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import interval
 from tests.benchmarks import calibration
 from tests.benchmarks.calibration import METHODS, STUDY, TABLES, Cell, Truth, simulate
@@ -215,8 +215,8 @@ def test_whole_gates_are_those_of_the_package(n):
     }
     for column, differences in enumerate(d.T):
         evidence = Evidence(differences, np.zeros((0, n)))
-        assert passes(gate_of("g", alpha=5), evidence) is not bool(fails[5][column])
-        assert passes(gate_of("g", alpha=5, on_churn="warn"), evidence) is not bool(
+        assert Ruling(NotSignificantlyRisky("g", alpha=5), evidence).lets_through is not bool(fails[5][column])
+        assert Ruling(NotSignificantlyRisky("g", alpha=5, on_churn="warn"), evidence).lets_through is not bool(
             fails[5][column] & fails[0][column]
         )
     scores = {f"t{i:02d}": 0.5 + value for i, value in enumerate(d[:, 0])}

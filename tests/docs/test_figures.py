@@ -7,7 +7,7 @@ import pytest
 from pytest_riskguard.baselines import names, store
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, text_files
-from pytest_riskguard.gates import decision, kinds, notices, sensitivity
+from pytest_riskguard.gates import kinds, notices, ruling, sensitivity
 from pytest_riskguard.gates.pool import notices as pool_notices
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
 from pytest_riskguard.inference._bootstrap import enumeration, fft_law
@@ -17,13 +17,13 @@ from pytest_riskguard.rounding import ROUNDING_ERROR
 from tests.docs.pages import DOCS
 
 STATED = [
-    ("explanation/rules.md", "With 10 to 24 topics", (decision.MIN_TOPICS, decision.FEW_TOPICS - 1) == (10, 24)),
-    ("explanation/rules.md", "Fewer than 10 topics: `inconclusive`", decision.MIN_TOPICS == 10),
+    ("explanation/rules.md", "With 10 to 24 topics", (kinds.MIN_TOPICS, ruling.FEW_TOPICS - 1) == (10, 24)),
+    ("explanation/rules.md", "Fewer than 10 topics: `inconclusive`", kinds.MIN_TOPICS == 10),
     ("explanation/rules.md", "within 1e-12 of that counts as having reached it", ROUNDING_ERROR == 1e-12),
     (
         "explanation/rules.md",
         "At level 0.95 m is 6, at 0.999 it is 11",
-        (decision.fewest_changes(0.95), decision.fewest_changes(0.999)) == (6, 11),
+        (ruling.min_changes(0.95), ruling.min_changes(0.999)) == (6, 11),
     ),
     (
         "explanation/rules.md",
@@ -52,7 +52,7 @@ STATED = [
         "Gates with fewer than 50 topics at an alpha above 1",
         (pool_notices.ENOUGH_TOPICS, pool_notices.MODEST_ALPHA) == (50, 1),
     ),
-    ("how-to/read-a-failure.md", "With fewer than 6 changed", decision.fewest_changes(0.95) == 6),
+    ("how-to/read-a-failure.md", "With fewer than 6 changed", ruling.min_changes(0.95) == 6),
     ("reference/files.md", "from -1000 to 1000", text_files.MAX_GRADE == 1000),
     (
         "reference/files.md",

@@ -11,7 +11,7 @@ from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.kinds import NotInferior, NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.sensitivity import passes_without_each
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear, smooth
@@ -182,15 +182,19 @@ def test_replicates_on_other_topics_are_incomparable():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_leaving_out_each_topic_with_noise_and_weights_is_the_gate_on_the_rest(seed):
-    from pytest_riskguard.gates.decision import passes
+    from pytest_riskguard.gates.ruling import Ruling
 
     rng = np.random.default_rng(seed)
     noise = rng.normal(0, 0.05, (2, 30)) if seed % 2 else np.zeros((0, 30))
     weights = rng.uniform(1, 5, 30) if seed >= 2 else None
     evidence = Evidence(rng.normal(-0.04, 0.15, 30), noise, weights)
-    for gate in (gate_of("g"), gate_of("g", kind="not_inferior", tolerance=0.15), gate_of("g", method="basic")):
-        expected = [passes(gate, evidence.without(i)) for i in range(30)]
-        _, found = passes_without_each(gate, evidence, passing=passes(gate, evidence))
+    for gate in (
+        NotSignificantlyRisky("g"),
+        NotInferior("g", tolerance=0.15),
+        NotSignificantlyRisky("g", method="basic"),
+    ):
+        expected = [Ruling(gate, evidence.without(i)).lets_through for i in range(30)]
+        _, found = passes_without_each(Ruling(gate, evidence), passing=Ruling(gate, evidence).lets_through)
         assert found.tolist() == expected
 
 

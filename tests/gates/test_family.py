@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates.family import in_families
-from pytest_riskguard.gates.judge import compare, judge
+from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.significance import decision_p_value
 from tests.gates.conftest import pair
 
 
@@ -17,7 +16,7 @@ def family_of(seed: int, correction: str, *, size: int = 8, level: float = 0.95,
     rng = np.random.default_rng(seed)
     gates = [gate_of(f"g{i}", alpha=float(i % 3), level=level, on_churn=on_churn) for i in range(size)]
     pairs = [pair(rng.normal(-0.06 * (i % 4) / 3, 0.15, int(rng.integers(12, 80)))) for i in range(size)]
-    p_values = [decision_p_value(compare(gate, *both)) for gate, both in zip(gates, pairs, strict=True)]
+    p_values = [rule(gate, *both).p_value for gate, both in zip(gates, pairs, strict=True)]
     families = in_families(gates, p_values, correction=correction)
     return p_values, [
         judge(gate, *both, family=family) for gate, both, family in zip(gates, pairs, families, strict=True)
@@ -79,8 +78,7 @@ def test_holm_keeps_the_chance_of_any_false_alarm_at_the_level():
     any_alone = any_corrected = 0
     for _ in range(200):
         p_values = [
-            decision_p_value(compare(gate_of("g", alpha=0, method="student_t"), *pair(rng.normal(0, 0.1, 30))))
-            for _ in range(6)
+            rule(gate_of("g", alpha=0, method="student_t"), *pair(rng.normal(0, 0.1, 30))).p_value for _ in range(6)
         ]
         families = in_families([gate_of("g")] * 6, p_values, correction="holm")
         any_alone += any(p <= 0.05 for p in p_values)

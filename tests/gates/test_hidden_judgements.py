@@ -22,7 +22,7 @@ from pytest_riskguard.evaluation import Qrels, TopicScores, read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
 from pytest_riskguard.evaluation.unjudged import scores_of
-from pytest_riskguard.gates.judge import compare, outcome_of
+from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.unjudged import Rejudged, judge_next
 from tests.gates.runs import as_qrels
@@ -81,7 +81,7 @@ class Case:
         return ours, theirs
 
     def outcome(self, qrels: Qrels) -> str:
-        return outcome_of(compare(GATE, *self.scores(qrels)))
+        return rule(GATE, *self.scores(qrels)).answer[0]
 
     def judged_until_restored(self, lists: Callable[[Rejudged], Pairs]) -> int | None:
         """After how many judgements the full verdict is there to stay; None where it is not, in the end.
@@ -100,7 +100,7 @@ class Case:
                 if grades[topic][document] > 0:  # what is not relevant was scored as such
                     values = scores_of(MEASURE, ((grades[topic], run.ranking(topic)) for run in self.runs))
                     scores = tuple(_changed(side, place[topic], v) for side, v in zip(scores, values, strict=True))
-                    state = outcome_of(compare(GATE, *scores)) == wanted
+                    state = rule(GATE, *scores).answer[0] == wanted
                 right.append(state)
         if not right or not right[-1]:
             return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.decision import decide, rule_for
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.ruling import Ruling, rule_for
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence, pair
@@ -80,9 +80,9 @@ def test_few_changes_or_topics_need_both_witnesses():
     assert rule_for(gate(), n_topics=20, n_changed=20).witnesses == ("bca", "student_t")
     d = np.zeros(100)
     d[:3] = -0.2
-    decision = decide(gate(tolerance=0.013), evidence(d), alpha=0)
-    lower = {i.method: i.lower for i in decision.intervals}
-    assert lower[decision.decisive] == min(lower["bca"], lower["student_t"])
+    ruling = Ruling(gate(tolerance=0.013), evidence(d), alpha=0)
+    lower = {i.method: i.lower for i in ruling.intervals}
+    assert lower[ruling.decisive] == min(lower["bca"], lower["student_t"])
     assert "few_changed_topics" in codes(judge(gate(tolerance=0.05), *pair(d)))
 
 

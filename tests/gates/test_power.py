@@ -207,9 +207,9 @@ def test_the_chance_that_churn_alone_fails_holds_for_normal_differences(method: 
 
 
 def planned_fails(gate: Gate, baseline: np.ndarray, differences: np.ndarray) -> bool:
-    from pytest_riskguard.gates.decision import interval_passes
+    from pytest_riskguard.gates.ruling import Ruling
 
-    return not interval_passes(gate, Evidence.of(differences), alpha=gate.alpha)
+    return not Ruling(gate, Evidence.of(differences)).passes
 
 
 def test_the_closer_the_candidate_the_smaller_the_effect_that_is_seen() -> None:

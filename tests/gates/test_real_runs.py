@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.decision import decide
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.ruling import Ruling
 from tests.gates.conftest import Scored, evidence
 
 
@@ -96,9 +96,9 @@ def test_pairs_of_cranfield_runs_fall_into_the_classes_that_were_counted(cranfie
             d = scores[candidate].values - scores[baseline].values
             if candidate == baseline or np.count_nonzero(np.abs(d) > 1e-12) < 6:
                 continue
-            if decide(gate, evidence(d), alpha=1).passes:
+            if Ruling(gate, evidence(d), alpha=1).passes:
                 found["pass"] += 1
-            elif decide(gate, evidence(d), alpha=0).passes:
+            elif Ruling(gate, evidence(d)).plain.passes:
                 found["churn"] += 1
                 up += d.mean() > 0
             else:

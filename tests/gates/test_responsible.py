@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.decision import interval_passes, passes
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.gates.sensitivity import alpha_star, flip_set
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence, pair
@@ -24,8 +24,8 @@ def test_the_flip_set_is_the_first_number_of_worst_topics_without_which_the_gate
     d = rng.normal(-0.06, 0.1, n) * (rng.random(n) < rng.choice([0.3, 1.0]))
     gate = gate_of("g", alpha=1, level=float(rng.choice([0.8, 0.95])))
     order = np.argsort(linear(d, alpha=1), kind="stable")
-    counts = [k for k in range(n - 10 + 1) if passes(gate, evidence(np.delete(d, order[:k])))]
-    found = flip_set(gate, names(n), evidence(d))
+    counts = [k for k in range(n - 10 + 1) if Ruling(gate, evidence(np.delete(d, order[:k]))).lets_through]
+    found = flip_set(Ruling(gate, evidence(d)), names(n))
     assert found == (tuple(names(n)[i] for i in order[: counts[0]]) if counts else None)
 
 
@@ -38,36 +38,36 @@ def test_the_flip_set_of_a_gate_that_fails_again_without_more_topics_is_found(se
     d[: int(rng.integers(1, 3))] -= 0.4
     gate = gate_of("g", kind="not_inferior", alpha=0, tolerance=float(rng.choice([0.03, 0.05, 0.07])))
     order = np.argsort(d, kind="stable")
-    counts = [k for k in range(n - 10 + 1) if passes(gate, evidence(np.delete(d, order[:k])))]
-    found = flip_set(gate, names(n), evidence(d))
+    counts = [k for k in range(n - 10 + 1) if Ruling(gate, evidence(np.delete(d, order[:k]))).lets_through]
+    found = flip_set(Ruling(gate, evidence(d)), names(n))
     assert (None if found is None else len(found)) in (counts or [None])
 
 
 def test_a_long_flip_set_is_as_short():
     rng = np.random.default_rng(5)
     d = rng.normal(-0.05, 0.1, 300)
-    gate = gate_of("g", alpha=1)
-    found = flip_set(gate, names(300), evidence(d))
+    gate = NotSignificantlyRisky("g", alpha=1)
+    found = flip_set(Ruling(gate, evidence(d)), names(300))
     assert found is not None
     assert len(found) > 32
     order = np.argsort(linear(d, alpha=1), kind="stable")
-    assert passes(gate, evidence(np.delete(d, order[: len(found)])))
-    assert not passes(gate, evidence(np.delete(d, order[: len(found) - 1])))
+    assert Ruling(gate, evidence(np.delete(d, order[: len(found)]))).lets_through
+    assert not Ruling(gate, evidence(np.delete(d, order[: len(found) - 1]))).lets_through
 
 
 def test_a_gate_that_passes_needs_no_topic_removed():
-    assert flip_set(gate_of("g"), names(30), evidence(np.full(30, 0.1))) == ()
+    assert flip_set(Ruling(NotSignificantlyRisky("g"), evidence(np.full(30, 0.1))), names(30)) == ()
 
 
 def test_a_loss_everywhere_has_no_flip_set():
-    assert flip_set(gate_of("g"), names(60), evidence(np.linspace(-0.2, -0.1, 60))) is None
+    assert flip_set(Ruling(NotSignificantlyRisky("g"), evidence(np.linspace(-0.2, -0.1, 60))), names(60)) is None
 
 
 def test_the_flip_set_heeds_on_churn():
     rng = np.random.default_rng(11)
     d = np.concatenate([rng.normal(0.0, 0.1, 100), [-0.9] * 8])
-    warn, fail = gate_of("g", alpha=5, on_churn="warn"), gate_of("g", alpha=5)
-    first, second = flip_set(warn, names(108), evidence(d)), flip_set(fail, names(108), evidence(d))
+    warn, fail = NotSignificantlyRisky("g", alpha=5, on_churn="warn"), NotSignificantlyRisky("g", alpha=5)
+    first, second = flip_set(Ruling(warn, evidence(d)), names(108)), flip_set(Ruling(fail, evidence(d)), names(108))
     assert first is not None
     assert second is None or len(first) < len(second)
 
@@ -82,7 +82,7 @@ def test_a_topic_flips_the_verdict_when_the_gate_passes_without_it(seed):
     differences = candidate.values - baseline.values
     verdict = judge(gate, candidate, baseline)
     for topic in verdict.responsible_topics:
-        without = passes(gate, evidence(np.delete(differences, int(topic.topic[1:]))))
+        without = Ruling(gate, evidence(np.delete(differences, int(topic.topic[1:])))).lets_through
         assert topic.flips_verdict == (verdict.outcome == "fail" and without)
 
 
@@ -90,22 +90,22 @@ def test_a_topic_flips_the_verdict_when_the_gate_passes_without_it(seed):
 def test_alpha_star_passes_and_a_thousandth_more_fails(seed):
     rng = np.random.default_rng(seed)
     d = rng.normal(0.02, 0.1, 80)
-    gate = gate_of("g", alpha=1)
-    star = alpha_star(gate, evidence(d))
+    gate = NotSignificantlyRisky("g", alpha=1)
+    star = alpha_star(Ruling(gate, evidence(d)))
     assert isinstance(star, float)
-    assert interval_passes(gate, evidence(d), alpha=star)
-    assert not interval_passes(gate, evidence(d), alpha=1.001 * star)
+    assert Ruling(gate, evidence(d), alpha=star).passes
+    assert not Ruling(gate, evidence(d), alpha=1.001 * star).passes
 
 
 def test_alpha_star_of_a_loss_is_none_and_without_losses_any():
-    assert alpha_star(gate_of("g"), evidence(np.linspace(-0.2, -0.1, 40))) is None
-    assert alpha_star(gate_of("g"), evidence(np.linspace(0.1, 0.2, 40))) == "any"
+    assert alpha_star(Ruling(NotSignificantlyRisky("g"), evidence(np.linspace(-0.2, -0.1, 40)))) is None
+    assert alpha_star(Ruling(NotSignificantlyRisky("g"), evidence(np.linspace(0.1, 0.2, 40)))) == "any"
 
 
 def test_alpha_star_is_any_where_few_losses_can_never_be_significant():
     d = np.zeros(50)
     d[:3] = [-0.5, -0.4, 0.1]
-    assert alpha_star(gate_of("g"), evidence(d)) == "any"
+    assert alpha_star(Ruling(NotSignificantlyRisky("g"), evidence(d))) == "any"
 
 
 def test_queries_of_the_topics_come_along():
@@ -127,8 +127,8 @@ def test_equal_losses_are_taken_out_in_the_order_of_topics():
     rng = np.random.default_rng(2)
     d = np.round(rng.normal(-0.1, 0.2, 60), 1)
     noisy = d + rng.normal(0, 1e-16, 60)
-    gate = gate_of("g", alpha=1)
-    assert flip_set(gate, names(60), evidence(d)) == flip_set(gate, names(60), evidence(noisy))
+    gate = NotSignificantlyRisky("g", alpha=1)
+    assert flip_set(Ruling(gate, evidence(d)), names(60)) == flip_set(Ruling(gate, evidence(noisy)), names(60))
 
 
 def test_the_one_topic_far_out_is_found_to_carry_the_verdict():
@@ -136,7 +136,7 @@ def test_the_one_topic_far_out_is_found_to_carry_the_verdict():
     gate = gate_of("g", alpha=1)
     verdict = judge(gate, *pair(d, level=0.95))
     assert verdict.outcome == "fail"
-    assert passes(gate, evidence(d[:-1]))
+    assert Ruling(gate, evidence(d[:-1])).lets_through
     assert [topic.topic for topic in verdict.responsible_topics if topic.flips_verdict] == ["t00060"]
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.gates import sensitivity as left_out
-from pytest_riskguard.gates.decision import decide, limit_of, passes
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
+from pytest_riskguard.gates.ruling import Ruling, limit_of
 from pytest_riskguard.gates.sensitivity import passes_without_each
 from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import pair, topic_scores
@@ -42,13 +42,13 @@ def test_a_limit_without_a_topic_is_that_of_the_gate_on_the_others(gate, law, we
     rng = np.random.default_rng([*law.encode(), weighted])
     n = 26
     evidence = Evidence(differences(rng, n, law), np.zeros((0, n)), rng.uniform(1, 4, n) if weighted else None)
-    limits, lets_through = passes_without_each(gate, evidence, passing=passes(gate, evidence))
+    limits, lets_through = passes_without_each(Ruling(gate, evidence), passing=Ruling(gate, evidence).lets_through)
     known = np.flatnonzero(np.isfinite(limits))
     assert known.size >= 5
     for i in known:
-        decision = decide(gate, evidence.without(int(i)), alpha=gate.alpha)
-        assert limits[i] == pytest.approx(limit_of(gate, decision.interval(decision.decisive)), abs=1e-9)
-    assert lets_through.tolist() == [passes(gate, evidence.without(i)) for i in range(n)]
+        deciding = Ruling(gate, evidence.without(int(i))).deciding
+        assert limits[i] == pytest.approx(limit_of(gate, deciding), abs=1e-9)
+    assert lets_through.tolist() == [Ruling(gate, evidence.without(i)).lets_through for i in range(n)]
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_a_limit_without_a_topic_is_that_of_the_gate_on_the_others(gate, law, we
 def test_without_a_topic_the_rule_is_that_for_one_topic_fewer(n, changed):
     d = np.zeros(n)
     d[:changed] = np.random.default_rng(n).exponential(0.1, changed) - 0.2
-    gate, evidence = gate_of("g", alpha=1), Evidence(d, np.zeros((0, n)))
-    limits, _ = passes_without_each(gate, evidence, passing=passes(gate, evidence))
+    gate, evidence = NotSignificantlyRisky("g", alpha=1), Evidence(d, np.zeros((0, n)))
+    limits, _ = passes_without_each(Ruling(gate, evidence), passing=Ruling(gate, evidence).lets_through)
     witnesses = set()
     for i in range(changed):
-        decision = decide(gate, evidence.without(i), alpha=1)
-        witnesses.add(decision.decisive)
-        assert limits[i] == pytest.approx(limit_of(gate, decision.interval(decision.decisive)), abs=1e-9)
+        deciding = Ruling(gate, evidence.without(i)).deciding
+        witnesses.add(deciding.method)
+        assert limits[i] == pytest.approx(limit_of(gate, deciding), abs=1e-9)
     assert "student_t" in witnesses
 
 
@@ -75,7 +75,7 @@ def at_the_bound(seed: int, gate: Gate, *, n: int = 30) -> np.ndarray:
     low, high = -0.5, 0.5
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (low, middle) if passes(gate, Evidence.of(d + middle)) else (middle, high)
+        low, high = (low, middle) if Ruling(gate, Evidence.of(d + middle)).lets_through else (middle, high)
     return d + (low + high) / 2 + rng.choice([-0.004, -0.001, 0.001, 0.004])
 
 
@@ -96,7 +96,7 @@ def test_pivotal_topics_are_those_whose_removal_gives_the_other_verdict(seed, ga
     verdict = judge(gate, candidate, baseline)
     assert verdict.outcome in ("pass", "fail")
     evidence = Evidence.of(candidate.values - baseline.values)
-    others = [passes(gate, evidence.without(i)) for i in range(d.size)]
+    others = [Ruling(gate, evidence.without(i)).lets_through for i in range(d.size)]
     expected = {f"t{i:05d}" for i, other in enumerate(others) if other != (verdict.outcome == "pass")}
     assert {*pivots(verdict)} == expected
     if verdict.outcome == "fail":
@@ -119,15 +119,15 @@ def test_a_failure_that_would_be_inconclusive_without_a_topic_does_not_hang_on_i
 
 @pytest.mark.parametrize("weighted", [True, False])
 def test_where_not_all_can_be_paid_for_the_most_harmful_are_looked_at(weighted, monkeypatch):
-    gate = gate_of("g", alpha=1, method="basic")
-    d = next(d for d in (at_the_bound(s, gate) for s in range(20)) if not passes(gate, Evidence.of(d)))
+    gate = NotSignificantlyRisky("g", alpha=1, method="basic")
+    d = next(d for d in (at_the_bound(s, gate) for s in range(20)) if not Ruling(gate, Evidence.of(d)).lets_through)
     weights = np.ones(d.size) if weighted else None
     evidence = Evidence(d, np.zeros((0, d.size)), weights)
-    _, all_told = passes_without_each(gate, evidence, passing=False)
+    _, all_told = passes_without_each(Ruling(gate, evidence), passing=False)
     assert np.count_nonzero(all_told) > 1
     monkeypatch.setattr(left_out, "MOST_SCORES", 0)
     monkeypatch.setattr(left_out, "ALONE", 1)
-    _, told = passes_without_each(gate, evidence, passing=False)
+    _, told = passes_without_each(Ruling(gate, evidence), passing=False)
     assert np.flatnonzero(told).tolist() == [int(np.argmin(d))]
 
 
@@ -141,10 +141,10 @@ def test_with_very_many_topics_only_those_that_matter_are_looked_at(seed, monkey
     gate = gate_of("g", alpha=1)
     d = at_the_bound(seed, gate, n=60)
     evidence = Evidence(d, np.zeros((0, d.size)))
-    passing = passes(gate, evidence)
-    limits, lets_through = passes_without_each(gate, evidence, passing=passing)
+    passing = Ruling(gate, evidence).lets_through
+    limits, lets_through = passes_without_each(Ruling(gate, evidence), passing=passing)
     monkeypatch.setattr(left_out, "MOST_AT_ONCE", 50)
-    fewer, the_same = passes_without_each(gate, evidence, passing=passing)
+    fewer, the_same = passes_without_each(Ruling(gate, evidence), passing=passing)
     known = np.isfinite(fewer)
     assert np.count_nonzero(known) >= 20
     np.testing.assert_allclose(fewer[known], limits[known], atol=1e-12)

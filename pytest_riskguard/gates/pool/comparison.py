@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,10 +14,11 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, on_one_list
-from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.comparison import Answer, Comparison
 from pytest_riskguard.gates.kinds import ANY, MEDIAN, MIN_TOPICS, Gate, NotSignificantlyRisky
-from pytest_riskguard.gates.pool.decision import Test, tests_of
-from pytest_riskguard.inference import PoolInference, pool_inference, replicates_for
+from pytest_riskguard.gates.pool.ruling import ReferenceRuling, rulings_of
+from pytest_riskguard.gates.ruling import detects_max_mde
+from pytest_riskguard.inference import PoolInference, minimum_detectable_effect, pool_inference, replicates_for
 from pytest_riskguard.risk import expected_scores, georisk
 from pytest_riskguard.risk.checks import FloatArray
 
@@ -210,17 +212,17 @@ class PoolComparison:
         return self._inferences[0]
 
     @cached_property
-    def tests(self) -> tuple[Test, ...]:
+    def rulings(self) -> tuple[ReferenceRuling, ...]:
         """Against each reference, at the gate's alpha."""
-        return self._tests(self._inferences[0], self.gate.alpha)
+        return self._rulings(self._inferences[0], self.gate.alpha)
 
     @cached_property
-    def plain(self) -> tuple[Test, ...]:
+    def plain(self) -> tuple[ReferenceRuling, ...]:
         """The same at alpha 0."""
-        return self._tests(self._inferences[1], 0.0)
+        return self._rulings(self._inferences[1], 0.0)
 
-    def _tests(self, inference: PoolInference, alpha: float) -> tuple[Test, ...]:
-        return tests_of(
+    def _rulings(self, inference: PoolInference, alpha: float) -> tuple[ReferenceRuling, ...]:
+        return rulings_of(
             self.gate,
             [inference.difference(reference=reference.row, alpha=alpha) for reference in self.references],
             changed=self.changed,
@@ -233,32 +235,67 @@ class PoolComparison:
         """Whether the candidate is let through: at its alpha, or at alpha 0 where churn only warns."""
         if not self.enough_topics:
             return False
-        return all(test.passes for test in self.tests) or (self.gate.on_churn == "warn" and not self.loses)
+        return all(ruling.passes for ruling in self.rulings) or (self.gate.on_churn == "warn" and not self.loses)
 
     @property
     def loses(self) -> bool:
         """Whether the same gate fails at alpha 0."""
-        return not all(test.passes for test in self.plain)
+        return not all(ruling.passes for ruling in self.plain)
 
     @property
     def p_value(self) -> float | None:
         """The smallest ``1 - level`` at which the gate fails; None for too few topics."""
         if not self.enough_topics:
             return None
-        p = min(test.adjusted_p_value for test in self.tests)
+        p = min(ruling.adjusted_p_value for ruling in self.rulings)
         if self.gate.on_churn == "fail":
             return p
-        return max(p, min(test.adjusted_p_value for test in self.plain))
+        return max(p, min(ruling.adjusted_p_value for ruling in self.plain))
 
     @cached_property
     def deciding(self) -> int:
         """Which reference the verdict is about: one that is failed, at alpha 0 too if there is one; most clearly."""
 
         def key(i: int) -> tuple[bool, bool, float, float]:
-            test, plain = self.tests[i], self.plain[i]
-            return test.passes, plain.passes and not test.passes, test.p_value, test.decision.margin
+            ruling, plain = self.rulings[i], self.plain[i]
+            return ruling.passes, plain.passes and not ruling.passes, ruling.p_value, ruling.margin
 
         return min(range(len(self.references)), key=key)
+
+    @property
+    def ruling(self) -> ReferenceRuling:
+        """That against this reference."""
+        return self.rulings[self.deciding]
+
+    @cached_property
+    def minimum_detectable_effect(self) -> float | None:
+        """The smallest fall of GeoRisk, tolerance included, that fails the gate with 80 % power, by the jackknife.
+
+        Where churn is let through only a fall at alpha 0 fails the gate, so that is planned. None for too few topics.
+        """
+        if not self.enough_topics:
+            return None
+        ruling = (self.plain if self.gate.on_churn == "warn" else self.rulings)[self.deciding]
+        error = ruling.difference.standard_error
+        if error == 0:
+            return self.gate.tolerance
+        critical = max((ruling.deciding.upper - ruling.difference.estimate) / error, 0.0)
+        return self.gate.tolerance + minimum_detectable_effect(
+            error * math.sqrt(self.n), self.n, level=ruling.level, critical=critical
+        )
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The outcome, and the reason where it is no pass."""
+        if not self.enough_topics:
+            return "inconclusive", "too_few_topics"
+        if not self.passes:
+            return "fail", "loss" if self.loses else "churn"
+        if self.vanished:
+            return "inconclusive", "too_weak"
+        if self.gate.max_mde is None or detects_max_mde(self.gate, self.minimum_detectable_effect):
+            return "pass", None
+        return "inconclusive", "too_weak"
 
     @property
     def reference(self) -> Reference:

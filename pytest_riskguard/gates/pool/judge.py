@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -32,8 +31,7 @@ from pytest_riskguard.gates.pool.responsible import (
     with_explanation,
     without_each,
 )
-from pytest_riskguard.gates.verdict import Outcome, TopicCounts, Verdict, digests, refused, unanswered
-from pytest_riskguard.inference import minimum_detectable_effect
+from pytest_riskguard.gates.verdict import TopicCounts, Verdict, digests, refused, unanswered
 from pytest_riskguard.risk import georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray
 
@@ -111,25 +109,9 @@ def judge_pool(
     return replace(verdict, exhibits=pool_exhibits(comparison, comparison.reference, tags=tags))
 
 
-def pool_p_value(
-    gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores], *, together: int = 1
-) -> float | None:
-    """The smallest ``1 - level`` at which the gate fails; None for too few topics.
-
-    Raises
-    ------
-    DataError
-        The systems cannot be compared.
-    ValueError
-        As ``judge_pool``.
-    """
-    return PoolComparison(gate, candidate, baselines, together=together).p_value
-
-
 def _verdict(comparison: PoolComparison, question: Verdict, *, alphas: Sequence[float], rescored: bool) -> Verdict:
     reference = comparison.reference
-    power = _power(comparison)
-    outcome, reason = _outcome(comparison, power)
+    outcome, reason = comparison.answer
     failed = outcome == "fail"
     alone, parts = without_each(comparison, failed=failed), contributions(comparison, reference)
     losers, winners = responsible_topics(comparison, reference, parts, alone)
@@ -144,42 +126,10 @@ def _verdict(comparison: PoolComparison, question: Verdict, *, alphas: Sequence[
         intervals=_intervals(comparison),
         responsible_topics=losers,
         flagged_wins=winners,
-        power=power,
+        power=Power(minimum_detectable_effect=comparison.minimum_detectable_effect),
         pool=_figures(comparison, alphas) if judged else None,
     )
     return with_explanation(verdict, comparison, reference, parts, alone)
-
-
-def _outcome(comparison: PoolComparison, power: Power) -> tuple[Outcome, str | None]:
-    if not comparison.enough_topics:
-        return "inconclusive", "too_few_topics"
-    if not comparison.passes:
-        return "fail", "loss" if comparison.loses else "churn"
-    if comparison.vanished:
-        return "inconclusive", "too_weak"
-    wanted, seen = comparison.gate.max_mde, power.minimum_detectable_effect
-    if wanted is not None and not (seen is not None and seen <= wanted):
-        return "inconclusive", "too_weak"
-    return "pass", None
-
-
-def _power(comparison: PoolComparison) -> Power:
-    """The fall of GeoRisk below its tolerance that the gate would have failed for, 4 times of 5, by the jackknife.
-
-    Where churn is let through only a fall at alpha 0 fails the gate, so that is planned.
-    """
-    if not comparison.enough_topics:
-        return Power()
-    gate = comparison.gate
-    test = (comparison.plain if gate.on_churn == "warn" else comparison.tests)[comparison.deciding]
-    decision, error = test.decision, test.difference.standard_error
-    if error == 0:
-        return Power(minimum_detectable_effect=gate.tolerance)
-    critical = (decision.interval(decision.decisive).upper - test.difference.estimate) / error
-    seen = minimum_detectable_effect(
-        error * math.sqrt(comparison.n), comparison.n, level=test.level, critical=max(critical, 0.0)
-    )
-    return Power(minimum_detectable_effect=gate.tolerance + seen)
 
 
 def _topics(comparison: PoolComparison, reference: Reference) -> TopicCounts:
@@ -193,7 +143,7 @@ def _topics(comparison: PoolComparison, reference: Reference) -> TopicCounts:
 
 def _estimates(comparison: PoolComparison, reference: Reference, *, failed: bool) -> Estimates:
     gate = comparison.gate
-    difference = comparison.tests[comparison.deciding].difference if comparison.enough_topics else None
+    difference = comparison.ruling.difference if comparison.enough_topics else None
     return replace(
         paired_estimates(comparison.pair(reference)),
         decision_p_value=comparison.p_value,
@@ -212,10 +162,10 @@ def _by_name(comparison: PoolComparison, values: FloatArray) -> Mapping[str, flo
 def _intervals(comparison: PoolComparison) -> tuple[ReportedInterval, ...]:
     if not comparison.enough_topics:
         return ()
-    decision = comparison.tests[comparison.deciding].decision
+    ruling = comparison.ruling
     return tuple(
-        ReportedInterval(i.method, i.level, i.lower, i.upper, decisive=i.method == decision.decisive)
-        for i in decision.intervals
+        ReportedInterval(i.method, i.level, i.lower, i.upper, decisive=i.method == ruling.decisive)
+        for i in ruling.intervals
     )
 
 
@@ -240,17 +190,16 @@ def _figures(comparison: PoolComparison, alphas: Sequence[float]) -> PoolFigures
 
 
 def _against(comparison: PoolComparison, place: int) -> AgainstReference:
-    test = comparison.tests[place]
-    decisive = test.decision.interval(test.decision.decisive)
+    ruling = comparison.rulings[place]
     return AgainstReference(
         reference=comparison.references[place].name,
-        georisk_difference=test.difference.estimate,
-        lower=decisive.lower,
-        upper=decisive.upper,
-        level=test.level,
-        p_value=test.p_value,
-        adjusted_p_value=test.adjusted_p_value,
-        passes=test.passes,
+        georisk_difference=ruling.difference.estimate,
+        lower=ruling.deciding.lower,
+        upper=ruling.deciding.upper,
+        level=ruling.level,
+        p_value=ruling.p_value,
+        adjusted_p_value=ruling.adjusted_p_value,
+        passes=ruling.passes,
     )
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pytest_riskguard.gates.decision import FEW_TOPICS, fewest_changes, own_method
 from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison
+from pytest_riskguard.gates.ruling import FEW_TOPICS, min_changes, own_method
 from pytest_riskguard.gates.verdict import NAMES, Notice
 from pytest_riskguard.pool_study import yardstick_fit
 from pytest_riskguard.risk import looks_like_percent
@@ -50,11 +50,11 @@ def _about_the_data(comparison: PoolComparison, *, rescored: bool) -> Iterator[N
 def _about_the_evidence(comparison: PoolComparison) -> Iterator[Notice]:
     gate, n = comparison.gate, comparison.n
     place = comparison.deciding
-    test, changed = comparison.tests[place], comparison.changed[place]
+    changed = comparison.changed[place]
     name = comparison.references[place].name
     if changed == 0:
         yield Notice("no_variation", f"no topic differs from {name}")
-    elif changed < fewest_changes(test.level):
+    elif changed < min_changes(comparison.ruling.level):
         topics = comparison.candidate.topics
         moved = [topics[i] for i in (comparison.pair(comparison.reference).differences != 0).nonzero()[0]]
         text = f"only {changed} of {n} topics differ from {name} ({', '.join(moved)})"
@@ -69,18 +69,18 @@ def _about_the_evidence(comparison: PoolComparison) -> Iterator[Notice]:
 
 
 def _about_the_answer(comparison: PoolComparison) -> Iterator[Notice]:
-    gate, decision = comparison.gate, comparison.tests[comparison.deciding].decision
-    if comparison.passes and not all(test.passes for test in comparison.tests):
+    gate, ruling = comparison.gate, comparison.ruling
+    if comparison.passes and not all(one.passes for one in comparison.rulings):
         yield Notice("churn", "fails at this alpha only because losses weigh more; on_churn: warn lets it through")
     own = own_method(gate)
-    limits = {method: decision.interval(method).upper for method in dict.fromkeys((own, "student_t"))}
-    says = {method: decision.margins[method] >= 0 for method in limits}
+    limits = {method: ruling.interval(method).upper for method in dict.fromkeys((own, "student_t"))}
+    says = {method: ruling.margin_by(method) >= 0 for method in limits}
     if says[own] != says["student_t"]:
         word = {True: "passes", False: "fails"}
         yield Notice(
             "methods_disagree",
             f"by Student-t it {word[says['student_t']]} (upper limit {limits['student_t']:+.3g}), by {NAMES[own]} it "
-            f"{word[says[own]]} ({limits[own]:+.3g}); {NAMES[decision.decisive]} decided",
+            f"{word[says[own]]} ({limits[own]:+.3g}); {NAMES[ruling.decisive]} decided",
         )
     yield from _about_the_reference(comparison)
     if comparison.vanished:

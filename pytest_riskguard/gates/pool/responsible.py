@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison, Reference
-from pytest_riskguard.gates.pool.decision import Test
+from pytest_riskguard.gates.pool.ruling import ReferenceRuling
 from pytest_riskguard.gates.responsible import explained, topic_rows
 from pytest_riskguard.gates.sensitivity import LeftOut
 from pytest_riskguard.gates.verdict import Verdict
@@ -115,24 +115,23 @@ def without_each(comparison: PoolComparison, *, failed: bool) -> LeftOut:
     limits, flips = np.full(comparison.n, np.nan), np.zeros(comparison.n, dtype=np.bool_)
     if not failed or comparison.n - 1 < MIN_TOPICS:
         return LeftOut(limits, flips, failed)
-    near = _near(comparison.tests, comparison.n)
+    near = _near(comparison.rulings, comparison.n)
     if comparison.gate.on_churn == "warn":
         near |= _near(comparison.plain, comparison.n)
     for i in np.flatnonzero(near):
         rest = comparison.without(np.array([i]))
-        decision = rest.tests[rest.deciding].decision
-        limits[i], flips[i] = decision.interval(decision.decisive).upper, rest.passes
+        limits[i], flips[i] = rest.ruling.deciding.upper, rest.passes
     return LeftOut(limits, flips, failed)
 
 
-def _near(tests: Sequence[Test], n: int) -> npt.NDArray[np.bool_]:
-    """Topics without which all of the tests that fail might pass."""
+def _near(rulings: Sequence[ReferenceRuling], n: int) -> npt.NDArray[np.bool_]:
+    """Topics without which all of the rulings that fail might pass."""
     near = np.ones(n, dtype=np.bool_)
-    for test in tests:
-        if not test.passes:
-            shifts = np.abs(test.difference.left_out - test.difference.estimate)
-            width = abs(test.decision.margin - test.difference.estimate) / (n - 1)
-            near &= test.decision.margin + NEAR * (shifts + width) >= 0
+    for ruling in rulings:
+        if not ruling.passes:
+            shifts = np.abs(ruling.difference.left_out - ruling.difference.estimate)
+            width = abs(ruling.margin - ruling.difference.estimate) / (n - 1)
+            near &= ruling.margin + NEAR * (shifts + width) >= 0
     return near
 
 

@@ -14,7 +14,7 @@ from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.findings import Family
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.pool.comparison import PoolComparison
-from pytest_riskguard.gates.pool.judge import judge_pool, pool_p_value
+from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.responsible import contributions
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import replicates_for
@@ -67,7 +67,7 @@ def test_the_estimates_are_those_of_the_kernels():
 @pytest.mark.parametrize("on_churn", ["fail", "warn"])
 def test_a_gate_fails_exactly_where_its_p_value_says_so(seed, on_churn):
     pool = systems(seed, shift=-0.05)
-    p = pool_p_value(gate(alpha=5.0, on_churn=on_churn), pool[0], pool[1:])
+    p = PoolComparison(gate(alpha=5.0, on_churn=on_churn), pool[0], pool[1:]).p_value
     assert p is not None
     for level in (0.5, 0.8):
         assert passes(pool, alpha=5.0, level=level, on_churn=on_churn) == (p > 1 - level)
@@ -337,7 +337,7 @@ def test_every_gate_of_a_family_can_still_fail():
     pool[0] = topic_scores("s0", pool[0].values * 0.01)
     for reference, together in (("any", 6), (None, 40)):
         asked = gate(reference=reference, level=0.99)
-        p = pool_p_value(asked, pool[0], pool[1:], together=together)
+        p = PoolComparison(asked, pool[0], pool[1:], together=together).p_value
         assert p is not None
         family = in_families([asked] * together, [p] * together, correction="holm")[0]
         assert family is not None

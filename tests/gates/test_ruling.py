@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.decision import (
-    decide,
-    fewest_changes,
-    interval_passes,
-    margin,
-    passes,
-    rule_for,
-)
-from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
+from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of, min_changes, rule_for
 from pytest_riskguard.gates.sensitivity import passes_without_each
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear
@@ -21,8 +14,8 @@ from tests.gates.conftest import evidence
 
 
 @pytest.mark.parametrize(("level", "changes"), [(0.95, 6), (0.999, 11), (0.9, 5), (0.5, 2)])
-def test_fewest_changes_follow_the_sign_flip_law(level, changes):
-    assert fewest_changes(level) == changes
+def test_min_changes_follow_the_sign_flip_law(level, changes):
+    assert min_changes(level) == changes
 
 
 @pytest.mark.parametrize(
@@ -45,24 +38,24 @@ def test_the_rule_for_a_comparison_of_this_size(method, n, changed, witnesses, d
 
 def test_below_25_topics_the_lower_of_both_limits_decides():
     d = np.array([0.1, 0.05, -0.02, 0.2, 0.15, -0.3, 0.02, 0.01, 0.04, 0.03, -0.01, 0.02])
-    decision = decide(gate_of("g"), evidence(d), alpha=1)
-    upper = {i.method: i.upper for i in decision.intervals}
-    assert upper[decision.decisive] == min(upper["bca"], upper["student_t"])
+    ruling = Ruling(NotSignificantlyRisky("g"), evidence(d))
+    upper = {i.method: i.upper for i in ruling.intervals}
+    assert upper[ruling.decisive] == min(upper["bca"], upper["student_t"])
 
 
 def test_with_few_changes_the_higher_limit_decides():
     d = np.zeros(100)
     d[:5] = -0.001
-    decision = decide(gate_of("g"), evidence(d), alpha=1)
-    upper = {i.method: i.upper for i in decision.intervals}
-    assert upper[decision.decisive] == max(upper["bca"], upper["student_t"])
+    ruling = Ruling(NotSignificantlyRisky("g"), evidence(d))
+    upper = {i.method: i.upper for i in ruling.intervals}
+    assert upper[ruling.decisive] == max(upper["bca"], upper["student_t"])
 
 
 def test_a_limit_within_1e_12_of_the_bound_has_reached_it():
     d = np.full(30, -0.1)
-    assert decide(gate_of("g", tolerance=0.1), evidence(d), alpha=0).passes
-    assert decide(gate_of("g", tolerance=0.1 - 1e-13), evidence(d), alpha=0).passes
-    assert not decide(gate_of("g", tolerance=0.1 - 1e-9), evidence(d), alpha=0).passes
+    assert Ruling(NotSignificantlyRisky("g", tolerance=0.1), evidence(d)).plain.passes
+    assert Ruling(NotSignificantlyRisky("g", tolerance=0.1 - 1e-13), evidence(d)).plain.passes
+    assert not Ruling(NotSignificantlyRisky("g", tolerance=0.1 - 1e-9), evidence(d)).plain.passes
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -72,8 +65,9 @@ def test_the_short_way_to_the_verdict_is_the_long_one(seed, method):
     n = int(rng.integers(10, 60))
     d = np.round(rng.normal(0, 0.2, n), 3) * (rng.random(n) < rng.choice([0.1, 0.5, 1.0]))
     for alpha in (0.0, 0.3, 1.0, 5.0):
-        gate = gate_of("g", method=method, alpha=alpha)
-        assert interval_passes(gate, evidence(d), alpha=alpha) == decide(gate, evidence(d), alpha=alpha).passes
+        gate = NotSignificantlyRisky("g", method=method, alpha=alpha)
+        limit = limit_of(gate, Ruling(gate, evidence(d)).deciding)
+        assert Ruling(gate, evidence(d)).passes == (margin_of(gate, limit) >= 0)
 
 
 @pytest.mark.parametrize("on_churn", ["fail", "warn"])
@@ -86,24 +80,25 @@ def test_leaving_out_each_topic_is_the_gate_on_one_topic_fewer(seed, on_churn):
         d[rng.permutation(n)[: n - 7]] = 0  # seven changes: leaving one out of them leaves six, below none
     if seed == 6:
         d[np.flatnonzero(d)[0]] = 0  # six changes: leaving one out makes them few
-    gate = gate_of("g", alpha=1, on_churn=on_churn)
-    expected = [passes(gate, evidence(np.delete(d, i))) for i in range(n)]
-    _, found = passes_without_each(gate, evidence(d), passing=passes(gate, evidence(d)))
-    assert found.tolist() == expected
+    gate = NotSignificantlyRisky("g", alpha=1, on_churn=on_churn)
+    expected = [Ruling(gate, evidence(np.delete(d, i))).lets_through for i in range(n)]
+    ruling = Ruling(gate, evidence(d))
+    _, lets_through = passes_without_each(ruling, passing=ruling.lets_through)
+    assert lets_through.tolist() == expected
 
 
 @pytest.mark.parametrize("limit", [float("nan"), float("inf"), float("-inf")])
 def test_a_limit_that_is_no_number_never_passes(limit):
-    assert not margin(gate_of("g"), limit) >= 0
+    assert not margin_of(NotSignificantlyRisky("g"), limit) >= 0
 
 
 def test_method_decides_alone_when_it_is_named():
     rng = np.random.default_rng(3)
     d = rng.normal(0.02, 0.2, 50)
     for method in ("student_t", "basic", "percentile", "bca"):
-        decision = decide(gate_of("g", method=method), evidence(d), alpha=1)
-        assert decision.decisive == method
-        assert decision.interval(method).upper == interval(linear(d, alpha=1), method=method).upper
+        ruling = Ruling(NotSignificantlyRisky("g", method=method), evidence(d))
+        assert ruling.decisive == method
+        assert ruling.interval(method).upper == interval(linear(d, alpha=1), method=method).upper
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.judge import compare, judge, outcome_of
-from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.significance import decision_p_value
+from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
 from tests.gates.conftest import pair
 
 LEVELS = (0.3, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 0.9999)
@@ -26,10 +25,10 @@ def test_the_gate_fails_at_a_level_exactly_where_p_has_been_reached(seed, method
         d[rng.permutation(n)[: n - int(rng.integers(3, 12))]] = 0.0
     for alpha in (0.0, 1.0, 5.0):
         base = {"alpha": alpha, "method": method, "on_churn": on_churn, "tolerance": 0.01 * (seed % 3)}
-        p = decision_p_value(compare(gate_of("g", **base), *pair(d)))
+        p = rule(NotSignificantlyRisky("g", **base), *pair(d)).p_value
         for level in LEVELS:
             if not math.isclose(p, 1 - level, rel_tol=1e-6):
-                outcome = outcome_of(compare(gate_of("g", level=level, **base), *pair(d)))
+                outcome, _ = rule(NotSignificantlyRisky("g", level=level, **base), *pair(d)).answer
                 assert (outcome == "fail") == (p <= 1 - level), (alpha, level, p)
 
 
@@ -44,4 +43,4 @@ def test_the_verdict_carries_it_for_risk_gates_of_ten_topics_only():
 
 
 def test_nothing_changed_never_fails():
-    assert decision_p_value(compare(gate_of("g"), *pair(np.zeros(30)))) == 1.0
+    assert rule(NotSignificantlyRisky("g"), *pair(np.zeros(30))).p_value == 1.0

@@ -1,0 +1,331 @@
+"""The rule of judgement: which interval decides, where its limit lies, and whether it reaches the bound.
+
+Whatever depends on a limit asks a ``Ruling``: the verdict itself, loss or churn (the ruling at alpha 0), alpha*, the
+topics without which the verdict flips, slices, families (its p-value), charts and power. Nothing else computes one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
+from pytest_riskguard.inference import (
+    Interval,
+    cannot_fail,
+    intervals,
+    leave_one_out_upper,
+    observed_critical,
+    power,
+    upper_p_value,
+)
+from pytest_riskguard.risk import mean_test
+from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.rounding import ROUNDING_ERROR
+
+#: Below this many topics BCa and Student-t must both pass: no method covers well there.
+FEW_TOPICS = 25
+#: Intervals that every verdict reports, cheapest first; the studentized one only where it decides.
+REPORTED = ("student_t", "basic", "percentile", "bca")
+
+
+def min_changes(level: float) -> int:
+    """How many changed topics a gate needs before its interval alone may fail it.
+
+    With m changed topics the sign-flip law has 2^m outcomes, so below ``ceil(-log2((1 - level)/2))`` changes not
+    even all of them lost would be significant: 6 at 0.95, 11 at 0.999.
+    """
+    return math.ceil(-math.log2((1 - level) / 2))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How limits are combined for this many topics and changes: all of them must reach the bound, or any."""
+
+    witnesses: tuple[str, ...]
+    demand: str
+
+    def decisive(self, limits: dict[str, float]) -> str:
+        """The witness whose limit decides: the lowest where all must reach the bound, else the highest."""
+        choose = min if self.demand == "all" else max
+        return choose(self.witnesses, key=lambda method: limits[method])
+
+
+def rule_for(gate: Gate, *, n_topics: int, n_changed: int, uneven: bool = False, level: float | None = None) -> Rule:
+    """The rule of judgement for a comparison of this size.
+
+    Few changes come first, and weights that leave few topics: no interval alone may then answer yes to "significantly
+    risky?" or "shown to be not inferior?", so the gate's method and Student-t must agree. Then ``auto``: BCa alone
+    from 25 topics, with Student-t below. ``level`` is the gate's own unless it is given.
+    """
+    both = (own_method(gate), "student_t") if own_method(gate) != "student_t" else ("student_t",)
+    if uneven or n_changed < min_changes(gate.level if level is None else level):
+        return Rule(both, "all" if gate.side == "lower" else "any")
+    if gate.method == "auto" and n_topics < FEW_TOPICS:
+        return Rule(both, "all")
+    return Rule((own_method(gate),), "all")
+
+
+def own_method(gate: Gate) -> str:
+    """The interval that decides where nothing else is said: BCa for ``auto``."""
+    return "bca" if gate.method == "auto" else gate.method
+
+
+def limit_of(gate: Gate, interval: Interval) -> float:
+    """The limit that the gate's question is about."""
+    return interval.lower if gate.side == "lower" else interval.upper
+
+
+def margin_of(gate: Gate, limit: float) -> float:
+    """How far a limit is from the bound: at least 0 exactly where it suffices, in units of the measure.
+
+    An upper limit must reach the bound, a lower one must lie above it. NaN for a limit that says nothing, so that a
+    condition written as what must hold fails.
+    """
+    if not math.isfinite(limit):
+        return math.nan
+    return limit + gate.tolerance + (-ROUNDING_ERROR if gate.side == "lower" else ROUNDING_ERROR)
+
+
+def detects_max_mde(gate: Gate, effect: float | None) -> bool:
+    """Whether a gate that finds nothing may pass: its minimum detectable effect is no larger than ``max_mde``."""
+    return gate.max_mde is None or (effect is not None and effect <= gate.max_mde)
+
+
+def p_by_rule(
+    gate: Gate, p_of: Callable[[str], float], *, n_topics: int, n_changed: int, uneven: bool = False
+) -> float:
+    """The smallest ``1 - level`` at which the rule fails, from the p-values of the intervals it looks at.
+
+    The rule is followed through all levels: with m changed topics a gate needs both witnesses to fail as long as
+    ``1 - level`` is below 2^(1 - m), and its own afterwards. ``p_of`` gives the p-value of one method; the others are
+    as ``rule_for`` takes them.
+    """
+    own = p_of(own_method(gate))
+    if gate.method == "student_t":
+        return own
+    if uneven:
+        return max(own, p_of("student_t"))
+    either = gate.method == "auto" and n_topics < FEW_TOPICS  # each of the two witnesses alone may fail the gate
+    enough_changes = 2.0 ** (1 - n_changed)
+    if not either and own >= enough_changes:
+        return own
+    student = p_of("student_t")
+    alone = min(own, student) if either else own
+    return min(max(alone, enough_changes), max(own, student))
+
+
+class Ruling:
+    """What the rule says of the evidence at one alpha; each interval is computed once, when it is first needed.
+
+    Parameters
+    ----------
+    gate : Gate
+        What is asked, at the level that decides.
+    evidence : Evidence
+    alpha : float, optional
+        The gate's own unless it is given.
+    """
+
+    def __init__(self, gate: Gate, evidence: Evidence, *, alpha: float | None = None) -> None:
+        self.gate, self.evidence = gate, evidence
+        self.alpha = gate.alpha if alpha is None else alpha
+        self._intervals: dict[str, Interval] = {}
+
+    def at(self, alpha: float) -> Ruling:
+        """The same at another alpha."""
+        return self if alpha == self.alpha else Ruling(self.gate, self.evidence, alpha=alpha)
+
+    @cached_property
+    def plain(self) -> Ruling:
+        """The same at alpha 0, where a loss counts like a win: what fails here is a loss, not churn."""
+        return self.at(0.0)
+
+    def without(self, places: npt.NDArray[np.intp] | int) -> Ruling:
+        """The same with topics left out."""
+        return Ruling(self.gate, self.evidence.without(places), alpha=self.alpha)
+
+    def only(self, places: npt.NDArray[np.intp]) -> Ruling:
+        """The same on these topics alone."""
+        return Ruling(self.gate, self.evidence.only(places), alpha=self.alpha)
+
+    @cached_property
+    def scores(self) -> FloatArray:
+        """The vector that every interval is computed from."""
+        return self.evidence.scores(self.alpha)
+
+    @cached_property
+    def changes(self) -> int:
+        """Changed topics, as many as would count the same if they all had the same weight."""
+        return self.evidence.effective_changes(self.alpha)
+
+    @cached_property
+    def rule(self) -> Rule:
+        """Which intervals are witnesses, and whether all of them must reach the bound."""
+        return rule_for(self.gate, n_topics=self.evidence.n, n_changed=self.changes, uneven=self.evidence.uneven)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether there is a mean with a limit: no interval has a single topic, or a question about single topics."""
+        return self.evidence.n > 1 and self.gate.side is not None
+
+    def interval(self, method: str) -> Interval:
+        """The interval of this method."""
+        return self._computed((method,))[0]
+
+    @property
+    def intervals(self) -> tuple[Interval, ...]:
+        """All that a verdict reports."""
+        if not self.has_intervals:
+            return ()
+        return self._computed(tuple(dict.fromkeys((*REPORTED, *self.rule.witnesses))))
+
+    def _computed(self, methods: tuple[str, ...]) -> tuple[Interval, ...]:
+        missing = [method for method in methods if method not in self._intervals]
+        if missing:
+            self._intervals |= {i.method: i for i in intervals(self.scores, methods=missing, level=self.gate.level)}
+        return tuple(self._intervals[method] for method in methods)
+
+    def deciding_by(self, rule: Rule) -> Interval:
+        """The interval that decides by a rule, which need not be this ruling's own."""
+        limits = {i.method: limit_of(self.gate, i) for i in self._computed(rule.witnesses)}
+        return self._intervals[rule.decisive(limits)]
+
+    @cached_property
+    def deciding(self) -> Interval:
+        """The interval whose limit decides."""
+        return self.deciding_by(self.rule)
+
+    @property
+    def decisive(self) -> str:
+        """The method of that interval."""
+        return self.deciding.method
+
+    @cached_property
+    def margin(self) -> float:
+        """How far the rule is from its bound: at least 0 exactly where it is met, in units of the measure.
+
+        The cheapest witness is looked at first, and no other where it settles the answer.
+        """
+        if not self.has_intervals:
+            return math.nan
+        margins = []
+        for method in sorted(self.rule.witnesses, key=lambda m: m != "student_t"):
+            margins.append(margin_of(self.gate, limit_of(self.gate, self.interval(method))))
+            if (margins[-1] >= 0) == (self.rule.demand == "any"):
+                return margins[-1]
+        return min(margins) if self.rule.demand == "all" else max(margins)
+
+    @property
+    def passes(self) -> bool:
+        """Whether the rule is met at this alpha."""
+        return self.margin >= 0
+
+    @property
+    def asks_at_zero_too(self) -> bool:
+        """Whether the rule must be met at alpha 0 as well.
+
+        A loss that counts more cannot turn a failure into a pass, save where the baseline's noise, which counts more
+        too, is taken off.
+        """
+        return self.evidence.noisy and self.alpha > 0
+
+    @property
+    def holds(self) -> bool:
+        """Whether the rule is met at this alpha, and at alpha 0 where that is asked too."""
+        return self.passes and (not self.asks_at_zero_too or self.plain.passes)
+
+    @property
+    def lets_through(self) -> bool:
+        """Whether the gate lets these differences through, churn that only warns included."""
+        if not self.enough_topics:
+            return False
+        if self.gate.on_churn == "fail":
+            return (not self.asks_at_zero_too or self.plain.passes) and self.passes
+        return (self.passes and not self.asks_at_zero_too) or self.plain.passes
+
+    @property
+    def enough_topics(self) -> bool:
+        """Whether there are topics enough for any interval, their weights considered."""
+        return self.evidence.effective >= MIN_TOPICS - ROUNDING_ERROR
+
+    @property
+    def few_changes(self) -> bool:
+        """Whether so few topics changed, their weights considered, that no interval alone may answer."""
+        return self.changes < min_changes(self.gate.level)
+
+    @cached_property
+    def cannot_fail(self) -> bool:
+        """Whether no values of this many changed topics would fail the gate; never claimed of weighted topics."""
+        changed = self.evidence.changed(self.alpha)
+        if changed == 0 or self.evidence.n < 2 or self.evidence.weights is not None:
+            return False
+        return cannot_fail(changed, self.evidence.n, level=self.gate.level)
+
+    @cached_property
+    def p_value(self) -> float:
+        """The smallest ``1 - level`` at which the gate fails, by the very rule that decides it.
+
+        Where churn only warns the gate must fail at alpha 0 too; where the baseline's noise is taken off it fails at
+        alpha 0 or at its own.
+        """
+        if self.asks_at_zero_too:
+            plain = self.plain._p_value_here
+            return min(self._p_value_here, plain) if self.gate.on_churn == "fail" else plain
+        if self.gate.on_churn == "fail" or self.alpha == 0:
+            return self._p_value_here
+        return max(self._p_value_here, self.plain._p_value_here)
+
+    @cached_property
+    def _p_value_here(self) -> float:
+        """That of the rule at this alpha alone."""
+        bound = -self.gate.tolerance - ROUNDING_ERROR
+        return p_by_rule(
+            self.gate,
+            lambda method: upper_p_value(self.scores, method=method, bound=bound),
+            n_topics=self.evidence.n,
+            n_changed=self.changes,
+            uneven=self.evidence.uneven,
+        )
+
+    def critical(self, *, side: str) -> float | None:
+        """Standard errors from the mean to a limit of the deciding interval; None where scores do not vary."""
+        return observed_critical(self.scores, self.deciding, side=side)
+
+    @cached_property
+    def deviation(self) -> float:
+        """Of the scores over topics, divisor n - 1."""
+        return (mean_test(self.scores).standard_error or 0.0) * math.sqrt(self.evidence.n)
+
+    @cached_property
+    def minimum_detectable_effect(self) -> float | None:
+        """The smallest loss, tolerance included, that fails the gate with 80 % power; None where nothing can.
+
+        Of URisk; of the mean difference where churn only warns, for then nothing less fails the gate.
+        """
+        tested = self.plain if self.gate.on_churn == "warn" else self
+        if not self.has_intervals or self.cannot_fail:
+            return None
+        return self.gate.tolerance + power.minimum_detectable_effect(
+            tested.deviation, self.evidence.n, level=self.gate.level, critical=tested.critical(side="upper")
+        )
+
+    @property
+    def detects_max_mde(self) -> bool:
+        """Whether a gate that finds nothing may pass."""
+        return self.gate.max_mde is None or detects_max_mde(self.gate, self.minimum_detectable_effect)
+
+    def limits_without_each(self, rule: Rule, places: npt.NDArray[np.intp]) -> FloatArray:
+        """The limit that decides by a rule without each of these topics, one at a time; shape (n_places,)."""
+        sign = -1.0 if self.gate.side == "lower" else 1.0
+        limits = [
+            sign * leave_one_out_upper(sign * self.scores, method=method, level=self.gate.level, indices=places)
+            for method in rule.witnesses
+        ]
+        return np.asarray(np.min(limits, axis=0) if rule.demand == "all" else np.max(limits, axis=0))
