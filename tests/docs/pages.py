@@ -147,7 +147,6 @@ def _environment() -> dict[str, str]:
         "PATH": os.pathsep.join([programs, kept.get("PATH", os.defpath)]),
         "COLUMNS": "100",
         "NO_COLOR": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUTF8": "1",
         # A plugin of our test suite, not of the reader's, that takes longer to start than pytest itself.
         "PYTEST_ADDOPTS": "-p no:hypothesispytest",

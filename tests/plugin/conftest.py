@@ -41,21 +41,13 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
-def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where the processes of these tests share compiled modules, so that not each compiles them anew."""
-    return tmp_path_factory.mktemp("bytecode")
-
-
 @pytest.fixture(autouse=True)
-def _quiet_surroundings(monkeypatch: pytest.MonkeyPatch, bytecode: Path) -> None:
+def _quiet_surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
     """No colour, width or CI of the machine that runs these tests."""
     github = ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITHUB_WORKSPACE")
     for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "PY_COLORS", "CI", "PYTEST_ADDOPTS", *github):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(bytecode))
     # hypothesis takes longer to load than everything else, and no test here needs it
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
 
