@@ -321,8 +321,8 @@ class QuantilePair:
 class Diagnostics:
     """How normal the trade-off scores are (skewness, Shapiro-Wilk), and their mean (Q-Q points).
 
-    ``law`` says how the bootstrap law is known: ``enumerated`` and ``lattice`` are exact step by step, ``smooth`` and
-    ``grid`` to within a bound far below what is printed.
+    ``law`` says how the bootstrap law is known: ``lattice`` is exact step by step, ``smooth`` and ``grid`` are off by
+    less than a bound far below what is printed.
     """
 
     skewness: float

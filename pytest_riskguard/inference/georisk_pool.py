@@ -25,12 +25,12 @@ from pytest_riskguard.rounding import ROUNDING_ERROR
 MEDIAN = "median"
 #: So many replicates shall lie beyond a limit; not fewer nor more replicates than these.
 IN_TAIL = 1000
-FEWEST_REPLICATES, MOST_REPLICATES = 20_000, 200_000
+MIN_REPLICATES, MAX_REPLICATES = 20_000, 200_000
 #: Where that is more work than this (systems times topics times replicates), fewer will do, but so many in the tail.
-MOST_CELLS = 2**32
-FEWEST_IN_TAIL = 4
+MAX_CELLS = 2**32
+MIN_IN_TAIL = 4
 #: Differences kept, of all references and alphas: bounds the memory.
-MOST_KEPT = 2**24
+MAX_KEPT = 2**24
 #: More than that no interval is worth: half a gigabyte.
 FAR_TOO_MANY = 2**26
 
@@ -57,9 +57,9 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
     tail = (1 - level) / 2 / max(1, n_tests)
-    wanted = min(max(math.ceil(IN_TAIL / tail), FEWEST_REPLICATES), MOST_REPLICATES)
-    affordable = min(MOST_CELLS // (n_systems * n_topics), MOST_KEPT // max(1, n_differences))
-    found = max(min(wanted, affordable), math.ceil(FEWEST_IN_TAIL / tail))
+    wanted = min(max(math.ceil(IN_TAIL / tail), MIN_REPLICATES), MAX_REPLICATES)
+    affordable = min(MAX_CELLS // (n_systems * n_topics), MAX_KEPT // max(1, n_differences))
+    found = max(min(wanted, affordable), math.ceil(MIN_IN_TAIL / tail))
     if found * n_differences > FAR_TOO_MANY:
         raise ValueError(
             f"level {level:g} with {n_tests} tests needs {found} replicates of {n_differences} differences each, "

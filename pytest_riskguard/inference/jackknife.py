@@ -9,13 +9,11 @@ import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
 from pytest_riskguard.inference._bootstrap.characteristic_function import mean_exponential_less_one
-from pytest_riskguard.inference._bootstrap.enumeration import MOST_VALUES
-from pytest_riskguard.inference._bootstrap.fft_law import MOST_POINTS
-from pytest_riskguard.inference._bootstrap.inversion import Inversion
-from pytest_riskguard.inference._bootstrap.inversion_law import PERIOD, SmoothLaw
+from pytest_riskguard.inference._bootstrap.fft_law import MAX_LATTICE_POINTS
+from pytest_riskguard.inference._bootstrap.inversion import PERIOD, STEP, Inversion, frequencies
+from pytest_riskguard.inference._bootstrap.inversion_law import SmoothLaw
 from pytest_riskguard.inference._bootstrap.mean_law import mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample, lattice_step
-from pytest_riskguard.inference._bootstrap.stepped import SteppedLaw, steps_up
 from pytest_riskguard.inference.intervals import critical_value, interval
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 from pytest_riskguard.rounding import ROUNDING_ERROR
@@ -89,13 +87,11 @@ def _student_t(full: Sample, values: FloatArray, level: float) -> FloatArray:
 def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -> FloatArray:
     """Limits by the full sample's frequencies; NaN where the rest has, or may have, a law of another kind."""
     upper = np.full(values.size, np.nan)
-    if full.distinct[0].size <= MOST_VALUES + 2:
-        return upper  # what is left might be enumerated
     law = mean_law(full)
     # leaving out a topic multiplies what is left out of phi by up to about 40
     if not isinstance(law, SmoothLaw) or law.left_out > ROUNDING_ERROR:
         return upper
-    shared = np.flatnonzero(~_may_have_other_steps(full, law, values))
+    shared = np.flatnonzero(~_may_have_steps(full, values))
     rows = max(1, ANGLES // law.frequencies)
     for start in range(0, shared.size, rows):
         group = shared[start : start + rows]
@@ -103,11 +99,11 @@ def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -
     return upper
 
 
-def _may_have_other_steps(full: Sample, law: SmoothLaw, values: FloatArray) -> BoolArray:
-    """Whether the rest may lie on a coarser lattice than the whole: where one stranger among others is left out.
+def _may_have_steps(full: Sample, values: FloatArray) -> BoolArray:
+    """Whether the rest may lie on a lattice whose steps matter: where one stranger among others is left out.
 
     Of two halves of the distinct values one stays whole whatever topic is left out, and no lattice that the rest lies
-    on is coarser than its own. A whole without visible steps asks whether they may become visible.
+    on is coarser than its own.
     """
     even, odd = full.distinct[0][::2], full.distinct[0][1::2]
     remaining = 1 - ((values - full.mean) / full.total) ** 2 * full.n / (full.n - 1)
@@ -117,9 +113,7 @@ def _may_have_other_steps(full: Sample, law: SmoothLaw, values: FloatArray) -> B
         step = lattice_step(half - half[0])
         if step is None:
             return np.zeros(values.size, dtype=np.bool_)
-        if isinstance(law, SteppedLaw):
-            return np.full(values.size, step > 1.5 * law.spacing * full.total)
-        return np.asarray(width / step <= MOST_POINTS)
+        return np.asarray(width / step <= MAX_LATTICE_POINTS)
 
     return np.where(np.isin(values, odd), doubtful(even), doubtful(odd))
 
@@ -128,8 +122,8 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
     n, unit = full.n - 1, full.total
     held, counts = full.distinct
     held, left = (held - full.mean) / unit, (values - full.mean) / unit
-    t = law.comb.frequencies(law.frequencies)
-    total = full.n * mean_exponential_less_one(law.comb.step, law.frequencies, held, counts / full.n)
+    t = frequencies(law.frequencies)
+    total = full.n * mean_exponential_less_one(STEP, law.frequencies, held, counts / full.n)
     out = np.multiply.outer(left, t)
     rest = (total + 2 * np.sin(out / 2) ** 2 - 1j * np.sin(out)) / n
     phi = np.exp(n * np.log1p(rest))
@@ -140,13 +134,10 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
     cubes = third + 3 * left / n * (np.sum(counts * held**2) - left**2) - 2 * left**3 / n**2
     safe = squares > REMAINING
     squares = np.where(safe, squares, 1.0)
-    weights = law.comb.weights(law.frequencies)
-    inversion = Inversion(phi, phi / weights, np.full(values.size, law.comb.step))
+    inversion = Inversion(phi)
     p = np.full(values.size, (1 + level) / 2)
-    spacing = law.spacing if isinstance(law, SteppedLaw) else 0.0
     if method == "bca":
-        own = np.stack([-left - spacing / 2, -left + spacing / 2], axis=1)
-        bias = ndtri(np.mean(inversion.cdf(own), axis=1))
+        bias = ndtri(inversion.cdf(-left[:, None])[:, 0])
         shifted = bias + ndtri(p)
         denominator = 1 - cubes / (6 * squares**1.5) * shifted
         safe &= denominator > 0
@@ -157,7 +148,5 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
         return upper
     start = -left[safe] + np.sqrt(squares[safe]) * ndtri(p[safe])
     roots = inversion.only(safe).quantiles(p[safe, None], start[:, None])[:, 0]
-    if spacing:
-        roots = steps_up(roots + left[safe], spacing) * spacing - left[safe]
     upper[safe] = (full.mean * n + unit * roots) / n
     return upper

@@ -15,7 +15,7 @@ from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 
 #: So many topics the approximation of W's law was made for.
-FEWEST, MOST = 3, 5000
+MIN_TOPICS, MAX_TOPICS = 3, 5000
 #: Up to so many topics the weights have one polynomial, and 1 - W its own transformation.
 FEW_WEIGHTS, FEW_TOPICS = 5, 11
 #: Polynomials of Royston (1995), lowest order first: the two outer weights in 1/sqrt(n); mean and log standard
@@ -60,7 +60,7 @@ def shapiro_wilk(x: npt.ArrayLike) -> ShapiroWilk | None:
     ----------
     P. Royston, "Remark AS R94: a remark on algorithm AS 181: the W-test for normality", Applied Statistics 44 (1995).
     """
-    if not FEWEST <= per_topic(x, name="x").size <= MOST:
+    if not MIN_TOPICS <= per_topic(x, name="x").size <= MAX_TOPICS:
         return None
     sample = Sample.of(x)
     if sample.constant:

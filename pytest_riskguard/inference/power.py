@@ -21,13 +21,13 @@ from pytest_riskguard.inference.intervals import Interval, critical_value
 #: value times the standard error of the root of a chi-square is as small as the spacing of the sum below.
 NORMAL = 1000
 NARROW = 0.02
-MOST_STEPS = 50
+MAX_STEPS = 50
 ROOT_2_PI = math.sqrt(2 * math.pi)
 #: The normal part of t and its density times the spacing: a sum over a smooth function, hence exact to rounding.
 NORMAL_PART = np.linspace(-7.5, 7.5, 1001)
 DENSITY = np.exp(-(NORMAL_PART**2) / 2) / ROOT_2_PI * (NORMAL_PART[1] - NORMAL_PART[0])
 #: Powers of 2 up to a trillion: numbers of topics that are tried.
-MOST_DOUBLINGS = 40
+MAX_DOUBLINGS = 40
 
 
 def observed_critical(x: npt.ArrayLike, interval: Interval, *, side: str = "upper") -> float | None:
@@ -145,7 +145,7 @@ def _noncentrality(n: int, critical: float, power: float) -> float:
     df, goal = n - 1, float(ndtri(power))
     away = _away(goal, df, critical)
     if not _is_normal(df, critical):
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_STEPS):
             reached, slope = _power(away, df, critical)
             if not 0 < reached < 1:
                 break
@@ -226,10 +226,10 @@ def topics_needed(
         )
 
     # from above: an excess below 0, taken back to very few topics, would promise too much there
-    doublings = MOST_DOUBLINGS
+    doublings = MAX_DOUBLINGS
     while doublings > 0 and enough(1 << doublings):
         doublings -= 1
-    if doublings == MOST_DOUBLINGS:
+    if doublings == MAX_DOUBLINGS:
         return None
     low, high = 1 << doublings, 1 << (doublings + 1)
     while high - low > 1:

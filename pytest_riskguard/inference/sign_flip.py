@@ -15,20 +15,22 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, gammaln
 
-from pytest_riskguard.inference._bootstrap.fft_law import MOST_POINTS, points_over
-from pytest_riskguard.inference._bootstrap.inversion_law import PERIOD, Comb
+from pytest_riskguard.inference._bootstrap.fft_law import points_over
+from pytest_riskguard.inference._bootstrap.inversion import PERIOD, frequencies, weights
 from pytest_riskguard.inference._bootstrap.sample import lattice_step
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Up to this many changed topics all sign patterns are counted, half of the topics against the other half.
-MOST_ENUMERATED = 30
+MAX_ENUMERATED = 30
+#: Points of the grid over 24 standard deviations.
+MAX_POINTS = 2**17
 #: Error of a probability that comes out of a Fourier transform.
 ROUNDING = 1e-14
 #: A value of phi this small cannot be seen in any probability.
 NOTHING = 1e-20
-#: Frequencies of the inversion, at the least and at the most, and angles at the most in between.
-FEWEST, MOST, ANGLES = 48, 4096, 2**18
+#: How many frequencies the inversion has; in between, at most so many angles are computed.
+MIN_FREQUENCIES, MAX_FREQUENCIES, MAX_ANGLES = 48, 4096, 2**18
 #: The inversion is good enough when what it leaves out moves a probability by no more than this.
 GOOD_ENOUGH = 1e-5
 #: So many of the largest changes are taken out of the inversion and enumerated, where they keep it from converging.
@@ -71,7 +73,7 @@ def sign_flip(differences: npt.ArrayLike) -> SignFlip:
     observed, sizes = math.fsum(d), np.sort(np.abs(d))
     if sizes[-1] - sizes[0] <= ROUNDING_ERROR * sizes[-1]:
         return SignFlip(_at_least_tiny(float(bdtr(np.count_nonzero(d > 0), d.size, 0.5))), True)
-    if d.size <= MOST_ENUMERATED:
+    if d.size <= MAX_ENUMERATED:
         return SignFlip(_enumerated(sizes, observed), True)
     p, exact = _transformed(d, sizes, observed)
     # Hoeffding's bound holds for every law of signs and is sharper than rounding in the far tail
@@ -82,13 +84,13 @@ def sign_flip(differences: npt.ArrayLike) -> SignFlip:
 def _transformed(d: FloatArray, sizes: FloatArray, observed: float) -> tuple[float, bool]:
     step = lattice_step(sizes)
     norm = math.sqrt(math.fsum(sizes**2))
-    if step is not None and PERIOD * norm / step <= MOST_POINTS:
+    if step is not None and PERIOD * norm / step <= MAX_POINTS:
         return _convolved(sizes, observed, step) + ROUNDING, True
     for large in LARGE_CHANGES:
         inverted = _inverted(sizes[: sizes.size - large], _sums(sizes[sizes.size - large :]), observed)
         if inverted is not None:
             return inverted + _atom(d) / 2, False
-    return _convolved(sizes, observed, PERIOD * norm / MOST_POINTS) + ROUNDING, False
+    return _convolved(sizes, observed, PERIOD * norm / MAX_POINTS) + ROUNDING, False
 
 
 def _at_least_tiny(p: float) -> float:
@@ -154,23 +156,23 @@ def _inverted(sizes: FloatArray, shifts: FloatArray, observed: float) -> float |
         return None
     loud = np.flatnonzero(np.abs(phi) > ROUNDING)
     phi = phi[: int(loud[-1]) + 1]
-    weights, t = Comb().weights(phi.size), Comb().frequencies(phi.size)
+    t = frequencies(phi.size)
     z = (observed - shifts) / norm
-    below = 0.5 + np.sum(np.sin(np.multiply.outer(z, t)) * (phi / weights), axis=1)
+    below = 0.5 + np.sum(np.sin(np.multiply.outer(z, t)) * (phi / weights(phi.size)), axis=1)
     below = np.where(np.abs(z) >= PERIOD / 2, z > 0, np.clip(below, 0.0, 1.0))
     return math.fsum(below) / z.size + error + ROUNDING
 
 
 def _product_of_cosines(unit: FloatArray) -> FloatArray:
     sizes, held = np.unique(unit, return_counts=True)
-    t = Comb().frequencies(min(MOST, max(FEWEST, ANGLES // sizes.size)))
+    t = frequencies(min(MAX_FREQUENCIES, max(MIN_FREQUENCIES, MAX_ANGLES // sizes.size)))
     if sizes.size >= MANY_SIZES and t[-1] * sizes[-1] <= SMALL_ANGLE:
         logs = [c * t ** (2 * k) * np.sum(held * sizes ** (2 * k)) for k, c in enumerate(LOG_COSINE, start=1)]
         product: FloatArray = np.exp(-np.sum(logs, axis=0))
         return product
     product = np.ones(t.size)
-    for start in range(0, sizes.size, MOST):
-        part, times = sizes[start : start + MOST], held[start : start + MOST]
+    for start in range(0, sizes.size, MAX_FREQUENCIES):
+        part, times = sizes[start : start + MAX_FREQUENCIES], held[start : start + MAX_FREQUENCIES]
         once = times == 1
         product *= np.prod(np.cos(np.multiply.outer(t, part[once])), axis=1)
         product *= np.prod(np.cos(np.multiply.outer(t, part[~once])) ** times[~once], axis=1)

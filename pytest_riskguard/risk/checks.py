@@ -10,7 +10,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 #: Values beyond this are refused: sums of their cubes would overflow, and no measure of ranking comes near.
-LARGEST = 1e100
+MAX_SIZE = 1e100
 
 
 def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatArray:
@@ -28,8 +28,8 @@ def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatAr
         raise ValueError(f"{name} must hold at least {at_least} topics, got {array.size}")
     if not np.all(np.isfinite(array)):
         raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
-    if np.any(np.abs(array) > LARGEST):
-        raise ValueError(f"{name} must not exceed {LARGEST:g} in size, got {array[np.abs(array) > LARGEST][0]}")
+    if np.any(np.abs(array) > MAX_SIZE):
+        raise ValueError(f"{name} must not exceed {MAX_SIZE:g} in size, got {array[np.abs(array) > MAX_SIZE][0]}")
     return array
 
 
@@ -50,7 +50,7 @@ def systems_by_topics(values: npt.ArrayLike, *, name: str = "scores", at_least: 
     if topics < 1:
         raise ValueError(f"{name} must hold at least 1 topics, got {topics}")
     refuse(array, ~np.isfinite(array), f"{name} must be finite")
-    refuse(array, np.abs(array) > LARGEST, f"{name} must not exceed {LARGEST:g} in size")
+    refuse(array, np.abs(array) > MAX_SIZE, f"{name} must not exceed {MAX_SIZE:g} in size")
     return array
 
 

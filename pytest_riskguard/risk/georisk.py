@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.risk.checks import LARGEST, FloatArray, refuse, systems_by_topics
+from pytest_riskguard.risk.checks import MAX_SIZE, FloatArray, refuse, systems_by_topics
 from pytest_riskguard.risk.tradeoff import loss_weight_of, smooth
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
@@ -144,8 +144,8 @@ def zrisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "li
     gains, losses = _sums(np.maximum(z, 0)), _sums(np.minimum(z, 0))
     with np.errstate(over="ignore"):  # as in topic_contributions
         curve: FloatArray = gains[:, np.newaxis] + np.outer(losses, 1 + weights)
-    if not np.all(np.abs(curve) <= LARGEST):
-        raise ValueError(f"ZRisk must not exceed {LARGEST:g} in size, got alpha {weights.max():g}")
+    if not np.all(np.abs(curve) <= MAX_SIZE):
+        raise ValueError(f"ZRisk must not exceed {MAX_SIZE:g} in size, got alpha {weights.max():g}")
     return curve
 
 

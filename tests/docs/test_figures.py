@@ -10,8 +10,8 @@ from pytest_riskguard.evaluation import err, text_files
 from pytest_riskguard.gates import kinds, notices, ruling, sensitivity
 from pytest_riskguard.gates.pool import notices as pool_notices
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
-from pytest_riskguard.inference._bootstrap import enumeration, fft_law
-from pytest_riskguard.inference.sign_flip import MOST_ENUMERATED
+from pytest_riskguard.inference._bootstrap import fft_law
+from pytest_riskguard.inference.sign_flip import MAX_ENUMERATED
 from pytest_riskguard.risk.urisk import COUNTED
 from pytest_riskguard.rounding import ROUNDING_ERROR
 from tests.docs.pages import DOCS
@@ -36,16 +36,16 @@ STATED = [
     ("explanation/rules.md", "fewer than 250 topics warns", notices.ENOUGH_FOR_STUDENT == 250),
     ("how-to/judge-several-gates.md", "in 18 % of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
     ("explanation/alpha.md", "at every alpha (up to a million)", sensitivity.MAX_ALPHA == 2**20),
-    ("explanation/intervals.md", "With up to 30\nchanged topics", MOST_ENUMERATED == 30),
-    ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", fft_law.POINTS == 65_536),
-    ("explanation/intervals.md", "of total probability below 1e-14", enumeration.LEFT_OUT == 1e-14),
+    ("explanation/intervals.md", "With up to 30\nchanged topics", MAX_ENUMERATED == 30),
+    ("explanation/intervals.md", "over 32,768 steps in 24 standard errors", fft_law.MAX_LATTICE_POINTS == 32_768),
+    ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", fft_law.GRID_POINTS == 65_536),
     ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", ROUNDING_ERROR == 1e-12),
     (
         "explanation/georisk.md",
         "40,000 of them for an interval at\nlevel 0.95",
         replicates_for(level=0.95, n_systems=20, n_topics=225) == 40_000,
     ),
-    ("explanation/georisk.md", "up to 200,000", georisk_pool.MOST_REPLICATES == 200_000),
+    ("explanation/georisk.md", "up to 200,000", georisk_pool.MAX_REPLICATES == 200_000),
     ("explanation/georisk.md", "The highest level\nis 0.9999", kinds.MAX_GEORISK_LEVEL == 0.9999),
     (
         "explanation/georisk.md",

@@ -97,7 +97,7 @@ def test_elsewhere_it_is_the_direct_call(kind: str, method: str) -> None:
         "few": rng.normal(size=6),
         "lattice": rng.integers(-5, 6, size=40) / 10,
         "two values": np.append(np.zeros(12), -1.0),
-        "nearly lattice": np.append(np.round(rng.uniform(-0.5, 0.5, size=60), 3), np.pi / 10),
+        "nearly lattice": np.append(np.round(rng.uniform(-0.5, 0.5, size=60), 2), np.pi / 10),
         "huge outlier": np.append(rng.normal(size=30) * 1e-6, -1.0),
     }[kind]
     ours = leave_one_out_upper(x, method=method, level=0.95)

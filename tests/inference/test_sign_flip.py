@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.inference import SignFlip, sign_flip
-from pytest_riskguard.inference.sign_flip import MOST_ENUMERATED, _atom
+from pytest_riskguard.inference.sign_flip import MAX_ENUMERATED, _atom
 
 
 def counted(d: np.ndarray) -> float:
@@ -82,7 +82,7 @@ def test_it_is_never_below_the_exact_value_and_hardly_above(m: int, seed: int) -
         exact = met_in_the_middle(d)
         ours = sign_flip(d)
         assert exact * (1 - 1e-12) <= ours.p_value <= exact + 5e-3
-        assert ours.exact == (m <= MOST_ENUMERATED)
+        assert ours.exact == (m <= MAX_ENUMERATED)
 
 
 @pytest.mark.parametrize("strangers", [4, 8, 12])

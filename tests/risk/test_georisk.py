@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose
 
 from pytest_riskguard import risk
-from pytest_riskguard.risk.checks import LARGEST
+from pytest_riskguard.risk.checks import MAX_SIZE
 
 scores = st.integers(0, 1000).map(lambda k: k / 1000)
 pools = st.tuples(st.integers(2, 8), st.integers(1, 12)).flatmap(
@@ -332,7 +332,7 @@ def test_the_cubic_is_not_asked_beyond_where_it_was_fitted() -> None:
 
 
 def test_the_largest_scores_do_not_overflow() -> None:
-    pool = np.full((3, 5), LARGEST)
+    pool = np.full((3, 5), MAX_SIZE)
     pool[0, 0] = 0
     assert np.all(np.isfinite(risk.georisk(pool, alpha=10)))
 

@@ -1,7 +1,13 @@
-"""The exact bootstrap law of a mean on a lattice, by the fast Fourier transform of the law of one draw.
+"""The bootstrap law of a mean by the fast Fourier transform of the law of one draw.
 
-Scores on a grid (P@10, scores rounded to four decimals, multiples of 1/3) have sums on a grid: the law is a step
-function with few atoms and comes out exactly.
+Scores on a lattice (P@10, scores rounded to two decimals, multiples of 1/3) have sums on that lattice: the law is a
+step function and comes out exactly.
+
+Scores on no lattice of which too few changed to invert their law are rounded to a fine grid. A second transform gives
+the mean of what rounding took from the replicates on each point, and the point moves there: where all of them are one
+atom it lies exactly where that atom does. Two replicates are known without any rounding and are atoms of their own:
+the one that draws no changed topic, which decides a gate where few topics changed, and the one that draws every topic
+once, which is the sample's own mean.
 """
 
 from __future__ import annotations
@@ -12,25 +18,28 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammaln, xlogy
 
-from pytest_riskguard.inference._bootstrap.inversion import ComplexArray
-from pytest_riskguard.inference._bootstrap.inversion_law import PERIOD
+from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray
 from pytest_riskguard.inference._bootstrap.laws import StepLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray
 
-#: Points of a lattice over 24 standard errors, at the most: in a finer one nobody sees the steps.
-MOST_POINTS = 2**17
+IntArray = npt.NDArray[np.int64]
+
+#: A lattice has at most so many points over 24 standard errors: the steps of a finer one move limits by less than
+#: 24/2^16 = 3.7e-4 standard errors, and its law is inverted.
+MAX_LATTICE_POINTS = 2**15
+#: Grid points over 24 standard errors.
+GRID_POINTS = 2**16
+#: With at most so many distinct values beside the usual one the step is fitted to them; no wider than the finest one
+#: over this.
+MAX_FITTED_VALUES, MIN_FINENESS = 3, 0.75
 #: Masses below this are rounding of the transform, not atoms.
 NO_MASS = 1e-18
-
-IntArray = npt.NDArray[np.int64]
-#: Grid points over 24 standard errors.
-POINTS = 2**16
-#: Points with less mass than this stay where the grid has them: rounding of the transform would move them.
+#: Grid points with less mass than this stay where they are: rounding of the transform would move them.
 MOVED_MASS = 1e-13
 #: Rounding of a transform, as a share of the largest weight.
 TRANSFORM_ERROR = 1e-15
-#: The replicates that may move further than the law's resolution says.
+#: The share of replicates that may move further than the grid law's resolution says.
 UNCOVERED = 1e-9
 
 
@@ -57,7 +66,7 @@ class Convolution:
         return np.maximum(self._in_order(self._others * self._draw), 0.0)
 
     def expected(self, weights: FloatArray) -> FloatArray:
-        """Expectation over replicates of the sum of a weight per draw, parted by the sum they have.
+        """The part of each sum's replicates in the expectation of a total to which every draw adds a weight.
 
         ``weights`` holds, for each distinct score, its share of the topics times the weight of drawing it.
         """
@@ -73,7 +82,7 @@ class Convolution:
 
 def on_visible_lattice(sample: Sample) -> bool:
     """Whether scores lie on a lattice coarse enough that the law's steps count."""
-    return sample.step is not None and PERIOD * sample.total / sample.step <= MOST_POINTS
+    return sample.step is not None and PERIOD * sample.total / sample.step <= MAX_LATTICE_POINTS
 
 
 def lattice_law(sample: Sample) -> StepLaw | None:
@@ -116,7 +125,7 @@ def grid_law(sample: Sample) -> StepLaw:
     point: ``resolution`` is 2 t. What was measured is a tenth of that at the most, mostly far less.
     """
     offsets, (_, counts) = sample.offsets, sample.distinct
-    step = PERIOD * sample.total / POINTS
+    step = _grid_step(sample)
     indices = multiples(sample, step)
     residuals = offsets - indices * step
     spread = residuals - math.fsum(counts * residuals) / sample.n
@@ -148,6 +157,22 @@ def grid_law(sample: Sample) -> StepLaw:
         centre=float(means[1]),
         resolution=2 * within / sample.total,
     )
+
+
+def _grid_step(sample: Sample) -> float:
+    """The finest step; for few distinct values a step up to a third wider that they are closest to multiples of.
+
+    A value that many topics have is drawn many times, and so is what rounding takes from it.
+    """
+    finest = PERIOD * sample.total / GRID_POINTS
+    if sample.offsets.size - 1 > MAX_FITTED_VALUES:
+        return finest
+    widest = float(np.max(np.abs(sample.offsets)))
+    multiple = max(1, math.floor(widest / finest))
+    steps = widest / np.arange(math.ceil(multiple * MIN_FINENESS), multiple + 1)
+    in_steps = np.divide.outer(sample.offsets, steps)
+    taken = np.abs(in_steps - np.rint(in_steps)) * np.sqrt(sample.distinct[1])[:, None]
+    return float(steps[np.argmin(np.max(taken, axis=0))])
 
 
 def _known_replicates(sample: Sample) -> tuple[FloatArray, FloatArray]:

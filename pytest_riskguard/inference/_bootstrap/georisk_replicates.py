@@ -19,7 +19,7 @@ from pytest_riskguard.inference._bootstrap.replicates import Counts, ExactColumn
 from pytest_riskguard.risk.checks import FloatArray
 
 #: Sums held at once: bounds the memory of large pools.
-MOST_SUMS = 2**21
+MAX_SUMS = 2**21
 
 
 class PoolKernel:
@@ -60,7 +60,7 @@ class PoolKernel:
         means : array, shape (n_systems, rows)
             In units of the measure.
         """
-        step = max(1, MOST_SUMS // self._columns.shape[0])
+        step = max(1, MAX_SUMS // self._columns.shape[0])
         parts = [self._block(counts[:, start : start + step]) for start in range(0, counts.shape[1], step)]
         if len(parts) == 1:
             return parts[0]

@@ -18,7 +18,7 @@ REACHED = 1e-13
 class MeanLaw(Protocol):
     """The law of the mean of n draws with replacement.
 
-    ``kind`` says how it is known: ``constant``, ``enumerated``, ``lattice`` (exact steps), ``smooth`` (the
+    ``kind`` says how it is known: ``constant``, ``lattice`` (exact steps), ``smooth`` (the
     characteristic function inverted), ``grid`` (exact for the data rounded to a fine grid). ``resolution`` bounds
     the error of a quantile in bootstrap standard errors. ``centre`` is the mean of the replicate that draws every
     topic once: the sample's mean, as this law writes it.

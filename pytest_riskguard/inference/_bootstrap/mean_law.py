@@ -1,24 +1,28 @@
-"""Which exact law the bootstrap of a mean has: the front door to enumeration, lattices and inversion."""
+"""Which law the bootstrap of a mean has: one on a lattice, an inverted one, or one on a fine grid."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.inference._bootstrap.enumeration import enumerated_law
 from pytest_riskguard.inference._bootstrap.fft_law import grid_law, lattice_law
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import ConstantLaw, MeanLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference._bootstrap.stepped import stepped_law
+
+#: Interval, p-value, diagnostics and charts ask for the law of the same scores: the last laws are kept, of samples
+#: with at most so many topics.
+MAX_KEPT_LAWS, MAX_KEPT_TOPICS = 8, 10_000
 
 
 def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
     """The bootstrap law of the mean, without simulation: no seed, no replicates, the same for everybody.
 
-    Constant data have one value; few changed topics are enumerated; data on a lattice have their steps counted or
-    inverted there; else the characteristic function is inverted where it decays, which it does where many topics
-    changed; where it does not, the data are rounded to a grid fine enough that nobody sees it (the law's
-    ``resolution`` says how fine).
+    Constant data have one value. Data on a lattice coarse enough for its steps to matter have them computed. Else the
+    characteristic function is inverted where it decays, which it does where many topics changed; where it does not,
+    the data are rounded to a fine grid (the law's ``resolution`` says how fine).
 
     Parameters
     ----------
@@ -31,14 +35,23 @@ def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
         Fewer than two topics, a second axis, a value that is not finite.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
+    return _law(sample) if sample.n > MAX_KEPT_TOPICS else _kept_law(sample.x.tobytes())
+
+
+@lru_cache(maxsize=MAX_KEPT_LAWS)
+def _kept_law(x: bytes) -> MeanLaw:
+    return _law(Sample(np.frombuffer(x)))
+
+
+def _law(sample: Sample) -> MeanLaw:
     if sample.constant:
         return ConstantLaw(sample.mean)
-    law = enumerated_law(sample) or stepped_law(sample) or lattice_law(sample)
+    law = lattice_law(sample)
     if law is not None:
         return law
     smooth = smooth_law(sample)
     if smooth is None:
         return grid_law(sample)
-    if sample.step is not None:  # too fine for its own law, so the smooth one runs through the middle of its steps
+    if sample.step is not None:  # the lattice is too fine for its steps to matter: the law runs through their middle
         smooth.resolution = max(smooth.resolution, sample.step / (2 * sample.total))
     return smooth

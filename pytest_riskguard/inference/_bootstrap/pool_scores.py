@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.risk.checks import LARGEST, FloatArray, loss_weight
+from pytest_riskguard.risk.checks import MAX_SIZE, FloatArray, loss_weight
 from pytest_riskguard.risk.tradeoff import KINDS, SMOOTH, SMOOTH_ALPHA
 
 
@@ -71,8 +71,8 @@ class Pool:
             raise ValueError(f"scores must be finite, got {x[~np.isfinite(x)][0]}")
         if np.any(x < 0):
             raise ValueError(f"scores must not be negative, for z divides by a root of their sums; got {x[x < 0][0]}")
-        if np.any(x > LARGEST):
-            raise ValueError(f"scores must not exceed {LARGEST:g}, got {x[x > LARGEST][0]}")
+        if np.any(x > MAX_SIZE):
+            raise ValueError(f"scores must not exceed {MAX_SIZE:g}, got {x[x > MAX_SIZE][0]}")
         totals = np.array([math.fsum(topic) for topic in x.T.tolist()])
         answered = totals > 0
         divisors = np.where(answered, totals, 1.0)

@@ -23,11 +23,11 @@ Counts = npt.NDArray[np.uint8]
 SEED = 20190523
 #: Cells (topics times replicates) of one chunk, about, and its replicates at the most: bounds the memory.
 CHUNK_CELLS = 2**20
-MOST_ROWS = 2**13
+MAX_ROWS = 2**13
 #: Poisson counts have mean 1 - SHORT/sqrt(n), so that about one replicate in forty has too many draws at once.
 SHORT = 2.0
 #: No Poisson count with a mean up to 1 is larger, in 16 bits.
-LARGEST_COUNT = 12
+MAX_COUNT = 12
 #: Cells compared at once: what fits into a processor's cache.
 BLOCK = 2**17
 
@@ -49,7 +49,7 @@ def next_words(generator: np.random.SFC64, count: int) -> npt.NDArray[np.uint64]
 
 def rows_per_chunk(n: int) -> int:
     """How many replicates of n topics one chunk of ``draw_counts`` holds."""
-    return max(1, min(MOST_ROWS, CHUNK_CELLS // n))
+    return max(1, min(MAX_ROWS, CHUNK_CELLS // n))
 
 
 def draw_counts(n: int, *, chunk: int) -> Counts:
@@ -83,7 +83,7 @@ def draw_counts(n: int, *, chunk: int) -> Counts:
 
 def _poisson_counts(halves: npt.NDArray[np.uint16], *, mean: float) -> Counts:
     """For 16 random bits each: how many of the cumulated Poisson probabilities they reach."""
-    edges = np.rint(2.0**16 * (1 - pdtrc(np.arange(LARGEST_COUNT), mean)))
+    edges = np.rint(2.0**16 * (1 - pdtrc(np.arange(MAX_COUNT), mean)))
     edges = edges[edges < 2**16].astype(np.uint16)
     counts = np.zeros(halves.shape, dtype=np.uint8)
     step = max(1, BLOCK // halves.shape[1])

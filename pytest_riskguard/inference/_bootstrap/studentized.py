@@ -7,28 +7,24 @@ R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with confide
 
 from __future__ import annotations
 
-import math
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.inference._bootstrap.enumeration import enumerated_resamples
 from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.studentized_enumeration import enumerated_law
 from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_laws import (
     MirroredLaw,
     StudentizedLaw,
-    WeightedLaw,
     leans_left,
-    vary,
 )
 from pytest_riskguard.inference._bootstrap.studentized_replicates import replicated_law
-from pytest_riskguard.rounding import ROUNDING_ERROR
 
-#: More than for the mean, whose law has other ways when there are many: what takes as long as drawing replicates.
-MOST_VECTORS = 400_000
-#: What rounding leaves of a variance of which nothing is known, as a share of the squares it came from.
-LEAST_VARIANCE = 1e-15
+#: Intervals and p-values ask for the law of the same scores: the last laws are kept, of samples with at most so many
+#: topics. One of drawn replicates has some megabytes.
+MAX_KEPT_LAWS, MAX_KEPT_TOPICS = 4, 10_000
 
 
 def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
@@ -53,7 +49,16 @@ def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
     sample = x if isinstance(x, Sample) else Sample.of(x)
     if sample.constant:
         raise ValueError("x must vary for its mean to be studentized, got a constant")
-    enumerated = enumerated_t_law(sample)
+    return _law(sample) if sample.n > MAX_KEPT_TOPICS else _kept_law(sample.x.tobytes())
+
+
+@lru_cache(maxsize=MAX_KEPT_LAWS)
+def _kept_law(x: bytes) -> StudentizedLaw:
+    return _law(Sample(np.frombuffer(x)))
+
+
+def _law(sample: Sample) -> StudentizedLaw:
+    enumerated = enumerated_law(sample)
     if enumerated is not None:
         return enumerated
     if leans_left(sample):
@@ -63,26 +68,3 @@ def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
 
 def _turned_law(sample: Sample) -> StudentizedLaw:
     return inverted_law(sample) or replicated_law(sample)
-
-
-def enumerated_t_law(sample: Sample) -> WeightedLaw | None:
-    """The exact law, or None where there are too many resamples."""
-    resamples = enumerated_resamples(sample, most=MOST_VECTORS)
-    if resamples is None:
-        return None
-    n, unit = sample.n, sample.deviation
-    usual = float(sample.distinct[0][sample.usual])
-    added = resamples.sums / (n * unit)
-    squares = resamples.squares / n
-    variances = np.maximum(squares - added**2, LEAST_VARIANCE * squares)
-    varied = (resamples.values > 1) | ((resamples.values == 1) & (resamples.draws < n))
-    varied &= vary(sample, usual + added * unit, variances)
-    moved = added[varied] + (usual - sample.mean) / unit
-    moved[np.abs(moved) * math.sqrt(n) <= ROUNDING_ERROR] = 0.0  # the sample's own mean, but for rounding
-    return WeightedLaw(
-        "enumerated",
-        math.sqrt(n - 1) * moved / np.sqrt(variances[varied]),
-        resamples.masses[varied],
-        resolution=ROUNDING_ERROR,
-        no_variation=math.fsum(resamples.masses[~varied]),
-    )

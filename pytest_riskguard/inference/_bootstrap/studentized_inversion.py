@@ -21,17 +21,15 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ive, ndtri
 
-from pytest_riskguard.inference._bootstrap.condense import condensed
 from pytest_riskguard.inference._bootstrap.fft_law import on_visible_lattice
-from pytest_riskguard.inference._bootstrap.inversion import ComplexArray
-from pytest_riskguard.inference._bootstrap.inversion_law import PERIOD, STEP
-from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.inversion import PERIOD, STEP, ComplexArray, half_integers
+from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
 from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 FIRST_FREQUENCIES = 64
 #: Pairs of frequencies, of the sum times of the rest, at the most.
-MOST_PAIRS = 2**16
+MAX_PAIRS = 2**16
 #: How far the last quarter of frequencies may move F: then there are enough, good enough where no more are allowed,
 #: and where the first ones move it further it is hopeless.
 ENOUGH, GOOD_ENOUGH, HOPELESS = 1e-7, 1e-6, 1e-3
@@ -44,10 +42,10 @@ NO_DENSITY = 1e-14
 NO_REST = 1e-10
 #: The levels of the limits whose errors are estimated.
 LEVELS = (0.0005, 0.025, 0.975, 0.9995)
-MOST_STEPS = 200
-FURTHEST = 1e9
+MAX_STEPS = 200
+MAX_STATISTIC = 1e9
 #: Probabilities below this are none; F is rounded by more than the second.
-LEAST, ROUNDING = 1e-15, 1e-13
+MIN_PROBABILITY, ROUNDING = 1e-15, 1e-13
 #: Over this much of T* the density is taken.
 WIDTH = 0.05
 
@@ -73,7 +71,7 @@ def inverted_law(sample: Sample) -> InvertedLaw | None:
             rows *= 2
         elif by_columns > ENOUGH / 2:
             columns *= 2
-        if moved <= ENOUGH or rows * columns > MOST_PAIRS:
+        if moved <= ENOUGH or rows * columns > MAX_PAIRS:
             return law if moved <= GOOD_ENOUGH and law.settle((fewer_rows, fewer_columns), moved) else None
 
 
@@ -125,12 +123,6 @@ class Pair:
         draw = np.einsum("kj,lj->kl", turned, np.exp(1j * np.multiply.outer(second, self._rest)))
         phi: ComplexArray = draw**self.n
         return phi
-
-
-def half_integers(count: int) -> FloatArray:
-    """1/2, 3/2, ..."""
-    halves: FloatArray = np.arange(count, dtype=np.float64) + 0.5
-    return halves
 
 
 class InvertedLaw:
@@ -202,19 +194,19 @@ class InvertedLaw:
 
         By secants on the normal scale, where F is all but a straight line, in a bracket that holds the root.
         """
-        least = max(10 * self.left_out, LEAST)  # nothing is known of smaller probabilities
+        least = max(10 * self.left_out, MIN_PROBABILITY)  # nothing is known of smaller probabilities
         goal = float(ndtri(min(max(p, least), 1 - least)))
 
         def excess(t: float) -> float:
-            return float(ndtri(min(max(self._raw(t), LEAST), 1 - LEAST))) - goal
+            return float(ndtri(min(max(self._raw(t), MIN_PROBABILITY), 1 - MIN_PROBABILITY))) - goal
 
         low = max((t for t in LOOKED_AT if excess(t) <= 0), default=LOOKED_AT[0])
         high = min((t for t in LOOKED_AT if excess(t) >= 0), default=LOOKED_AT[-1])
-        while (below := excess(low)) > 0 and low > -FURTHEST:
+        while (below := excess(low)) > 0 and low > -MAX_STATISTIC:
             low *= 2
-        while (above := excess(high)) < 0 and high < FURTHEST:
+        while (above := excess(high)) < 0 and high < MAX_STATISTIC:
             high *= 2
-        for step in range(MOST_STEPS):
+        for step in range(MAX_STEPS):
             t = (low * above - high * below) / (above - below) if step % 4 < 3 and below < above else (low + high) / 2
             left = excess(t)
             if abs(left) < ROUNDING_ERROR or high - low < ROUNDING_ERROR * max(1.0, abs(t)):

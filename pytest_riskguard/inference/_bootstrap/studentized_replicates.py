@@ -21,9 +21,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, ndtri
 
-from pytest_riskguard.inference._bootstrap.condense import condensed
 from pytest_riskguard.inference._bootstrap.replicates import IntArray, words
-from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
 from pytest_riskguard.inference._bootstrap.studentized_laws import WeightedLaw, vary
 from pytest_riskguard.risk.checks import FloatArray
 
@@ -32,9 +31,9 @@ CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
 #: The law is made up of so many parts of equal size, whose differences say how far off it is.
 PARTS = 16
 #: Replicates for each part and centre: 2^18.3 in all, fewer where there is much to draw for each.
-MOST_ROWS = 4096
-FEWEST_ROWS = 32
-MOST_DRAWS = 2**26
+MAX_ROWS = 4096
+MIN_ROWS = 32
+MAX_DRAWS = 2**26
 #: Draws in hand: bounds the memory, and keeps within the processor's cache what is used over and over.
 BLOCK = 2**16
 #: The chance of a topic is a multiple of one part in so many: the finer one where there are many topics.
@@ -43,13 +42,13 @@ MANY_TOPICS = 512
 #: A score with more than this chance is not drawn: it is what is left of a replicate.
 USUAL = 0.75
 #: With more topics than this to be drawn, only so many are: those furthest out.
-MOST_TOPICS, MOST_LOUD = 4096, 256
+MAX_TOPICS, MAX_LOUD = 4096, 256
 #: A variance this small a part of the squares it is the difference of is rounding.
 NO_VARIANCE = 1e-13
 #: So often slope and bend are fitted to each other. How well matters little: weights hold for any tilt.
 BENDS, BISECTIONS = 6, 40
 #: Logarithms beyond this overflow; y^2 that spread less than this do not spread; controls this close are one.
-LARGEST, NO_SPREAD, COLLINEAR = 700.0, 1e-9, 1e-10
+MAX_LOG, NO_SPREAD, COLLINEAR = 700.0, 1e-9, 1e-10
 #: The levels whose quantiles must be known well.
 LEVELS = np.array([0.0005, 0.025, 0.975, 0.9995])
 
@@ -66,7 +65,7 @@ def replicated_law(sample: Sample) -> WeightedLaw:
         tilts.append(_Tilt(slope, bend, _log_norm(slope, y - bend * y**2, plain)))
     urns = [_Urn(sample, y, tilt.chances(y, plain)) for tilt in tilts]
     draws = max(urn.expected_draws for urn in urns)
-    rows = int(min(MOST_ROWS, max(FEWEST_ROWS, MOST_DRAWS / (draws * PARTS * len(tilts)))))
+    rows = int(min(MAX_ROWS, max(MIN_ROWS, MAX_DRAWS / (draws * PARTS * len(tilts)))))
 
     statistics = np.empty((PARTS, len(tilts), rows))
     weights = np.empty_like(statistics)
@@ -77,7 +76,7 @@ def replicated_law(sample: Sample) -> WeightedLaw:
         with np.errstate(divide="ignore", invalid="ignore"):
             statistics[part] = math.sqrt(sample.n - 1) * means / np.sqrt(variances)
         totals = sample.n * means, sample.n * squares
-        ratios = [np.exp(np.minimum(tilt.log_ratio(*totals, sample.n), LARGEST)) for tilt in tilts]
+        ratios = [np.exp(np.minimum(tilt.log_ratio(*totals, sample.n), MAX_LOG)) for tilt in tilts]
         u = math.sqrt(sample.n) * means
         v = math.sqrt(sample.n) * (squares - 1) / max(spread, NO_SPREAD)
         weights[part] = _weights(np.stack(ratios), np.stack([u, u**2 - 1, v]))
@@ -253,11 +252,11 @@ class _Urn:
 def _loud(distances: FloatArray, counts: FloatArray, usual: int, chances: FloatArray) -> npt.NDArray[np.bool_]:
     """Which distinct scores are drawn one by one: at least one of them."""
     changed = np.arange(distances.size) != usual
-    if np.sum(counts[changed]) <= MOST_TOPICS:
+    if np.sum(counts[changed]) <= MAX_TOPICS:
         return changed if chances[usual] > USUAL else np.ones(changed.size, dtype=np.bool_)
     furthest = np.argsort(-np.abs(distances), kind="stable")
     loud = np.zeros(changed.size, dtype=np.bool_)
-    loud[furthest[: max(1, int(np.count_nonzero(np.cumsum(counts[furthest]) <= MOST_LOUD)))]] = True
+    loud[furthest[: max(1, int(np.count_nonzero(np.cumsum(counts[furthest]) <= MAX_LOUD)))]] = True
     return loud
 
 

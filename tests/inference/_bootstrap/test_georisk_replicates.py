@@ -122,7 +122,7 @@ def test_neither_blocks_nor_other_systems_order_move_a_bit(monkeypatch):
     turned, turned_means = PoolKernel(Pool.of(scores[order]), alphas=ALPHAS).replicates(counts)
     assert_array_equal(turned, found[:, order])
     assert_array_equal(turned_means, means[order])
-    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.georisk_replicates.MOST_SUMS", 1000)
+    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.georisk_replicates.MAX_SUMS", 1000)
     in_blocks, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
     assert_array_equal(in_blocks, found)
 

@@ -16,8 +16,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import bdtr
 
 from pytest_riskguard.inference import interval, intervals, leave_one_out_upper, studentized_law
-from pytest_riskguard.inference._bootstrap.condense import condensed
-from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
 from pytest_riskguard.inference._bootstrap.studentized_inversion import InvertedLaw, Pair, inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_replicates import _weights, replicated_law
 
@@ -300,7 +299,7 @@ def test_without_variation_there_is_no_law_but_the_mean_is_the_interval(x: list[
 def test_many_topics_are_condensed_without_anyone_seeing_it(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.append(losing(4000, 6), np.full(300, 0.25))
     law = studentized_law(x)
-    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.condense.MANY_VALUES", 10**6)
+    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.sample.MAX_VALUES", 10**6)
     for p in LEVELS:
         assert law.quantile(p) == pytest.approx(studentized_law(x).quantile(p), abs=1e-6)
 
@@ -321,7 +320,7 @@ def test_condensed_values_have_the_moments_of_all_of_them() -> None:
 def test_of_many_topics_with_one_far_out_only_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     sample = Sample.of(np.append(losing(2999, 1), -150.0))
     all_of_them = replicated_law(sample)
-    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.studentized_replicates.MOST_TOPICS", 1000)
+    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.studentized_replicates.MAX_TOPICS", 1000)
     some = replicated_law(sample)
     assert some.kind == "replicates"
     assert some.resolution < 0.05
