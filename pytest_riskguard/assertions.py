@@ -32,6 +32,7 @@ from pytest_riskguard.gates.options import lists_options
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
@@ -260,9 +261,8 @@ def ask(
     try:
         tested, against = _scores(candidate, "candidate"), _scores(baseline, "baseline")
         others = [_scores(scores, f"replicate {i}") for i, scores in enumerate(replicates, start=1)]
-        return record(
-            judge(gate, tested, against, replicates=others, topics=topics, report=run_context.current().report_wanted)
-        )
+        report = run_context.current().report_wanted
+        return record(worded(judge(gate, tested, against, replicates=others, topics=topics, report=report)))
     except DataError as error:
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=("baseline",)))
 
@@ -273,7 +273,7 @@ def ask_pool(gate: Gate, candidate: Scores, baselines: Pool) -> Verdict:
     try:
         tested = _scores(candidate, "candidate")
         pool = [_scores(scores, name) for name, scores in named]
-        return record(judge_pool(gate, tested, pool, report=run_context.current().report_wanted))
+        return record(worded(judge_pool(gate, tested, pool, report=run_context.current().report_wanted)))
     except DataError as error:
         names = tuple(name for name, _ in named)
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=names))

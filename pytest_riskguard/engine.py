@@ -28,9 +28,9 @@ from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool.comparison import PoolComparison
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.slices import slices_of, within
-from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.unjudged import Rejudged
-from pytest_riskguard.gates.verdict import Inputs, Notice, Verdict, digests, incomparable
+from pytest_riskguard.gates.verdict import Inputs, Verdict, digests, incomparable, warning
+from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.rereading import Rereader, Side
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Source, Stored, label
@@ -101,7 +101,7 @@ class Engine:
             verdict = self._judged(question, systems, topics, family, together)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        return self._told(verdict, question, systems, topics)
+        return worded(self._told(verdict, question, systems, topics))
 
     def _told(
         self, verdict: Verdict, question: Question, systems: Sequence[_Scored], topics: Topics | None
@@ -124,7 +124,7 @@ class Engine:
             qrels = self.qrels
         except DataError:  # gone since the scoring
             return verdict
-        return summarised(self._reread.told(verdict, gate, candidate, baseline, qrels=qrels, topics=topics))
+        return self._reread.told(verdict, gate, candidate, baseline, qrels=qrels, topics=topics)
 
     def _side(self, question: Question, systems: Sequence[_Scored], place: int) -> Side:
         source = question.sources[place]
@@ -207,10 +207,8 @@ class Engine:
             runs = self._restricted(gate, [_Scored(stored.scores) for stored in chain])
             return with_lineage(verdict, gate, [run.scores for run in runs], candidate, topics=topics)
         except DataError as error:
-            notice = Notice(
-                "history_unusable", f"what {baseline.name} held before cannot be looked at: {error.problem}"
-            )
-            return replace(verdict, warnings=(*verdict.warnings, notice))
+            unusable = warning("history_unusable", baseline=baseline.name, problem=error.problem)
+            return replace(verdict, warnings=(*verdict.warnings, unusable))
 
     def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
         """The verdicts of gates that are judged together, their levels corrected for being several.

@@ -15,7 +15,6 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.documents import topic_documents
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.unjudged import Rejudged, judgements, rests_on_unjudged
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.sources import Baseline, LiveRun, RunFile, Stored
@@ -64,7 +63,7 @@ class Rereader:
             ours, theirs = (self._ranked(side, measure, qrels) for side in (candidate, baseline))
             losers, winners = verdict.responsible_topics, verdict.flagged_wins
             found = topic_documents(losers, winners, measure, qrels.grades, ours, theirs)
-            verdict = summarised(replace(verdict, documents=found))
+            verdict = replace(verdict, documents=found)
             if gate.kind == "georisk_not_worse" or verdict.replicates:
                 return verdict
             scores = (candidate.scores, baseline.scores)

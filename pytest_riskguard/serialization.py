@@ -44,9 +44,12 @@ class JsonError(ValueError):
 
 
 def to_plain(value: Any) -> Any:
-    """Plain types: 12 significant digits, non-finite numbers as None, mappings sorted by key."""
+    """Plain types: 12 significant digits, non-finite numbers as None, mappings sorted by key.
+
+    Fields with ``metadata={"json": False}`` are left out.
+    """
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_plain(getattr(value, f.name)) for f in fields(value)}
+        return {f.name: to_plain(getattr(value, f.name)) for f in fields(value) if f.metadata.get("json", True)}
     if isinstance(value, Mapping):
         return {str(key): to_plain(value[key]) for key in sorted(value)}
     if isinstance(value, tuple | list):
@@ -116,7 +119,7 @@ def _object(kind: Any, value: Any, where: str) -> Any:
     _expected(isinstance(value, dict), value, "an object", where)
     hints, given = _hints(kind), {}
     for each in fields(kind):
-        if each.name in value:
+        if each.metadata.get("json", True) and each.name in value:
             given[each.name] = _decoded(hints[each.name], value[each.name], f"{where}.{each.name}")
         elif each.default is MISSING and each.default_factory is MISSING:
             raise ValueError(f"{where}: expected a field {each.name!r}, found none")

@@ -12,8 +12,8 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.evaluation import rankings_as_run
 from pytest_riskguard.evaluation.runs import fold_run
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Source, Stored
 from tests.plugin import world
 
@@ -36,7 +36,7 @@ def judged(folder: Path, candidate: Source, baseline, *, report: bool = False) -
 
 def bare(verdict: Verdict) -> Verdict:
     warnings = tuple(notice for notice in verdict.warnings if notice.code != "rests_on_unjudged")
-    return summarised(replace(verdict, documents=None, judgements=None, warnings=warnings))
+    return worded(replace(verdict, documents=None, judgements=None, warnings=warnings))
 
 
 def test_a_failure_tells_of_documents_and_a_pass_only_where_a_report_is_written(folder):

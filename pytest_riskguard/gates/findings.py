@@ -58,7 +58,7 @@ class Explanation:
     Attributes
     ----------
     summary : str
-        The verdict in a paragraph of plain language; its figures are those of the verdict.
+        The verdict in a paragraph of plain language, empty until reports have written it from the verdict's figures.
     pivotal_topics : tuple of str
         Topics of which leaving out any single one gives the other verdict (fail instead of pass, or pass instead of
         fail), most decisive first.
@@ -68,7 +68,7 @@ class Explanation:
         By tag, then value.
     """
 
-    summary: str
+    summary: str = ""
     pivotal_topics: tuple[str, ...] = ()
     groups: tuple[TopicGroup, ...] = ()
     slices: tuple[Slice, ...] = ()

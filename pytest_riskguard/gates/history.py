@@ -18,7 +18,7 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
 from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.gates.verdict import Notice, Verdict
+from pytest_riskguard.gates.verdict import Verdict, warning
 from pytest_riskguard.inference import Interval
 from pytest_riskguard.risk.checks import mean
 from pytest_riskguard.risk.urisk import counts
@@ -247,14 +247,7 @@ def with_lineage(
     lineage = lineage_of(gate, chain, candidate, topics=topics)
     warnings = verdict.warnings
     if lineage.risky and verdict.outcome == "pass" and _slid(gate, chain, candidate, topics):
-        oldest, newest = lineage.runs[0], lineage.runs[-1]
-        changes = f"{lineage.accepted} accepted {'change' if lineage.accepted == 1 else 'changes'}"
-        text = (
-            f"passes against {verdict.baselines[0]}, but the mean is significantly down against {oldest.run}, "
-            f"{changes} before: {newest.cumulative_mean_difference:+.4f} in all, URisk {newest.urisk:+.4f}; store "
-            "that run as a baseline of its own and ask against both (baselines: [...])"
-        )
-        warnings = (*warnings, Notice("slow_slide", text))
+        warnings = (*warnings, warning("slow_slide"))
     return replace(verdict, lineage=lineage, warnings=warnings)
 
 

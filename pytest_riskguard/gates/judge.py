@@ -14,11 +14,11 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.estimates import diagnostics, paired_estimates, topic_counts
 from pytest_riskguard.gates.findings import Estimates, Family, ReportedInterval
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.notices import notices
 from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.responsible import explained, responsible_topics, standardised_parts
 from pytest_riskguard.gates.sensitivity import alpha_star, flip_set, without_each
 from pytest_riskguard.gates.verdict import Verdict, digests, refused, unanswered
+from pytest_riskguard.gates.warnings import warnings
 
 
 def judge(
@@ -107,7 +107,7 @@ def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Ve
         question,
         outcome=outcome,
         reason=reason,
-        warnings=notices(comparison, outcome, rescored=rescored),
+        warnings=warnings(comparison, outcome, rescored=rescored),
         topics=topic_counts(comparison),
         estimates=_estimates(comparison, judged=outcome != "inconclusive"),
         intervals=_intervals(comparison),

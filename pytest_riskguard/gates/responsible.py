@@ -11,7 +11,6 @@ from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic
 from pytest_riskguard.gates.sensitivity import LeftOut
-from pytest_riskguard.gates.summary import summarised
 from pytest_riskguard.gates.tagged_topics import groups, slices, tagged
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import critical_value
@@ -96,12 +95,11 @@ def explained(
     tags = tagged(comparison.aligned)
     critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
     explanation = Explanation(
-        summary="",
         pivotal_topics=tuple(topics[i] for i in alone.pivots),
         groups=groups(comparison.differences, parts, topics, tags),
         slices=slices(comparison, tags, flagged=np.abs(standard) > critical),
     )
-    return summarised(replace(verdict, explanation=explanation))
+    return replace(verdict, explanation=explanation)
 
 
 def standardised_parts(evidence: Evidence, alpha: float) -> FloatArray:

@@ -15,7 +15,7 @@ from pytest_riskguard.evaluation.unjudged import Unjudged, Variant, depth_of, sc
 from pytest_riskguard.gates.findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.verdict import Notice, Outcome
+from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -133,16 +133,11 @@ def judgements(rejudged: Rejudged) -> Judgements:
     )
 
 
-def rests_on_unjudged(outcome: Outcome, found: Judgements) -> Notice | None:
+def rests_on_unjudged(outcome: Outcome, found: Judgements) -> VerdictWarning | None:
     """The warning of a verdict that is no pass and that judgements could change."""
     if outcome == "pass" or not found.depends:
         return None
-    what = "failure" if outcome == "fail" else "answer"
-    documents = "1 unjudged document" if found.documents == 1 else f"{found.documents} unjudged documents"
-    return Notice(
-        "rests_on_unjudged",
-        f"this {what} rests on {documents}; `riskguard judge-next` lists those to judge first",
-    )
+    return warning("rests_on_unjudged", documents=found.documents)
 
 
 @dataclass(frozen=True)

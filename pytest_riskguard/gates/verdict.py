@@ -41,11 +41,21 @@ NAMES = {
 
 
 @dataclass(frozen=True)
-class Notice:
-    """Something worth knowing that did not decide; ``code`` is for tools, ``message`` for people."""
+class VerdictWarning:
+    """Something worth knowing that did not decide.
+
+    ``code`` is for tools, ``message`` for people: reports make it from the verdict and the ``parameters``, which
+    stand in no report.
+    """
 
     code: str
-    message: str
+    message: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict, compare=False, metadata={"json": False})
+
+
+def warning(code: str, **parameters: Any) -> VerdictWarning:
+    """A warning that is still to be put into words."""
+    return VerdictWarning(code, parameters=parameters)
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,7 @@ class Verdict:
     kind: str
     outcome: Outcome
     reason: str | None
-    warnings: tuple[Notice, ...]
+    warnings: tuple[VerdictWarning, ...]
     measure: str | None
     alpha: float
     tradeoff: str

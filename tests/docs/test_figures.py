@@ -7,8 +7,8 @@ import pytest
 from pytest_riskguard.baselines import names, store
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, text_files
-from pytest_riskguard.gates import kinds, notices, ruling, sensitivity
-from pytest_riskguard.gates.pool import notices as pool_notices
+from pytest_riskguard.gates import kinds, ruling, sensitivity, warnings
+from pytest_riskguard.gates.pool import warnings as pool_warnings
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
 from pytest_riskguard.inference._bootstrap import fft_law
 from pytest_riskguard.inference.sign_flip import MAX_ENUMERATED
@@ -33,7 +33,7 @@ STATED = [
     ("explanation/rules.md", "differing by more than 1e-12", ROUNDING_ERROR == 1e-12),
     ("explanation/rules.md", "moves by more than 1e-6", COUNTED == 1e-6),
     ("explanation/rules.md", "a loss of 1e-6 or less is none", COUNTED == 1e-6),
-    ("explanation/rules.md", "fewer than 250 topics warns", notices.ENOUGH_FOR_STUDENT == 250),
+    ("explanation/rules.md", "fewer than 250 topics warns", warnings.ENOUGH_FOR_STUDENT == 250),
     ("how-to/judge-several-gates.md", "in 18 % of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
     ("explanation/alpha.md", "at every alpha (up to a million)", sensitivity.MAX_ALPHA == 2**20),
     ("explanation/intervals.md", "With up to 30\nchanged topics", MAX_ENUMERATED == 30),
@@ -50,7 +50,7 @@ STATED = [
     (
         "explanation/georisk.md",
         "Gates with fewer than 50 topics at an alpha above 1",
-        (pool_notices.ENOUGH_TOPICS, pool_notices.MODEST_ALPHA) == (50, 1),
+        (pool_warnings.ENOUGH_TOPICS, pool_warnings.MODEST_ALPHA) == (50, 1),
     ),
     ("how-to/read-a-failure.md", "With fewer than 6 changed", ruling.min_changes(0.95) == 6),
     ("reference/files.md", "from -1000 to 1000", text_files.MAX_GRADE == 1000),

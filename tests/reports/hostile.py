@@ -22,7 +22,7 @@ from pytest_riskguard.gates.findings import (
     TopicGroup,
     UnjudgedTopic,
 )
-from pytest_riskguard.gates.verdict import Notice, Verdict
+from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from tests.plugin.world import LOSS, TOPICS, differences
 
 STRINGS: dict[str, str] = {
@@ -157,7 +157,7 @@ def verdict_with(text: str, **options: Any) -> Verdict:
         candidate=text,
         baselines=(text,),
         responsible_topics=topics,
-        warnings=(*judged.warnings, Notice("few_topics", text)),
+        warnings=(*judged.warnings, VerdictWarning("few_topics", text)),
         explanation=Explanation(
             summary=f"{text} Fails. Topic {guilty} of {text} lost; {text}",
             pivotal_topics=(guilty,),

@@ -23,7 +23,6 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.kinds import MEDIAN, Gate
 from pytest_riskguard.gates.pool.chart_data import pool_exhibits
 from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison, Reference
-from pytest_riskguard.gates.pool.notices import notices
 from pytest_riskguard.gates.pool.responsible import (
     contributions,
     flip_set,
@@ -120,7 +119,7 @@ def _verdict(comparison: PoolComparison, question: Verdict, *, alphas: Sequence[
         question,
         outcome=outcome,
         reason=reason,
-        warnings=notices(comparison, rescored=rescored),
+        warnings=warnings(comparison, rescored=rescored),
         topics=_topics(comparison, reference),
         estimates=_estimates(comparison, reference, failed=failed),
         intervals=_intervals(comparison),

@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 import pytest
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.verdict import Inputs, Notice, Verdict
+from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
 from pytest_riskguard.reports.html import ensure_available, render
 from pytest_riskguard.reports.html.rows import STATIC, embedded, script_json, topic_rows
 from pytest_riskguard.text import clean
@@ -202,7 +202,7 @@ def test_incomparable_gates_say_why():
 def test_tags_warnings_and_digests_are_shown(verdict: Verdict):
     told = tagged(verdict, intent=("buy",) * 50)
     told = replace(
-        told, warnings=(Notice("churn", "watch out"),), inputs=Inputs("sha256:q", "sha256:c", {"old": None})
+        told, warnings=(VerdictWarning("churn", "watch out"),), inputs=Inputs("sha256:q", "sha256:c", {"old": None})
     )
     page = Page(render([told]))
     for text in ("intent: buy", "churn watch out", "qrels sha256:q", "baseline old none"):

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.phrases import (
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.wording.phrases import (
     amount,
-    counted,
     has,
     line,
     lost_topics,
@@ -19,11 +19,11 @@ from pytest_riskguard.gates.phrases import (
     size,
     times,
 )
-from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.text import counted
 
-#: Topics that collapsed and are named.
-NAMED = 3
+#: Topics that collapsed and are named; others are counted.
+MAX_NAMED = 3
 
 
 def answer(verdict: Verdict) -> str:
@@ -40,16 +40,17 @@ def answer(verdict: Verdict) -> str:
 def _undecided(verdict: Verdict) -> str:
     if verdict.reason == "too_few_topics":
         if verdict.topics.count < MIN_TOPICS:
-            return f"{counted(verdict.topics.count, 'topic')} can decide nothing: it takes {MIN_TOPICS}."
-        return f"The weights leave less evidence than {MIN_TOPICS} topics that count the same."
+            few = "1 topic is" if verdict.topics.count == 1 else f"{verdict.topics.count} topics are"
+            return f"{few} too few; at least {MIN_TOPICS} are needed."
+        return f"The weights leave less evidence than {MIN_TOPICS} topics of equal weight."
     if has(verdict, "georisk_vanishes"):
         return "At this alpha hardly any GeoRisk is left to compare."
     seen = verdict.power.minimum_detectable_effect
     if seen is None:
-        return "Nothing significant was found, but this gate could not have seen any loss."
+        return "Nothing significant was found, but this gate could not have detected any loss."
     return (
-        "Nothing significant was found, but the smallest loss that this gate sees 4 times of 5 is "
-        f"{size(seen)}, more than it was asked to."
+        f"Nothing significant was found, but the smallest detectable loss at 80% power is {size(seen)}, more than "
+        "max_mde allows."
     )
 
 
@@ -91,10 +92,10 @@ def _risky(verdict: Verdict) -> str:
     if noise is not None:
         return _sentence(f"{text}. {_beyond_noise(verdict, estimate, noise)}{_plain(verdict, churn=churn)}")
     if verdict.outcome == "fail" and estimate >= 0:  # an interval that does not hold its own estimate
-        return _sentence(f"{text}, and yet the interval lies below the bound")
+        return _sentence(f"{text}, but the interval still lies below the bound")
     if verdict.topics.losses == 0 or estimate >= 0:
         if verdict.outcome == "fail":
-            text += f", and yet {risk_name(verdict)} is {risk(verdict, estimate)}, significantly on the side of risk"
+            text += f", but {risk_name(verdict)} is {risk(verdict, estimate)}, which is significantly risky"
         return _sentence(text)
     tolerated = f"more than the tolerated {size(verdict.tolerance)}" if verdict.tolerance > 0 else ""
     if verdict.outcome == "pass" and not churn:
@@ -106,13 +107,13 @@ def _risky(verdict: Verdict) -> str:
 
 def _plain(verdict: Verdict, *, churn: bool) -> str:
     """What the gate says at alpha 0, where that is another question."""
-    told = verdict.kind == "not_significantly_risky" and verdict.tradeoff == "linear"  # how often losses count
-    alike = f"if losses counted {'once' if told else 'no more than wins'}"
+    known = verdict.kind == "not_significantly_risky" and verdict.tradeoff == "linear"  # how often losses count
+    alike = f"if losses counted {'once' if known else 'no more than wins'},"
     if churn:
-        let = ", and churn is let through" if verdict.outcome == "pass" else ""
+        let = ", and churn is allowed" if verdict.outcome == "pass" else ""
         return f"; {alike} it would pass{let}"
     if verdict.outcome == "fail" and verdict.alpha > 0:
-        return f"; {alike} it would fail too"
+        return f"; {alike} it would also fail"
     return ""
 
 
@@ -120,10 +121,12 @@ def _beyond_noise(verdict: Verdict, estimate: float, noise: float) -> str:
     """URisk beside that of the baseline's replicates."""
     side = "worse" if estimate < 0 else "better"
     if abs(estimate) <= ROUNDING_ERROR:
-        return f"{risk_name(verdict)} is {risk(verdict, noise)}, that of the baseline's {_replicates(verdict)} too"
+        return (
+            f"{risk_name(verdict)} is {risk(verdict, noise)}, the same as for the baseline's {_replicates(verdict)}"
+        )
     text = (
-        f"{risk_name(verdict)} is {risk(verdict, estimate + noise)}, where the baseline's {_replicates(verdict)} "
-        f"{'has' if verdict.replicates == 1 else 'have'} {risk(verdict, noise)}: {side} by {size(estimate)}"
+        f"{risk_name(verdict)} is {risk(verdict, estimate + noise)}, against {risk(verdict, noise)} for the baseline's "
+        f"{_replicates(verdict)}: {side} by {size(estimate)}"
     )
     if estimate < 0:
         text += ", significantly" if verdict.outcome == "fail" or has(verdict, "churn") else ", not significantly"
@@ -146,23 +149,23 @@ def _not_inferior(verdict: Verdict) -> str:
     )
     side, end = ("below", "most") if minus else ("above", "least")
     if verdict.outcome == "pass":
-        return f"It is shown that {name} is {side} {bound}: it is at {end} {lowest}. {_tally(verdict)}"
+        return f"{_capital(name)} is shown to be {side} {bound}: it is at {end} {lowest}. {_tally(verdict)}"
     far = "high" if minus else "low"
-    return f"It is not shown that {name} is {side} {bound}: it may be as {far} as {lowest}. {_tally(verdict)}"
+    return f"{_capital(name)} is not shown to be {side} {bound}: it may be as {far} as {lowest}. {_tally(verdict)}"
 
 
 def _collapse(verdict: Verdict) -> str:
-    guilty, n = lost_topics(verdict), counted(verdict.topics.count, "topic")
-    if guilty:
-        falls = [_fall(topic) for topic in guilty[:NAMED]]
-        more = len(guilty) - NAMED
+    collapsed, n = lost_topics(verdict), counted(verdict.topics.count, "topic")
+    if collapsed:
+        falls = [_fall(topic) for topic in collapsed[:MAX_NAMED]]
+        more = len(collapsed) - MAX_NAMED
         named = row(falls) if more <= 0 else f"{', '.join(falls)} and {counted(more, 'other')}"
-        return f"{len(guilty)} of {n} lost more than {'it' if len(guilty) == 1 else 'they'} may: {named}."
+        return f"{len(collapsed)} of {n} lost more than allowed: {named}."
     if not verdict.topics.losses:
         return f"No topic of {n} lost." if verdict.topics.count != 1 else "The only topic did not lose."
     worst = min(verdict.responsible_topics, key=lambda topic: round(topic.difference, 12))
     losses = counted(verdict.topics.losses, "loss", "losses")
-    return f"None of {n} lost more than it may; the largest of {losses} is {_fall(worst)}."
+    return f"None of {n} lost more than allowed; the largest of {losses} is {_fall(worst)}."
 
 
 def _fall(topic: ResponsibleTopic) -> str:
@@ -183,14 +186,18 @@ def _georisk(verdict: Verdict) -> str:
         text += ", significantly" if verdict.outcome == "fail" or churn else ", not significantly"
         if verdict.tolerance > 0:
             text += f" more than the tolerated {size(verdict.tolerance)}"
-    failed = sum(not each.passes for each in verdict.pool.references)
+    failed = sum(not comparison.passes for comparison in verdict.pool.references)
     if verdict.outcome == "fail" and len(verdict.pool.references) > 1:
         text += f" (riskier than {failed} of {len(verdict.pool.references)} references)"
     return f"{_sentence(text + _plain(verdict, churn=churn))} {_tally(verdict)}"
 
 
 def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{_capital(text)}."
+
+
+def _capital(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
 
 
 _ANSWERS: dict[str, Callable[[Verdict], str]] = {

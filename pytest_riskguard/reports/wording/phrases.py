@@ -11,24 +11,19 @@ from pytest_riskguard.risk.urisk import COUNTED
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: The longest name, of a topic, a tag or a system, that a sentence repeats whole.
-LONGEST = 60
+MAX_NAME = 60
 
 
 def line(text: str) -> str:
     """Other people's text on one line, and not too long for a sentence; what is in it is for reports to clean."""
     joined = " ".join(text.split())
-    return joined if len(joined) <= LONGEST else joined[: LONGEST - 1] + "…"
+    return joined if len(joined) <= MAX_NAME else joined[: MAX_NAME - 1] + "…"
 
 
 def row(names: Sequence[str], *, last: str = "and") -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     *others, final = (line(name) for name in names)
     return f"{', '.join(others)} {last} {final}" if others else final
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """``1 topic``, ``2 topics``."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def size(value: float) -> str:
@@ -59,14 +54,14 @@ def has(verdict: Verdict, code: str) -> bool:
 
 def explanation_of(verdict: Verdict) -> Explanation:
     """What there is to tell from; nothing for a verdict without an explanation."""
-    return verdict.explanation or Explanation(summary="")
+    return verdict.explanation or Explanation()
 
 
 def lost_topics(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
     """The topics that an answer counts: those that lost; for a question about single ones those that collapsed."""
     if verdict.kind == "no_topic_collapse":
-        guilty = (topic for topic in verdict.responsible_topics if topic.exceeds)
-        return tuple(sorted(guilty, key=lambda topic: round(topic.difference, 12)))
+        collapsed = (topic for topic in verdict.responsible_topics if topic.exceeds)
+        return tuple(sorted(collapsed, key=lambda topic: round(topic.difference, 12)))
     return tuple(topic for topic in verdict.responsible_topics if topic.difference < -COUNTED)
 
 

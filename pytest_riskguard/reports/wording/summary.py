@@ -1,17 +1,13 @@
-"""A verdict in one paragraph of plain language, made of its own figures and nothing else.
-
-The verdict alone goes in, so that a way in that learns more of it (which documents moved) can have it told again.
-"""
+"""A verdict in one paragraph of plain language."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from pytest_riskguard.gates.answers import answer
 from pytest_riskguard.gates.findings import MovedDocument, Slice, TopicDocuments, TopicGroup
-from pytest_riskguard.gates.phrases import (
-    counted,
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.wording.answers import answer
+from pytest_riskguard.reports.wording.phrases import (
     explanation_of,
     has,
     line,
@@ -21,33 +17,26 @@ from pytest_riskguard.gates.phrases import (
     row,
     size,
 )
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.text import counted
 
 #: A group is worth a sentence when it has this share of the loss ...
-LARGE = 1 / 3
+MIN_GROUP_SHARE = 1 / 3
 #: ... and so much more than the share of all topics that carry the tag, which is what chance would give it.
-MORE = 0.2
+MIN_EXCESS_SHARE = 0.2
 #: A topic is worth a sentence when it alone has this share of the loss.
-HEAVY = 0.2
+MIN_TOPIC_SHARE = 0.2
 #: Topics, or slices, that a sentence names; others are counted.
-NAMED = 3
-
-
-def summarised(verdict: Verdict) -> Verdict:
-    """The verdict with its summary told anew; an incomparable one has none."""
-    if verdict.explanation is None:
-        return verdict
-    return replace(verdict, explanation=replace(verdict.explanation, summary=summary(verdict)))
+MAX_NAMED = 3
 
 
 def summary(verdict: Verdict) -> str:
     """The answer and what it rests on, whose loss it is, what became of the documents, the mean."""
     sentences = [answer(verdict)]
-    told = verdict.outcome == "fail" or has(verdict, "churn")
-    group = _telling_group(verdict) if told else None
+    risky = verdict.outcome == "fail" or has(verdict, "churn")
+    group = _dominant_group(verdict) if risky else None
     if group is not None:
         sentences.append(_group(verdict, group))
-    elif told:
+    elif risky:
         sentences += _heaviest(verdict)
     if verdict.documents:
         sentences += _documents(verdict, verdict.documents, group)
@@ -60,16 +49,16 @@ def summary(verdict: Verdict) -> str:
     return " ".join(sentences)
 
 
-def _telling_group(verdict: Verdict) -> TopicGroup | None:
+def _dominant_group(verdict: Verdict) -> TopicGroup | None:
     """The group of losses that says most: more of the loss than its number of topics would have by chance."""
-    best, most = None, MORE
+    best, largest_excess = None, MIN_EXCESS_SHARE
     for group in explanation_of(verdict).groups:
         if group.change != "loss" or len(_members(verdict, group)) < 2:
             continue
         expected = group.tagged / verdict.topics.count
         share = _share(verdict, group)
-        if share is not None and share >= LARGE and share - expected > most:
-            best, most = group, share - expected
+        if share is not None and share >= MIN_GROUP_SHARE and share - expected > largest_excess:
+            best, largest_excess = group, share - expected
     return best
 
 
@@ -102,43 +91,55 @@ def _heaviest(verdict: Verdict) -> Iterator[str]:
     if verdict.kind == "no_topic_collapse" or len(topics) < 2:
         return
     share = topics[0].share
-    if share is not None and share >= HEAVY:
+    if share is not None and share >= MIN_TOPIC_SHARE:
         yield f"Topic {line(topics[0].topic)} alone is {percent(share)} of the loss."
 
 
 def _documents(verdict: Verdict, documents: tuple[TopicDocuments, ...], group: TopicGroup | None) -> Iterator[str]:
-    """What became of the relevant document that cost most, in the topics told of."""
-    told = {topic.topic for topic in lost_topics(verdict)}
+    """Where the relevant document went that cost most, in the topics that the summary is about."""
+    about = {topic.topic for topic in lost_topics(verdict)}
     if group is not None:
-        told &= {*group.topics}
-    fallen = [(each, each.moved[0]) for each in documents if each.topic in told and each.moved]
-    fallen = [(each, first) for each, first in fallen if first.effect < 0 and first.baseline_rank is not None]
-    out = [
-        (each, first)
-        for each, first in fallen
-        if first.candidate_rank is None or (each.depth > 0 and first.candidate_rank > each.depth)
+        about &= {*group.topics}
+    examined = [topic for topic in documents if topic.topic in about]
+    dropped = [
+        (topic, topic.moved[0])
+        for topic in examined
+        if topic.moved and topic.moved[0].effect < 0 and topic.moved[0].baseline_rank is not None
     ]
-    if not fallen:
+    if not dropped:
         return
-    looked_into = sum(each.topic in told for each in documents)
-    stayed = [pair for pair in fallen if pair not in out]
-    ways = [(way(pairs), len(pairs)) for way, pairs in ((_out_of, out), (_to, stayed)) if pairs]
-    origin = _ranks([first.baseline_rank or 0 for _, first in fallen])
-    if looked_into == 1:
-        where = f"On {line(fallen[0][0].topic)}"
+    gone = [(topic, document) for topic, document in dropped if _is_gone(topic, document)]
+    kept = [pair for pair in dropped if pair not in gone]
+    ways = [(way(pairs), len(pairs)) for way, pairs in ((_out_of, gone), (_to, kept)) if pairs]
+    origin = _ranks([document.baseline_rank or 0 for _, document in dropped])
+    if len(examined) == 1:
+        where = f"In {line(examined[0].topic)}"
     else:
-        where = f"On {'all' if len(fallen) == looked_into else f'{len(fallen)} of the'} {looked_into} looked into,"
-    whither = ways[0][0] if len(ways) == 1 else " or ".join(f"{way} ({count})" for way, count in ways)
-    yield f"{where} the relevant document that cost most moved from {origin} {whither}."
+        which = f"all {len(examined)}" if len(dropped) == len(examined) else f"{len(dropped)} of the {len(examined)}"
+        where = f"In {which} topics examined"
+    text = f"{where}, the costliest relevant document dropped from {origin}"
+    if len(ways) == 1:
+        yield f"{text} {ways[0][0]}."
+    else:
+        yield f"{text}: {', '.join(f'{_times(count)} {way}' for way, count in ways)}."
 
 
-def _out_of(out: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
-    depths = {each.depth for each, _ in out}
-    return f"to below rank {depths.pop()}" if len(depths) == 1 and 0 not in depths else "out of the results"
+def _is_gone(topic: TopicDocuments, document: MovedDocument) -> bool:
+    """Whether the document left the ranks that the measure looks at."""
+    return document.candidate_rank is None or 0 < topic.depth < document.candidate_rank
 
 
-def _to(stayed: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
-    return f"to {_ranks([first.candidate_rank or 0 for _, first in stayed])}"
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _out_of(gone: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
+    depths = {topic.depth for topic, _ in gone}
+    return f"out of the top {depths.pop()}" if len(depths) == 1 and 0 not in depths else "out of the results"
+
+
+def _to(kept: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
+    return f"to {_ranks([document.candidate_rank or 0 for _, document in kept])}"
 
 
 def _ranks(ranks: Sequence[int]) -> str:
@@ -154,27 +155,28 @@ def _few_changes(verdict: Verdict) -> str | None:
 
 
 def _pivots(verdict: Verdict) -> Iterator[str]:
-    """The topics that carry the verdict alone."""
+    """The topics of which any single one decides the verdict."""
     pivots = explanation_of(verdict).pivotal_topics
     if verdict.kind == "no_topic_collapse" or not pivots:
         return
-    other = "pass" if verdict.outcome == "fail" else "fail"
-    if len(pivots) <= NAMED:
-        either = {1: "topic", 2: "either of topics"}.get(len(pivots), "any one of topics")
-        yield f"Without {either} {row(pivots)} it would {other}."
+    if len(pivots) == 1:
+        which = f"topic {line(pivots[0])}"
+    elif len(pivots) <= MAX_NAMED:
+        which = f"{'either' if len(pivots) == 2 else 'any one'} of topics {row(pivots)}"
     else:
-        yield f"It would {other} without any single one of {len(pivots)} topics, {line(pivots[0])} above all."
+        which = f"any one of {len(pivots)} topics, {line(pivots[0])} above all,"
+    yield f"Leaving out {which} would make it {'pass' if verdict.outcome == 'fail' else 'fail'}."
 
 
 def _slices(verdict: Verdict) -> Iterator[str]:
     """Parts of the topics that are risky though the whole is not."""
-    risky: list[Slice] = [each for each in explanation_of(verdict).slices if each.risky]
+    risky: list[Slice] = [one for one in explanation_of(verdict).slices if one.risky]
     if not risky:
         return
-    risky.sort(key=lambda each: (each.adjusted_p_value or 0.0, each.tag, each.value))
-    names = [f"{each.tag}={each.value}" for each in risky]
-    shown = row(names[:NAMED]) + (f" and {len(names) - NAMED} more slices" if len(names) > NAMED else "")
-    yield f"Taken alone, the topics of {shown} are significantly riskier."
+    risky.sort(key=lambda one: (one.adjusted_p_value or 0.0, one.tag, one.value))
+    names = [f"{one.tag}={one.value}" for one in risky]
+    shown = row(names[:MAX_NAMED]) + (f" and {len(names) - MAX_NAMED} more slices" if len(names) > MAX_NAMED else "")
+    yield f"On their own, the topics of {shown} are significantly riskier."
 
 
 def _mean(verdict: Verdict) -> str:

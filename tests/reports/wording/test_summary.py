@@ -15,10 +15,19 @@ from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.summary import summarised
+from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.wording import worded
 from tests.gates.conftest import pair, topic_scores
 from tests.gates.test_tagged_topics import tagged
+
+
+def judged(*given: Any, **options: Any) -> Verdict:
+    return worded(judge(*given, **options))
+
+
+def judged_pool(*given: Any, **options: Any) -> Verdict:
+    return worded(judge_pool(*given, **options))
 
 
 def told(verdict: Verdict) -> str:
@@ -81,16 +90,16 @@ def check(verdict: Verdict) -> None:
     )
     other = {"pass": "fail", "fail": "pass"}.get(v.outcome)
     reader.claim(
-        r"Without (?:topic|either of topics|any one of topics) ((?:t\d{5}|, | and )+) it would (pass|fail)",
+        r"Leaving out (?:topic|either of topics|any one of topics) ((?:t\d{5}|, | and )+) would make it (pass|fail)",
         lambda names, word: (*re.findall(r"t\d{5}", names),) == pivots and word == other,
     )
     reader.claim(
-        r"It would (pass|fail) without any single one of (\d+) topics, (t\d{5}) above all",
-        lambda word, number, first: (word, int(number), first) == (other, len(pivots), pivots[0]),
+        r"Leaving out any one of (\d+) topics, (t\d{5}) above all, would make it (pass|fail)",
+        lambda number, first, word: (word, int(number), first) == (other, len(pivots), pivots[0]),
     )
     risky = {f"{s.tag}={s.value}" for s in v.explanation.slices if s.risky}
     reader.claim(
-        r"Taken alone, the topics of ([\w=, ]+?)(?: and (\d+) more slices)? are significantly riskier",
+        r"On their own, the topics of ([\w=, ]+?)(?: and (\d+) more slices)? are significantly riskier",
         lambda names, more: (
             {*re.findall(r"\w+=\w+", names)} <= risky
             and len(re.findall("=", names)) + int(more or 0) == len(risky)
@@ -174,20 +183,20 @@ def _answer(reader: Reader, *, raw: float) -> None:
     reader.claim(rf"more than the tolerated {NUMBER}", lambda by: same(by, v.tolerance) and v.tolerance > 0)
     churn = v.reason == "churn" or has(v, "churn")
     reader.claim(
-        r"if losses counted (?:once|no more than wins) it would (pass|fail)",
+        r"if losses counted (?:once|no more than wins), it would (?:also )?(pass|fail)",
         lambda word: (word == "pass") == churn and (word == "fail") == (v.reason == "loss"),
     )
     significant = (v.outcome == "fail" and v.kind != "not_inferior") or churn
     reader.claim(r", not significantly|but the risk is not significant", lambda: not significant)
     reader.claim(r", significantly|by significantly", lambda: significant)
     reader.claim(
-        rf"and yet URisk-? is {NUMBER}",
+        rf"but URisk-? is {NUMBER}, which is significantly risky",
         lambda value: same(value, sign * raw) and t.losses == 0 and v.outcome == "fail",
     )
     reader.claim(
-        rf"URisk-? is {NUMBER}, where the baseline's own (\d+) replicates? ha(?:s|ve) {NUMBER}: "
+        rf"URisk-? is {NUMBER}, against {NUMBER} for the baseline's own (\d+) replicates?: "
         rf"(worse|better) by {NUMBER}",
-        lambda ours, number, own, side, by: (
+        lambda ours, own, number, side, by: (
             same(ours, sign * raw)
             and int(number) == v.replicates
             and same(own, sign * (e.noise_urisk or 0.0))
@@ -197,9 +206,9 @@ def _answer(reader: Reader, *, raw: float) -> None:
     )
     interval = v.decisive_interval
     reader.claim(
-        rf"It is (not )?shown that (URisk-?|the (?:weighted )?mean difference) is (above|below) {NUMBER}: "
+        rf"(URisk-?|The (?:weighted )?mean difference) is (not )?shown to be (above|below) {NUMBER}: "
         rf"it (?:is at (?:most|least)|may be as (?:high|low) as) {NUMBER}",
-        lambda no, what, side, bound, limit: (
+        lambda what, no, side, bound, limit: (
             bool(no) == (v.outcome == "fail")
             and (s := sign if what.startswith("URisk") else 1)
             and (side == "below") == (s < 0)
@@ -213,11 +222,11 @@ def _answer(reader: Reader, *, raw: float) -> None:
     guilty = [x for x in v.responsible_topics if x.exceeds]
     by = {x.topic: -x.difference for x in v.responsible_topics}
     reader.claim(
-        rf"(\d+) of {TOPICS} lost more than (?:it|they) may",
+        rf"(\d+) of {TOPICS} lost more than allowed",
         lambda k, n: (int(k), int(n), v.reason) == (len(guilty), t.count, "collapse"),
     )
     reader.claim(
-        rf"None of {TOPICS} lost more than it may; the largest of (\d+) loss(?:es)? is (t\d+) by {NUMBER}",
+        rf"None of {TOPICS} lost more than allowed; the largest of (\d+) loss(?:es)? is (t\d+) by {NUMBER}",
         lambda n, k, name, size: (
             (int(n), int(k)) == (t.count, t.losses) and same(size, by[name]) and same(size, falls[-1]) and not guilty
         ),
@@ -244,11 +253,11 @@ def _answer(reader: Reader, *, raw: float) -> None:
         ),
     )
     reader.claim(
-        rf"the smallest loss that this gate sees 4 times of 5 is {NUMBER}",
+        rf"the smallest detectable loss at 80% power is {NUMBER}",
         lambda size: same(size, v.power.minimum_detectable_effect) and v.reason == "too_weak",
     )
     reader.claim(
-        rf"{TOPICS} can decide nothing: it takes 10",
+        rf"{TOPICS} (?:is|are) too few; at least 10 are needed",
         lambda n: int(n) == t.count < 10 and v.reason == "too_few_topics",
     )
     reader.claim(r"less evidence than 10 topics", lambda: v.weighted and v.reason == "too_few_topics")
@@ -292,10 +301,10 @@ def test_a_summary_is_true(law, seed):
     again = [topic_scores("again", baseline.values + rng.normal(0.01, 0.05, n)) for _ in range(int(rng.integers(3)))]
     for options in questions(rng):
         gate = gate_of("g", **options)
-        verdict = judge(gate, candidate, baseline, topics=topics)
+        verdict = judged(gate, candidate, baseline, topics=topics)
         check(verdict)
         if again and n > 1 and gate.kind != "no_topic_collapse":
-            check(judge(gate, candidate, baseline, replicates=again, topics=topics))
+            check(judged(gate, candidate, baseline, replicates=again, topics=topics))
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -311,7 +320,7 @@ def test_a_summary_of_a_pool_is_true(seed):
         {"alpha": 5, "reference": "any", "convention": "minus"},
         {"alpha": 5, "reference": "median", "on_churn": "warn", "tolerance": 0.01},
     ):
-        check(judge_pool(gate_of("g", kind="georisk_not_worse", **options), systems[0], systems[1:], topics=topics))
+        check(judged_pool(gate_of("g", kind="georisk_not_worse", **options), systems[0], systems[1:], topics=topics))
 
 
 def test_the_cases_cover_what_a_verdict_can_say():
@@ -323,7 +332,7 @@ def test_the_cases_cover_what_a_verdict_can_say():
             topics = replace(tagged(n), weights={f"t{i:05d}": 1.0 + i for i in range(n)})
             candidate, baseline = pair(draw(rng, n))
             said += [
-                told(judge(gate_of("g", **options), candidate, baseline, topics=topics)) for options in questions(rng)
+                told(judged(gate_of("g", **options), candidate, baseline, topics=topics)) for options in questions(rng)
             ]
     everything = "\n".join(said)
     for words in (
@@ -336,15 +345,15 @@ def test_the_cases_cover_what_a_verdict_can_say():
         "by more than 0.000001",
         "but the risk is not significant.",
         "but the risk is not significantly more than the tolerated",
-        "if losses counted once it would pass",
-        "if losses counted once it would fail too",
+        "if losses counted once, it would pass",
+        "if losses counted once, it would also fail",
         "if losses counted no more than wins",
-        "It is not shown",
-        "It is shown",
-        "lost more than they may",
-        "lost more than it may",
-        "can decide nothing",
-        "this gate sees 4 times of 5",
+        "is not shown to be",
+        "is shown to be",
+        "lost more than allowed: ",
+        "lost more than allowed; ",
+        "too few; at least 10",
+        "smallest detectable loss",
         "too few for one interval",
         "did not change",
         "The weighted mean",
@@ -357,18 +366,18 @@ CODES = replace(tagged(120, intent=["code"] * 8 + ["words"] * 112))
 
 
 def example() -> Verdict:
-    return judge(gate_of("g", alpha=1), *pair(EXAMPLE, level=0.7), topics=CODES)
+    return judged(gate_of("g", alpha=1), *pair(EXAMPLE, level=0.7), topics=CODES)
 
 
 def test_the_summary_in_full():
     assert told(example()) == (
-        "Fails. Losses on 6 of 120 topics, each counted twice, outweigh wins on 31; if losses counted once it would "
-        "fail too. All 6 are tagged intent=code. The mean fell by 0.0189."
+        "Fails. Losses on 6 of 120 topics, each counted twice, outweigh wins on 31; if losses counted once, it would "
+        "also fail. All 6 are tagged intent=code. The mean fell by 0.0189."
     )
 
 
 def test_a_gate_on_a_slice_says_which():
-    verdict = summarised(replace(example(), slice="intent=code"))
+    verdict = worded(replace(example(), slice="intent=code"))
     assert told(verdict).startswith("Fails on intent=code. Losses on 6 of 120 topics")
 
 
@@ -382,22 +391,22 @@ def moved(topic: str, before: int, after: int | None, *, depth: int = 10) -> Top
     [
         (
             [moved(f"t0000{i}", 1, 40) for i in range(4)],
-            "On all 4 looked into, the relevant document that cost most moved from rank 1 to below rank 10.",
+            "In all 4 topics examined, the costliest relevant document dropped from rank 1 out of the top 10.",
         ),
         (
             [moved("t00000", 1, None), moved("t00001", 3, 11), moved("t00002", 2, 5)],
-            "On all 3 looked into, the relevant document that cost most moved from ranks 1-3 to below rank 10 (2) or "
-            "to rank 5 (1).",
+            "In all 3 topics examined, the costliest relevant document dropped from ranks 1-3: twice out of the top "
+            "10, once to rank 5.",
         ),
         (
             [moved("t00000", 1, 4), moved("t00001", 2, 9), moved("t00002", 1, 30)],
-            "On all 3 looked into, the relevant document that cost most moved from ranks 1-2 to below rank 10 (1) or "
-            "to ranks 4-9 (2).",
+            "In all 3 topics examined, the costliest relevant document dropped from ranks 1-2: once out of the top "
+            "10, twice to ranks 4-9.",
         ),
-        ([moved("t00003", 1, 7)], "On t00003 the relevant document that cost most moved from rank 1 to rank 7."),
+        ([moved("t00003", 1, 7)], "In t00003, the costliest relevant document dropped from rank 1 to rank 7."),
         (
             [moved("t00003", 1, None, depth=0)],
-            "On t00003 the relevant document that cost most moved from rank 1 out of the results.",
+            "In t00003, the costliest relevant document dropped from rank 1 out of the results.",
         ),
         ([moved("t00050", 1, None)], ""),  # a topic that did not lose
         ([], ""),
@@ -406,7 +415,7 @@ def moved(topic: str, before: int, after: int | None, *, depth: int = 10) -> Top
 def test_documents_are_told_of_once_they_are_known(documents, sentence):
     verdict = example()
     whole = told(verdict)
-    with_documents = told(summarised(replace(verdict, documents=tuple(documents))))
+    with_documents = told(worded(replace(verdict, documents=tuple(documents))))
     assert with_documents == whole.replace(
         "intent=code. The mean", f"intent=code. {sentence} The mean" if sentence else "intent=code. The mean"
     )
@@ -414,7 +423,7 @@ def test_documents_are_told_of_once_they_are_known(documents, sentence):
 
 def test_other_peoples_text_stays_on_one_line_and_short():
     topics = Topics({}, {f"t{i:05d}": {"in\ntent": "co\u2028de " * 30 if i < 8 else "w"} for i in range(120)})
-    text = told(judge(gate_of("g", alpha=1), *pair(EXAMPLE, level=0.7), topics=topics))
+    text = told(judged(gate_of("g", alpha=1), *pair(EXAMPLE, level=0.7), topics=topics))
     assert "tagged in tent=co de co de" in text
     assert len(text.splitlines()) == 1
     assert len(text) < 400
@@ -423,10 +432,10 @@ def test_other_peoples_text_stays_on_one_line_and_short():
 def test_an_incomparable_verdict_has_no_explanation():
     candidate, baseline = pair(EXAMPLE)
     other = replace(baseline, topics=tuple(f"u{i:03d}" for i in range(120)))
-    verdict = judge(gate_of("g"), candidate, other)
+    verdict = judged(gate_of("g"), candidate, other)
     assert verdict.outcome == "incomparable"
     assert verdict.explanation is None
-    assert summarised(verdict) is verdict
+    assert worded(verdict) == verdict
 
 
 def test_two_of_two_are_both():
@@ -434,6 +443,6 @@ def test_two_of_two_are_both():
     d = np.full(n, 0.001)
     d[[3, 7]] = [-0.4, -0.3]
     topics = tagged(n, intent=["code" if i in (3, 7, 11) else "words" for i in range(n)])
-    verdict = judge(gate_of("g", kind="not_inferior", alpha=0.0), *pair(d), topics=topics)
+    verdict = judged(gate_of("g", kind="not_inferior", alpha=0.0), *pair(d), topics=topics)
     check(verdict)
     assert "Both are tagged intent=code." in told(verdict)

@@ -1,0 +1,137 @@
+"""Warnings of a verdict, as codes with the figures that reports put into words: nothing here decides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pytest_riskguard.gates.comparison import Comparison
+from pytest_riskguard.gates.ruling import FEW_TOPICS, limit_of, margin_of, own_method
+from pytest_riskguard.gates.kinds import MIN_TOPICS
+from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
+
+#: Intervals that take the law of the mean for Student's.
+PARAMETRIC = ("student_t",)
+#: From this many topics on the paper finds parametric and nonparametric intervals alike (ADCS 2019).
+ENOUGH_FOR_STUDENT = 250
+#: With fewer changed topics an interval that decides alone fails harmless changes more often than it says.
+ENOUGH_CHANGES = 25
+
+
+def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[VerdictWarning, ...]:
+    """All of them, in a fixed order.
+
+    ``rescored`` says that a stored baseline was scored anew.
+    """
+    raised = list(_about_the_data(comparison, rescored=rescored))
+    raised += _about_the_weights(comparison)
+    if comparison.ruling.has_intervals and comparison.ruling.enough_topics:
+        raised += _about_the_evidence(comparison)
+        raised += _about_the_answer(comparison, outcome)
+    return tuple(raised)
+
+
+def _about_the_data(comparison: Comparison, *, rescored: bool) -> Iterator[VerdictWarning]:
+    aligned = comparison.aligned
+    for system, missing in (
+        ("the candidate", aligned.missing_in_candidate),
+        ("the baseline", aligned.missing_in_baseline),
+    ):
+        if missing:
+            yield warning("missing_topics", system=system, topics=missing)
+    if unknown := aligned.candidate.unknown:
+        yield warning("unknown_topics", topics=unknown)
+    if rescored:
+        yield warning("rescored")
+
+
+def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:
+    effective = comparison.evidence.effective
+    if not comparison.evidence.uneven or comparison.gate.kind == "no_topic_collapse":
+        return
+    if effective < MIN_TOPICS <= comparison.n:
+        yield warning("few_effective_topics", effective=effective, needed=MIN_TOPICS)
+    elif comparison.ruling.enough_topics:
+        needs_student_t = own_method(comparison.gate) != "student_t"
+        yield warning("few_effective_topics", effective=effective, needs_student_t=needs_student_t)
+
+
+def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
+    gate, ruling = comparison.gate, comparison.ruling
+    student = ruling.interval("student_t")
+    flat = student.lower == student.upper
+    if comparison.changed == 0:
+        yield warning("no_variation", may_change=_may_change(comparison))
+    elif flat:
+        yield warning("no_variation")
+    if ruling.few_changes and comparison.changed > 0:
+        yield _few_changes(comparison)
+    if comparison.n < FEW_TOPICS:
+        both_must_pass = gate.method == "auto" and not ruling.few_changes and not flat
+        yield warning("few_topics", enough=FEW_TOPICS, both_must_pass=both_must_pass)
+    if gate.method in PARAMETRIC and comparison.n < ENOUGH_FOR_STUDENT and not flat:
+        yield warning("parametric_interval", enough=ENOUGH_FOR_STUDENT)
+
+
+def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[VerdictWarning]:
+    gate, ruling = comparison.gate, comparison.ruling
+    if ruling.passes and not ruling.holds:
+        yield warning("loss_within_noise")
+    own = own_method(gate)
+    limits = {method: limit_of(gate, ruling.interval(method)) for method in (own, "student_t")}
+    passes = {method: margin_of(gate, limit) >= 0 for method, limit in limits.items()}
+    disagree = passes[own] != passes["student_t"]
+    if outcome == "fail" and not ruling.passes and disagree and _alone(comparison):
+        yield warning("sparse_changes")
+    if outcome == "pass" and not ruling.passes:
+        yield warning("churn")
+    if disagree:
+        yield disagreement(own, limits, student_t_passes=passes["student_t"], decisive=ruling.decisive)
+    better = all(ruling.plain.interval(method).lower > 0 for method in ruling.plain.rule.witnesses)
+    if outcome == "pass" and ruling.passes and better and not ruling.few_changes:
+        yield warning("refresh_baseline", mean_difference=comparison.mean_difference)
+
+
+def disagreement(
+    method: str, limits: Mapping[str, float], *, student_t_passes: bool, decisive: str
+) -> VerdictWarning:
+    """The warning that Student-t and another method, whose limits these are, say the opposite of each other."""
+    return warning(
+        "methods_disagree",
+        method=method,
+        limit=limits[method],
+        student_t_limit=limits["student_t"],
+        student_t_passes=student_t_passes,
+        decisive=decisive,
+    )
+
+
+def _alone(comparison: Comparison) -> bool:
+    """Whether on few changes an interval decided without Student-t."""
+    return (
+        comparison.gate.kind == "not_significantly_risky"
+        and comparison.changed < ENOUGH_CHANGES
+        and not comparison.ruling.few_changes
+        and not comparison.evidence.uneven
+        and comparison.ruling.decisive != "student_t"
+    )
+
+
+def _may_change(comparison: Comparison) -> float | None:
+    """The largest share of all topics that none of these n would show, at this confidence, where it matters."""
+    if comparison.gate.kind != "not_inferior":
+        return None
+    return float(1 - ((1 - comparison.gate.level) / 2) ** (1 / comparison.n))
+
+
+def _few_changes(comparison: Comparison) -> VerdictWarning:
+    gate, evidence = comparison.gate, comparison.evidence
+    topics = comparison.aligned.candidate.topics
+    changed = tuple(topic for topic, moved in zip(topics, evidence.moved(gate.alpha), strict=True) if moved)
+    effective = evidence.effective_changes(gate.alpha)
+    return warning(
+        "few_changed_topics",
+        topics=changed,
+        effective=effective if effective < comparison.changed else None,
+        needs_student_t=gate.method != "student_t",
+        cannot_fail=gate.kind != "not_inferior" and comparison.ruling.cannot_fail,
+    )

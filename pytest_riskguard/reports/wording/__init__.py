@@ -1,0 +1,27 @@
+"""A verdict in words: the messages of its warnings and a summary, made from its own figures and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.wording.summary import summary
+from pytest_riskguard.reports.wording.warnings import message
+
+__all__ = ["worded"]
+
+
+def worded(verdict: Verdict) -> Verdict:
+    """The verdict with its texts, to be called once when nothing more is added to it.
+
+    A warning that has a message keeps it, for one that was read from a report has no parameters to word it from. The
+    summary is always written anew; an incomparable verdict has none.
+    """
+    warnings = tuple(
+        warning if warning.message else replace(warning, message=message(verdict, warning))
+        for warning in verdict.warnings
+    )
+    verdict = replace(verdict, warnings=warnings)
+    if verdict.explanation is None:
+        return verdict
+    return replace(verdict, explanation=replace(verdict.explanation, summary=summary(verdict)))

@@ -1,0 +1,180 @@
+"""The message of each warning, made from the verdict and the parameters of the warning."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pytest_riskguard.gates.verdict import NAMES, Verdict, VerdictWarning
+from pytest_riskguard.text import counted
+
+#: Messages that need no more than the parameters.
+_TEMPLATES = {
+    "large_scores": (
+        "scores go up to {largest:g}: ZRisk grows with the square root of the scale, so do not compare these figures "
+        "with those of scores from 0 to 1"
+    ),
+    "churn": "fails at this alpha only because losses weigh more; on_churn: warn lets it pass",
+    "refresh_baseline": (
+        "the candidate is significantly better (mean {mean_difference:+.4f}): store it as the baseline once it is "
+        "released"
+    ),
+    "georisk_at_alpha_0": "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0",
+    "odd_yardstick": (
+        "{reference} is an odd yardstick for this candidate: over topics their scores correlate by {correlation:.2f}, "
+        "those of the other systems with {reference} by {median:.2f} (median); compare with the median of the pool as "
+        "well (reference: median)"
+    ),
+    "history_unusable": "what {baseline} held before cannot be read: {problem}",
+}
+
+
+def message(verdict: Verdict, warning: VerdictWarning) -> str:
+    """What the warning says, as one sentence without a full stop."""
+    if (template := _TEMPLATES.get(warning.code)) is not None:
+        return template.format(**warning.parameters)
+    return _MESSAGES[warning.code](verdict, **warning.parameters)
+
+
+def _missing_topics(_: Verdict, *, system: str, topics: Sequence[str]) -> str:
+    return f"{system} did not answer {counted(len(topics), 'topic')} (they score 0): {', '.join(topics)}"
+
+
+def _unknown_topics(_: Verdict, *, topics: Sequence[str]) -> str:
+    return f"the candidate answers {counted(len(topics), 'topic')} without judgements: {', '.join(topics)}"
+
+
+def _rescored(verdict: Verdict) -> str:
+    baseline = "the baseline" if verdict.pool is None else "a baseline"
+    return f"judgements or scoring library changed since {baseline} was stored, so its run was scored again"
+
+
+def _few_effective_topics(
+    verdict: Verdict, *, effective: float, needed: int | None = None, needs_student_t: bool = False
+) -> str:
+    text = f"the weights make {verdict.topics.count} topics count like {effective:.3g} of equal weight"
+    if needed is not None:
+        return f"{text}; at least {needed} are needed"
+    return f"{text}: {_only_with_student_t(verdict)}" if needs_student_t else text
+
+
+def _only_with_student_t(verdict: Verdict) -> str:
+    return f"the gate {'passes' if verdict.kind == 'not_inferior' else 'fails'} only if Student-t agrees"
+
+
+def _no_variation(verdict: Verdict, *, reference: str | None = None, may_change: float | None = None) -> str:
+    if reference is not None:
+        return f"no topic differs from {reference}"
+    if verdict.topics.changed:
+        return "every topic changed by the same amount, apart from rounding: the mean alone decides"
+    text = "no topic changed: both systems score the same everywhere"
+    return text if may_change is None else f"{text}; up to {100 * may_change:.2g}% of all topics may still change"
+
+
+def _few_changed_topics(
+    verdict: Verdict,
+    *,
+    topics: Sequence[str],
+    needs_student_t: bool,
+    reference: str | None = None,
+    effective: int | None = None,
+    cannot_fail: bool = False,
+) -> str:
+    of_all, names = f"only {len(topics)} of {verdict.topics.count} topics", ", ".join(topics)
+    if reference is not None:
+        text = f"{of_all} differ from {reference} ({names})"
+        return f"{text}: the gate fails only if Student-t (jackknife) agrees" if needs_student_t else text
+    text = f"{of_all} changed ({names})"
+    if effective is not None:
+        text += f", whose weights make them count like {effective}"
+    if needs_student_t:
+        text += f": {_only_with_student_t(verdict)}"
+    return f"{text}; with {counted(len(topics), 'changed topic')} it cannot fail" if cannot_fail else text
+
+
+def _few_topics(verdict: Verdict, *, both_must_pass: bool, enough: int | None = None) -> str:
+    text = f"only {verdict.topics.count} topics"
+    if enough is None:
+        text += ": with so few, gates on GeoRisk fail more harmless changes than their level says"
+    else:
+        text += f": below {enough}, every interval covers less than it says"
+    return f"{text}, so BCa and Student-t must both pass" if both_must_pass else text
+
+
+def _parametric_interval(verdict: Verdict, *, enough: int) -> str:
+    return (
+        f"{NAMES[verdict.method]} assumes that the mean of {verdict.topics.count} topics is nearly normal; below about "
+        f"{enough} topics a nonparametric interval is safer (method: auto)"
+    )
+
+
+def _loss_within_noise(verdict: Verdict) -> str:
+    side = "shown to be no loss" if verdict.kind == "not_inferior" else "free of a significant loss"
+    return (
+        "at this alpha the baseline's own noise is larger than the loss, but the mean, compared with that of the "
+        f"replicates, is not {side}; weighting losses more cannot make up for that"
+    )
+
+
+def _sparse_changes(verdict: Verdict) -> str:
+    return (
+        f"only {verdict.topics.changed} of {verdict.topics.count} topics changed: with so few, intervals other than "
+        "Student-t fail a harmless change up to four times as often as their level says"
+    )
+
+
+def _methods_disagree(
+    verdict: Verdict, *, method: str, limit: float, student_t_limit: float, student_t_passes: bool, decisive: str
+) -> str:
+    student_t, other = ("passes", "fails") if student_t_passes else ("fails", "passes")
+    side = "lower" if verdict.kind == "not_inferior" else "upper"
+    return (
+        f"by Student-t it {student_t} ({side} limit {student_t_limit:+.3g}), by {NAMES[method]} it {other} "
+        f"({limit:+.3g}); {NAMES[decisive]} decided"
+    )
+
+
+def _georisk_vanishes(verdict: Verdict, *, largest: float, largest_at_0: float) -> str:
+    return (
+        f"the largest GeoRisk of the pool is {largest:.2g} at alpha {verdict.alpha:g} and {largest_at_0:.2g} at alpha "
+        "0: losses weigh so much that hardly anything is left to compare, so the gate does not pass; choose a smaller "
+        "alpha"
+    )
+
+
+def _rests_on_unjudged(verdict: Verdict, *, documents: int) -> str:
+    answer = "failure" if verdict.outcome == "fail" else "answer"
+    return (
+        f"this {answer} rests on {counted(documents, 'unjudged document')}; `riskguard judge-next` lists those to "
+        "judge first"
+    )
+
+
+def _slow_slide(verdict: Verdict) -> str:
+    lineage = verdict.lineage
+    if lineage is None:
+        raise ValueError("expected a verdict with the runs that its baseline held before, found none")
+    oldest, newest = lineage.runs[0], lineage.runs[-1]
+    return (
+        f"passes against {verdict.baselines[0]}, but the mean is significantly below that of {oldest.run}, "
+        f"{counted(lineage.accepted, 'accepted change')} ago: {newest.cumulative_mean_difference:+.4f} in total, "
+        f"URisk {newest.urisk:+.4f}; store that run as a baseline of its own and compare with both "
+        "(baselines: [...])"
+    )
+
+
+_MESSAGES: dict[str, Callable[..., str]] = {
+    "missing_topics": _missing_topics,
+    "unknown_topics": _unknown_topics,
+    "rescored": _rescored,
+    "few_effective_topics": _few_effective_topics,
+    "no_variation": _no_variation,
+    "few_changed_topics": _few_changed_topics,
+    "few_topics": _few_topics,
+    "parametric_interval": _parametric_interval,
+    "loss_within_noise": _loss_within_noise,
+    "sparse_changes": _sparse_changes,
+    "methods_disagree": _methods_disagree,
+    "georisk_vanishes": _georisk_vanishes,
+    "rests_on_unjudged": _rests_on_unjudged,
+    "slow_slide": _slow_slide,
+}
