@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.ruling import FEW_TOPICS, limit_of, margin_of, own_method
 from pytest_riskguard.gates.kinds import MIN_TOPICS
+from pytest_riskguard.gates.ruling import FEW_TOPICS, limit_of, margin_of, own_method
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
 #: Intervals that take the law of the mean for Student's.
@@ -32,12 +32,10 @@ def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tup
 
 def _about_the_data(comparison: Comparison, *, rescored: bool) -> Iterator[VerdictWarning]:
     aligned = comparison.aligned
-    for system, missing in (
-        ("the candidate", aligned.missing_in_candidate),
-        ("the baseline", aligned.missing_in_baseline),
-    ):
-        if missing:
-            yield warning("missing_topics", system=system, topics=missing)
+    if missing := aligned.missing_in_candidate:
+        yield warning("missing_topics", system="the candidate", topics=missing)
+    if missing := aligned.missing_in_baseline:
+        yield warning("missing_topics", system="the baseline", topics=missing)
     if unknown := aligned.candidate.unknown:
         yield warning("unknown_topics", topics=unknown)
     if rescored:

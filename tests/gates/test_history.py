@@ -23,6 +23,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import interval
 from pytest_riskguard.reports import json as report
 from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk import urisk
 from pytest_riskguard.risk.tradeoff import linear
 from tests.gates.conftest import topic_scores
@@ -237,9 +238,10 @@ def test_a_slow_slide_passes_and_says_so():
     assert all(judge(gate, later, earlier).outcome == "pass" for earlier, later in pairwise(runs))
     verdict = with_lineage(judge(gate, runs[-1], runs[-2]), gate, runs[:-1], runs[-1])
     assert verdict.outcome == "pass"
+    verdict = worded(verdict)
     (notice,) = [notice for notice in verdict.warnings if notice.code == "slow_slide"]
     assert notice.message.startswith(
-        "passes against run3, but the mean is significantly down against run0, 3 accepted"
+        "passes against run3, but the mean is significantly below that of run0, 3 accepted changes ago: -"
     )
     assert "3 accepted changes since run0; means so far, candidate last: 0.6000, " in " ".join(
         explain(verdict).split()

@@ -89,10 +89,8 @@ def test_only_an_answer_that_is_no_pass_warns():
     assert rests_on_unjudged("fail", replace(found, depends=False)) is None
     notice = rests_on_unjudged("fail", found)
     assert notice.code == "rests_on_unjudged"
-    assert notice.message.startswith("this failure rests on 3 unjudged documents; `riskguard judge-next`")
-    assert rests_on_unjudged("inconclusive", replace(found, documents=1)).message.startswith(
-        "this answer rests on 1 unjudged document;"
-    )
+    assert notice.parameters == {"documents": 3}
+    assert rests_on_unjudged("inconclusive", found) is not None
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -30,6 +30,7 @@ from pytest_riskguard.gates.pool.responsible import (
     with_explanation,
     without_each,
 )
+from pytest_riskguard.gates.pool.warnings import warnings
 from pytest_riskguard.gates.verdict import TopicCounts, Verdict, digests, refused, unanswered
 from pytest_riskguard.risk import georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray

@@ -125,8 +125,8 @@ def _beyond_noise(verdict: Verdict, estimate: float, noise: float) -> str:
             f"{risk_name(verdict)} is {risk(verdict, noise)}, the same as for the baseline's {_replicates(verdict)}"
         )
     text = (
-        f"{risk_name(verdict)} is {risk(verdict, estimate + noise)}, against {risk(verdict, noise)} for the baseline's "
-        f"{_replicates(verdict)}: {side} by {size(estimate)}"
+        f"{risk_name(verdict)} is {risk(verdict, estimate + noise)}, against {risk(verdict, noise)} for the "
+        f"baseline's {_replicates(verdict)}: {side} by {size(estimate)}"
     )
     if estimate < 0:
         text += ", significantly" if verdict.outcome == "fail" or has(verdict, "churn") else ", not significantly"

@@ -20,9 +20,9 @@ _TEMPLATES = {
     ),
     "georisk_at_alpha_0": "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0",
     "odd_yardstick": (
-        "{reference} is an odd yardstick for this candidate: over topics their scores correlate by {correlation:.2f}, "
-        "those of the other systems with {reference} by {median:.2f} (median); compare with the median of the pool as "
-        "well (reference: median)"
+        "{reference} is an odd yardstick for this candidate: over topics their scores correlate by "
+        "{correlation:.2f}, those of the other systems with {reference} by {median:.2f} (median); compare with the "
+        "median of the pool as well (reference: median)"
     ),
     "history_unusable": "what {baseline} held before cannot be read: {problem}",
 }
@@ -102,8 +102,8 @@ def _few_topics(verdict: Verdict, *, both_must_pass: bool, enough: int | None = 
 
 def _parametric_interval(verdict: Verdict, *, enough: int) -> str:
     return (
-        f"{NAMES[verdict.method]} assumes that the mean of {verdict.topics.count} topics is nearly normal; below about "
-        f"{enough} topics a nonparametric interval is safer (method: auto)"
+        f"{NAMES[verdict.method]} assumes that the mean of {verdict.topics.count} topics is nearly normal; below "
+        f"about {enough} topics a nonparametric interval is safer (method: auto)"
     )
 
 
@@ -135,9 +135,9 @@ def _methods_disagree(
 
 def _georisk_vanishes(verdict: Verdict, *, largest: float, largest_at_0: float) -> str:
     return (
-        f"the largest GeoRisk of the pool is {largest:.2g} at alpha {verdict.alpha:g} and {largest_at_0:.2g} at alpha "
-        "0: losses weigh so much that hardly anything is left to compare, so the gate does not pass; choose a smaller "
-        "alpha"
+        f"the largest GeoRisk of the pool is {largest:.2g} at alpha {verdict.alpha:g} and {largest_at_0:.2g} at "
+        "alpha 0: losses weigh so much that hardly anything is left to compare, so the gate does not pass; choose a "
+        "smaller alpha"
     )
 
 

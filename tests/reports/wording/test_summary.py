@@ -15,7 +15,6 @@ from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
 from tests.gates.conftest import pair, topic_scores
@@ -332,7 +331,8 @@ def test_the_cases_cover_what_a_verdict_can_say():
             topics = replace(tagged(n), weights={f"t{i:05d}": 1.0 + i for i in range(n)})
             candidate, baseline = pair(draw(rng, n))
             said += [
-                told(judged(gate_of("g", **options), candidate, baseline, topics=topics)) for options in questions(rng)
+                told(judged(gate_of("g", **options), candidate, baseline, topics=topics))
+                for options in questions(rng)
             ]
     everything = "\n".join(said)
     for words in (

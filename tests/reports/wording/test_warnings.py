@@ -1,0 +1,230 @@
+"""The message of every warning code, word for word."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_riskguard.gates.findings import ChainedRun, Lineage
+from pytest_riskguard.gates.verdict import TopicCounts, Verdict, VerdictWarning
+from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.reports.wording.warnings import _MESSAGES, _TEMPLATES
+from tests.reports.cases import CASES
+
+#: A verdict on 40 topics of which 3 changed, and one on a pool.
+VERDICT = replace(CASES["loss"](), topics=TopicCounts(count=40, changed=3))
+POOL = CASES["georisk"]()
+NOTHING_CHANGED = replace(VERDICT, topics=TopicCounts(count=40))
+STUDENT_T = replace(VERDICT, method="student_t")
+NOT_INFERIOR = replace(VERDICT, kind="not_inferior")
+LINEAGE = Lineage(
+    2, (ChainedRun("r1", 0.6, None, 0.0, 0.0), ChainedRun("now", 0.5, -0.05, -0.1, -0.2)), None, None, None
+)
+
+MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
+    (
+        "missing_topics",
+        VERDICT,
+        {"system": "the candidate", "topics": ("a", "b")},
+        "the candidate did not answer 2 topics (they score 0): a, b",
+    ),
+    ("unknown_topics", VERDICT, {"topics": ("a",)}, "the candidate answers 1 topic without judgements: a"),
+    (
+        "rescored",
+        VERDICT,
+        {},
+        "judgements or scoring library changed since the baseline was stored, so its run was scored again",
+    ),
+    (
+        "rescored",
+        POOL,
+        {},
+        "judgements or scoring library changed since a baseline was stored, so its run was scored again",
+    ),
+    (
+        "large_scores",
+        POOL,
+        {"largest": 87.5},
+        "scores go up to 87.5: ZRisk grows with the square root of the scale, so do not compare these figures with "
+        "those of scores from 0 to 1",
+    ),
+    (
+        "few_effective_topics",
+        VERDICT,
+        {"effective": 7.321, "needed": 10},
+        "the weights make 40 topics count like 7.32 of equal weight; at least 10 are needed",
+    ),
+    (
+        "few_effective_topics",
+        VERDICT,
+        {"effective": 12.0, "needs_student_t": True},
+        "the weights make 40 topics count like 12 of equal weight: the gate fails only if Student-t agrees",
+    ),
+    (
+        "few_effective_topics",
+        NOT_INFERIOR,
+        {"effective": 12.0, "needs_student_t": True},
+        "the weights make 40 topics count like 12 of equal weight: the gate passes only if Student-t agrees",
+    ),
+    (
+        "few_effective_topics",
+        STUDENT_T,
+        {"effective": 12.0, "needs_student_t": False},
+        "the weights make 40 topics count like 12 of equal weight",
+    ),
+    ("no_variation", NOTHING_CHANGED, {}, "no topic changed: both systems score the same everywhere"),
+    (
+        "no_variation",
+        NOTHING_CHANGED,
+        {"may_change": 0.0881},
+        "no topic changed: both systems score the same everywhere; up to 8.8% of all topics may still change",
+    ),
+    (
+        "no_variation",
+        VERDICT,
+        {},
+        "every topic changed by the same amount, apart from rounding: the mean alone decides",
+    ),
+    ("no_variation", POOL, {"reference": "prod"}, "no topic differs from prod"),
+    (
+        "few_changed_topics",
+        VERDICT,
+        {"topics": ("a", "b", "c"), "needs_student_t": True, "effective": 2, "cannot_fail": True},
+        "only 3 of 40 topics changed (a, b, c), whose weights make them count like 2: the gate fails only if "
+        "Student-t agrees; with 3 changed topics it cannot fail",
+    ),
+    (
+        "few_changed_topics",
+        STUDENT_T,
+        {"topics": ("a",), "needs_student_t": False, "effective": None, "cannot_fail": False},
+        "only 1 of 40 topics changed (a)",
+    ),
+    (
+        "few_changed_topics",
+        replace(POOL, topics=TopicCounts(count=60)),
+        {"topics": ("a", "b"), "needs_student_t": True, "reference": "s1"},
+        "only 2 of 60 topics differ from s1 (a, b): the gate fails only if Student-t (jackknife) agrees",
+    ),
+    (
+        "few_topics",
+        VERDICT,
+        {"both_must_pass": True, "enough": 25},
+        "only 40 topics: below 25, every interval covers less than it says, so BCa and Student-t must both pass",
+    ),
+    (
+        "few_topics",
+        replace(POOL, topics=TopicCounts(count=30)),
+        {"both_must_pass": False},
+        "only 30 topics: with so few, gates on GeoRisk fail more harmless changes than their level says",
+    ),
+    (
+        "parametric_interval",
+        STUDENT_T,
+        {"enough": 250},
+        "Student-t assumes that the mean of 40 topics is nearly normal; below about 250 topics a nonparametric "
+        "interval is safer (method: auto)",
+    ),
+    (
+        "loss_within_noise",
+        VERDICT,
+        {},
+        "at this alpha the baseline's own noise is larger than the loss, but the mean, compared with that of the "
+        "replicates, is not free of a significant loss; weighting losses more cannot make up for that",
+    ),
+    (
+        "loss_within_noise",
+        NOT_INFERIOR,
+        {},
+        "at this alpha the baseline's own noise is larger than the loss, but the mean, compared with that of the "
+        "replicates, is not shown to be no loss; weighting losses more cannot make up for that",
+    ),
+    (
+        "sparse_changes",
+        VERDICT,
+        {},
+        "only 3 of 40 topics changed: with so few, intervals other than Student-t fail a harmless change up to four "
+        "times as often as their level says",
+    ),
+    ("churn", VERDICT, {}, "fails at this alpha only because losses weigh more; on_churn: warn lets it pass"),
+    (
+        "methods_disagree",
+        VERDICT,
+        {"method": "bca", "limit": -0.002, "student_t_limit": 0.01, "student_t_passes": True, "decisive": "bca"},
+        "by Student-t it passes (upper limit +0.01), by BCa it fails (-0.002); BCa decided",
+    ),
+    (
+        "methods_disagree",
+        NOT_INFERIOR,
+        {
+            "method": "bca",
+            "limit": -0.002,
+            "student_t_limit": -0.01,
+            "student_t_passes": False,
+            "decisive": "student_t",
+        },
+        "by Student-t it fails (lower limit -0.01), by BCa it passes (-0.002); Student-t decided",
+    ),
+    (
+        "refresh_baseline",
+        VERDICT,
+        {"mean_difference": 0.03},
+        "the candidate is significantly better (mean +0.0300): store it as the baseline once it is released",
+    ),
+    (
+        "georisk_vanishes",
+        replace(POOL, alpha=50.0),
+        {"largest": 1.2e-9, "largest_at_0": 0.51},
+        "the largest GeoRisk of the pool is 1.2e-09 at alpha 50 and 0.51 at alpha 0: losses weigh so much that "
+        "hardly anything is left to compare, so the gate does not pass; choose a smaller alpha",
+    ),
+    ("georisk_at_alpha_0", POOL, {}, "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0"),
+    (
+        "odd_yardstick",
+        POOL,
+        {"reference": "s1", "correlation": 0.166, "median": 0.959},
+        "s1 is an odd yardstick for this candidate: over topics their scores correlate by 0.17, those of the other "
+        "systems with s1 by 0.96 (median); compare with the median of the pool as well (reference: median)",
+    ),
+    (
+        "rests_on_unjudged",
+        VERDICT,
+        {"documents": 3},
+        "this failure rests on 3 unjudged documents; `riskguard judge-next` lists those to judge first",
+    ),
+    (
+        "rests_on_unjudged",
+        replace(VERDICT, outcome="inconclusive"),
+        {"documents": 1},
+        "this answer rests on 1 unjudged document; `riskguard judge-next` lists those to judge first",
+    ),
+    (
+        "slow_slide",
+        replace(VERDICT, baselines=("prod",), lineage=LINEAGE),
+        {},
+        "passes against prod, but the mean is significantly below that of r1, 2 accepted changes ago: -0.1000 in "
+        "total, URisk -0.2000; store that run as a baseline of its own and compare with both (baselines: [...])",
+    ),
+    (
+        "history_unusable",
+        VERDICT,
+        {"baseline": "prod", "problem": "no manifest"},
+        "what prod held before cannot be read: no manifest",
+    ),
+]
+
+
+@pytest.mark.parametrize(("code", "verdict", "parameters", "message"), MESSAGES)
+def test_each_warning_is_put_into_words(code: str, verdict: Verdict, parameters: dict[str, Any], message: str):
+    warned = replace(verdict, warnings=(VerdictWarning(code, parameters=parameters),))
+    assert [warning.message for warning in worded(warned).warnings] == [message]
+
+
+def test_no_code_is_without_a_message_here():
+    assert {code for code, *_ in MESSAGES} == {*_MESSAGES, *_TEMPLATES}
+
+
+def test_a_message_that_is_there_stays():
+    warned = replace(VERDICT, warnings=(VerdictWarning("of_a_later_version", "as that version said"),))
+    assert worded(warned).warnings == warned.warnings
