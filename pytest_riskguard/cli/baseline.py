@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,6 @@ from pytest_riskguard.text import counted, plain, signed
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.config.settings import Config
 
 
 @click.group()
@@ -34,7 +34,45 @@ for command in LOOKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where to store, and what to score with: from the options, and from riskguard.yaml where they say nothing.
+
+    ``measures`` are those of the options, ``default_measures`` those of riskguard.yaml.
+    """
+
+    store: Store
+    qrels: Path
+    topics: Path | None
+    measures: tuple[str, ...]
+    default_measures: tuple[str, ...]
+
+    def scoring(self, measures: Sequence[str]) -> dict[str, Any]:
+        """Arguments of the store's methods that score a run."""
+        return {"qrels": self.qrels, "topics": self.topics, "measures": measures}
+
+
 def _scoring(command: Command) -> Command:
+    """``--qrels``, ``--topics``, ``--measure`` and ``--store``, handed over as ``place``, and ``--allow-ci``."""
+
+    @functools.wraps(command)
+    def with_place(
+        *, qrels: Path | None, topics: Path | None, measures: tuple[str, ...], store: Path | None, **given: Any
+    ) -> Any:
+        from pytest_riskguard.baselines.store import Store
+
+        settings = surroundings()
+        defaults: tuple[str, ...] = ()
+        if settings is not None:
+            topics = topics or (settings.collection.topics if qrels is None else None)
+            qrels = qrels or settings.collection.qrels
+            store = store or settings.store
+            defaults = settings.all_measures
+        if qrels is None:
+            raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
+        return command(place=_Place(Store(store or DEFAULT_STORE), qrels, topics, measures, defaults), **given)
+
+    decorated: Any = with_place
     for option in (
         file_option("--qrels", help="Judgements to score with. [default: riskguard.yaml's]"),
         file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
@@ -48,8 +86,9 @@ def _scoring(command: Command) -> Command:
         store_option,
         click.option("--allow-ci", is_flag=True, help="Store even inside CI, where it is refused."),
     ):
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    scoring: Command = decorated
+    return scoring
 
 
 def _storing(command: Command) -> Command:
@@ -72,14 +111,15 @@ def _storing(command: Command) -> Command:
 @_storing
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for. [default: fixed]")
 @click.option("--replicate", is_flag=True, help="RUN is another run of the system that NAME is a run of.")
-def add(name: str, run: Path, *, kind: str | None, replicate: bool, **options: Any) -> None:
+def add(name: str, run: Path, *, place: _Place, kind: str | None, replicate: bool, **options: Any) -> None:
     """Store RUN as baseline NAME, with its scores."""
     if replicate and kind is not None:
         raise UsageError("--kind says what a baseline stands for; a replicate is only another run of it")
-    if replicate:
-        _store_replicate(name, run, **options)
-    else:
-        _store_run(name, run, kind=kind, replace=False, **options)
+    if not replicate:
+        _store_run(name, run, place, kind=kind, replace=False, **options)
+        return
+    number = place.store.add_replicate(name, run, **place.scoring(place.measures), **options)
+    click.echo(f"stored replicate {number} of {name}: {in_a_line(place.store.replicate_manifest(name, number))}")
 
 
 @baseline.command()
@@ -88,60 +128,41 @@ def add(name: str, run: Path, *, kind: str | None, replicate: bool, **options: A
 @_storing
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
 @click.option("--forget-history", is_flag=True, help="Remove the runs that NAME held earlier, damaged or whole.")
-def update(name: str, run: Path, **options: Any) -> None:
+def update(name: str, run: Path, *, place: _Place, **options: Any) -> None:
     """Replace stored baseline NAME by RUN.
 
     The run replaced is gone: promote keeps it, and the change that was accepted.
     """
-    _store_run(name, run, replace=True, **options)
+    if name not in place.store.names():
+        place.store.manifest(name)  # says that there is nothing to replace, and what there is
+    _store_run(name, run, place, replace=True, **options)
 
 
-def _store_run(
-    name: str,
-    run: Path,
-    *,
-    replace: bool,
-    qrels: Path | None,
-    topics: Path | None,
-    measures: tuple[str, ...],
-    store: Path | None,
-    **options: Any,
-) -> None:
+def _store_run(name: str, run: Path, place: _Place, *, replace: bool, **options: Any) -> None:
     from pytest_riskguard.cli.inputs import DEFAULT_MEASURE
 
-    place = _place(qrels, topics, store)
-    settings = place.settings
-    measures = measures or (settings.all_measures if settings is not None else ()) or (DEFAULT_MEASURE,)
-    target = place.store
-    if replace and name not in target.names():
-        target.manifest(name)  # says that there is nothing to replace, and what there is
     before: tuple[int, ...] = ()
     known: Manifest | None = None
     with suppress(BaselineError):  # what is replaced may be damaged in any way, or not be there
-        before = target.replicate_numbers(name)
-        known = target.manifest(name)
-    manifest = target.add(
-        name, run, qrels=place.qrels, topics=place.topics, measures=measures, replace=replace, **options
-    )
+        before = place.store.replicate_numbers(name)
+        known = place.store.manifest(name)
+    measures = place.measures or place.default_measures or (DEFAULT_MEASURE,)
+    manifest = place.store.add(name, run, **place.scoring(measures), replace=replace, **options)
     click.echo(f"{'replaced' if replace else 'stored'} {name}: {in_a_line(manifest)}")
     kept = {replicate.number for replicate in manifest.replicates}
-    if gone := [number for number in before if number not in kept]:
-        numbers = ", ".join(map(str, gone))
+    if removed := [number for number in before if number not in kept]:
+        numbers = ", ".join(map(str, removed))
         click.echo(
-            f"removed {'replicate' if len(gone) == 1 else 'replicates'} {numbers} of {name}: "
+            f"removed {'replicate' if len(removed) == 1 else 'replicates'} {numbers} of {name}: "
             "they were stored for the run that was replaced"
         )
     if manifest.history:
-        click.echo(_carried(name, manifest, replaced=known is None or known.digests.run != manifest.digests.run))
+        line = f"kept {counted(len(manifest.history), 'earlier run')} of {name}"
+        if known is None or known.digests.run != manifest.digests.run:
+            line += "; the run that was replaced is not among them (`riskguard baseline promote` keeps it)"
+        click.echo(line)
     elif known is not None and known.history:
         click.echo(f"removed {counted(len(known.history), 'earlier run')} of {name}")
-
-
-def _carried(name: str, manifest: Manifest, *, replaced: bool) -> str:
-    line = f"kept {counted(len(manifest.history), 'earlier run')} of {name}"
-    if replaced:
-        line += "; the run that was replaced is not among them (`riskguard baseline promote` keeps it)"
-    return line
 
 
 @baseline.command()
@@ -149,51 +170,26 @@ def _carried(name: str, manifest: Manifest, *, replaced: bool) -> str:
 @click.argument("run")
 @_storing
 @click.option("--kind", type=click.Choice(KINDS[1:]), help="What NAME stands for from now on. [default: as before]")
-def promote(
-    name: str,
-    run: str,
-    *,
-    qrels: Path | None,
-    topics: Path | None,
-    measures: tuple[str, ...],
-    store: Path | None,
-    note: str,
-    **options: Any,
-) -> None:
+def promote(name: str, run: str, *, place: _Place, note: str, **options: Any) -> None:
     """Accept RUN in place of what NAME holds, and keep that.
 
     RUN is a run file or the name of a stored baseline. What NAME held becomes the newest of its earlier runs, which
     show and every gate can compare with. A best baseline stays where the mean of any measure would fall.
     """
-    place = _place(qrels, topics, store)
-    measures = measures or (place.settings.all_measures if place.settings is not None else ())
     path, stored_note = _run_or_stored(run, place.store)
-    done = place.store.promote(
-        name,
-        path,
-        qrels=place.qrels,
-        topics=place.topics,
-        measures=measures,
-        note=note or stored_note,
-        **options,
-    )
-    changes = [
-        f"{change.measure} {plain(change.before)} -> {plain(change.after)} ({signed(change.after - change.before)})"
-        for change in done.changes
-    ]
-    if not done.moved:
-        click.echo(f"{name} stays as it is: it is the best, and a mean would fall")
+    measures = place.measures or place.default_measures
+    promotion = place.store.promote(name, path, **place.scoring(measures), note=note or stored_note, **options)
+    manifest = promotion.manifest
+    if promotion.moved:
+        click.echo(f"promoted {name}: {in_a_line(manifest)}")
     else:
-        click.echo(f"promoted {name}: {in_a_line(done.manifest)}")
-    for change in changes:
-        click.echo(f"  {change}")
-    if done.moved:
-        number = history_folder(done.manifest.history[-1].number)
-        click.echo(f"kept what it held as {name}/history/{number}; {_accepted(done.manifest)}")
-
-
-def _accepted(manifest: Manifest) -> str:
-    return f"{counted(len(manifest.history), 'change')} accepted since {manifest.history[0].created}"
+        click.echo(f"{name} stays as it is: it is the best, and a mean would fall")
+    for change in promotion.changes:
+        difference = signed(change.after - change.before)
+        click.echo(f"  {change.measure} {plain(change.before)} -> {plain(change.after)} ({difference})")
+    if promotion.moved:
+        accepted = f"{counted(len(manifest.history), 'change')} accepted since {manifest.history[0].created}"
+        click.echo(f"kept what it held as {name}/history/{history_folder(manifest.history[-1].number)}; {accepted}")
 
 
 def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
@@ -215,65 +211,16 @@ def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
 @baseline.command()
 @click.argument("name")
 @_scoring
-def rescore(
-    name: str,
-    *,
-    qrels: Path | None,
-    topics: Path | None,
-    measures: tuple[str, ...],
-    store: Path | None,
-    allow_ci: bool,
-) -> None:
+def rescore(name: str, *, place: _Place, allow_ci: bool) -> None:
     """Score the kept runs of NAME anew.
 
     With the judgements and libraries of today; its replicates and the runs that it held earlier too. The default
     for --measure: the measures of NAME.
     """
-    place = _place(qrels, topics, store)
-    left = place.store.rescore(name, qrels=place.qrels, topics=place.topics, measures=measures, allow_ci=allow_ci)
+    unscored = place.store.rescore(name, **place.scoring(place.measures), allow_ci=allow_ci)
     click.echo(f"rescored {name}: {in_a_line(place.store.manifest(name))}")
-    for other in left:
-        click.echo(f"{other} has the scores it had: its run was not kept")
-
-
-def _store_replicate(
-    name: str,
-    run: Path,
-    *,
-    qrels: Path | None,
-    topics: Path | None,
-    measures: tuple[str, ...],
-    store: Path | None,
-    **options: Any,
-) -> None:
-    place = _place(qrels, topics, store)
-    target = place.store
-    number = target.add_replicate(name, run, qrels=place.qrels, topics=place.topics, measures=measures, **options)
-    click.echo(f"stored replicate {number} of {name}: {in_a_line(target.replicate_manifest(name, number))}")
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where to store, and the files to score with."""
-
-    store: Store
-    qrels: Path
-    topics: Path | None
-    settings: Config | None
-
-
-def _place(qrels: Path | None, topics: Path | None, store: Path | None) -> _Place:
-    """What the options say, and riskguard.yaml where they say nothing."""
-    from pytest_riskguard.baselines.store import Store
-
-    settings = surroundings()
-    if settings is not None:
-        topics = topics or (settings.collection.topics if qrels is None else None)
-        qrels = qrels or settings.collection.qrels
-        store = store or settings.store
-    if qrels is None:
-        raise UsageError("no qrels: give --qrels, or a riskguard.yaml that names them (riskguard init writes one)")
-    return _Place(Store(store or DEFAULT_STORE), qrels, topics, settings)
+    for other in unscored:
+        click.echo(f"{other} keeps the scores it had: its run was not kept")
 
 
 @baseline.command()
@@ -291,7 +238,7 @@ def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bo
     if (variable := ci_variable()) and not allow_ci:
         raise UsageError(
             f"baselines are not removed inside CI ({variable} is set), where nobody reviews it; remove it on your "
-            "machine, or say --allow-ci"
+            "machine, or pass --allow-ci"
         )
     if replicate is None:
         opened(store).remove(name)

@@ -36,23 +36,23 @@ store_option = file_option("--store", help="Folder of stored baselines. [default
 @click.command(name="list")
 @store_option
 def list_(store: Path | None) -> int:
-    """Name the stored baselines, one a line."""
-    found = opened(store)
-    if not found.names():
-        click.echo(f"no baselines in {found.root}; riskguard baseline add NAME RUN stores one", err=True)
+    """List the stored baselines."""
+    baselines = opened(store)
+    if not baselines.names():
+        click.echo(f"no baselines in {baselines.root}; riskguard baseline add NAME RUN stores one", err=True)
     damaged = []
-    for name in found.names():
+    for name in baselines.names():
         try:
-            manifest, stale = found.manifest(name), found.staleness(name)
+            manifest, stale = baselines.manifest(name), baselines.staleness(name)
             click.echo(f"{name}\t{in_a_line(manifest, stale)}")
         except BaselineError as error:
             click.echo(f"{name}\tdamaged")
             damaged.append(str(error))
-    return _told(damaged)
+    return _status(damaged)
 
 
-def _told(damaged: list[str]) -> ExitStatus:
-    """The status of a command that shows the rest in spite of damage."""
+def _status(damaged: list[str]) -> ExitStatus:
+    """Report what is damaged, after all else was shown; the status that this asks for."""
     for problem in damaged:
         click.echo(clean(f"Error: {problem}", limit=10_000), err=True)
     return ExitStatus.INCOMPARABLE if damaged else ExitStatus.PASSED
@@ -76,14 +76,14 @@ def show(
     Where changes were accepted in its place, also what each of them changed, and what all of them together did
     since the oldest run.
     """
-    found = opened(store)
-    manifest = found.manifest(name)
+    baselines = opened(store)
+    manifest = baselines.manifest(name)
     git = manifest.git
     scored_by = ", ".join(f"{m.name} ({m.provider} {m.version or ''})".replace(" )", ")") for m in manifest.measures)
     rows = {
         "stored": manifest.created,
         "kind": f"{manifest.kind}: {_MEANING[manifest.kind]}",
-        "age": stale_in_words(found.staleness(name)),
+        "age": stale_in_words(baselines.staleness(name)),
         "commit": "unknown" if git is None else git.commit + (" (with uncommitted changes)" if git.dirty else ""),
         "note": clean(manifest.note) or "none",
         "topics": _topics(manifest),
@@ -100,15 +100,15 @@ def show(
     for replicate in manifest.replicates:
         key = f"replicate {replicate.number}"
         try:
-            click.echo(f"{key:<12} {in_a_line(found.replicate_manifest(name, replicate.number))}")
+            click.echo(f"{key:<12} {in_a_line(baselines.replicate_manifest(name, replicate.number))}")
         except BaselineError as error:
             click.echo(f"{key:<12} damaged")
             damaged.append(str(error))
     if manifest.history:
         for line in _chain(manifest):
             click.echo(line)
-        damaged += _drift(found, name, _qrels(qrels), measures or _names(manifest), alpha=alpha, level=level)
-    return _told(damaged)
+        damaged += _drift(baselines, name, _qrels(qrels), measures or _names(manifest), alpha=alpha, level=level)
+    return _status(damaged)
 
 
 def _names(manifest: Manifest) -> tuple[str, ...]:
@@ -150,13 +150,13 @@ def _drift(
     for measure in measures:
         try:
             chain = [held.scores for held in store.lineage(name, measure, qrels=qrels)]
-            found = drift(chain, alpha=alpha, level=level)
+            steps = drift(chain, alpha=alpha, level=level)
         except DataError as error:
             problems.append(str(error))
             continue
         names = [scores.name.rpartition("/")[2] for scores in chain[:-1]]
         click.echo("")
-        click.echo(explain(found, names=[*names, "now"]))
+        click.echo(explain(steps, names=[*names, "now"]))
     return list(dict.fromkeys(problems))
 
 
@@ -169,12 +169,12 @@ def verify(names: tuple[str, ...], store: Path | None) -> None:
     All of them, or NAMES: whole, and with the digests of their manifests; with their
     replicates and earlier runs.
     """
-    found = opened(store)
-    if not (names or found.names()):
-        raise BaselineError(f"no baselines in {found.root}: nothing to verify")
+    baselines = opened(store)
+    if not (names or baselines.names()):
+        raise BaselineError(f"no baselines in {baselines.root}: nothing to verify")
     problems = []
-    for name in names or found.names():
-        faults = found.verify(name)
+    for name in names or baselines.names():
+        faults = baselines.verify(name)
         problems += faults
         click.echo(f"{name}: {'; '.join(faults) if faults else 'ok'}")
     if problems:
