@@ -23,16 +23,17 @@ from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: The reference that is the median GeoRisk of all systems but the candidate.
 MEDIAN = "median"
-#: So many replicates shall lie beyond a limit; not fewer nor more replicates than these.
+#: So many replicates should lie beyond a limit, with the number of replicates between these.
 IN_TAIL = 1000
 MIN_REPLICATES, MAX_REPLICATES = 20_000, 200_000
-#: Where that is more work than this (systems times topics times replicates), fewer will do, but so many in the tail.
+#: Where that is more work than this (systems times topics times replicates) fewer are drawn, but at least so many lie
+#: beyond a limit.
 MAX_CELLS = 2**32
 MIN_IN_TAIL = 4
 #: Differences kept, of all references and alphas: bounds the memory.
 MAX_KEPT = 2**24
-#: More than that no interval is worth: half a gigabyte.
-FAR_TOO_MANY = 2**26
+#: More replicates times differences than this are refused: they take half a gigabyte.
+MAX_DRAWN_DIFFERENCES = 2**26
 
 
 def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences: int = 1, n_tests: int = 1) -> int:
@@ -59,18 +60,18 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
     tail = (1 - level) / 2 / max(1, n_tests)
     wanted = min(max(math.ceil(IN_TAIL / tail), MIN_REPLICATES), MAX_REPLICATES)
     affordable = min(MAX_CELLS // (n_systems * n_topics), MAX_KEPT // max(1, n_differences))
-    found = max(min(wanted, affordable), math.ceil(MIN_IN_TAIL / tail))
-    if found * n_differences > FAR_TOO_MANY:
+    replicates = max(min(wanted, affordable), math.ceil(MIN_IN_TAIL / tail))
+    if replicates * n_differences > MAX_DRAWN_DIFFERENCES:
         raise ValueError(
-            f"level {level:g} with {n_tests} tests needs {found} replicates of {n_differences} differences each, "
-            "more than memory holds: ask at a lower level, or of fewer references"
+            f"level {level:g} with {n_tests} tests needs {replicates} replicates of {n_differences} differences "
+            "each, more than memory holds: lower the level, or give fewer references"
         )
-    return found
+    return replicates
 
 
 @dataclass(frozen=True, eq=False)
 class PoolInference:
-    """What one set of draws says of a pool.
+    """Results for a pool from one set of draws.
 
     Attributes
     ----------
@@ -90,7 +91,7 @@ class PoolInference:
     probability_below : array, shape (n_alphas, n_systems)
         Share of replicates in which the candidate's GeoRisk lies below that of each system.
     differences : tuple of GeoRiskDifference
-        By reference, then by alpha, as asked for.
+        By reference, then by alpha, in the order given.
     """
 
     candidate: int
@@ -109,13 +110,13 @@ class PoolInference:
         Raises
         ------
         ValueError
-            One that was not asked for.
+            One that was not computed.
         """
-        for each in self.differences:
-            if each.reference == reference and each.alpha == alpha:
-                return each
-        asked = ", ".join(f"{each.reference} at {each.alpha:g}" for each in self.differences)
-        raise ValueError(f"expected a reference and alpha among {asked}; got {reference} at {alpha!r}")
+        for difference in self.differences:
+            if difference.reference == reference and difference.alpha == alpha:
+                return difference
+        known = ", ".join(f"{difference.reference} at {difference.alpha:g}" for difference in self.differences)
+        raise ValueError(f"expected a reference and alpha among {known}; got {reference} at {alpha!r}")
 
 
 def pool_inference(
@@ -144,7 +145,7 @@ def pool_inference(
         Extra weights of a loss; only 1 with the smooth trade-off.
     tradeoff : {"linear", "smooth"}
     level : float
-        The highest that intervals will be asked for, before any correction for several references: it says how many
+        The highest level of any interval, before any correction for several references: it says how many
         replicates there are.
     replicates : int, optional
         How many instead; at least 1.
@@ -194,7 +195,7 @@ def pool_inference(
         count,
         means[:, 0],
         whole[:, :, 0],
-        np.stack([_above(each, same)[:, 0] + 1 for each in whole]).astype(np.int64),
+        np.stack([_above(at_alpha, same)[:, 0] + 1 for at_alpha in whole]).astype(np.int64),
         ranks.counts / count,
         ranks.below / count,
         tuple(differences),
@@ -249,7 +250,7 @@ class _Ranks:
 
     def add(self, georisk: FloatArray) -> None:
         """Replicates, shape (n_alphas, n_systems, rows)."""
-        for i, each in enumerate(georisk):
-            for system, above in enumerate(_above(each, self._same)):
-                self.counts[i, system] += np.bincount(above, minlength=each.shape[0])
-            self.below[i] += np.count_nonzero(each > each[self._candidate] + self._same, axis=1)
+        for i, at_alpha in enumerate(georisk):
+            for system, above in enumerate(_above(at_alpha, self._same)):
+                self.counts[i, system] += np.bincount(above, minlength=at_alpha.shape[0])
+            self.below[i] += np.count_nonzero(at_alpha > at_alpha[self._candidate] + self._same, axis=1)

@@ -237,7 +237,7 @@ _Tails = Callable[[_Statistic, float], tuple[float, float]]
 
 def _search(statistics: Sequence[_Statistic], tails: Sequence[tuple[_Tails, float]]) -> None:
     """Find all these quantiles of all statistics in one search."""
-    p = np.array([[p for tails_of, level in tails for p in tails_of(one, level)] for one in statistics])
+    p = np.array([[tail for tails_of, level in tails for tail in tails_of(one, level)] for one in statistics])
     for one, quantiles in zip(statistics, quantiles_of([one.law for one in statistics], p).tolist(), strict=True):
         one.known_quantiles.update(zip(tails, zip(quantiles[::2], quantiles[1::2], strict=True), strict=True))
 

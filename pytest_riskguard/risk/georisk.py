@@ -170,7 +170,7 @@ def looks_like_percent(scores: npt.ArrayLike) -> bool:
     """Whether any score is above 1, as in percent or a measure without such a bound.
 
     ZRisk of scores in percent is ten times that of the same scores as fractions, and GeoRisk at an alpha above 0 may
-    rank systems otherwise, so somebody should be told.
+    rank systems otherwise: worth a warning.
 
     Parameters and errors are those of ``expected_scores``.
     """

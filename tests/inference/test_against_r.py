@@ -83,6 +83,7 @@ def test_the_bias_correction_counts_half_of_the_atom_at_the_mean(
         assert ndtri(law.mid_cdf(law.centre)) == pytest.approx(expected, abs=2e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", VECTORS)
 def test_limits_agree_with_simulation(reference_data: Path, name: str) -> None:
     """As ``python -m tests.benchmarks.bench_inference --replicates 1e7 --vectors ...`` does with 10^7."""

@@ -403,5 +403,5 @@ def test_loss_and_churn_are_what_the_gate_says_at_alpha_0():
 
 
 def test_more_references_than_memory_holds_are_refused():
-    with pytest.raises(ValueError, match="more than memory holds: ask at a lower level, or of fewer references"):
+    with pytest.raises(ValueError, match="more than memory holds: lower the level, or give fewer references"):
         replicates_for(level=0.9999, n_systems=200, n_topics=50, n_differences=398, n_tests=199)

@@ -95,6 +95,7 @@ def test_every_way_to_draw_few_changed_topics_is_accounted_for(n: int, changed: 
         assert law.cdf(point) == pytest.approx(below, abs=1e-10)  # beyond 12 standard errors it wraps around
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "changed"), [(50, 5), (50, 12), (50, 20), (225, 8), (225, 15), (225, 20), (225, 25)])
 def test_sparse_laws_agree_with_a_million_resamples(n: int, changed: int) -> None:
     x = sparse(n, changed, seed=changed)
