@@ -16,14 +16,19 @@ In expected output ``...`` stands for any text of a line, and alone on a line fo
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
+from pytest_riskguard.cli.main import run
 from pytest_riskguard.baselines.provenance import _CI_VARIABLES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -31,6 +36,8 @@ PAGES = sorted(DOCS.rglob("*.md"))
 
 _MARK = re.compile(r"<!-- (file|run|python|output|start)(?:: (\S+))? -->\Z")
 _FENCE = re.compile(r"(`{3,})(\w*)\Z")
+#: A command that needs no shell, and no process of its own.
+_RISKGUARD = re.compile(r"riskguard( [^|&;<>$`*?(){}#~]*)?")
 
 
 @dataclass(frozen=True)
@@ -92,8 +99,7 @@ class Player:
             elif block.action == "run":
                 self._console(block)
             elif block.action == "python":
-                self._execute(["-c", block.text])
-                assert self._status == 0, f"{self.page.name}:{block.line}: {self._output}"
+                self._call(lambda code=compile(block.text, self.page.name, "exec"): exec(code, {}))  # noqa: S102
                 following = found[number + 1] if number + 1 < len(found) else None
                 if following is None or following.action != "output":
                     assert self._output == "", f"{self.page.name}:{block.line}: prints {self._output!r}"
@@ -112,11 +118,11 @@ class Player:
             assert self._status == 0 or asked, f"{command}: status {self._status}, and the page does not say so"
 
     def _shell(self, command: str) -> None:
-        self._execute(["-c", f"(exit {self._status}); {command}"], program="bash")
-
-    def _execute(self, arguments: list[str], *, program: str = sys.executable) -> None:
+        if _RISKGUARD.fullmatch(command):
+            self._call(lambda: run(shlex.split(command)[1:]))
+            return
         done = subprocess.run(
-            [program, *arguments],
+            ["bash", "-c", f"(exit {self._status}); {command}"],
             cwd=self.folder,
             env=_environment(),
             stdout=subprocess.PIPE,
@@ -126,6 +132,18 @@ class Player:
             check=False,
         )
         self._output, self._status = done.stdout, done.returncode
+
+    def _call(self, function: Callable[[], int | None]) -> None:
+        """Call a function in the page's folder, with what it prints as output and what it returns as status."""
+        printed = io.StringIO()
+        with (
+            contextlib.chdir(self.folder),
+            contextlib.redirect_stdout(printed),
+            contextlib.redirect_stderr(printed),
+            mock.patch.dict(os.environ, _environment(), clear=True),
+        ):
+            status = function()
+        self._output, self._status = printed.getvalue(), int(status or 0)
 
     def _compare(self, command: str, expected: str, line: int) -> None:
         pattern = as_pattern(expected)

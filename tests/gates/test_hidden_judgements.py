@@ -167,6 +167,7 @@ def test_without_them_the_verdict_is_another(cases):
         assert case.outcome(case.left) != verdict
 
 
+@pytest.mark.slow
 def test_what_is_asked_for_brings_the_full_verdict_back_with_fewer_judgements(cases):
     counts = [case.judged_until_restored(asked_for) for case in cases]
     assert sum(count is not None for count in counts) >= 0.9 * len(cases)
