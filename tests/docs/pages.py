@@ -25,11 +25,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from unittest import mock
 
-from pytest_riskguard.cli.main import run
 from pytest_riskguard.baselines.provenance import _CI_VARIABLES
+from pytest_riskguard.cli.main import run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -99,7 +100,7 @@ class Player:
             elif block.action == "run":
                 self._console(block)
             elif block.action == "python":
-                self._call(lambda code=compile(block.text, self.page.name, "exec"): exec(code, {}))  # noqa: S102
+                self._call(partial(exec, compile(block.text, self.page.name, "exec"), {}))
                 following = found[number + 1] if number + 1 < len(found) else None
                 if following is None or following.action != "output":
                     assert self._output == "", f"{self.page.name}:{block.line}: prints {self._output!r}"
@@ -119,7 +120,7 @@ class Player:
 
     def _shell(self, command: str) -> None:
         if _RISKGUARD.fullmatch(command):
-            self._call(lambda: run(shlex.split(command)[1:]))
+            self._call(partial(run, shlex.split(command)[1:]))
             return
         done = subprocess.run(
             ["bash", "-c", f"(exit {self._status}); {command}"],
