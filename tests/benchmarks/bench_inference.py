@@ -28,6 +28,7 @@ import numpy as np
 
 from pytest_riskguard.inference import intervals, leave_one_out_upper, mean_law, sign_flip
 from pytest_riskguard.risk import linear
+from tests.benchmarks.kept_laws import forget_laws
 from tests.inference._bootstrap.brute_force import furthest_off, resampled_in_blocks
 
 
@@ -42,6 +43,7 @@ def milliseconds(call: Callable[[], object], repeats: int, *, warm: bool = True)
         call()
     times = []
     for _ in range(repeats):
+        forget_laws()
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
