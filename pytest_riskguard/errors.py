@@ -1,6 +1,6 @@
 """Every error that a person can correct.
 
-Three families, told apart by what they mean for a gate: a ``UsageError`` is a wrong question (exit status 2),
+Three families, by what they mean for a gate: a ``UsageError`` is a wrong question (exit status 2),
 a ``DataError`` makes a gate *incomparable* (exit status 3, a failing item in pytest), and ``RiskyError`` is the
 answer "no" itself, which is why it is an ``AssertionError``.
 """

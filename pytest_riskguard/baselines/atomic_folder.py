@@ -1,8 +1,8 @@
-"""Folders that are either whole or not there, and the digests of what is in them.
+"""Folders that are either complete or absent, and the digests of the files in them.
 
-A folder cannot be replaced in one step on every system. ``publish`` therefore moves the old one aside, to
-``.previous-NAME``, before the new one takes its place; who finds only the one aside uses that. So at every
-moment one of the two is there, whole.
+Not every system can replace a folder in one step. ``publish`` therefore renames the old folder to ``.previous-NAME``
+before the new one takes its place; a reader that finds only ``.previous-NAME`` uses that. So one of the two is there
+at every moment, and complete.
 """
 
 from __future__ import annotations
@@ -68,18 +68,18 @@ def copy_folder(source: Path, target: Path, *, without: Path | None = None) -> N
             copy.mkdir()
             copy_folder(path, copy, without=without)
         else:
-            shutil.copyfile(path, copy)  # without its mode: a copy must be writable to be flushed
+            shutil.copyfile(path, copy)  # not its mode: a copy must be writable to be flushed
 
 
 def newest(root: Path, name: str) -> Path | None:
-    """The folder that holds ``name``, be it the one moved aside; None where there is neither."""
-    folder, aside = root / name, root / f"{_PREVIOUS}{name}"
-    # The third look is for a replacement that ended between the first two.
-    return next((path for path in (folder, aside, folder) if path.exists()), None)
+    """The folder of ``name``, or else its ``.previous-`` folder; None if there is neither."""
+    folder, previous = root / name, root / f"{_PREVIOUS}{name}"
+    # The third check is for a replacement that ended between the first two.
+    return next((path for path in (folder, previous, folder) if path.exists()), None)
 
 
 def held_names(root: Path) -> set[str]:
-    """Names of the folders under ``root``, those moved aside included."""
+    """Names of the folders under ``root``; a ``.previous-`` folder counts under its own name."""
     try:
         entries = [entry.name for entry in root.iterdir() if entry.is_dir()]
     except FileNotFoundError:
@@ -89,7 +89,7 @@ def held_names(root: Path) -> set[str]:
 
 @contextmanager
 def temporary_folder(root: Path) -> Iterator[Path]:
-    """A new folder on the file system of ``root``; whatever is left there at the end is deleted."""
+    """A new folder on the file system of ``root``, deleted at the end unless it was moved."""
     folder = root / f"{_TEMPORARY}{uuid.uuid4().hex}"
     folder.mkdir()
     try:
@@ -99,7 +99,7 @@ def temporary_folder(root: Path) -> Iterator[Path]:
 
 
 def clear(path: Path) -> None:
-    """Make way at a path: delete what is there, a link and not what it leads to."""
+    """Delete what is at a path; of a link, the link itself."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -109,29 +109,29 @@ def clear(path: Path) -> None:
 def publish(new: Path, target: Path) -> None:
     """Put ``new`` in the place of ``target``, which may exist; the caller holds the store's lock."""
     _flush_all(new)
-    aside = target.with_name(f"{_PREVIOUS}{target.name}")
+    previous = target.with_name(f"{_PREVIOUS}{target.name}")
     if target.exists():
-        target.rename(aside)
+        target.rename(previous)
     try:
         new.rename(target)
     except OSError:
-        if aside.exists():
-            aside.rename(target)
+        if previous.exists():
+            previous.rename(target)
         raise
     _flush(target.parent)
-    _delete(aside)
+    _delete(previous)
 
 
 def withdraw(target: Path) -> None:
-    """Delete a folder, so that it is gone at once and whole; the caller holds the store's lock."""
-    gone = target.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
-    target.rename(gone)
+    """Delete a folder in one step; the caller holds the store's lock."""
+    renamed = target.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
+    target.rename(renamed)
     _flush(target.parent)
-    _delete(gone)
+    _delete(renamed)
 
 
 def tidy(root: Path) -> None:
-    """Finish or undo what a process that died has left; the caller holds the store's lock."""
+    """Finish or undo what a killed process has left behind; the caller holds the store's lock."""
     for path in list(root.iterdir()):
         if path.name.startswith(_TEMPORARY):
             _delete(path)
@@ -158,7 +158,7 @@ def _delete(path: Path) -> None:
 
 def _flush_all(folder: Path) -> None:
     for path in folder.iterdir():
-        if path.is_symlink():  # is on the disk with the folder's entries
+        if path.is_symlink():  # it is stored with the entries of its folder
             continue
         if path.is_dir():
             _flush_all(path)

@@ -1,4 +1,4 @@
-"""One stored baseline, an earlier run or a replicate of it, read and compared with digests; nothing here writes."""
+"""One entry of the store: a baseline, an earlier run or a replicate, read and compared with its digests."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _POINTER = "is a Git LFS pointer, not the file itself (run `git lfs pull`)"
 
 @dataclass(frozen=True)
 class StoredScores:
-    """Scores of a baseline; ``rescored`` says that they are not those it had when it was stored."""
+    """Scores of a baseline; ``rescored`` says that they differ from those that were stored."""
 
     scores: TopicScores
     rescored: bool = False
@@ -47,8 +47,8 @@ class StoredScores:
 class StoredBaseline:
     """The folder of one baseline; ``root`` is the store it belongs to.
 
-    A run that it held earlier is one too, with the name of its baseline, and ``earlier`` as the baseline's manifest
-    lists it. So is a replicate of either, with ``replicate`` as that manifest lists it.
+    An earlier run of a baseline is one too, with the name of the baseline and ``earlier`` as the baseline's manifest
+    lists it; so is a replicate of either, with ``replicate`` as that manifest lists it.
     """
 
     root: Path
@@ -59,7 +59,7 @@ class StoredBaseline:
 
     @property
     def place(self) -> str:
-        """Where it is in the store, as errors and scores name it: ``prod``, ``prod/history/0001/replicates/2``."""
+        """Its place in the store, as in errors and scores: ``prod``, ``prod/history/0001/replicates/2``."""
         parts = [self.name]
         if self.earlier is not None:
             parts += [HISTORY, history_folder(self.earlier.number)]
@@ -68,7 +68,7 @@ class StoredBaseline:
         return "/".join(parts)
 
     def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
-        """The error to raise; it begins with the baseline's place, in reports without the folder above."""
+        """The error to raise; it begins with the place of the entry, in reports without the path of the store."""
         return BaselineError(
             f"{self.root / self.place}: {problem}",
             reason=reason,
@@ -76,7 +76,7 @@ class StoredBaseline:
         )
 
     def stamp(self) -> tuple[int, int, bytes] | None:
-        """Something that differs once the baseline was replaced; None where there is none."""
+        """Something that changes when the baseline is replaced; None if there is no baseline."""
         try:
             status = self.folder.stat()
             return status.st_ino, status.st_mtime_ns, (self.folder / MANIFEST).read_bytes()
@@ -84,7 +84,7 @@ class StoredBaseline:
             return None
 
     def manifest(self) -> Manifest:
-        """The manifest, by itself."""
+        """The manifest, checked against the one that lists this entry."""
         content = self._bytes(MANIFEST)
         try:
             manifest = Manifest.from_bytes(content)
@@ -109,7 +109,7 @@ class StoredBaseline:
         Raises
         ------
         BaselineError
-            ``bad_baseline``: a folder is a link, or one that is not listed holds a replicate too.
+            ``bad_baseline``: a folder is a link, or a folder that is not listed holds a replicate.
         """
         self._check_folders(REPLICATES, (str(replicate.number) for replicate in manifest.replicates))
         return tuple(map(self.listed, manifest.replicates))
@@ -120,24 +120,24 @@ class StoredBaseline:
         Raises
         ------
         BaselineError
-            ``bad_baseline``: a folder is a link, or one that is not listed holds a run too.
+            ``bad_baseline``: a folder is a link, or a folder that is not listed holds a run.
         """
         self._check_folders(HISTORY, (history_folder(earlier.number) for earlier in manifest.history))
         return tuple(map(self.listed, manifest.history))
 
     def holds_history(self) -> bool:
-        """Whether there are folders of earlier runs, whatever the manifest says."""
+        """Whether there are folders of earlier runs, listed or not."""
         return bool(self._folders(HISTORY))
 
     def numbers(self) -> tuple[int, ...]:
-        """Numbers of the replicates that the manifest lists, or where it is damaged, that have a folder."""
+        """Numbers of the replicates in the manifest, or if that is damaged, of those that have a folder."""
         try:
             return tuple(replicate.number for replicate in self.manifest().replicates)
         except DataError:
             return tuple(sorted(int(name) for name in self._folders(REPLICATES) if name.isascii() and name.isdigit()))
 
     def find(self, manifest: Manifest, number: int) -> StoredReplicate:
-        """The entry of one replicate, or the error that says which there are."""
+        """One replicate as the manifest lists it, or the error that says which there are."""
         for replicate in manifest.replicates:
             if replicate.number == number:
                 return replicate
@@ -145,17 +145,17 @@ class StoredBaseline:
         raise self.error(f"no replicate {number} (it has {numbers or 'none'})", reason="missing_input")
 
     def listed(self, entry: StoredReplicate | EarlierRun) -> StoredBaseline:
-        """One replicate or earlier run, which must be a folder here, not a link."""
+        """One replicate or earlier run, which must be a folder and not a link."""
         if isinstance(entry, EarlierRun):
-            way = Path(HISTORY, history_folder(entry.number))
-            found = StoredBaseline(self.root, self.name, self.folder / way, earlier=entry)
+            path = Path(HISTORY, history_folder(entry.number))
+            baseline = StoredBaseline(self.root, self.name, self.folder / path, earlier=entry)
         else:
-            way = Path(REPLICATES, str(entry.number))
-            found = StoredBaseline(self.root, self.name, self.folder / way, entry, self.earlier)
-        # Compared after resolving, which also finds what Windows has beside symbolic links.
-        if found.folder.resolve() != self.folder.resolve() / way:
-            raise found.error("is a link; store the run itself")
-        return found
+            path = Path(REPLICATES, str(entry.number))
+            baseline = StoredBaseline(self.root, self.name, self.folder / path, entry, self.earlier)
+        # Compared after resolving, which also finds the other kinds of links that Windows has.
+        if baseline.folder.resolve() != self.folder.resolve() / path:
+            raise baseline.error("is a link; store the run itself")
+        return baseline
 
     def as_earlier(self, number: int) -> EarlierRun:
         """How a manifest lists this baseline once it is an earlier run."""
@@ -164,27 +164,27 @@ class StoredBaseline:
         return EarlierRun(number, manifest.digests.run, manifest.created, manifest.git, manifest.note, means)
 
     def problems(self) -> list[str]:
-        """All that is wrong, replicates and earlier runs included, as text."""
+        """Every problem, replicates and earlier runs included, as text."""
         try:
             manifest = self.manifest()
         except DataError as error:
             return [error.problem]
-        found = []
+        problems = []
         for check in (self.table, self.check_run, self.replicates, self.history):
             try:
                 check(manifest)
             except DataError as error:
-                found.append(error.problem)
+                problems.append(error.problem)
         entries: tuple[StoredReplicate | EarlierRun, ...] = (*manifest.replicates, *manifest.history)
         for entry in entries:
             try:
-                found += self.listed(entry).problems()
+                problems += self.listed(entry).problems()
             except DataError as error:
-                found.append(error.problem)
-        return list(dict.fromkeys(found))  # a link is found twice
+                problems.append(error.problem)
+        return list(dict.fromkeys(problems))  # a link is reported twice
 
     def table(self, manifest: Manifest) -> tuple[TopicScores, ...]:
-        """The stored scores of every measure, once ``scores.tsv`` is known to be what was stored."""
+        """The stored scores of every measure, after checking that ``scores.tsv`` is what was stored."""
         content = self._bytes(SCORES)
         if atomic_folder.sha256(content) != manifest.digests.scores:
             raise self.error(self._difference(content, manifest.digests.scores))
@@ -204,7 +204,7 @@ class StoredBaseline:
         return table
 
     def _check_listing(self, earlier: EarlierRun, manifest: Manifest, table: tuple[TopicScores, ...]) -> None:
-        """See that the baseline's manifest says of an earlier run what is there."""
+        """Check that the baseline's manifest describes an earlier run as it is."""
         means = {str(scores.measure): mean_score(scores) for scores in table}
         if (manifest.created, manifest.git, manifest.note, means) != (
             earlier.created,
@@ -215,7 +215,7 @@ class StoredBaseline:
             raise self.error(f"is not as {MANIFEST} of {self._owner} lists it; {self._remedy}")
 
     def check_run(self, manifest: Manifest) -> None:
-        """See that ``run.gz``, where it was kept, holds the run that was stored."""
+        """Check that ``run.gz``, if it was kept, holds the run that was stored."""
         if not manifest.run_kept:
             return
         path = self.file(RUN)
@@ -233,15 +233,18 @@ class StoredBaseline:
         table = self.table(manifest)
         self.check_run(manifest)
         same_qrels = manifest.digests.qrels == qrels.digest
-        index = next((i for i, stored in enumerate(manifest.measures) if stored.name == measure), None)
+        index = next((i for i, listed in enumerate(manifest.measures) if listed.name == measure), None)
         if same_qrels and index is not None:
-            read = self._completed(table[index], manifest, qrels, queries)
+            if table[index].topics != qrels.topics:
+                raise self.error(f"{SCORES} does not hold the topics of {qrels.path_name}; {self._remedy}")
+            stored = self._completed(table[index], manifest, queries)
+            stored = replace(stored, without_relevant=qrels.without_relevant)
             if not manifest.run_kept or _same_libraries(manifest, manifest.measures[index]):
-                return StoredScores(read)
-            anew = self._anew(manifest, measure, qrels, queries)
-            return StoredScores(anew, rescored=not np.array_equal(anew.values, read.values))
+                return StoredScores(stored)
+            rescored = self._rescored(manifest, measure, qrels, queries)
+            return StoredScores(rescored, rescored=not np.array_equal(rescored.values, stored.values))
         if manifest.run_kept:
-            return StoredScores(self._anew(manifest, measure, qrels, queries), rescored=not same_qrels)
+            return StoredScores(self._rescored(manifest, measure, qrels, queries), rescored=not same_qrels)
         if same_qrels:
             has = ", ".join(stored.name for stored in manifest.measures)
             problem, reason = f"it has scores of {has}, not of {measure}", "missing_input"
@@ -251,7 +254,7 @@ class StoredBaseline:
         raise self.error(f"{problem}, and its run was not kept; {remedy}", reason=reason)
 
     def as_stored(self, measure: str, queries: Mapping[str, str]) -> TopicScores:
-        """The stored scores of a measure, whatever the judgements are today.
+        """The stored scores of a measure, on the judgements that they were computed with.
 
         Raises
         ------
@@ -262,15 +265,7 @@ class StoredBaseline:
         self.check_run(manifest)
         for scores in self.table(manifest):
             if scores.measure == measure:
-                return replace(
-                    scores,
-                    digest=manifest.digests.run,
-                    qrels_digest=manifest.digests.qrels,
-                    queries=queries,
-                    unanswered=manifest.topics.unanswered,
-                    unknown=manifest.topics.unknown,
-                    from_run=True,
-                )
+                return self._completed(scores, manifest, queries)
         has = ", ".join(stored.name for stored in manifest.measures)
         raise self.error(f"it has scores of {has}, not of {measure}", reason="missing_input")
 
@@ -298,10 +293,10 @@ class StoredBaseline:
         return f"`riskguard baseline update {self.name} RUN`"
 
     def _difference(self, content: bytes, expected: str) -> str:
-        """What happened to ``scores.tsv``, whose digest is not the expected one."""
+        """What happened to ``scores.tsv``, whose digest is not as expected."""
         if atomic_folder.sha256(content.replace(b"\r\n", b"\n")) == expected:
             return (
-                f"{SCORES}: its line ends were turned into CRLF (git does, with core.autocrlf); add the line "
+                f"{SCORES}: its line endings were changed to CRLF (git does that with core.autocrlf); add the line "
                 f"`{self.root.name}/** -text` to .gitattributes, delete the file and check it out again"
             )
         if content.startswith(_LFS):
@@ -310,40 +305,36 @@ class StoredBaseline:
             return f"{SCORES} holds a merge conflict; {self._remedy}"
         return f"{SCORES} was changed after it was stored; {self._remedy}"
 
-    def _completed(
-        self, scores: TopicScores, manifest: Manifest, qrels: Qrels, queries: Mapping[str, str]
-    ) -> TopicScores:
-        if scores.topics != qrels.topics:
-            raise self.error(f"{SCORES} does not hold the topics of {qrels.path_name}; {self._remedy}")
+    def _completed(self, scores: TopicScores, manifest: Manifest, queries: Mapping[str, str]) -> TopicScores:
+        """Scores of the table with what the manifest says of their run and judgements."""
         return replace(
             scores,
             digest=manifest.digests.run,
-            qrels_digest=qrels.digest,
+            qrels_digest=manifest.digests.qrels,
             queries=queries,
             unanswered=manifest.topics.unanswered,
             unknown=manifest.topics.unknown,
-            without_relevant=qrels.without_relevant,
             from_run=True,
         )
 
-    def _anew(self, manifest: Manifest, measure: str, qrels: Qrels, queries: Mapping[str, str]) -> TopicScores:
+    def _rescored(self, manifest: Manifest, measure: str, qrels: Qrels, queries: Mapping[str, str]) -> TopicScores:
         (scores,) = score_run(self.folder / RUN, qrels, [measure], name=self.place, queries=queries)
         if scores.digest != manifest.digests.run:
             raise self.error(f"{RUN} changed while it was being read; try again")
         return scores
 
     def _check_folders(self, kind: str, names: Iterable[str]) -> None:
-        """See that a folder of replicates or of earlier runs is no link and holds none but those listed."""
+        """Check that a folder of replicates or of earlier runs is not a link and holds only those listed."""
         if (self.folder / kind).resolve() != self.folder.resolve() / kind:
             raise self.error(f"{kind} is a link; store the runs themselves")
         if unlisted := self._folders(kind) - set(names):
             raise self.error(
-                f"{kind}/{min(unlisted)} is there, and {MANIFEST} does not list it; restore {MANIFEST} from "
+                f"{kind}/{min(unlisted)} is not listed in {MANIFEST}; restore {MANIFEST} from "
                 "version control, or delete that folder"
             )
 
     def _folders(self, kind: str) -> set[str]:
-        """Names of the folders that look like replicates, or like earlier runs."""
+        """Names of the folders that have a manifest."""
         try:
             paths = list((self.folder / kind).iterdir())
         except (FileNotFoundError, NotADirectoryError):
@@ -357,7 +348,7 @@ class StoredBaseline:
             raise self.error(f"{file} cannot be read ({error.strerror or error}); {self._remedy}") from None
 
     def file(self, file: str) -> Path:
-        """A file of the baseline, which no symbolic link may put outside the store."""
+        """The path of a file of the baseline, which must not be a link to outside the store."""
         path = self.folder / file
         if not path.resolve().is_relative_to(self.root.resolve()):
             raise self.error(f"{file} is a link to a file outside the store; store the file itself")
@@ -367,7 +358,7 @@ class StoredBaseline:
 
 
 def mean_score(scores: TopicScores) -> float:
-    """The mean over topics; their order never moves it."""
+    """The mean over topics; their order never changes it."""
     return math.fsum(scores.values) / len(scores.topics)
 
 
@@ -378,7 +369,7 @@ def _is_pointer(path: Path) -> bool:
 
 
 def _same_libraries(manifest: Manifest, measure: StoredMeasure) -> bool:
-    """Whether what scored a baseline is installed here in the same versions."""
+    """Whether the libraries that scored a baseline are installed here in the same versions."""
     return manifest.versions.get("ir-measures") == provenance.distribution_version(
         "ir-measures"
     ) and measure.version == provenance.provider_version(measure.provider)

@@ -1,4 +1,4 @@
-"""What is written beside a baseline's scores, and its strict reading."""
+"""The manifest of a baseline: what its scores were computed from, and when; written and read strictly."""
 
 from __future__ import annotations
 
@@ -15,17 +15,16 @@ from pytest_riskguard.serialization import JsonError, decoded, parsed
 FORMAT = 3
 """The newest format that this version reads.
 
-Each baseline is written in the oldest format that can say what it is, so that an older version reads it. Format 1 has
-neither ``replicates`` nor ``kind`` and ``history``; format 2 has replicates. A version that knows of no replicates
-would judge without them. One that knows of no history would judge as it should, but it would write the manifest
-without the history as soon as a replicate is added, and the first accepted changes would be forgotten. Both therefore
-refuse what they do not know.
+Each baseline is written in the oldest format that can express it, so that older versions can read it. Format 1 has
+no ``replicates``, ``kind`` or ``history``; format 2 has replicates. A version without replicates would judge without
+them. One without histories would judge correctly, but would drop the history as soon as it adds a replicate. Both
+therefore refuse newer formats.
 """
 
 Kind = Literal["fixed", "previous", "release", "best"]
 KINDS: tuple[str, ...] = get_args(Kind)
-"""What a baseline stands for, and so when it moves: never, with every accepted change, with every release, or only to
-a run that is at least as good."""
+"""What a baseline stands for, and so when it moves: never, with every accepted change, with every release, or only
+to a run that is at least as good."""
 FIXED: Kind = "fixed"
 
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
@@ -75,7 +74,7 @@ class GitState(_Exact):
 
 @dataclass(frozen=True)
 class StoredTopics(_Exact):
-    """How many topics are scored, how many have no relevant document, and which are on one side only.
+    """How many topics are scored, how many have no relevant document, and which are in only one of run and qrels.
 
     ``unanswered`` are judged but not in the run, ``unknown`` are in the run but not judged.
     """
@@ -88,7 +87,7 @@ class StoredTopics(_Exact):
 
 @dataclass(frozen=True)
 class StoredReplicate(_Exact):
-    """Another run of the same system: the number that its folder has, and the digest of the run in there."""
+    """Another run of the same system: the number of its folder, and the digest of the run in it."""
 
     number: int
     run: str
@@ -106,13 +105,13 @@ class EarlierRun(_Exact):
     Attributes
     ----------
     number : int
-        From 1, the oldest; the number of its folder.
+        From 1, the oldest; also the number of its folder.
     run : str
-        The digest of the run in there.
+        The digest of the run in that folder.
     created, git, note
         Those of its manifest.
     means : mapping measure -> mean score
-        Of its scores as they are stored, for each measure that is.
+        Of the stored scores, for each stored measure.
     """
 
     number: int
@@ -152,12 +151,11 @@ class Manifest(_Exact):
         None outside a repository, and where git could not say.
     note : str
     replicates : tuple of StoredReplicate
-        By number. Listed here, so that one that gets lost is missed: how much noise there is changes verdicts.
+        By number. Listed here so that a lost one is noticed: how much noise there is changes verdicts.
     kind : str
         What it stands for, one of ``KINDS``.
     history : tuple of EarlierRun
-        By number: the runs that this one and its predecessors took the place of. Listed here, so that one that gets
-        lost is missed.
+        By number: the runs that this one and its predecessors replaced. Listed here so that a lost one is noticed.
     """
 
     created: str
@@ -193,7 +191,7 @@ class Manifest(_Exact):
 
     @property
     def _format(self) -> int:
-        """The oldest format that can say all this."""
+        """The oldest format that can express this."""
         if self.kind != FIXED or self.history:
             return 3
         return 2 if self.replicates else 1
@@ -205,31 +203,31 @@ class Manifest(_Exact):
         Raises
         ------
         JsonError
-            Not JSON, a key twice, missing or unknown, a value of another type, or a newer format.
+            Not JSON; a key twice, missing or unknown; a value of another type; or a newer format.
         """
         data = parsed(content)
-        found = data.pop("format", None)
-        if type(found) is not int or found < 1:
-            raise JsonError(f"format: expected a number from 1 to {FORMAT}, found {json.dumps(found)}")
-        if found > FORMAT:
+        number = data.pop("format", None)
+        if type(number) is not int or number < 1:
+            raise JsonError(f"format: expected a number from 1 to {FORMAT}, found {json.dumps(number)}")
+        if number > FORMAT:
             raise NewerFormatError(
-                f"written in format {found} by a newer pytest-riskguard, this one reads formats up to {FORMAT}; "
+                f"written in format {number} by a newer pytest-riskguard, this one reads formats up to {FORMAT}; "
                 "upgrade pytest-riskguard"
             )
-        for key, value in _absent(found).items():
+        for key, value in _absent(number).items():
             if key in data:
-                raise JsonError(f"key {key!r} in format {found}, which has none")
+                raise JsonError(f"key {key!r} in format {number}, which has none")
             data[key] = value
         manifest = decoded(cls, data)
-        if found == 2 and not manifest.replicates:
+        if number == 2 and not manifest.replicates:
             raise JsonError("replicates: expected at least one, found none")
-        if found != manifest._format:
-            raise JsonError(f"format: expected {manifest._format} for what is in it, found {found}")
+        if number != manifest._format:
+            raise JsonError(f"format: expected {manifest._format} for what is in it, found {number}")
         return manifest
 
 
 def _absent(format_: int) -> dict[str, object]:
-    """The keys that a format does not have, and what they mean where they are not there."""
+    """The keys that a format does not have, and the values that they stand for."""
     keys: dict[str, object] = {}
     if format_ < 3:
         keys |= {"kind": FIXED, "history": []}

@@ -1,4 +1,4 @@
-"""What a baseline may be called: a name is also a folder, on every system the store may be checked out on."""
+"""Names of baselines: a name is also a folder, on every system where the store may be checked out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 MAX_LENGTH = 100
 
 _PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-# Windows keeps these for devices, whatever ending follows ("Naming Files, Paths, and Namespaces", Microsoft).
+# Windows reserves these for devices, with any extension ("Naming Files, Paths, and Namespaces", Microsoft).
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 
 
@@ -16,9 +16,9 @@ def name_problem(name: str) -> str | None:
     if not _PATTERN.fullmatch(name):
         return "expected letters, digits, '.', '_' and '-', beginning with a letter or digit"
     if ".." in name or name.endswith("."):
-        return "'..' and a final '.' mean something else to file systems"
+        return "'..' and a final '.' have a special meaning in file systems"
     if name.split(".")[0].lower() in _DEVICES:
-        return f"Windows keeps {name.split('.')[0]!r} for a device"
+        return f"Windows reserves {name.split('.')[0]!r} for a device"
     if len(name) > MAX_LENGTH:
         return f"longer than {MAX_LENGTH} characters"
     return None

@@ -1,4 +1,4 @@
-"""What a baseline records of the place it is stored from, and whether that place may store one."""
+"""What a baseline records of its origin: time, versions and git commit; and whether CI runs this."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pytest_riskguard.baselines.manifest import GitState
 
-# Each is set by the service named; the first is set by nearly all of them.
+# The first is set by nearly all services, each of the others by one.
 _CI_VARIABLES = (
     "CI",
     "GITHUB_ACTIONS",
@@ -24,7 +24,7 @@ _CI_VARIABLES = (
     "CIRCLECI",
     "TEAMCITY_VERSION",
 )
-_GIT_TIMEOUT = 10.0  # seconds; a status of a large working tree on a cold disk
+_GIT_TIMEOUT = 10.0  # seconds; the status of a large working tree on a cold disk
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 # Which distribution a provider of ir-measures computes with; the others are part of ir-measures itself.
@@ -36,7 +36,7 @@ _DISTRIBUTIONS = {
 
 
 def ci_variable(environment: Mapping[str, str] | None = None) -> str | None:
-    """The first environment variable that says a CI service runs this, or None."""
+    """The first environment variable that a CI service has set, or None."""
     environment = os.environ if environment is None else environment
     return next((v for v in _CI_VARIABLES if environment.get(v, "").lower() not in ("", "0", "false")), None)
 
@@ -55,7 +55,7 @@ def distribution_version(name: str) -> str | None:
 
 
 def provider_version(provider: str) -> str | None:
-    """Version of what a provider of ir-measures computes with, or None where that cannot be told."""
+    """Version of what a provider of ir-measures computes with, or None where that is unknown."""
     return distribution_version(_DISTRIBUTIONS.get(provider, "ir-measures"))
 
 
@@ -75,7 +75,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
     git = shutil.which("git")
     if git is None:
         return None
-    # A repository may name a program that watches its files: a look at it must not start that.
+    # A repository may name a program that watches its files: reading its state must not start that program.
     command = [git, "-C", str(folder), "-c", "core.fsmonitor=false", *arguments]
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
     try:

@@ -1,4 +1,4 @@
-"""A store of baselines, read: no lock is taken, nothing is written, everything is compared with its digest."""
+"""Reading a store of baselines: no lock is taken, nothing is written, and everything is compared with its digest."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.text import did_you_mean
 
-_ATTEMPTS = 16
-"""How often a baseline is read that is replaced in the middle of being read."""
+_MAX_ATTEMPTS = 50
+"""How often a baseline that is replaced while it is being read is read again."""
 
 _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
 class Staleness:
-    """Age of a baseline. It depends on the clock: to be shown to people, never to move a verdict.
+    """Age of a baseline. It depends on the clock, so it is only shown and never changes a verdict.
 
     Attributes
     ----------
     days : int
-        Whole days since it was stored; 0 for a clock that is behind.
+        Whole days since it was stored; 0 if the clock is behind.
     accepted_since : int
-        Other runs that any baseline of the store has accepted since then in place of what it held.
+        Other runs that any baseline of the store has accepted since then.
     """
 
     days: int
@@ -43,7 +43,7 @@ class Staleness:
 
 
 class StoreReader:
-    """What a store holds, for those who only look.
+    """What a store holds, for code that only reads.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class StoreReader:
         return tuple(sorted(name for name in held if name_problem(name) is None))
 
     def manifest(self, name: str) -> Manifest:
-        """What is known of a baseline; its scores and its run are not looked at.
+        """The manifest of a baseline; its scores and its run are not checked.
 
         Raises
         ------
@@ -81,11 +81,11 @@ class StoreReader:
     def scores(
         self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
     ) -> StoredScores:
-        """A baseline's scores on the judgements of today, exactly as ``score_run`` gives them for its run.
+        """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
 
-        They are read where measure, judgements and scoring libraries are those it was stored with. Otherwise
-        the kept run is scored in memory: ``rescored`` is then true when the judgements changed or a library
-        gives another value than it did, and false for a measure that was not stored.
+        They are read if the measure, the judgements and the scoring libraries are those it was stored with. Otherwise
+        the stored run is scored in memory; ``rescored`` is then true if the judgements changed or a library gives
+        other values, and false for a measure that was not stored.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class StoreReader:
         measure : str
             In any spelling that ``measure_name`` knows.
         qrels : Qrels
-            The judgements of today.
+            The present judgements.
         queries : mapping topic -> query text, optional
             Carried along in the scores.
 
@@ -104,7 +104,7 @@ class StoreReader:
             ``missing_input``: no such baseline, or neither the measure nor the run was stored;
             ``inputs_changed``: the judgements changed and the run was not kept; ``bad_baseline``: damaged.
         DataError
-            The run answers none of today's judged topics.
+            The run answers none of the judged topics.
         UsageError
             The name or the measure cannot be one.
         """
@@ -117,8 +117,8 @@ class StoreReader:
     ) -> tuple[StoredScores, ...]:
         """Scores of a baseline's replicates, by number, each as ``scores`` gives those of the baseline itself.
 
-        All are from one state of the store, though not from the state that a call of ``scores`` saw. Their names
-        are ``NAME/replicates/NUMBER``.
+        All are from one state of the store, which may be a later one than an earlier call of ``scores`` saw. Their
+        names are ``NAME/replicates/NUMBER``.
 
         Parameters
         ----------
@@ -139,13 +139,13 @@ class StoreReader:
         texts = MappingProxyType(dict(queries or {}))
 
         def work(baseline: StoredBaseline) -> tuple[StoredScores, ...]:
-            held = baseline.replicates(baseline.manifest())
-            return tuple(replicate.scores(measure, qrels, texts) for replicate in held)
+            replicates = baseline.replicates(baseline.manifest())
+            return tuple(replicate.scores(measure, qrels, texts) for replicate in replicates)
 
         return self._read(name, work)
 
     def replicate_numbers(self, name: str) -> tuple[int, ...]:
-        """Numbers of the replicates of a baseline; where its manifest cannot be used, those that have a folder.
+        """Numbers of the replicates of a baseline; if its manifest cannot be used, of those that have a folder.
 
         Raises
         ------
@@ -158,7 +158,7 @@ class StoreReader:
             return self._baseline(name).numbers()
 
     def replicate_manifest(self, name: str, number: int) -> Manifest:
-        """What is known of one replicate; its scores and its run are not looked at.
+        """The manifest of one replicate; its scores and its run are not checked.
 
         Raises
         ------
@@ -174,7 +174,7 @@ class StoreReader:
         return self._read(name, work)
 
     def verify(self, name: str) -> list[str]:
-        """Everything that is wrong with a baseline and its replicates, as text; empty when all is whole.
+        """Every problem of a baseline and its replicates, as text; empty if there is none.
 
         Raises
         ------
@@ -190,7 +190,7 @@ class StoreReader:
     def lineage(
         self, name: str, measure: str, *, qrels: Qrels | None = None, queries: Mapping[str, str] | None = None
     ) -> tuple[StoredScores, ...]:
-        """Scores of every run that a baseline held and of the one that it holds, oldest first, on equal judgements.
+        """Scores of every run that a baseline has held, oldest first, the present one last, on equal judgements.
 
         All are from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
 
@@ -199,13 +199,13 @@ class StoreReader:
         name, measure, queries
             As for ``scores``.
         qrels : Qrels, optional
-            The judgements of today; each run is scored with them as ``scores`` does. Without them the scores are
+            The present judgements; each run is scored with them as ``scores`` does. Without them the scores are
             those stored.
 
         Returns
         -------
         tuple of StoredScores
-            The baseline's own alone where nothing was accepted in place of another run.
+            Only the baseline's own if it has no earlier runs.
 
         Raises
         ------
@@ -221,15 +221,15 @@ class StoreReader:
         def work(baseline: StoredBaseline) -> tuple[StoredScores, ...]:
             chain = (*baseline.history(baseline.manifest()), baseline)
             if qrels is not None:
-                return tuple(held.scores(measure, qrels, texts) for held in chain)
-            digests = {held.manifest().digests.qrels for held in chain}
+                return tuple(entry.scores(measure, qrels, texts) for entry in chain)
+            digests = {entry.manifest().digests.qrels for entry in chain}
             if len(digests) > 1:
                 raise baseline.error(
-                    "the runs that it held were scored with different judgements; name those of today, or score all "
-                    f"runs again with `riskguard baseline rescore {name}`",
+                    "its runs were scored with different judgements; give the present ones with --qrels, or rescore "
+                    f"all runs with `riskguard baseline rescore {name}`",
                     reason="inputs_changed",
                 )
-            return tuple(StoredScores(held.as_stored(measure, texts)) for held in chain)
+            return tuple(StoredScores(entry.as_stored(measure, texts)) for entry in chain)
 
         return self._read(name, work)
 
@@ -240,26 +240,26 @@ class StoreReader:
         ----------
         name : str
         now : str, optional
-            A time, ISO 8601; default: what the clock says.
+            A time, ISO 8601; default: the present.
 
         Raises
         ------
         BaselineError
             ``missing_input``: no baseline of that name; ``bad_baseline``: its manifest cannot be used. Other
-            baselines that are damaged are passed over.
+            damaged baselines are skipped.
         UsageError
             The name cannot be one.
         """
         manifests = {}
-        for other in self.names():
-            if other != name:
+        for held in self.names():
+            if held != name:
                 with suppress(BaselineError):
-                    manifests[other] = self.manifest(other)
+                    manifests[held] = self.manifest(held)
         manifests[name] = self.manifest(name)
         return staleness(name, manifests, now=now or provenance.now())
 
     def run(self, name: str) -> Path:
-        """Where the run of a baseline lies, once it is known to be the one that was stored.
+        """The path of the run of a baseline, after checking that it is the one that was stored.
 
         Raises
         ------
@@ -279,8 +279,8 @@ class StoreReader:
         return self._read(name, work)
 
     def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
-        """``work`` on a baseline; once more when it was replaced meanwhile and so looked damaged."""
-        for attempt in range(_ATTEMPTS - 1):
+        """``work`` on a baseline; repeated if the baseline was replaced meanwhile and so looked damaged."""
+        for attempt in range(_MAX_ATTEMPTS - 1):
             baseline = self._baseline(name)
             before = baseline.stamp()
             try:
@@ -289,7 +289,7 @@ class StoreReader:
             except DataError:
                 if self._baseline(name).stamp() == before:
                     raise
-                time.sleep(min(0.005 * 2**attempt, 0.16))  # whoever replaces it again and again gets out of step
+                time.sleep(min(0.005 * 2**attempt, 0.16))  # a process that keeps replacing it gets out of step
         with self._reading():
             return work(self._baseline(name))
 
@@ -340,16 +340,16 @@ def staleness(name: str, manifests: Mapping[str, Manifest], *, now: str) -> Stal
     manifests : mapping name -> Manifest
         Those of the store that can be read.
     now : str
-        ISO 8601, as manifests say when they were made.
+        ISO 8601, as in manifests.
     """
     own = manifests[name]
     stored = _time(own.created)
-    since = {run for manifest in manifests.values() for run, when in _accepted(manifest) if _time(when) > stored}
-    return Staleness(max((_time(now) - stored).days, 0), len(since - {own.digests.run}))
+    accepted = {run for manifest in manifests.values() for run, when in _accepted(manifest) if _time(when) > stored}
+    return Staleness(max((_time(now) - stored).days, 0), len(accepted - {own.digests.run}))
 
 
 def _accepted(manifest: Manifest) -> list[tuple[str, str]]:
-    """Each run that was accepted in place of another, and when."""
+    """The digest of each run that was accepted in place of another, and when."""
     chain = [(earlier.run, earlier.created) for earlier in manifest.history]
     return [*chain, (manifest.digests.run, manifest.created)][1:]
 

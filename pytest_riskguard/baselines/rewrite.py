@@ -1,4 +1,4 @@
-"""A baseline written anew: a replicate more or fewer, an earlier run more, or every run scored again.
+"""Rewriting a baseline: one replicate more or less, one earlier run more, or every run rescored.
 
 Each function writes into an empty temporary folder, which then takes the place of the baseline's, so that the
 manifest changes together with the replicates and earlier runs that it lists. The caller holds the store's lock.
@@ -29,7 +29,7 @@ from pytest_riskguard.rounding import ROUNDING_ERROR
 
 @dataclass(frozen=True)
 class MeanChange:
-    """A measure's mean over today's judged topics, of the run that a baseline holds and of the one accepted."""
+    """The mean of a measure over the judged topics: of the run that a baseline holds, and of the accepted one."""
 
     measure: str
     before: float
@@ -37,22 +37,22 @@ class MeanChange:
 
     @property
     def falls(self) -> bool:
-        """Whether it falls by more than rounding; a mean that is no number falls."""
+        """Whether it falls by more than rounding; NaN counts as a fall."""
         return not self.after >= self.before - ROUNDING_ERROR
 
 
 @dataclass(frozen=True)
 class Promotion:
-    """What became of a baseline for which another run was accepted.
+    """The result of promoting a run to a baseline.
 
     Attributes
     ----------
     manifest : Manifest
-        Of what it holds now.
+        Of what the baseline holds now.
     moved : bool
-        Whether that is the run accepted; false where a ``best`` baseline stays, because a mean falls.
+        Whether that is the promoted run; false if a ``best`` baseline stays because a mean falls.
     changes : tuple of MeanChange
-        For each measure; one that the run before cannot be scored with any more is left out.
+        For each measure that the previous run can still be scored with.
     """
 
     manifest: Manifest
@@ -61,12 +61,12 @@ class Promotion:
 
 
 def with_earlier(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ...]:
-    """Write the history of a baseline with the run that it holds added, replicates included; return the list of it.
+    """Write the history of a baseline with its present run added, replicates included; return the new list.
 
     Raises
     ------
     BaselineError
-        ``bad_baseline``: the baseline or something of its history is damaged, which a history must not preserve.
+        ``bad_baseline``: the baseline or part of its history is damaged.
     """
     if problems := baseline.problems():
         raise BaselineError(problems[0])
@@ -77,12 +77,12 @@ def with_earlier(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
 
 
 def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ...]:
-    """Write the history of a baseline as it is, damaged parts included; return the list of it.
+    """Write the history of a baseline as it is, damaged parts included; return its list.
 
     Raises
     ------
     BaselineError
-        ``bad_baseline``: there are earlier runs, and no manifest that lists them.
+        ``bad_baseline``: there are earlier runs, but no manifest that lists them.
     """
     try:
         manifest = baseline.manifest()
@@ -90,7 +90,7 @@ def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
         if not baseline.holds_history():
             return ()
         raise baseline.error(
-            f"{error.problem.partition(': ')[2]}. Its {HISTORY} would be lost: say --forget-history if it shall be"
+            f"{error.problem.partition(': ')[2]}. Its {HISTORY} would be lost; pass --forget-history to drop it"
         ) from None
     if baseline.history(manifest) and (baseline.folder / HISTORY).is_dir():
         (folder / HISTORY).mkdir()
@@ -98,49 +98,49 @@ def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
     return manifest.history
 
 
-def rescored(held: StoredBaseline, scored: ScoredRun, folder: Path) -> list[str]:
-    """Write a baseline with its history and all replicates, each run that was kept scored as ``scored`` was.
+def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[str]:
+    """Write a baseline with its history and all replicates, every kept run scored as ``scored`` was.
 
     Returns
     -------
     list of str
-        The places of those that have the scores they had: their runs were not kept.
+        The places of those whose scores stay, because their runs were not kept.
 
     Raises
     ------
     DataError
         Something is damaged, or a run answers no judged topic.
     """
-    manifest = held.manifest()
-    held.table(manifest)
-    held.check_run(manifest)
-    left = []
-    for replicate in held.replicates(manifest):
-        left += rescored(replicate, scored, _made(folder / REPLICATES / replicate.folder.name))
+    manifest = baseline.manifest()
+    baseline.table(manifest)
+    baseline.check_run(manifest)
+    not_rescored = []
+    for replicate in baseline.replicates(manifest):
+        not_rescored += rescored(replicate, scored, _made(folder / REPLICATES / replicate.folder.name))
     history = []
-    for earlier, listed in zip(held.history(manifest), manifest.history, strict=True):
+    for earlier, listed in zip(baseline.history(manifest), manifest.history, strict=True):
         place = _made(folder / HISTORY / earlier.folder.name)
-        left += rescored(earlier, scored, place)
-        history.append(StoredBaseline(held.root, held.name, place).as_earlier(listed.number))
+        not_rescored += rescored(earlier, scored, place)
+        history.append(StoredBaseline(baseline.root, baseline.name, place).as_earlier(listed.number))
     manifest = replace(manifest, history=tuple(history))
     if not manifest.run_kept:
-        _copy_files(held, manifest, folder)
-        return [held.place, *left]
+        _copy_files(baseline, manifest, folder)
+        return [baseline.place, *not_rescored]
     same = manifest.digests.run == scored.digest
-    again = scored if same else scored.likewise(held.file(RUN), note=manifest.note)
-    again.write(
+    written = scored if same else scored.likewise(baseline.file(RUN), note=manifest.note)
+    written.write(
         folder,
-        store=held.root,
+        store=baseline.root,
         replicates=manifest.replicates,
         kind=manifest.kind,
         history=manifest.history,
         stored=manifest,
     )
-    return left
+    return not_rescored
 
 
 def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> int:
-    """Write the baseline with a run added to its replicates; return the number that it gets.
+    """Write the baseline with a run added to its replicates; return its number.
 
     Raises
     ------
@@ -151,12 +151,12 @@ def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) ->
     """
     manifest = baseline.manifest()
     replicates = baseline.replicates(manifest)
-    for held in (baseline, *replicates):
-        run = manifest.digests.run if held.replicate is None else held.replicate.run
-        if run == scored.digest:  # would make the system look less noisy than it is
+    for entry in (baseline, *replicates):
+        run = manifest.digests.run if entry.replicate is None else entry.replicate.run
+        if run == scored.digest:  # a copy would make the system look less noisy than it is
             raise UsageError(
-                f"{held.root / held.place}: holds this very run; a copy is no replicate, expected the output of "
-                "another run of the same system"
+                f"{entry.root / entry.place}: holds this run already; a replicate is the output of another run "
+                "of the same system"
             )
     number = 1 + max((replicate.number for replicate in manifest.replicates), default=0)
     atomic_folder.copy_folder(baseline.folder, folder)
@@ -169,7 +169,7 @@ def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) ->
 
 
 def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> None:
-    """Write the baseline without one replicate, which nobody need be able to read.
+    """Write the baseline without one replicate, which may be damaged.
 
     Raises
     ------
@@ -177,18 +177,18 @@ def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> No
         ``missing_input``: there is none of that number; ``bad_baseline``: the manifest cannot be used.
     """
     manifest = baseline.manifest()
-    gone = baseline.find(manifest, number)
+    removed = baseline.find(manifest, number)
     atomic_folder.copy_folder(baseline.folder, folder, without=baseline.folder / REPLICATES / str(number))
     with suppress(OSError):  # not empty, unless this was the last one
         (folder / REPLICATES).rmdir()
-    _write_list(folder, manifest, tuple(replicate for replicate in manifest.replicates if replicate != gone))
+    _write_list(folder, manifest, tuple(replicate for replicate in manifest.replicates if replicate != removed))
 
 
 def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> tuple[StoredReplicate, ...]:
-    """Write the replicates of a baseline beside the run that replaces it; none if that is another run.
+    """Write the replicates of a baseline beside the run that replaces it; none if that is a different run.
 
-    A run that was kept is scored like the baseline's. A replicate that has no run, or is damaged, is taken over as it
-    is. Where the baseline itself is damaged, it has no replicates any more.
+    A run that was kept is scored like the baseline's. A replicate that has no run, or is damaged, is copied as it is.
+    The replicates of a damaged baseline are dropped.
     """
     try:
         manifest = baseline.manifest()
@@ -200,26 +200,26 @@ def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Pat
     for replicate in replicates:
         target = folder / replicate.folder.relative_to(baseline.folder)
         target.mkdir(parents=True)
-        again = _rescored_replicate(replicate, scored)
-        if again is not None:
-            again.write(target, store=baseline.root)
+        rescored_run = _rescored_replicate(replicate, scored)
+        if rescored_run is not None:
+            rescored_run.write(target, store=baseline.root)
         elif replicate.folder.is_dir():
             atomic_folder.copy_folder(replicate.folder, target)
     return manifest.replicates
 
 
-def _copy(held: StoredBaseline, target: Path) -> None:
-    """A baseline as an earlier run: its files and replicates, with neither kind nor history."""
-    manifest = replace(held.manifest(), kind=FIXED, history=())
-    _copy_files(held, manifest, _made(target))
-    for replicate in held.replicates(manifest):
+def _copy(baseline: StoredBaseline, target: Path) -> None:
+    """Copy a baseline as an earlier run: its files and replicates, without kind and history."""
+    manifest = replace(baseline.manifest(), kind=FIXED, history=())
+    _copy_files(baseline, manifest, _made(target))
+    for replicate in baseline.replicates(manifest):
         _copy(replicate, target / REPLICATES / replicate.folder.name)
 
 
-def _copy_files(held: StoredBaseline, manifest: Manifest, target: Path) -> None:
-    """Contents, never links: a link would lead somewhere else from there."""
+def _copy_files(baseline: StoredBaseline, manifest: Manifest, target: Path) -> None:
+    """Copy contents and never links: a link would lead somewhere else from there."""
     for file in (SCORES, RUN) if manifest.run_kept else (SCORES,):
-        shutil.copyfile(held.file(file), target / file)
+        shutil.copyfile(baseline.file(file), target / file)
     (target / MANIFEST).write_bytes(manifest.to_bytes())
 
 
@@ -239,5 +239,5 @@ def _rescored_replicate(replicate: StoredBaseline, scored: ScoredRun) -> ScoredR
 
 def _write_list(folder: Path, manifest: Manifest, replicates: tuple[StoredReplicate, ...]) -> None:
     path = folder / MANIFEST
-    atomic_folder.clear(path)  # it may be a link, which must not be written through
+    atomic_folder.clear(path)  # it may be a link, whose target must not be overwritten
     path.write_bytes(replace(manifest, replicates=replicates).to_bytes())

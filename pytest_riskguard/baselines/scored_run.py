@@ -1,4 +1,4 @@
-"""A run, scored, as it is written: the files of a baseline or of a replicate."""
+"""A scored run, and how it is written: the files of a baseline or of a replicate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from pytest_riskguard.evaluation.topics import read_topics
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """A run with its scores, one ``TopicScores`` for each measure, and what else its manifest will say."""
+    """A run with its scores, one ``TopicScores`` for each measure, and the rest of its manifest."""
 
     run: Path
     scores: tuple[TopicScores, ...]
@@ -59,16 +59,16 @@ class ScoredRun:
         DataError
             A file that cannot be used, or a run that answers no judged topic.
         """
-        wanted = tuple(dict.fromkeys(map(measure_name, measures)))
-        if not wanted:
+        names = tuple(dict.fromkeys(map(measure_name, measures)))
+        if not names:
             raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
         _check_note(note)
         judgements = read_qrels(qrels)
         topics_digest = None if topics is None else read_topics(topics).digest
-        return cls(run, score_run(run, judgements, wanted, name=name), judgements, topics_digest, note, keep_run)
+        return cls(run, score_run(run, judgements, names, name=name), judgements, topics_digest, note, keep_run)
 
     def likewise(self, run: Path, *, note: str) -> ScoredRun:
-        """Another run, scored in the same way and to be kept.
+        """Another run, scored in the same way; it is kept.
 
         Raises
         ------
@@ -98,7 +98,7 @@ class ScoredRun:
         history: tuple[EarlierRun, ...] = (),
         stored: Manifest | None = None,
     ) -> Manifest:
-        """Write the files into a folder of ``store`` that has none of them.
+        """Write the files into a folder of ``store`` that has none of them yet.
 
         Parameters
         ----------
@@ -106,12 +106,12 @@ class ScoredRun:
         replicates, kind, history
             For the manifest.
         stored : Manifest, optional
-            Of the same run as it was stored before: that is when and where it comes from.
+            Of the same run as it was stored before; its time and commit are taken over.
 
         Raises
         ------
         BaselineError
-            The run is no longer what was scored.
+            The run has changed since it was scored.
         OSError
             The folder cannot be written.
         """

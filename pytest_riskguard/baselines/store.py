@@ -1,11 +1,11 @@
 """Baselines on disk: ``<store>/<name>/`` with ``manifest.json``, ``scores.tsv`` and mostly ``run.gz``.
 
-More runs of the same system lie in ``<store>/<name>/replicates/<number>/``, with the same files, and what the
-baseline held before another run was accepted in its place in ``<store>/<name>/history/<number>/``. They come, go and
-are replaced together with the whole folder of their baseline, whose manifest lists them.
+``<store>/<name>/replicates/<number>/`` holds further runs of the same system, with the same files, and
+``<store>/<name>/history/<number>/`` what the baseline was before another run was accepted in its place. Both change
+together with the whole folder of their baseline, whose manifest lists them.
 
-Reading takes no lock and writes nothing; everything is compared with its digest each time it is read. Writing
-happens under a lock and is all or nothing, a process that dies in the middle included.
+Reading takes no lock and writes nothing; everything is compared with its digest each time it is read. Writing happens
+under a lock and is all or nothing, even if the process is killed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from pytest_riskguard.baselines import atomic_folder, provenance
-from pytest_riskguard.baselines.entry import StoredScores, mean_score
+from pytest_riskguard.baselines.entry import StoredBaseline, StoredScores, mean_score
 from pytest_riskguard.baselines.manifest import FIXED, KINDS, EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import (
@@ -41,6 +41,13 @@ LOCK_TIMEOUT = 60.0
 
 class Store(StoreReader):
     """A folder of baselines; it need not exist before the first one is added.
+
+    Methods that store a run take ``qrels`` and ``topics`` (paths; of ``topics`` only the digest is kept),
+    ``measures``, ``note`` (why this run is trusted), ``keep_run`` (without its run a baseline cannot be rescored when
+    judgements change) and ``allow_ci`` (store even where a CI service runs this). They raise ``UsageError`` for a
+    name that is not allowed, an unknown measure or kind, a note that is not text, and CI without ``allow_ci``;
+    ``DataError`` for a file that cannot be used or a run that answers no judged topic; and ``BaselineError`` if the
+    store cannot be written or another process keeps it locked.
 
     Parameters
     ----------
@@ -73,41 +80,21 @@ class Store(StoreReader):
         Parameters
         ----------
         name : str
-            Letters, digits, ``.``, ``_`` and ``-``.
+            Letters, digits, ``.``, ``_`` and ``-``; a ``UsageError`` if it is taken.
         run : Path
             Plain or gzip.
-        qrels : Path
-            Plain or gzip; its digest is kept.
-        topics : Path or None
-            Only its digest is kept.
-        measures : sequence of str
-            At least one.
-        note : str
-            Why this run is trusted, for those who read the manifest.
-        keep_run : bool
-            Without its run a baseline cannot be scored anew when judgements change.
         kind : str, optional
             What the baseline stands for, one of ``KINDS``. Default: that of the baseline replaced, else ``fixed``.
         replace : bool
-            Whether a baseline of that name may be there already; it is then replaced whole. Its replicates are
-            stored anew with it where ``run`` is the run it had, and removed where it is another one: they would be
-            replicates of another system. The runs that it held earlier are kept; the one replaced is not added to
-            them, for only ``promote`` says that a run was accepted in its place.
+            Whether a baseline of that name may exist; it is then replaced. Its replicates are rescored with it if
+            ``run`` is the run it had, and removed otherwise, since they would be replicates of another system. Its
+            earlier runs are kept; the replaced run is not added to them, because only ``promote`` says that a run
+            was accepted in its place.
         forget_history : bool
-            Whether the earlier runs are removed instead, damaged or whole.
-        allow_ci : bool
-            Whether to store even where a CI service runs this.
-
-        Raises
-        ------
-        UsageError
-            A name that cannot be one or is taken, no measure or an unknown one, an unknown kind, a note that is not
-            text, or CI without ``allow_ci``.
-        DataError
-            A file that cannot be used, or a run that answers no judged topic.
-        BaselineError
-            The store cannot be written, or another writer holds it for too long; or the baseline that is replaced is
-            damaged, so that its earlier runs would be lost.
+            Whether the earlier runs are removed instead. Without it, a ``BaselineError`` where the replaced baseline
+            is damaged and they would be lost.
+        qrels, topics, measures, note, keep_run, allow_ci
+            See the class.
         """
         self._check_place(allow_ci=allow_ci)
         _check_kind(kind)
@@ -115,23 +102,19 @@ class Store(StoreReader):
         scored = ScoredRun.read(
             run, name=name, qrels=qrels, topics=topics, measures=measures, note=note, keep_run=keep_run
         )
-        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
+        with self._replacing(name) as folder:
             self._check_free(name, replace=replace)
             replicates: tuple[StoredReplicate, ...] = ()
             history: tuple[EarlierRun, ...] = ()
             replaced = None
-            with suppress(DataError):  # there is none yet, or a link out of the store
+            with suppress(DataError):  # there is none yet, or it is a link out of the store
                 replaced = self._baseline(name)
             if replaced is not None:
                 replicates = rescored_replicates(replaced, scored, folder)
                 history = () if forget_history else with_history(replaced, folder)
-                with suppress(DataError):  # damaged: nobody knows what it stood for
+                with suppress(DataError):  # damaged: its kind is unknown
                     kind = kind or replaced.manifest().kind
-            manifest = scored.write(
-                folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history
-            )
-            atomic_folder.publish(folder, self.root / name)
-        return manifest
+            return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
 
     def add_replicate(
         self,
@@ -145,7 +128,7 @@ class Store(StoreReader):
         keep_run: bool = True,
         allow_ci: bool = False,
     ) -> int:
-        """Score another run of the system whose run is stored as a baseline, and keep it beside that.
+        """Score another run of the system of a baseline, and keep it beside that.
 
         Parameters
         ----------
@@ -154,7 +137,7 @@ class Store(StoreReader):
         measures : sequence of str
             Default: those of the baseline.
         run, qrels, topics, note, keep_run, allow_ci
-            As for ``add``.
+            See the class.
 
         Returns
         -------
@@ -164,12 +147,10 @@ class Store(StoreReader):
         Raises
         ------
         UsageError
-            As for ``add``; or the run is stored already, as the baseline or as a replicate.
+            The run is stored already, as the baseline or as a replicate.
         BaselineError
-            There is no such baseline, it cannot be scored with these judgements and measures (so that nothing
-            could be compared with the replicate), or as for ``add``.
-        DataError
-            As for ``add``.
+            There is no such baseline, or it cannot be scored with these judgements and measures, so that nothing
+            could be compared with the replicate.
         """
         self._check_place(allow_ci=allow_ci)
         before = self.manifest(name)
@@ -184,16 +165,11 @@ class Store(StoreReader):
         )
         for measure in scored.measures:
             self.scores(name, measure, qrels=scored.judgements)
-        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
-            baseline = self._baseline(name)
-            if baseline.manifest().digests.run != before.digests.run:
-                raise baseline.error("was replaced while the replicate was being scored; try again")
-            number = with_replicate(baseline, scored, folder)
-            atomic_folder.publish(folder, self.root / name)
-        return number
+        with self._replacing(name) as folder:
+            return with_replicate(self._unchanged(name, before), scored, folder)
 
     def remove_replicate(self, name: str, number: int) -> None:
-        """Delete one replicate, whole, damaged or lost already; the others keep their numbers.
+        """Delete one replicate, even if it is damaged or lost; the others keep their numbers.
 
         Raises
         ------
@@ -204,9 +180,8 @@ class Store(StoreReader):
             The name cannot be one.
         """
         self._read(name, lambda baseline: baseline.find(baseline.manifest(), number))
-        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
+        with self._replacing(name) as folder:
             without_replicate(self._baseline(name), number, folder)
-            atomic_folder.publish(folder, self.root / name)
 
     def promote(
         self,
@@ -221,31 +196,26 @@ class Store(StoreReader):
         kind: str | None = None,
         allow_ci: bool = False,
     ) -> Promotion:
-        """Score a run that was accepted in place of the one that a baseline holds, and put it there.
+        """Score a run that was accepted in place of a baseline's run, and store it there.
 
-        What the baseline held, with its replicates, becomes the newest of its earlier runs. A baseline that is
-        ``best`` stays where the mean of any measure would fall, so that no question about it gets easier.
+        The previous run, with its replicates, becomes the newest of the baseline's earlier runs. A ``best`` baseline
+        stays as it is if the mean of any measure would fall, so that no question about it gets easier.
 
         Parameters
         ----------
-        name : str
-            The baseline.
         measures : sequence of str
-            Beside those of the baseline, which are always kept: a chain is followed by what all of it has.
+            In addition to those of the baseline, which are always kept, so that its history can be compared.
         kind : str, optional
-            What the baseline stands for from now on; default: what it did.
-        run, qrels, topics, note, keep_run, allow_ci
-            As for ``add``.
+            What the baseline stands for from now on; default: as before.
+        name, run, qrels, topics, note, keep_run, allow_ci
+            See the class.
 
         Raises
         ------
         UsageError
-            As for ``add``; the baseline is ``fixed``, or holds this very run.
+            The baseline is ``fixed``, or holds this run already.
         BaselineError
-            There is no such baseline, or something of it is damaged; a ``best`` one cannot be scored with these
-            judgements; or as for ``add``.
-        DataError
-            As for ``add``.
+            There is no such baseline, part of it is damaged, or it is ``best`` and cannot be scored any more.
         """
         self._check_place(allow_ci=allow_ci)
         _check_kind(kind)
@@ -253,33 +223,23 @@ class Store(StoreReader):
         kind = kind or before.kind
         if kind == FIXED:
             raise UsageError(
-                f"{self.root / name}: is fixed, a yardstick that no accepted change moves; say --kind previous, "
-                f"release or best to let it move from now on, or replace it (`riskguard baseline update {name} RUN`)"
+                f"{self.root / name}: is fixed, so accepted changes do not replace it; pass --kind previous, release "
+                f"or best to let it move from now on, or run `riskguard baseline update {name} RUN`"
             )
+        names = [*(measure.name for measure in before.measures), *measures]
         scored = ScoredRun.read(
-            run,
-            name=name,
-            qrels=qrels,
-            topics=topics,
-            measures=[*(measure.name for measure in before.measures), *measures],
-            note=note,
-            keep_run=keep_run,
+            run, name=name, qrels=qrels, topics=topics, measures=names, note=note, keep_run=keep_run
         )
         if scored.digest == before.digests.run:
             raise UsageError(
-                f"{self.root / name}: holds this very run, so that nothing was accepted in its place; to score it "
-                f"again say `riskguard baseline rescore {name}`"
+                f"{self.root / name}: holds this run already; to rescore it, run `riskguard baseline rescore {name}`"
             )
-        changes = self._mean_changes(name, scored, all_of_them=kind == "best")
+        changes = self._mean_changes(name, scored, every_measure=kind == "best")
         if kind == "best" and any(change.falls for change in changes):
             return Promotion(before, moved=False, changes=changes)
-        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
-            baseline = self._baseline(name)
-            if baseline.manifest().digests.run != before.digests.run:
-                raise baseline.error("was replaced while the run was being scored; try again")
-            history = with_earlier(baseline, folder)
+        with self._replacing(name) as folder:
+            history = with_earlier(self._unchanged(name, before), folder)
             manifest = scored.write(folder, store=self.root, kind=kind, history=history)
-            atomic_folder.publish(folder, self.root / name)
         return Promotion(manifest, moved=True, changes=changes)
 
     def rescore(
@@ -291,9 +251,9 @@ class Store(StoreReader):
         measures: Sequence[str] = (),
         allow_ci: bool = False,
     ) -> tuple[str, ...]:
-        """Score the kept runs of a baseline, its earlier runs and all replicates anew, and store that.
+        """Rescore the kept runs of a baseline, its earlier runs and all replicates, and store the scores.
 
-        When and where each run was stored, and its note, stay as they are.
+        The time, commit and note of each run stay as they are.
 
         Parameters
         ----------
@@ -302,25 +262,21 @@ class Store(StoreReader):
         measures : sequence of str
             Default: those of the baseline.
         qrels, topics, allow_ci
-            As for ``add``.
+            See the class.
 
         Returns
         -------
         tuple of str
-            The places of replicates and earlier runs that keep the scores they had: their runs were not kept.
+            The places of replicates and earlier runs whose scores stay, because their runs were not kept.
 
         Raises
         ------
-        UsageError
-            As for ``add``.
         BaselineError
-            There is no such baseline, its run was not kept, or something of it is damaged; or as for ``add``.
-        DataError
-            As for ``add``.
+            There is no such baseline, its run was not kept, or part of it is damaged.
         """
         self._check_place(allow_ci=allow_ci)
         self.run(name)
-        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
+        with self._replacing(name) as folder:
             manifest = self.manifest(name)
             scored = ScoredRun.read(
                 self.run(name),
@@ -331,12 +287,11 @@ class Store(StoreReader):
                 note=manifest.note,
                 keep_run=True,
             )
-            left = rescored(self._baseline(name), scored, folder)
-            atomic_folder.publish(folder, self.root / name)
-        return tuple(left)
+            not_rescored = rescored(self._baseline(name), scored, folder)
+        return tuple(not_rescored)
 
     def remove(self, name: str) -> None:
-        """Delete a baseline with its replicates and its earlier runs, whole or damaged.
+        """Delete a baseline with its replicates and its earlier runs, even if it is damaged.
 
         Raises
         ------
@@ -350,15 +305,15 @@ class Store(StoreReader):
             self._baseline(name)
             atomic_folder.withdraw(self.root / name)
 
-    def _mean_changes(self, name: str, scored: ScoredRun, *, all_of_them: bool) -> tuple[MeanChange, ...]:
-        """Means of what a baseline holds and of a run, on the run's judgements."""
+    def _mean_changes(self, name: str, scored: ScoredRun, *, every_measure: bool) -> tuple[MeanChange, ...]:
+        """Means of a baseline's run and of a scored run, on the judgements of the latter."""
         changes = []
         for new in scored.scores:
             measure = str(new.measure)
             try:
                 old = self.scores(name, measure, qrels=scored.judgements).scores
             except BaselineError:
-                if all_of_them:
+                if every_measure:
                     raise
                 continue
             changes.append(MeanChange(measure, mean_score(old), mean_score(new)))
@@ -368,7 +323,7 @@ class Store(StoreReader):
         if (variable := provenance.ci_variable()) and not allow_ci:
             raise UsageError(
                 f"{self.root}: baselines are not stored inside CI ({variable} is set), where nobody reviews "
-                "them; store them on your machine and commit them, or say --allow-ci"
+                "them; store them on your machine and commit them, or pass --allow-ci"
             )
 
     def _check_free(self, name: str, *, replace: bool) -> None:
@@ -376,18 +331,32 @@ class Store(StoreReader):
         for taken in self.names():
             if taken == name and not replace:
                 raise UsageError(
-                    f"{self.root / name}: there is a baseline of that name; replace it with "
+                    f"{self.root / name}: a baseline of that name exists; replace it with "
                     f"`riskguard baseline update {name} RUN`, or choose another name"
                 )
             if taken != name and taken.lower() == name.lower():
                 raise UsageError(
-                    f"{self.root / name}: {taken!r} differs in upper and lower case only, which is the same "
-                    "folder on many machines; choose another name"
+                    f"{self.root / name}: {taken!r} differs only in upper and lower case, which is the same "
+                    "folder on many systems; choose another name"
                 )
+
+    def _unchanged(self, name: str, before: Manifest) -> StoredBaseline:
+        """A baseline that still holds the run that it held ``before``."""
+        baseline = self._baseline(name)
+        if baseline.manifest().digests.run != before.digests.run:
+            raise baseline.error("was replaced while the run was being scored; try again")
+        return baseline
+
+    @contextmanager
+    def _replacing(self, name: str) -> Iterator[Path]:
+        """An empty folder that takes the place of a baseline's at the end; the store is locked meanwhile."""
+        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
+            yield folder
+            atomic_folder.publish(folder, self.root / name)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """The store's lock, with what dead writers left cleared away."""
+        """Hold the store's lock, after removing what killed writers have left behind."""
         from filelock import FileLock, Timeout
 
         lock = self.root / LOCK
@@ -408,4 +377,4 @@ class Store(StoreReader):
 
 def _check_kind(kind: str | None) -> None:
     if kind is not None and kind not in KINDS:
-        raise UsageError(f"{kind!r} is no kind of baseline; expected one of {', '.join(KINDS)}")
+        raise UsageError(f"{kind!r} is not a kind of baseline; expected one of {', '.join(KINDS)}")

@@ -1,8 +1,8 @@
-"""Asks a live system for every query: several at a time, each with its limit of time and its tries.
+"""Queries a live system: several queries at a time, each with a time limit and a number of attempts.
 
-Answers stand in the order of the queries whatever comes first, so that how a system is asked never changes a verdict.
-A thread cannot be stopped: one that overruns its time is left alone, its query counts as failed, and another thread
-takes its place. All of them are daemons, which no process waits for at its end.
+Answers are kept in the order of the queries, whichever arrives first, so that how a system is queried never changes a
+verdict. A thread cannot be stopped: one that exceeds its time limit is abandoned, its query counts as failed, and
+another thread takes over. All threads are daemons, so a process can end without waiting for them.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ Pairs = list[tuple[str, float]]
 Search = Callable[[str], Iterable[tuple[str, float]]]
 Progress = Callable[[int, int], None]
 
-#: Seconds before the second try; each further one waits twice as long as the one before, up to the longest.
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
-#: Seconds for which the thread that waits cannot hear Ctrl-C where a wait cannot be interrupted (Windows).
-_HEARS_EVERY = 0.2
+#: Seconds before the second attempt; each further one waits twice as long as the one before, up to the maximum.
+_FIRST_PAUSE, _MAX_PAUSE = 0.5, 30.0
+#: Seconds after which a wait ends to notice Ctrl-C, where a wait cannot be interrupted (Windows).
+_MAX_WAIT = 0.2
 
 
 @dataclass(frozen=True)
 class Asking:
-    """How a system is asked.
+    """How a system is queried.
 
     Attributes
     ----------
     depth : int
         Results kept of each answer.
     workers : int
-        Queries asked at a time. One worker without a time limit is the calling thread itself.
+        Queries sent at a time. One worker without a time limit is the calling thread itself.
     timeout : float or None
         Seconds that an answer may take.
     retries : int
-        Further tries for a query that failed.
+        Further attempts for a query that failed.
     """
 
     depth: int = 100
@@ -53,7 +53,7 @@ class Asking:
 
 @dataclass(frozen=True)
 class FailedQuery:
-    """A query without an answer, after all tries; ``error`` is how the last one ended."""
+    """A query without an answer after all attempts; ``error`` is how the last one ended."""
 
     topic: str
     query: str
@@ -70,12 +70,12 @@ class Retrieved:
 
 
 class NoPairError(ValueError):
-    """A result that is no (docid, score) pair; asking again would give the same."""
+    """A result that is not a (docid, score) pair; it is not retried."""
 
 
 def backoff(attempt: int) -> float:
-    """Seconds between a failed attempt (the first is 1) and the next: the same each time, no random part."""
-    return min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 60), _LONGEST_PAUSE)
+    """Seconds between a failed attempt (the first is 1) and the next, without a random part."""
+    return min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 60), _MAX_PAUSE)
 
 
 def retrieve(
@@ -88,19 +88,19 @@ def retrieve(
     progress: Progress | None = None,
     pause: Callable[[int], float] = backoff,
 ) -> Retrieved:
-    """Ask every query.
+    """Send every query.
 
     Parameters
     ----------
     search : callable
-        Takes a query and gives (docid, score) pairs; a generator is read where it was called.
+        Takes a query and gives (docid, score) pairs; a generator is read in the thread that called it.
     queries : mapping topic -> query
     asking : Asking
     failures, stops : tuple of exception types
-        Ends of a call that are a failure of this query, and those among them that end everything and are raised
-        here. So is whatever is in neither, such as a KeyboardInterrupt.
+        Exceptions that count as a failure of the query, and those among them that end everything and are raised
+        here, as is any other exception, such as KeyboardInterrupt.
     progress : callable, optional
-        Told how many of how many topics are done, in the calling thread.
+        Called in the calling thread with the number of topics done and the number of all topics.
     pause : callable
         Seconds before the try that follows attempt number ``n``.
     """
@@ -114,7 +114,7 @@ def retrieve(
 
 @dataclass
 class _Book:
-    """Who has answered, who has failed, and what is to be tried again."""
+    """Which queries have an answer, which have failed, and which are to be retried."""
 
     queries: Mapping[str, str]
     asking: Asking
@@ -126,7 +126,7 @@ class _Book:
     failed: dict[str, FailedQuery] = field(default_factory=dict)
 
     def note(self, topic: str, attempt: int, outcome: Pairs | BaseException) -> float | None:
-        """Write down how an attempt ended; seconds until the next one, where there is to be one."""
+        """Record how an attempt ended; seconds until the next one if there is to be one."""
         if not isinstance(outcome, BaseException):
             self.answers[topic] = outcome
         elif isinstance(outcome, self.stops) or not isinstance(outcome, self.failures):
@@ -148,7 +148,7 @@ class _Book:
 
 
 def _ask_here(search: Search, book: _Book) -> None:
-    """One query after the other, in the calling thread."""
+    """One query after another, in the calling thread."""
     for topic, query in book.queries.items():
         attempt = 1
         while (wait := book.note(topic, attempt, _outcome(search, query, book.asking.depth))) is not None:
@@ -160,7 +160,7 @@ def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
     """The answer, or how the call ended."""
     try:
         results = search(query)
-        if results is None:  # a return that was forgotten
+        if results is None:  # a forgotten return statement
             raise NoPairError("returned None, expected (docid, score) pairs")
         pairs = list(results[:depth] if isinstance(results, list | tuple) else islice(results, depth))
         for pair in pairs:
@@ -172,10 +172,9 @@ def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
 
 
 def _is_pair(result: object) -> bool:
-    """Whether a result can be told apart from a mistake.
+    """Whether a result is a pair and not a mistake.
 
-    A string of two characters, the text of a number, a flag or a missing id would slip through unpacking, str() and
-    float().
+    A string of two characters, a number as text, a boolean or a missing id would pass unpacking, str() and float().
     """
     if not (isinstance(result, list | tuple) and len(result) == 2):
         return False
@@ -187,7 +186,7 @@ def _is_pair(result: object) -> bool:
 
 @dataclass(order=True)
 class _Task:
-    """An attempt: not before ``ready``, then in the order of the queries."""
+    """An attempt: due at ``ready``; those that are due go in the order of the queries."""
 
     ready: float
     place: int
@@ -217,8 +216,8 @@ def _ask_in_threads(search: Search, book: _Book) -> None:
                 worker.ask(book.queries[task.topic])
             next_try = todo[0].ready if todo and len(busy) < asking.workers else math.inf
             until = min([next_try, *(deadline for _, deadline in busy.values())])
-            for worker, outcome in _arrived(done, timeout=min(max(until - now, 0.0), _HEARS_EVERY)):
-                if worker in busy:  # else it comes too late: its query counts as failed already
+            for worker, outcome in _arrived(done, timeout=min(max(until - now, 0.0), _MAX_WAIT)):
+                if worker in busy:  # else it is too late: its query has already failed
                     idle.append(worker)
                     ended(worker, outcome)
             now = time.monotonic()
@@ -234,7 +233,7 @@ def _ask_in_threads(search: Search, book: _Book) -> None:
 
 
 def _arrived(done: _Done, *, timeout: float) -> list[tuple[_Worker, Pairs | BaseException]]:
-    """Everything that has come back, after a wait for the first of it."""
+    """All outcomes that have arrived, after waiting for the first."""
     arrived = []
     try:
         arrived.append(done.get(timeout=timeout))
@@ -245,12 +244,12 @@ def _arrived(done: _Done, *, timeout: float) -> list[tuple[_Worker, Pairs | Base
 
 
 class _Worker:
-    """A thread that asks one query after the other until it is dismissed."""
+    """A thread that sends one query after another until it is dismissed."""
 
     def __init__(self, search: Search, depth: int, done: _Done) -> None:
         self._search, self._depth, self._done = search, depth, done
         self._inbox: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        # A context of its own: what the caller set in context variables holds for the search, too.
+        # A copy of the caller's context, so that its context variables hold for the search too.
         context = contextvars.copy_context()
         self.thread = threading.Thread(target=context.run, args=(self._work,), name="riskguard-search", daemon=True)
         self.thread.start()
@@ -260,7 +259,7 @@ class _Worker:
         self._inbox.put(query)
 
     def dismiss(self) -> None:
-        """Let it end once it has come back from what it does."""
+        """Let it end after its present query."""
         self._inbox.put(None)
 
     def _work(self) -> None:

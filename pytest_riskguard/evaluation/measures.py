@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Least similarity of a suggestion, less than elsewhere: names of measures are short.
 MIN_SIMILARITY = 0.5
-_LONGEST = 200
+_MAX_TEXT_LENGTH = 200
 _MAX_CUTOFF = 2**31 - 1
 _FORM = "a measure is written Name(key=value, ...)@cutoff, as in nDCG@10 or AP(rel=2)"
 
@@ -58,28 +58,26 @@ Part = Callable[[int, int], float]
 def parse_measure(text: str) -> Measure:
     """The measure that a text names; ``str`` of it is the canonical text.
 
-    Aliases (``NDCG``, ``MAP``) become the name, parameters stand in ir-measures' order, defaults are left
-    out.
+    Aliases (``NDCG``, ``MAP``) become the name, parameters are in ir-measures' order, and defaults are left out.
 
     Raises
     ------
     UsageError
-        No measure of that name (the nearest is named), a parameter it does not have or that it needs, a
-        value of the wrong type or outside what it can be.
+        No measure of that name (the nearest is suggested), a parameter that it does not have, a missing one that it
+        needs, or a value of the wrong type or out of range.
     """
     text = text.strip()
-    name, arguments, at = _parts(text)
-    known = _registry()
-    if name not in known:
+    name, arguments, cutoff = _parts(text)
+    measures = _registry()
+    if name not in measures:
         raise UsageError(f"{text!r}: ir-measures knows no measure {name!r}{_suggestion(text, name)}")
-    base = known[name]
-    given = dict(arguments)
-    if at is not None:
-        if base.AT_PARAM in given:
+    base = measures[name]
+    if cutoff is not None:
+        if base.AT_PARAM in arguments:
             raise UsageError(f"{text!r}: {base.AT_PARAM} is given twice")
-        given[base.AT_PARAM] = at
+        arguments[base.AT_PARAM] = cutoff
     kind = _graded_err() if base.NAME == "ERR" else type(base)
-    params = {**base.params, **_checked(text, kind.SUPPORTED_PARAMS, given)}
+    params = {**base.params, **_checked(text, kind.SUPPORTED_PARAMS, arguments)}
     for key, info in kind.SUPPORTED_PARAMS.items():
         if info.required and key not in params:
             example = f"@{0.1 if key == 'recall' else 10}" if key == base.AT_PARAM else f"({key}=4)"
@@ -206,17 +204,17 @@ def _install(provider: Any) -> str:
 
 def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
     """Name, named arguments, and what follows the ``@``."""
-    problem = UsageError(f"{text[:_LONGEST]!r} is not a measure: {_FORM}{_suggestion(text)}")
-    if len(text) > _LONGEST:
+    problem = UsageError(f"{text[:_MAX_TEXT_LENGTH]!r} is not a measure: {_FORM}{_suggestion(text)}")
+    if len(text) > _MAX_TEXT_LENGTH:
         raise problem
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of the compiler, about text that is no Python anyway
+            warnings.simplefilter("ignore")  # of the compiler, about text that is not Python anyway
             node = ast.parse(text, mode="eval").body
-        at = None
+        cutoff = None
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
-            at, node = ast.literal_eval(node.right), node.left
-            if at is None:
+            cutoff, node = ast.literal_eval(node.right), node.left
+            if cutoff is None:
                 raise problem
         arguments: dict[str, Any] = {}
         if isinstance(node, ast.Call):
@@ -228,22 +226,22 @@ def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
         raise problem from None
     if not isinstance(node, ast.Name):
         raise problem
-    return node.id, arguments, at
+    return node.id, arguments, cutoff
 
 
-def _checked(text: str, known: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """The given parameters, each of the type and in the range that it must have."""
+def _checked(text: str, supported: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, each of the type and in the range that its parameter must have."""
     checked: dict[str, Any] = {}
-    for key, value in given.items():
-        if key not in known:
-            has = f"it has {', '.join(known)}" if known else "it has none"
+    for key, value in arguments.items():
+        if key not in supported:
+            has = f"it has {', '.join(supported)}" if supported else "it has none"
             raise UsageError(f"{text!r}: the measure has no parameter {key!r}; {has}")
-        info = known[key]
+        info = supported[key]
         if info.dtype is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if (info.dtype is int and isinstance(value, bool)) or not info.validate(value):
-            wanted = "one of " + ", ".join(map(repr, info.choices)) if info.dtype is str else _TYPES[info.dtype]
-            raise UsageError(f"{text!r}: {key} must be {wanted}, got {value!r}")
+            type_ = "one of " + ", ".join(map(repr, info.choices)) if info.dtype is str else _TYPES[info.dtype]
+            raise UsageError(f"{text!r}: {key} must be {type_}, got {value!r}")
         expected = _expected(key, value)
         if expected is not None:
             raise UsageError(f"{text!r}: {key} must be {expected}, got {value!r}")

@@ -42,14 +42,14 @@ class Qrels:
 def read_qrels(path: Path) -> Qrels:
     """Read a qrels file, plain or gzip.
 
-    A document judged twice in a topic is refused even when both grades agree, as trec_eval does: the file
-    was put together wrongly, and which other rows are wrong nobody knows. The iteration column is not read.
+    A document judged twice in a topic is refused even when both grades agree, as trec_eval does: the file was put
+    together wrongly, and other rows may be wrong too. The iteration column is not read.
 
     Raises
     ------
     QrelsFormatError
-        A row without four columns, a grade that is no integer or beyond ``MAX_GRADE`` in either direction, a
-        document twice in a topic, no row at all, no relevant document at all.
+        A row without four columns, a grade that is not an integer or is beyond ``MAX_GRADE`` in either direction, a
+        document twice in a topic, no rows, or no relevant document.
     MissingFileError
         The path cannot be read.
     """
@@ -96,8 +96,8 @@ def _grade(lines: _Lines, number: int, line: bytes, field: bytes) -> int:
 def _judged_twice(
     lines: _Lines, number: int, topic: str, document: str, earlier: int, grade: int
 ) -> QrelsFormatError:
-    wanted = (topic.encode(), document.encode())
-    first = next(n for n, line in lines if (f := line.split()) and (f[0], f[2]) == wanted)
+    ids = (topic.encode(), document.encode())
+    first = next(n for n, line in lines if (fields := line.split()) and (fields[0], fields[2]) == ids)
     grades = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
     return QrelsFormatError(
         lines.path,

@@ -1,4 +1,4 @@
-"""Runs read again for what they rank: packed in memory, each topic in the order that a measure's provider sees."""
+"""Runs kept in memory, with each topic in the order in which the provider of a measure ranks it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Providers that compare scores as 32-bit numbers.
 _SINGLE = frozenset({"pytrec_eval"})
-#: Where equal scores go by docid: descending, or ascending. Other providers keep the order of the file.
+#: Providers that order equal scores by docid, descending or ascending. Others keep the order of the file.
 _DESCENDING = frozenset({"pytrec_eval", "riskguard"})
 _ASCENDING = frozenset({"msmarco", "judged", "compat"})
 
@@ -40,7 +40,7 @@ class PackedRun:
         return topic in self._topics
 
     def documents(self, topic: str) -> tuple[list[str], array[float]]:
-        """Docids and scores in the order of the file; none for a topic that is not held."""
+        """Docids and scores in the order of the file; none for a topic that is not in it."""
         packed = self._topics.get(topic)
         if packed is None:
             return [], array("d")
@@ -48,26 +48,26 @@ class PackedRun:
 
 
 def pack_run(run: Path | Rankings, topics: Collection[str]) -> PackedRun:
-    """Read some topics of a run, whole.
+    """Read some topics of a run.
 
     Raises
     ------
     FileError
         The run is not what it should be.
     """
-    wanted = frozenset(topics)
+    kept = frozenset(topics)
     if isinstance(run, Rankings):
-        return PackedRun(run.digest, _packed(run.chunks(), wanted))
-    packed, digest = fold_run(Path(run), lambda chunks: _packed(chunks, wanted))
+        return PackedRun(run.digest, _packed(run.chunks(), kept))
+    packed, digest = fold_run(Path(run), lambda chunks: _packed(chunks, kept))
     return PackedRun(digest, packed)
 
 
-def _packed(chunks: Iterable[Chunk], wanted: frozenset[str]) -> dict[str, tuple[bytes, array[float]]]:
+def _packed(chunks: Iterable[Chunk], topics: frozenset[str]) -> dict[str, tuple[bytes, array[float]]]:
     return {
         topic: ("\n".join(documents).encode(), array("d", documents.values()))
         for chunk in chunks
         for topic, documents in chunk.items()
-        if topic in wanted
+        if topic in topics
     }
 
 
@@ -81,12 +81,12 @@ class RankedRun:
     def ranking(self, topic: str) -> list[str]:
         """Docids from rank 1 on; none for a topic that the run does not answer."""
         documents, scores = self._run.documents(topic)
-        seen = np.asarray(scores, dtype=np.float64)
+        compared = np.asarray(scores, dtype=np.float64)
         if self._provider in _SINGLE:
-            seen = seen.astype(np.float32).astype(np.float64)
-        if np.all(np.diff(seen) < 0):  # most files are in order and have no ties
+            compared = compared.astype(np.float32).astype(np.float64)
+        if np.all(np.diff(compared) < 0):  # most files are in order and have no ties
             return documents
-        pairs = list(zip(seen.tolist(), documents, strict=True))
+        pairs = list(zip(compared.tolist(), documents, strict=True))
         if self._provider in _DESCENDING:
             pairs.sort(reverse=True)
         else:

@@ -57,11 +57,11 @@ class Rankings:
 
 
 def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Result, str]:
-    """Give the topics of a run file to ``work``, about 20 at a time, each topic whole.
+    """Pass the topics of a run file to ``work``, about 20 at a time, each topic complete.
 
-    Only the topics of one chunk are in memory as long as the rows of each topic stand together. Where a topic
-    comes back later, ``work`` is started anew on a second reading that holds the file in compact arrays; so
-    it must keep nothing from a call that did not return. The rank and tag columns are not read.
+    While the rows of each topic stand together, only one chunk is in memory. If a topic appears again later, the
+    file is read a second time into compact arrays and ``work`` is called again, so it must not keep anything from a
+    call that did not return. The rank and tag columns are not read.
 
     Parameters
     ----------
@@ -78,8 +78,7 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
     Raises
     ------
     RunFormatError
-        A row without six columns, a score that is no finite number, a document twice in a topic, no row at
-        all.
+        A row without six columns, a score that is not a finite number, a document twice in a topic, or no rows.
     MissingFileError
         The path cannot be read.
     """
@@ -92,7 +91,7 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
 
 
 def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]]) -> Rankings:
-    """Check rankings in memory as a run file is checked, and give them a digest.
+    """Check rankings in memory as strictly as a run file, and compute their digest.
 
     Parameters
     ----------
@@ -102,8 +101,8 @@ def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]]) -> Rank
     Raises
     ------
     DataError
-        An id that a run file could not hold (empty, with a space, not encodable), a score that is no finite
-        number, an entry that is no pair, a document twice in a topic.
+        An id that a run file could not hold (empty, with a space, not encodable), a score that is not a finite
+        number, an entry that is not a pair, or a document twice in a topic.
     """
     by_topic: dict[str, tuple[tuple[str, float], ...]] = {}
     for key, ranking in rankings.items():
@@ -124,7 +123,7 @@ def write_run(target: Path | IO[bytes], run: Rankings, *, tag: str = DEFAULT_TAG
     Parameters
     ----------
     target : Path or binary file
-        A path is written plainly; for gzip, hand over an open ``gzip.GzipFile``.
+        A path is written uncompressed; for gzip, pass an open ``gzip.GzipFile``.
     run : Rankings
         As ``rankings_as_run`` makes them.
     tag : str
@@ -144,7 +143,7 @@ def write_run(target: Path | IO[bytes], run: Rankings, *, tag: str = DEFAULT_TAG
 
 
 class _InterleavedError(Exception):
-    """A topic came back after another one."""
+    """A topic appeared again after another one."""
 
 
 def _rows(lines: _Lines) -> Iterator[_Row]:
@@ -165,15 +164,15 @@ def _rows(lines: _Lines) -> Iterator[_Row]:
 
 
 def _contiguous(lines: _Lines) -> Iterator[Chunk]:
-    seen: set[bytes] = set()
+    finished: set[bytes] = set()
     chunk: Chunk = {}
     current: bytes | None = None
     documents: dict[str, float] = {}
     for number, topic, docid, score in _rows(lines):
         if topic != current:
-            if topic in seen:
+            if topic in finished:
                 raise _InterleavedError
-            seen.add(topic)
+            finished.add(topic)
             if len(chunk) == TOPICS_PER_CHUNK:
                 yield chunk
                 chunk = {}
@@ -189,7 +188,7 @@ def _contiguous(lines: _Lines) -> Iterator[Chunk]:
 
 
 def _grouped(lines: _Lines) -> Iterator[Chunk]:
-    docids: dict[bytes, bytearray] = {}  # each id followed by a line feed, which no id can hold
+    docids: dict[bytes, bytearray] = {}  # each id followed by a line feed, which no id contains
     scores: dict[bytes, array[float]] = {}
     for _, topic, docid, score in _rows(lines):
         if topic not in docids:
@@ -212,12 +211,12 @@ def _grouped(lines: _Lines) -> Iterator[Chunk]:
 
 
 def _listed_twice(lines: _Lines, topic: bytes, docid: bytes, last: int | None = None) -> RunFormatError:
-    """Read again to find the two lines: nothing else needs them."""
+    """Read the file again to find both lines; only this error needs them."""
     rows = (number for number, t, d, _ in _rows(lines) if (t, d) == (topic, docid))
     first = next(rows)
-    found = f"{docid.decode()!r} of topic {topic.decode()!r} also in line {first}"
+    duplicate = f"{docid.decode()!r} of topic {topic.decode()!r} also in line {first}"
     return lines.refuse(
-        last or next(rows), f"expected each document once per topic, found {found}; keep one of the two lines"
+        last or next(rows), f"expected each document once per topic, found {duplicate}; keep one of the two lines"
     )
 
 

@@ -30,13 +30,13 @@ def read_scores(
     """Read per-topic scores, CSV or TSV, plain or gzip.
 
     A header line with a tab in it means tabs, any other commas; a measure whose text holds a comma is
-    quoted in a CSV. A column that ir-measures cannot name is taken as it stands, as a measure of the user's
-    own without a range.
+    quoted in a CSV. A column that ir-measures does not know is a measure of
+    the user's own, without a range.
 
     Parameters
     ----------
     path : Path
-        Told apart from CSV by its header, not by its name.
+        The header decides between CSV and TSV, not the file name.
     measures : sequence of str, optional
         Columns to read, in this order; all of them by default.
     name : str, optional
@@ -45,8 +45,8 @@ def read_scores(
     Raises
     ------
     ScoresFormatError
-        No header, a measure without a column, a column or topic twice, rows of another length, a value that
-        is no finite number or lies outside the measure's range, no topic at all.
+        No header, a measure without a column, a column or topic twice, rows of another length, a value that is not a
+        finite number or lies outside the measure's range, or no topic.
     MissingFileError
         The path cannot be read.
     """
@@ -55,14 +55,14 @@ def read_scores(
     table = _table(lines)
     number, header = next(table)
     columns = _columns(lines, number, header)
-    wanted = list(columns) if measures is None else [_column(lines, number, columns, text) for text in measures]
+    names = list(columns) if measures is None else [_column(lines, number, columns, text) for text in measures]
     scores: dict[str, list[float]] = {}
-    at: dict[str, int] = {}
+    line_of: dict[str, int] = {}
     for number, row in table:
         if len(row) != len(header):
             raise _refuse(lines, number, row, f"{len(header)} columns as in the header", str(len(row)))
-        topic = _topic(lines, number, row, at)
-        scores[topic] = [_score(lines, number, row, column, *columns[column]) for column in wanted]
+        topic = _topic(lines, number, row, line_of)
+        scores[topic] = [_score(lines, number, row, column, *columns[column]) for column in names]
     if not scores:
         raise lines.refuse(None, "expected at least one topic below the header, found none")
     topics = tuple(sorted(scores))
@@ -74,7 +74,7 @@ def read_scores(
             values=np.array([scores[topic][index] for topic in topics], dtype=np.float64),
             digest=lines.digest,
         )
-        for index, measure in enumerate(wanted)
+        for index, measure in enumerate(names)
     )
 
 
@@ -90,9 +90,9 @@ def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores]) -> Non
     ScoringError
         A topic that a table cannot hold.
     """
-    if not scores or any(each.topics != scores[0].topics for each in scores):
+    if not scores or any(column.topics != scores[0].topics for column in scores):
         raise ValueError("expected scores of at least one measure, all on the same topics")
-    names = [each.measure for each in scores]
+    names = [column.measure for column in scores]
     if None in names or len(set(names)) != len(names):
         raise ValueError(f"expected measures with names, each once, got {names}")
     for topic in scores[0].topics:
@@ -102,7 +102,7 @@ def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores]) -> Non
     table = csv.writer(buffer, delimiter="\t", lineterminator="\n")
     table.writerow(["topic", *names])
     for index, topic in enumerate(scores[0].topics):
-        table.writerow([topic, *(repr(float(each.values[index])) for each in scores)])
+        table.writerow([topic, *(repr(float(column.values[index])) for column in scores)])
     content = buffer.getvalue().encode()
     if isinstance(target, Path):
         target.write_bytes(content)
@@ -167,13 +167,13 @@ def _column(lines: _Lines, number: int, columns: dict[str, tuple[int, Measure | 
     return name
 
 
-def _topic(lines: _Lines, number: int, row: list[str], at: dict[str, int]) -> str:
+def _topic(lines: _Lines, number: int, row: list[str], line_of: dict[str, int]) -> str:
     topic = row[0].strip()
     if not topic or "\n" in topic or "\r" in topic:
         raise _refuse(lines, number, row, "a topic in the first column", repr(topic))
-    if topic in at:
-        raise _refuse(lines, number, row, "each topic once", f"topic {topic!r} also in line {at[topic]}")
-    at[topic] = number
+    if topic in line_of:
+        raise _refuse(lines, number, row, "each topic once", f"topic {topic!r} also in line {line_of[topic]}")
+    line_of[topic] = number
     return topic
 
 
@@ -192,5 +192,5 @@ def _score(lines: _Lines, number: int, row: list[str], column: str, place: int, 
 
 
 def _refuse(lines: _Lines, number: int, row: list[str], expected: str, found: str) -> ScoresFormatError:
-    # A row that is no row of the table may be what git left in its place.
+    # A line that does not belong to the table may be a conflict marker or a pointer that git left there.
     return lines.refuse_line(number, ",".join(row).encode(), expected, found)

@@ -16,8 +16,8 @@ FloatArray = npt.NDArray[np.float64]
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
 
-#: No score of a retrieval system is larger; squares and weighted losses of such scores are still numbers.
-LARGEST_SCORE = 1e50
+#: No score of a retrieval system is larger; squares and weighted losses of such scores are still finite.
+MAX_SCORE = 1e50
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class TopicScores:
     qrels_digest : str or None
         The same of the qrels; None where scores came without them.
     unanswered, unknown, without_relevant : tuple of str
-        Judged topics that the run did not answer (they score 0), topics of the run that nobody judged, and
+        Judged topics that the run did not answer (they score 0), topics of the run without judgements, and
         topics of the qrels without a relevant document (in no average).
     from_run : bool
         Whether the scores were computed from a run (then the judged topics are those of the qrels) rather than
@@ -74,11 +74,11 @@ class TopicScores:
                 f"{self.name}: the score of topic {topic!r} is {values[self.topics.index(topic)]}, expected a "
                 "finite number"
             )
-        if np.any(np.abs(values) > LARGEST_SCORE):
+        if np.any(np.abs(values) > MAX_SCORE):
             topic = self.topics[int(np.argmax(np.abs(values)))]
             raise ScoringError(
                 f"{self.name}: the score of topic {topic!r} is {np.max(np.abs(values)):g} in size, expected at most "
-                f"{LARGEST_SCORE:g}"
+                f"{MAX_SCORE:g}"
             )
         if list(self.topics) != sorted(set(self.topics)):
             raise ValueError(f"{self.name}: topics must be sorted and each appear once")

@@ -1,4 +1,8 @@
-"""A run and the judgements in, per-topic scores out; computed by ir-measures, some topics at a time."""
+"""Per-topic scores of a run, computed by ir-measures, some topics at a time.
+
+The values are those of ``ir_measures.iter_calc`` for each measure alone on the whole run. Only topics with a relevant
+document are scored; one that the run did not answer gets the value that ir-measures gives it, which is 0.
+"""
 
 from __future__ import annotations
 
@@ -40,58 +44,41 @@ def score_run(
     name: str | None = None,
     queries: Mapping[str, str] | None = None,
 ) -> tuple[TopicScores, ...]:
-    """Score one run with some measures, reading it once (twice where its topics are interleaved).
-
-    Each measure is computed apart from the others, about 20 topics at a time, so that its values are those of
-    ``ir_measures.iter_calc`` asked for this measure alone on the whole run. Only topics with a relevant
-    document are scored; one that the run did not answer gets the value that ir-measures gives it, which is
-    0.
+    """Score one run with some measures, reading it once (twice if its topics are interleaved).
 
     Parameters
     ----------
     run : path, Rankings, or mapping topic -> (docid, score) pairs
         A file in the format of TREC, plain or gzip, or rankings in memory.
     qrels : Qrels
-        As ``read_qrels`` reads them.
     measures : sequence of str
         As ir-measures writes them: ``nDCG@10``, ``AP(rel=2)``.
     name : str, optional
         Default: the file's name without its endings; ``candidate`` for rankings in memory.
     queries : mapping topic -> query text, optional
-        Kept beside the scores, for reports.
 
     Returns
     -------
     tuple of TopicScores
-        One for each measure, in the order given.
+        One for each measure, in order.
 
     Raises
     ------
     UsageError
         A measure that does not exist or cannot be computed here.
-    FileError
-        The run is not what it should be.
     DataError
-        The run answers no judged topic (``no_common_topic``), or a grade is above the scale of a measure.
-    ScoringError
-        ir-measures failed, left out a topic, answered one nobody asked for, or gave a value outside the
-        range.
+        The run is damaged or answers no judged topic; a grade is above the scale of a measure; ir-measures failed.
     """
-    parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
-    for measure in parsed:
-        provider_of(measure)
-        _check_grades(measure, qrels)
-    if isinstance(run, Mapping):
-        run = rankings_as_run(run)
-    if isinstance(run, Rankings):
-        source = name = name or "candidate"
-        tally, digest = _score(run.chunks(), parsed, qrels, source), run.digest
-    else:
+    parsed = _usable([measures] if isinstance(measures, str) else measures, qrels)
+    if isinstance(run, Path | str):
         path = Path(run)
         source, name = path.name, name or system_name(path)
         tally, digest = fold_run(path, lambda chunks: _score(chunks, parsed, qrels, source))
-    unanswered = tuple(topic for topic in qrels.topics if topic not in tally.answered)
-    if len(unanswered) == len(qrels.topics):
+    else:
+        rankings = run if isinstance(run, Rankings) else rankings_as_run(run)
+        source = name = name or "candidate"
+        tally, digest = _score(rankings.chunks(), parsed, qrels, source), rankings.digest
+    if not tally.answered:
         raise _no_common_topic(source, qrels, tally)
     return tuple(
         TopicScores(
@@ -102,7 +89,7 @@ def score_run(
             queries=MappingProxyType(dict(queries or {})),
             digest=digest,
             qrels_digest=qrels.digest,
-            unanswered=unanswered,
+            unanswered=tuple(topic for topic in qrels.topics if topic not in tally.answered),
             unknown=tuple(sorted(tally.unknown)),
             without_relevant=qrels.without_relevant,
             from_run=True,
@@ -111,9 +98,18 @@ def score_run(
     )
 
 
+def _usable(measures: Sequence[str], qrels: Qrels) -> list[Measure]:
+    """The measures, once they are known to be computable here and fit for the grades."""
+    parsed = [parse_measure(text) for text in measures]
+    for measure in parsed:
+        provider_of(measure)
+        _check_grades(measure, qrels)
+    return parsed
+
+
 @dataclass
 class _Tally:
-    """What one reading of a run gave: a mapping topic -> value for each measure, and topics by kind."""
+    """What one reading of a run gave: a mapping topic -> value for each measure, answered and unknown topics."""
 
     values: list[dict[str, float]]
     answered: set[str]
@@ -125,36 +121,36 @@ def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, s
     tally = _Tally([{} for _ in measures], set(), set())
     for chunk in chunks:
         tally.unknown.update(chunk.keys() - qrels.grades.keys())
-        asked = {topic: documents for topic, documents in chunk.items() if topic in scored}
-        if not asked:
+        rankings = {topic: documents for topic, documents in chunk.items() if topic in scored}
+        if not rankings:
             continue
-        tally.answered.update(asked)
-        judged = {topic: dict(qrels.grades[topic]) for topic in asked}
+        tally.answered.update(rankings)
+        judged = {topic: dict(qrels.grades[topic]) for topic in rankings}
         for measure, values in zip(measures, tally.values, strict=True):
-            values.update(evaluate(measure, judged, asked, source))
+            values.update(evaluate(measure, judged, rankings, source))
     return tally
 
 
-def evaluate(measure: Measure, judged: dict[str, dict[str, int]], asked: Chunk, source: str) -> dict[str, float]:
-    """One value for each topic asked for, and for no other."""
+def evaluate(measure: Measure, judged: dict[str, dict[str, int]], rankings: Chunk, source: str) -> dict[str, float]:
+    """One value for each topic of ``rankings``."""
     values: dict[str, float] = {}
     try:
         with _quiet():
-            metrics = list(provider_of(measure).evaluator([measure], judged).iter_calc(asked))
+            metrics = list(provider_of(measure).evaluator([measure], judged).iter_calc(rankings))
     except Exception as problem:
         raise ScoringError(
             f"{source}: ir-measures could not compute {measure} ({type(problem).__name__}: {problem})"
         ) from problem
     for metric in metrics:
         topic, value = metric.query_id, float(metric.value)
-        if topic not in asked or topic in values:
+        if topic not in rankings or topic in values:
             what = "a second value" if topic in values else "a value"
-            raise ScoringError(f"{source}: ir-measures gave {what} of {measure} for topic {topic!r}, unasked")
+            raise ScoringError(f"{source}: ir-measures unexpectedly gave {what} of {measure} for topic {topic!r}")
         if not within_bounds(measure, value):
             low, high = bounds(measure) or ("-inf", "inf")
             raise ScoringError(f"{source}: expected {measure} of topic {topic!r} in [{low}, {high}], found {value!r}")
         values[topic] = value
-    missing = sorted(asked.keys() - values.keys())
+    missing = sorted(rankings.keys() - values.keys())
     if missing:
         raise ScoringError(
             f"{source}: ir-measures gave no value of {measure} for {_topics(missing)}, where it may be "
@@ -165,7 +161,7 @@ def evaluate(measure: Measure, judged: dict[str, dict[str, int]], asked: Chunk, 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep cwl_eval from remarking on the grades of every 20 topics; ``_check_grades`` looked at them all."""
+    """Silence cwl_eval, which logs the grades of every 20 topics; ``_check_grades`` has checked them all."""
     logger = logging.getLogger("ir_measures.cwl_eval")
     disabled, logger.disabled = logger.disabled, True
     try:
@@ -190,10 +186,10 @@ def _check_grades(measure: Measure, qrels: Qrels) -> None:
 
 
 def _no_common_topic(source: str, qrels: Qrels, tally: _Tally) -> DataError:
-    found = f"found only {_topics(sorted(tally.unknown))}" if tally.unknown else "found none"
+    instead = f"found only {_topics(sorted(tally.unknown))}" if tally.unknown else "found none"
     return DataError(
         f"{source}: expected topics of {qrels.path_name} with a relevant document, as "
-        f"{_topics(qrels.topics)}; {found}",
+        f"{_topics(qrels.topics)}; {instead}",
         reason="no_common_topic",
     )
 

@@ -1,4 +1,4 @@
-"""Text files as they really are: plain or gzip, hashed while they are read, refused with file and line."""
+"""The lines of text files, plain or gzip: hashed while they are read, and refused with file and line."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import Generic, TypeVar
 from pytest_riskguard.errors import FileError, MissingFileError
 
 MAX_BYTES = 4 * 2**30
-"""Most text one file may hold, decompressed: 4 GiB, some 80 million rows of a run; beyond it, a bomb."""
+"""4 GiB decompressed, some 80 million rows of a run: a larger file is taken for a decompression bomb."""
 
 MAX_LINE_BYTES = 2**20
-"""Longest line, 1 MiB: a longer one means that the file is no text of lines."""
+"""1 MiB: a file with a longer line is not a text file."""
 
 MAX_GRADE = 1000
-"""Largest grade or gain, in either direction: trec_eval allocates a counter per grade up to the largest."""
+"""Of a grade or gain, and its negative: trec_eval allocates a counter for every grade up to the largest."""
 
 _BLOCK = 2**20
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -35,8 +35,8 @@ Problem = TypeVar("Problem", bound=FileError)
 class LineReader(Generic[Problem]):
     """The lines of one file, each with its number, from 1.
 
-    Gzip is told by its first two bytes, not by the name. Lines end with LF; a CR before it stays in the
-    line, and so do blank lines. A byte order mark is left out of the first line.
+    Gzip is recognised by its first two bytes, not by the file name. Lines end with LF; a CR before it stays in the
+    line. Blank lines are included. A byte order mark is removed from the first line.
 
     Parameters
     ----------
@@ -54,9 +54,9 @@ class LineReader(Generic[Problem]):
 
     @property
     def digest(self) -> str:
-        """``sha256:<hex>`` of the decompressed bytes; known once every line was read."""
+        """``sha256:<hex>`` of the decompressed bytes; known once every line has been read."""
         if self._digest is None:
-            raise RuntimeError(f"{self.path}: the digest is known only after the last line was read")
+            raise RuntimeError(f"{self.path}: the digest is known only after the last line has been read")
         return self._digest
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
@@ -89,7 +89,7 @@ class LineReader(Generic[Problem]):
         return self._error(self.path, line, problem)
 
     def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> Problem:
-        """The error to raise for one line, which it shows; tells what git left in place of the file."""
+        """The error to raise for one line, which it quotes; it recognises what git leaves where a file should be."""
         reason = _not_the_file(line)
         if reason is not None:
             return self.refuse(number, f"expected {expected}; {reason}: {shown(line)}")
@@ -131,7 +131,7 @@ class LineReader(Generic[Problem]):
         try:
             text.decode()
         except UnicodeDecodeError as problem:
-            # A character cut by the end of an over-long line is no fault of the encoding.
+            # A character cut off at the end of an over-long line is not an encoding error.
             if problem.reason == "unexpected end of data" and len(text) > MAX_LINE_BYTES:
                 return
             line = first + text.count(b"\n", 0, problem.start)

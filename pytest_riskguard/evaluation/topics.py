@@ -51,8 +51,8 @@ def read_topics(path: Path) -> Topics:
     Raises
     ------
     TopicsFormatError
-        A wrong number of columns, an empty id or one with a space in it, a topic or a column twice, a
-        weight that is no finite number above 0, no topic at all.
+        A wrong number of columns, an id that is empty or has a space in it, a topic or a column twice, a weight that
+        is not a finite number above 0, or no topic.
     MissingFileError
         The path cannot be read.
     """
@@ -62,7 +62,7 @@ def read_topics(path: Path) -> Topics:
     queries: dict[str, str] = {}
     tags: dict[str, Mapping[str, str]] = {}
     weights: dict[str, float] = {}
-    at: dict[str, int] = {}
+    line_of: dict[str, int] = {}
     for number, line in lines:
         if not line.strip():
             continue
@@ -77,8 +77,8 @@ def read_topics(path: Path) -> Topics:
         if len(topic.split()) != 1:
             raise lines.refuse_line(number, line, "a topic id without spaces", repr(topic))
         if topic in queries:
-            raise lines.refuse_line(number, line, "each topic once", f"topic {topic!r} also in line {at[topic]}")
-        at[topic] = number
+            raise lines.refuse_line(number, line, "each topic once", f"topic {topic!r} also in line {line_of[topic]}")
+        line_of[topic] = number
         queries[topic] = cells[1].strip()
         rest = dict(zip(header[2:], (cell.strip() for cell in cells[2:]), strict=True))
         if _WEIGHT in header:

@@ -1,4 +1,4 @@
-"""Documents that nobody judged, and rankings scored under other judgements or in another order."""
+"""Documents without a judgement, and rankings scored with other judgements or in another order."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 #: How many ranks are searched for unjudged documents where the measure has no cutoff.
 DEFAULT_DEPTH = 10
-#: The most ranks that are searched, whatever the cutoff: nobody judges deeper.
-LARGEST_DEPTH = 100
+#: Ranks that are searched at most, whatever the cutoff: judges do not go deeper.
+MAX_DEPTH = 100
 
 Variant = tuple[Mapping[str, int], Sequence[str]]
 """Judgements of a topic (docid -> grade), and a ranking of it."""
@@ -27,7 +27,7 @@ Variant = tuple[Mapping[str, int], Sequence[str]]
 
 @dataclass(frozen=True)
 class Unjudged:
-    """The documents of one topic that nobody judged: rank of each where the depth lets it be seen.
+    """The unjudged documents of one topic, with their ranks within the depth.
 
     Attributes
     ----------
@@ -42,31 +42,31 @@ class Unjudged:
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """In either ranking, each once; those that stand higher first."""
+        """Those of either ranking, each once, by their best rank."""
         ranks = {document: self.best_rank(document) for document in (*self.candidate, *self.baseline)}
         return tuple(sorted(ranks, key=lambda document: (ranks[document], document)))
 
     def best_rank(self, document: str) -> int:
-        """The higher of its ranks."""
+        """Its better rank in the two rankings."""
         return min(ranks[document] for ranks in (self.candidate, self.baseline) if document in ranks)
 
     def favours(self, document: str) -> int:
-        """1 where the candidate has it higher up, or alone; -1 where the baseline has; 0 at equal ranks."""
-        ours, theirs = (ranks.get(document, math.inf) for ranks in (self.candidate, self.baseline))
-        return (ours < theirs) - (ours > theirs)
+        """1 if the candidate ranks it higher, or alone has it; -1 if the baseline does; 0 at equal ranks."""
+        candidate, baseline = (ranks.get(document, math.inf) for ranks in (self.candidate, self.baseline))
+        return (candidate < baseline) - (candidate > baseline)
 
     def without(self, documents: Collection[str]) -> Unjudged:
-        """The same with some documents judged."""
-        ours, theirs = (
+        """What is left when some of the documents are judged."""
+        candidate, baseline = (
             {document: rank for document, rank in ranks.items() if document not in documents}
             for ranks in (self.candidate, self.baseline)
         )
-        return Unjudged(self.topic, ours, theirs)
+        return Unjudged(self.topic, candidate, baseline)
 
 
 def depth_of(measure: Measure) -> int:
     """How many ranks are searched for unjudged documents."""
-    return min(cutoff_of(measure) or DEFAULT_DEPTH, LARGEST_DEPTH)
+    return min(cutoff_of(measure) or DEFAULT_DEPTH, MAX_DEPTH)
 
 
 def unjudged(
@@ -77,15 +77,15 @@ def unjudged(
     *,
     depth: int,
 ) -> Iterator[Unjudged]:
-    """For each topic that has any: the unjudged documents in the first ranks of the two."""
+    """The unjudged documents in the first ranks of two runs, for each topic that has any."""
     for topic in topics:
         judged = grades.get(topic, {})
-        ours, theirs = (
+        in_candidate, in_baseline = (
             {document: rank for rank, document in enumerate(run.ranking(topic)[:depth], 1) if document not in judged}
             for run in (candidate, baseline)
         )
-        if ours or theirs:
-            yield Unjudged(topic, ours, theirs)
+        if in_candidate or in_baseline:
+            yield Unjudged(topic, in_candidate, in_baseline)
 
 
 def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
@@ -95,7 +95,7 @@ def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
     ----------
     measure : Measure
     variants : iterable of (grades, ranking)
-        Read some at a time. The same topic may be there many times, with other judgements or in another order.
+        Read some at a time. A topic may appear many times, with other judgements or in another order.
 
     Raises
     ------
@@ -103,17 +103,17 @@ def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
         As ``score_run``.
     """
     cutoff = cutoff_of(measure)
-    found: list[float] = []
-    waiting = iter(variants)
-    while batch := list(islice(waiting, TOPICS_PER_CHUNK)):
-        asked: dict[str, dict[str, float]] = {}
+    scores: list[float] = []
+    remaining = iter(variants)
+    while batch := list(islice(remaining, TOPICS_PER_CHUNK)):
+        rankings: dict[str, dict[str, float]] = {}
         judged: dict[str, dict[str, int]] = {}
         for number, (grades, ranking) in enumerate(batch):
             if ranking:
-                seen = ranking[:cutoff]
-                # whole numbers from the last rank up: no ties, in 32 bits too
-                asked[str(number)] = dict(zip(seen, map(float, range(len(seen), 0, -1)), strict=True))
+                kept = ranking[:cutoff]
+                # whole numbers from the last rank up: no ties, even in 32 bits
+                rankings[str(number)] = dict(zip(kept, map(float, range(len(kept), 0, -1)), strict=True))
                 judged[str(number)] = dict(grades)
-        values = evaluate(measure, judged, asked, "rankings") if asked else {}
-        found += [values.get(str(number), measure.DEFAULT) for number in range(len(batch))]
-    return found
+        values = evaluate(measure, judged, rankings, "rankings") if rankings else {}
+        scores += [values.get(str(number), measure.DEFAULT) for number in range(len(batch))]
+    return scores

@@ -152,17 +152,17 @@ def test_a_fixed_baseline_is_not_moved_until_one_says_so(store, add, promote):
 
 
 def test_an_unknown_kind_is_refused(add, promote):
-    with pytest.raises(UsageError, match=r"'newest' is no kind of baseline; expected one of fixed, previous"):
+    with pytest.raises(UsageError, match=r"'newest' is not a kind of baseline; expected one of fixed, previous"):
         add(kind="newest")
     add(kind="previous")
-    with pytest.raises(UsageError, match="'newest' is no kind"):
+    with pytest.raises(UsageError, match="'newest' is not a kind"):
         promote(kind="newest")
 
 
 def test_the_very_run_is_no_change(store, add, promote, collection):
     add(kind="previous")
     before = content(store.root)
-    with pytest.raises(UsageError, match=r"holds this very run, .*`riskguard baseline rescore prod`"):
+    with pytest.raises(UsageError, match=r"holds this run already; .*`riskguard baseline rescore prod`"):
         promote(run=collection.run)
     assert content(store.root) == before
 
@@ -303,7 +303,7 @@ def test_a_history_is_forgotten_only_when_one_says_so(store, chain, add):
 def test_an_update_of_a_damaged_manifest_does_not_lose_the_history(store, chain, add):
     store.root.joinpath("prod/manifest.json").write_text("{")
     before = content(store.root)
-    with pytest.raises(BaselineError, match=r"not JSON.*history would be lost: say --forget-history"):
+    with pytest.raises(BaselineError, match=r"not JSON.*history would be lost; pass --forget-history"):
         add(replace=True)
     assert content(store.root) == before
     add(replace=True, forget_history=True)
@@ -461,7 +461,7 @@ def test_a_lost_history_is_missed(store, chain):
 def test_an_earlier_run_that_is_not_listed_is_not_passed_over(store, chain, qrels, promote):
     shutil.copytree(place(store, 1), place(store, 3))
     for work in (lambda: store.lineage("prod", "AP", qrels=qrels), promote):
-        with pytest.raises(BaselineError, match=r"history/0003 is there, and manifest\.json does not list it"):
+        with pytest.raises(BaselineError, match=r"history/0003 is not listed in manifest\.json"):
             work()
     assert len(store.verify("prod")) == 1
 

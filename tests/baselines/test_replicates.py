@@ -185,7 +185,7 @@ def test_a_copy_is_no_replicate(store, add, replicate, collection):
         (store.root / "prod" / "run.gz", r"prod"),
         (collection.noisy_run(1), r"prod/replicates/1"),
     ):
-        with pytest.raises(UsageError, match=rf"baselines/{where}: holds this very run; a copy is no replicate"):
+        with pytest.raises(UsageError, match=rf"baselines/{where}: holds this run already; a replicate is "):
             replicate(run=run)
     assert content(store.root) == before
 
@@ -384,7 +384,7 @@ def test_a_replicate_that_the_manifest_does_not_list_is_not_passed_over(store, a
     shutil.copy(store.root / "prod" / "manifest.json", collection.folder / "before.json")
     replicate()
     shutil.copy(collection.folder / "before.json", store.root / "prod" / "manifest.json")
-    message = r"baselines/prod: replicates/1 is there, and manifest\.json does not list it; restore manifest\.json"
+    message = r"baselines/prod: replicates/1 is not listed in manifest\.json; restore manifest\.json"
     for use in (
         lambda: store.replicates("prod", "AP", qrels=qrels),
         lambda: replicate(run=collection.noisy_run(2)),

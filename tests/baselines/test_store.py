@@ -201,7 +201,7 @@ def test_names_are_sorted_and_nothing_else_in_the_store_is_one(store, add):
 def test_a_taken_name_is_refused_with_the_command_that_replaces(store, add, collection, qrels):
     add()
     before = store.scores("prod", "AP", qrels=qrels).scores
-    with pytest.raises(UsageError, match=r"there is a baseline of that name; .*`riskguard baseline update prod RUN`"):
+    with pytest.raises(UsageError, match=r"a baseline of that name exists; .*`riskguard baseline update prod RUN`"):
         add(run=collection.other_run())
     add(run=collection.other_run(), replace=True, note="better")
     after = store.scores("prod", "AP", qrels=qrels).scores
@@ -220,7 +220,7 @@ def test_a_baseline_is_replaced_by_its_own_run(store, add, collection, qrels):
 
 def test_a_name_that_differs_in_case_only_is_refused(add):
     add("prod")
-    with pytest.raises(UsageError, match="'prod' differs in upper and lower case only"):
+    with pytest.raises(UsageError, match="'prod' differs only in upper and lower case"):
         add("Prod", replace=True)
 
 
@@ -385,7 +385,7 @@ DAMAGE = {
     ),
     "CRLF": (
         lambda f: (f / "scores.tsv").write_bytes((f / "scores.tsv").read_bytes().replace(b"\n", b"\r\n")),
-        r"turned into CRLF .*core\.autocrlf.* `baselines/\*\* -text` to \.gitattributes",
+        r"changed to CRLF .*core\.autocrlf.* `baselines/\*\* -text` to \.gitattributes",
     ),
     "a conflict": (
         lambda f: swap(f / "scores.tsv", b"t2\t", b"<<<<<<< HEAD\nt2\t"),

@@ -144,7 +144,7 @@ def test_a_replicate_without_a_riskguard_yaml_has_the_measures_of_its_baseline(c
     ("line", "status", "message"),
     [
         ("add prdo loss.run --replicate", 3, "did you mean 'prod'?"),
-        ("add prod prod.run --replicate", 2, "baselines/prod: holds this very run"),
+        ("add prod prod.run --replicate", 2, "baselines/prod: holds this run already"),
         ("add prod nowhere.run --replicate", 3, "nowhere.run"),
         ("remove prod --replicate 1", 3, "no replicate 1 (it has none)"),
         ("remove prod --replicate 0", 2, "--replicate"),

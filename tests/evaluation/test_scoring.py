@@ -222,7 +222,7 @@ class Provider(ir_measures.providers.Provider):
     ("answers", "problem"),
     [
         ([("1", 0.5)], "gave no value of AP for topic 2"),
-        ([("1", 0.5), ("2", 0.5), ("3", 0.5)], "gave a value of AP for topic '3', unasked"),
+        ([("1", 0.5), ("2", 0.5), ("3", 0.5)], "ir-measures unexpectedly gave a value of AP for topic '3'"),
         ([("1", 0.5), ("2", 0.5), ("1", 0.5)], "gave a second value of AP for topic '1'"),
         ([("1", 0.5), ("2", 1.5)], "expected AP of topic '2' in [0.0, 1.0], found 1.5"),
         ([("1", 0.5), ("2", float("nan"))], "expected AP of topic '2' in [0.0, 1.0], found nan"),
