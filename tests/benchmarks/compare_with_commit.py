@@ -40,8 +40,9 @@ TEXTS = (
     "verdicts[].explanation.summary",
     "generated_by.version",
 )
-#: Limits of intervals, which ``--moved-limits`` lets move by so many standard errors.
+#: Limits of intervals, and what is computed from them, which ``--moved-limits`` lets move by so many standard errors.
 LIMITS = (
+    "verdicts[].power.minimum_detectable_effect",
     "verdicts[].intervals[].lower",
     "verdicts[].intervals[].upper",
     "verdicts[].explanation.slices[].lower",
@@ -88,8 +89,6 @@ class Allowance:
     def covers(self, place: str, old: object, new: object, standard_error: float) -> bool:
         """Whether two values at a place differ by no more than may be."""
         pattern = re.sub(r"\[\d+\]", "[]", place)
-        if self.limits and pattern in DRAWN:
-            return True
         if not (isinstance(old, Number) and isinstance(new, Number)):
             return False
         most = self.numbers.get(pattern, 0.0)
@@ -102,7 +101,7 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two values at one place of a report; ``kind`` is ``text``, ``number`` or ``moved``."""
+    """Two values at one place of a report; ``kind`` is ``text``, ``number``, ``moved`` or ``drawn``."""
 
     kind: str
     place: str
@@ -159,6 +158,8 @@ def _unequal(old: Any, new: Any, place: str = "") -> Iterator[tuple[str, Any, An
 def _kind(old: object, new: object, place: str, allowance: Allowance, errors: Mapping[str, float]) -> str:
     if re.sub(r"\[\d+\]", "[]", place) in TEXTS and type(old) is type(new) is str:
         return "text"
+    if allowance.limits and re.sub(r"\[\d+\]", "[]", place) in DRAWN:
+        return "drawn"
     return "moved" if allowance.covers(place, old, new, errors.get(place.split(".")[0], 0.0)) else "number"
 
 
@@ -219,7 +220,7 @@ def result_of(compared: Sequence[Difference]) -> str:
     kinds = {difference.kind for difference in compared}
     if "number" in kinds:
         return "NUMBERS DIFFER"
-    if "moved" in kinds:
+    if kinds & {"moved", "drawn"}:
         return "numbers moved as allowed"
     return "texts differ" if kinds else "same"
 
@@ -258,8 +259,10 @@ def main() -> int:
         results.append(result_of(compared))
         print(f"{case.name}: {results[-1]}")
         for difference in compared:
-            if difference.kind != "text" or options.texts:
+            if difference.kind in ("number", "moved") or (difference.kind == "text" and options.texts):
                 print(f"  {difference}")
+        if drawn := sum(difference.kind == "drawn" for difference in compared):
+            print(f"  drawn: {drawn} places of the drawing of the law")
     different = results.count("NUMBERS DIFFER")
     print(f"{len(cases)} cases, {different} with other numbers")
     return 1 if different else 0
