@@ -6,7 +6,7 @@ import sys
 
 try:
     from pytest_riskguard.cli.main import main
-except KeyboardInterrupt:  # while modules load: the same end as later on
+except KeyboardInterrupt:  # the same ending while modules load as later
     sys.stderr.write("interrupted\n")
     raise SystemExit(130) from None
 

@@ -134,7 +134,7 @@ def update(name: str, run: Path, *, place: _Place, **options: Any) -> None:
     The run replaced is gone: promote keeps it, and the change that was accepted.
     """
     if name not in place.store.names():
-        place.store.manifest(name)  # says that there is nothing to replace, and what there is
+        place.store.manifest(name)  # raises: there is nothing to replace
     _store_run(name, run, place, replace=True, **options)
 
 
@@ -143,7 +143,7 @@ def _store_run(name: str, run: Path, place: _Place, *, replace: bool, **options:
 
     before: tuple[int, ...] = ()
     known: Manifest | None = None
-    with suppress(BaselineError):  # what is replaced may be damaged in any way, or not be there
+    with suppress(BaselineError):  # the old baseline may be damaged or missing
         before = place.store.replicate_numbers(name)
         known = place.store.manifest(name)
     measures = place.measures or place.default_measures or (DEFAULT_MEASURE,)

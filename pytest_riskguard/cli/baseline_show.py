@@ -52,7 +52,7 @@ def list_(store: Path | None) -> int:
 
 
 def _status(damaged: list[str]) -> ExitStatus:
-    """Report what is damaged, after all else was shown; the status that this asks for."""
+    """Report damage after everything else was shown, and return the exit status."""
     for problem in damaged:
         click.echo(clean(f"Error: {problem}", limit=10_000), err=True)
     return ExitStatus.INCOMPARABLE if damaged else ExitStatus.PASSED
@@ -142,7 +142,7 @@ def _qrels(path: Path | None) -> Qrels | None:
 def _drift(
     store: Store, name: str, qrels: Qrels | None, measures: Sequence[str], *, alpha: float, level: float
 ) -> list[str]:
-    """Print what the accepted changes did, measure by measure; return what stands in the way."""
+    """Print the effect of the accepted changes for each measure; return the problems."""
     from pytest_riskguard.gates.history import drift
     from pytest_riskguard.reports.drift import explain
 
@@ -186,7 +186,7 @@ LOOKING: tuple[click.Command, ...] = (list_, show, verify)
 
 
 def in_a_line(manifest: Manifest, stale: Staleness | None = None) -> str:
-    """What a person wants to know of a baseline first."""
+    """A baseline in one line."""
     measures = ", ".join(measure.name for measure in manifest.measures)
     note = f"; {clean(manifest.note, limit=60)}" if manifest.note else ""
     replicates = f"; {counted(len(manifest.replicates), 'replicate')}" if manifest.replicates else ""

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     help="Correction for judging several gates; all risk gates of the command are one family.",
 )
 @report_options
-@click.option("--no-github", is_flag=True, help="In GitHub Actions: no annotations, nothing in the step's summary.")
+@click.option("--no-github", is_flag=True, help="In GitHub Actions: no annotations and no step summary.")
 @detail_options
 def compare(
     candidate: Path,
@@ -118,10 +118,10 @@ def _pools(
     if not KINDS[kind].is_pool:
         return [(baseline, ()) for baseline in (*single, *computed)]
     if computed:
-        raise UsageError(f"--gate {kind}: a pool is of systems, give them with --baseline")
+        raise UsageError(f"--gate {kind}: a pool takes no computed baselines; give its systems with --baseline")
     return [(single[0], tuple(single[1:]))]
 
 
 def _printable(word: str) -> str:
-    """A word of a command as a shell reads it; one that a terminal would not show as it is loses what it hides."""
+    """A word of a command as a shell reads it, without characters that a terminal would not show."""
     return shlex.quote(word if word.isprintable() else clean(word, limit=10_000))

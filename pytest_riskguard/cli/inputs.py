@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from pytest_riskguard.sources import Computed, RunFile, ScoreFile, Source, Stored
 
 DEFAULT_MEASURE = "nDCG@10"
-#: Options whose values can be given names.
+#: Options that take NAME=RUN.
 _NAMING = ("--baseline", "SYSTEM", *(f"--baseline-{kind}" for kind in COMPUTED))
 
 
 def once(option: str, values: Sequence[str]) -> None:
-    """Two verdicts that nothing tells apart are a slip of the hand."""
+    """Refuse a value given twice: two verdicts could not be distinguished."""
     for value, times in Counter(values).items():
         if times > 1:
             hint = "; NAME=RUN names one of them otherwise" if option in _NAMING else ""
@@ -75,9 +75,9 @@ def engine_for(
         except ConfigError:
             if qrels is None or whole or any(not Path(given.text).exists() for given in perhaps_stored):
                 raise
-            # all that is lost is a warning that a file is called as a stored baseline is
+            # only the warning about a file with the name of a stored baseline is lost
     if settings is not None:
-        # The yaml's topics belong to its qrels: other qrels come with topics of their own, or none.
+        # The topics of riskguard.yaml belong to its qrels; other qrels come with their own topics, or none.
         topics = topics or (settings.collection.topics if qrels is None else None)
         qrels = qrels or settings.collection.qrels
         store = store or settings.store
@@ -116,7 +116,7 @@ def baselines_of(
     given: Sequence[NamedPath], store: Store | None, *, scores: bool
 ) -> list[RunFile | ScoreFile | Stored]:
     """The systems that ``--baseline`` names, each once."""
-    sources = [source_of(one, store, scores=scores) for one in given]
+    sources = [source_of(named, store, scores=scores) for named in given]
     once("--baseline", [source.label for source in sources])
     return sources
 
@@ -149,17 +149,17 @@ def computed_baselines(
     """
     from pytest_riskguard.sources import Computed
 
-    found = [
+    computed = [
         Computed(kind, tuple(source_of(given, store, scores=scores) for given in group), inside)
         for kind, groups in asked.items()
         for group in groups
     ]
-    for one in found:
-        once(f"--baseline-{one.kind}", one.names)
-    once("--baseline-mean, -median or -max", [one.name for one in found])
-    if inside and not found:
-        raise UsageError("--candidate-inside: there is no --baseline-mean, -median or -max for it to be in")
-    return found
+    for baseline in computed:
+        once(f"--baseline-{baseline.kind}", baseline.names)
+    once("--baseline-mean, -median or -max", [baseline.name for baseline in computed])
+    if inside and not computed:
+        raise UsageError("--candidate-inside needs --baseline-mean, --baseline-median or --baseline-max")
+    return computed
 
 
 def slices_asked(slices: SliceEntries, engine: Engine, table: Source, measure: str) -> tuple[str | None, ...]:
@@ -176,20 +176,20 @@ def slices_asked(slices: SliceEntries, engine: Engine, table: Source, measure: s
 
     entries, smallest = slices.entries, slices.smallest
     if smallest is not None and all("=" in entry for entry in entries):
-        raise UsageError("--smallest-slice: there is no --slice TAG whose values could be too small")
+        raise UsageError("--smallest-slice has no effect without --slice TAG")
     if not entries:
         return (None,)
     size = MIN_SLICE_TOPICS if smallest is None else smallest
     try:
-        found = engine.slices(entries, table, measure, smallest=size, option="--smallest-slice")
+        names = engine.slices(entries, table, measure, smallest=size, option="--smallest-slice")
     except UsageError as error:
         raise UsageError(f"--{error}") from None
     except DataError:
         if not all("=" in entry for entry in entries):
             raise
-        found = tuple(entries)  # the verdict says what is wrong with the file
-    once("--slice", found)
-    return found
+        names = tuple(entries)  # the verdict says what is wrong with the file
+    once("--slice", names)
+    return names
 
 
 def whole_store(store: Store | None) -> Iterator[Stored]:

@@ -84,13 +84,13 @@ def judge_next(
         Question(replace(gate, slice=part), tested, baseline, measure)
         for measure, gate, baseline, part in product(measures, gates, sources, parts)
     ]
-    found = [lists.judge_next(engine.rejudged(question)) for question in questions]
-    listed = lists.together(found)
-    wanted = [one for one in listed if _is_plain(one.topic) and _is_plain(one.document)]
+    documents = [lists.judge_next(engine.rejudged(question)) for question in questions]
+    listed = lists.together(documents)
+    wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
     _write(table(wanted[:budget], engine.queries), out)
-    click.echo(_said(len(wanted), budget, len(found), sum(map(bool, found))), err=True)
+    click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents))), err=True)
     if left_out := len(listed) - len(wanted):
-        click.echo(f"left out: {left_out} with an id that no line of text can show as it is", err=True)
+        click.echo(f"left out: {left_out} with an id that cannot be printed as it is", err=True)
     return ExitStatus.PASSED
 
 

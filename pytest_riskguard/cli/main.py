@@ -24,7 +24,7 @@ from pytest_riskguard.text import clean
 
 #: What the system says when output has nowhere to go.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-_LONGEST_LINE = 10_000
+MAX_LINE = 10_000
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -71,7 +71,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         shown = io.StringIO()
         error.show(file=shown)
         message = error.format_message()
-        text = shown.getvalue().replace(message, clean(message, limit=_LONGEST_LINE))
+        text = shown.getvalue().replace(message, clean(message, limit=MAX_LINE))
         return _say(ExitStatus.USAGE, *text.splitlines())
     except DataError as error:
         return _say(ExitStatus.INCOMPARABLE, f"Error: {error}")
@@ -91,20 +91,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _say(
             ExitStatus.INTERNAL,
             f"Internal error: {type(error).__name__}: {error}",
-            "This is a fault of riskguard. Please report it with the traceback that RISKGUARD_TRACEBACK=1 shows.",
+            "This is a bug in riskguard. Please report it with the traceback that RISKGUARD_TRACEBACK=1 shows.",
         )
     return int(status or 0)
 
 
 def _say(status: ExitStatus, *lines: str) -> int:
     for line in lines:  # file names are other people's text: none of them begins a line or moves the cursor
-        click.echo(clean(line, limit=_LONGEST_LINE), err=True)
+        click.echo(clean(line, limit=MAX_LINE), err=True)
     return status
 
 
 def _in_lines(error: ConfigError) -> str:
     """All errors of the file, one a line, whatever the file is called."""
-    return str(error).replace(str(error.path), clean(str(error.path), limit=_LONGEST_LINE))
+    return str(error).replace(str(error.path), clean(str(error.path), limit=MAX_LINE))
 
 
 def _forget_output() -> None:

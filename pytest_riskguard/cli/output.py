@@ -66,7 +66,7 @@ class Reports:
 
         if self.charts:
             if self.markdown is None:
-                raise UsageError("--charts: they are of a Markdown report, give --markdown")
+                raise UsageError("--charts needs --markdown")
             try:
                 check_charts()
             except UsageError as error:

@@ -1,6 +1,6 @@
 """From the gates of a riskguard.yaml to test items: measures, alphas, baselines and slices, each with its own id.
 
-Only a slice makes files of the collection be read: its values are looked up in topics and judgements.
+Files of the collection are read only for slices, whose values are looked up in topics and judgements.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class GateItem:
 
 
 def items_of(gate: GateSettings) -> tuple[GateItem, ...]:
-    """One question per measure and alpha, in the order of the file, baseline where they are no pool and slice.
+    """One item for each measure, alpha, baseline (unless they form a pool) and slice, in the order of the file.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def items_of(gate: GateSettings) -> tuple[GateItem, ...]:
 
 
 def _slice_id(gate: GateSettings, part: str | None) -> list[str]:
-    """What tells a slice's item from the others: its value, with its tag where there are several tags."""
+    """The part of the id for a slice: its value, with its tag if there are several tags."""
     if part is None or (len(gate.slices) == 1 and "=" in gate.declared[0].text):
         return []
     tags = {known.partition("=")[0] for known in gate.slices}
@@ -85,12 +85,12 @@ def _slice_id(gate: GateSettings, part: str | None) -> list[str]:
 
 
 def _short(alpha: float) -> str:
-    """The shortest text that still tells two alphas apart: ``5``, ``0.1``, ``1e-05``."""
+    """The shortest text that distinguishes two alphas: ``5``, ``0.1``, ``1e-05``."""
     return repr(float(alpha)).removesuffix(".0")
 
 
 def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateItem, ...]]:
-    """The correction, and the questions that are judged together with this one; none outside a family.
+    """The correction, and the items that are judged together with this one; empty outside a family.
 
     A risk gate on several baselines or slices is a family of its own, by Holm's method, for each measure and alpha:
     it fails when the candidate is risky against any of them.
@@ -112,14 +112,14 @@ class _Collection:
 
 
 def with_slices(config: Config) -> Config:
-    """The settings with every gate's slices found; as they are where no gate declares any.
+    """The settings with the slices of every gate looked up.
 
     Raises
     ------
     ConfigError
-        A slice that there is not, or a file that cannot tell; its ``errors`` are those of all gates.
+        A slice does not exist, or a file cannot be read; its ``errors`` are those of all gates.
     """
-    first = next((one for gate in config.gates for one in gate.declared), None)
+    first = next((declared for gate in config.gates for declared in gate.declared), None)
     if first is None:
         return config
     collection = _read(config, first)
@@ -140,7 +140,7 @@ def _read(config: Config, first: DeclaredSlice) -> _Collection:
     from pytest_riskguard.evaluation.topics import read_topics
 
     if config.collection.topics is None:
-        text = "slice: there is no topics file whose columns could be tags; add `topics: PATH` to `collection:`"
+        text = "slice: it needs a topics file with a column for each tag; add `topics: PATH` to `collection:`"
         raise ConfigError(config.path, first.line, text)
     try:
         judged = read_qrels(config.collection.qrels).topics
@@ -154,40 +154,40 @@ def _looked_up(
 ) -> tuple[tuple[str, ...], list[ConfigError]]:
     from pytest_riskguard.gates.slices import slices_of
 
-    found: dict[str, DeclaredSlice] = {}
+    declared_by: dict[str, str] = {}
     problems = []
-    for one in gate.declared:
+    for declared in gate.declared:
         try:
-            slices = slices_of(one.text, collection.judged, collection.tags, smallest=gate.smallest_slice)
-            if twice := [each for each in slices if each in found]:
-                raise ValueError(f"{one.text} asks about {twice[0]}, which {found[twice[0]].text} does already")
+            slices = slices_of(declared.text, collection.judged, collection.tags, smallest=gate.smallest_slice)
+            if repeated := [name for name in slices if name in declared_by]:
+                raise ValueError(f"{declared.text} repeats {repeated[0]}, which {declared_by[repeated[0]]} declares")
         except ValueError as error:
             text = f"slice of gate {gate.name!r}: {error}"
-            problems.append(ConfigError(config.path, one.line, text, gate=gate.name))
+            problems.append(ConfigError(config.path, declared.line, text, gate=gate.name))
             continue
-        found |= dict.fromkeys(slices, one)
-    return tuple(found), problems
+        declared_by |= dict.fromkeys(slices, declared.text)
+    return tuple(declared_by), problems
 
 
 def readable(text: str) -> str:
-    """The text with everything replaced that could end a node id, break a line or hide what it says."""
+    """The text without characters that could end a node id, break a line or hide part of it."""
     safe = "".join(c if c in _HARMLESS or unicodedata.category(c)[0] in "LMN" else "_" for c in text)
     return safe[:MAX_PART]
 
 
 def unique(ids: Sequence[str], sources: Sequence[str]) -> list[str]:
-    """The ids; those that several have are told apart by a digest of what each was made of.
+    """The ids; equal ones are distinguished by a digest of what each was made of.
 
-    A digest, not a number: it stays the same when another value comes or goes.
+    Unlike a number, a digest stays the same when another value comes or goes.
     """
     times = Counter(ids)
     return [
-        _marked(one, hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:6])
-        if times[one] > 1
-        else one
-        for one, source in zip(ids, sources, strict=True)
+        _marked(item_id, hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:6])
+        if times[item_id] > 1
+        else item_id
+        for item_id, source in zip(ids, sources, strict=True)
     ]
 
 
-def _marked(one: str, digest: str) -> str:
-    return f"{one[:-1]}~{digest}]" if one.endswith("]") else f"{one}~{digest}"
+def _marked(item_id: str, digest: str) -> str:
+    return f"{item_id[:-1]}~{digest}]" if item_id.endswith("]") else f"{item_id}~{digest}"

@@ -131,7 +131,7 @@ def _baselines(model: GateKeys) -> tuple[str | ComputedBaseline, ...]:
         return tuple(model.baselines)
     if isinstance(model.baseline, str):
         return (model.baseline,)
-    if model.baseline is None:  # said by the checks already
+    if model.baseline is None:  # reported by config.problems already
         return ()
     kind, systems = model.baseline.asked()
     return (ComputedBaseline(kind, systems, model.baseline.candidate_inside),)

@@ -39,7 +39,7 @@ _REMEDIES = {
     "gates": "add `gates: [NAME, NAME]`, or write `family: holm` for all risk gates",
 }
 
-# What a gate takes from the whole file where it has none of its own.
+# What a gate takes from the whole file if it has none of its own.
 _NEEDED = (
     ("measure", "measures", "`measures: [nDCG@10]`"),
     ("candidate", "candidate", "`candidate: PATH_OF_A_RUN`"),
@@ -79,7 +79,7 @@ def check(document: Document, *, require_gates: bool) -> tuple[ConfigModel | Non
     if model is not None:
         problems += _questions(document, model)
         problems += _family(document, model)
-    meant = {problem.meant for problem in problems} - {None}  # a key that is only misspelt is not missing as well
+    meant = {problem.meant for problem in problems} - {None}  # a misspelt key is not reported as missing, too
     problems = [problem for problem in problems if problem.lacks not in meant]
     return model, tuple(sorted(problems, key=lambda problem: problem.line))
 
@@ -100,13 +100,13 @@ def _problem(document: Document, detail: ErrorDetails) -> Problem:
             return Problem(document.line(tuple(parent)), text, gate, lacks=path)
         case "value_error":
             text = str(detail["ctx"]["error"])
-        case _:  # a value where pydantic wanted the keys of a model
+        case _:  # a value where pydantic expected a mapping
             text = f"expected a mapping, found {shown(detail['input'])}"
     return Problem(document.line(path), _said(document, path, text), gate)
 
 
 def _said(document: Document, path: Path, text: str) -> str:
-    """The problem with what it is about in front: ``alpha of gate 'no-risk': ...``."""
+    """The problem, preceded by its subject: ``alpha of gate 'no-risk': ...``."""
     match document.known(path):
         case ():
             return text
@@ -142,7 +142,7 @@ def _gate(data: Any, path: Path) -> str | None:
 
 
 def _instead(parent: Path, key: str) -> tuple[str | None, str]:
-    """The key that an unknown one seems to stand for, and what to say."""
+    """The key that was probably meant by an unknown one, and the advice to give."""
     model: type[BaseModel]
     match parent:
         case ():
@@ -163,7 +163,7 @@ def _instead(parent: Path, key: str) -> tuple[str | None, str]:
 
 
 def _is_rest_of_a_measure(details: list[ErrorDetails], detail: ErrorDetails) -> bool:
-    """Whether an error is about ``judged_only=True)``, the error about ``AP(rel=2`` being there as well.
+    """Whether an error is about ``judged_only=True)`` while another is about ``AP(rel=2``.
 
     Without quotes the comma ends a value in ``[...]`` and ``{...}``; the rest is another measure, or a key.
     """
@@ -182,7 +182,7 @@ def _is_rest_of_a_measure(details: list[ErrorDetails], detail: ErrorDetails) -> 
 
 
 def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
-    """What no single value shows: no gate at all, a name taken twice, a gate without measure or candidate."""
+    """Problems of several values: no gate at all, a name used twice, a gate without measure or candidate."""
     data = cast("dict[str, Any]", document.data)
     gates = data.get("gates")
     if require_gates and not gates and isinstance(gates, list | None):
@@ -196,7 +196,8 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
         name, where = _gate(data, path), _where(data, path)
         if name in first:
             line = document.line((*path, "name"))
-            yield Problem(line, f"a gate named {name!r} begins on line {first[name]} already; names are unique", name)
+            text = f"a gate named {name!r} begins on line {first[name]} already; names must be unique"
+            yield Problem(line, text, name)
         elif name is not None:
             first[name] = document.line(path)
         if gate.get("baseline") is None and gate.get("baselines") is None:
@@ -211,7 +212,7 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
 
 
 def _questions(document: Document, model: ConfigModel) -> Iterator[Problem]:
-    """Keys that do not go together: those of another kind of gate, a smooth trade-off at another alpha."""
+    """Keys that do not go together: options of another kind of gate, a smooth trade-off at another alpha."""
     for index, gate in enumerate(model.gates):
         place: Path = ("gates", index)
         where = f"gate {gate.name!r}"
@@ -239,20 +240,20 @@ def _baselines(document: Document, gate: GateKeys, place: Path) -> Iterator[Prob
     where = f"gate {gate.name!r}"
     pool, reference = KINDS[gate.kind].is_pool, gate.option("reference")
     if gate.baseline is not None and gate.baselines is not None:
-        text = f"baselines of {where}: there is a baseline too; write one of the two"
+        text = f"baselines of {where}: `baseline` is given, too; keep one of the two"
         yield Problem(document.key_line((*place, "baselines")), text, gate.name)
     elif pool and isinstance(gate.baseline, ComputedModel):
-        text = f"baseline of {where}: a pool is of stored baselines, `baselines: [NAME, NAME]`"
+        text = f"baseline of {where}: a pool consists of stored baselines: `baselines: [NAME, NAME]`"
         yield Problem(document.key_line((*place, "baseline")), text, gate.name)
     elif pool and reference is not None:
         known = [*(gate.baselines or [str(gate.baseline)]), ANY, MEDIAN]
         if reference not in known:
-            text = f"reference of {where}: {reference!r} is none of its baselines; expected {', '.join(known)}"
+            text = f"reference of {where}: {reference!r} is not one of its baselines; expected {', '.join(known)}"
             yield Problem(document.key_line((*place, "reference")), text, gate.name)
 
 
 def _family(document: Document, model: ConfigModel) -> Iterator[Problem]:
-    """A family is of risk gates that are there, at one level."""
+    """Whether the members of a family exist, are tested, and have one level."""
     if model.family is None:
         return
     kinds = {gate.name: gate.kind for gate in model.gates}
@@ -268,4 +269,5 @@ def _family(document: Document, model: ConfigModel) -> Iterator[Problem]:
     levels_of = {gate.name: gate.option("level") for gate in risky}
     if len({*levels_of.values()}) > 1:
         levels = ", ".join(f"{name} {level:g}" for name, level in levels_of.items())
-        yield Problem(document.key_line(("family",)), f"family: its gates must have one level, found {levels}")
+        text = f"family: all its gates must have the same level, found {levels}"
+        yield Problem(document.key_line(("family",)), text)

@@ -64,7 +64,7 @@ def _listed(what: str) -> Callable[[Any], Any]:
 
 
 def _gates(value: Any) -> Any:
-    """Whether the list may be empty is asked elsewhere; nothing after ``gates:`` is an empty list."""
+    """Nothing after ``gates:`` is an empty list; whether it may be empty is checked elsewhere."""
     if not isinstance(value, list | None):
         raise ValueError(f"expected a list of gates, found {shown(value)}; begin each gate with '- '")
     return value or []
@@ -79,7 +79,7 @@ def _distinct(items: list[T]) -> list[T]:
 
 
 def _distinct_measures(items: list[str]) -> list[str]:
-    """No two measures of ir-measures differ in case only; that ``MAP`` is ``AP`` it alone could say, at a price."""
+    """Measures of ir-measures never differ in case only. That ``MAP`` is ``AP`` is not noticed: asking is slow."""
     _distinct(items)
     first: dict[str, str] = {}
     for item in items:

@@ -102,19 +102,19 @@ class GateSettings:
 
     @property
     def asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:
-        """The baselines of each question: a pool as a whole, others one by one."""
+        """The baselines of each question: all of a pool, or one of the others."""
         if self.questions[0].is_pool:
             return (self.baselines,)
         return tuple((baseline,) for baseline in self.baselines)
 
     @property
     def kind(self) -> str:
-        """What the gate asks; the same of every measure and alpha."""
+        """The kind of gate, the same for every measure and alpha."""
         return self.questions[0].kind
 
     @property
     def alphas(self) -> tuple[float, ...]:
-        """All that are asked."""
+        """Every alpha of the gate."""
         return tuple(question.alpha for question in self.questions)
 
 
@@ -157,6 +157,6 @@ class Config:
 
     @property
     def all_measures(self) -> tuple[str, ...]:
-        """``measures``, then those that only single gates name: what a baseline must be scored with."""
+        """``measures``, then those that only single gates name: a baseline must be scored with all of them."""
         named = [*self.measures, *(measure for gate in self.gates for measure in gate.measures)]
         return tuple(dict.fromkeys(named))

@@ -80,7 +80,7 @@ def slice_size(value: Any) -> int:
 
 
 def whole(at_least: int) -> Callable[[Any], int]:
-    """A check that lets only whole numbers of at least so much through."""
+    """A check for whole numbers of at least a given size."""
 
     def check(value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and value >= at_least:
@@ -94,7 +94,7 @@ _seconds = Number(
     math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=f"a number of seconds above 0, at most {MAX_TIMEOUT}"
 )
 
-#: How a live system is asked, option by option.
+#: Checks of the options for asking a live system.
 ASKING: Mapping[str, Callable[[Any], Any]] = {
     "depth": whole(1),
     "workers": whole(1),

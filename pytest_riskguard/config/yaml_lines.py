@@ -52,7 +52,7 @@ class Document:
     data : object
         ``None``, ``bool``, ``int``, ``float``, ``str``, ``list`` and ``dict`` with text keys.
     problems : list of (path, line, text)
-        What is wrong but does not keep the rest from being read (a key that appears twice).
+        Problems in spite of which the rest can be read (a key that appears twice).
     """
 
     data: Any = None
@@ -81,7 +81,7 @@ def decode(content: bytes) -> str:
     Raises
     ------
     YamlError
-        Too large, not UTF-8, with a byte order mark, or with characters that YAML has no use for.
+        Too large, not UTF-8, with a byte order mark, or with characters that YAML does not allow.
     """
     if len(content) > MAX_BYTES:
         raise YamlError(1, f"the file is larger than {MAX_BYTES:,} bytes; settings are a few lines")
@@ -111,7 +111,7 @@ def parse(text: str) -> Document:
     Raises
     ------
     YamlError
-        Not YAML, or YAML of a kind that is refused (see the module's beginning).
+        Not YAML, or YAML that is refused (see the top of this module).
     """
     reader = _Reader(text)
     try:
@@ -147,7 +147,7 @@ class _Reader:
         self._document.data = self._value((), self._next())
         self._next()  # the document ends
         if not isinstance(self._next(), yaml.StreamEndEvent):
-            raise YamlError(self.last_line, "a second document begins here (`---`); one file is one document")
+            raise YamlError(self.last_line, "a second document begins here (`---`); a file may hold only one")
         return self._document
 
     def _next(self) -> Any:

@@ -1,4 +1,4 @@
-"""The pytest plugin. This module is imported by every pytest run of everybody: it imports nothing but pytest.
+"""The pytest plugin. Every pytest run imports this module, so it imports only pytest.
 
 PYTEST_DONT_REWRITE
 """
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Tell reports how much to show; load the rest of the plugin where gates are to be judged."""
+    """Set how much messages show; load the rest of the plugin if gates are judged."""
     mode = config.stash[MODE] = mode_of(config)
     _set_context(config)
     if mode.on:
@@ -45,7 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _set_context(config: pytest.Config) -> None:
-    """Plain assertions run when riskguard is off too, and their messages heed -q, -v and the width."""
+    """Have messages follow -q, -v and the width; plain assertions also run when riskguard is off."""
     from pytest_riskguard import run_context
 
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
@@ -61,7 +61,7 @@ def _set_context(config: pytest.Config) -> None:
 
 
 def _from_here(test: str, config: pytest.Config) -> str:
-    """A node id, which starts from the rootdir, as it is written in the folder where pytest was called."""
+    """A node id, which is relative to the rootdir, relative to the folder where pytest was called."""
     path, *parts = test.split("::")
     here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
     return "::".join([Path(here).as_posix(), *parts])
@@ -69,7 +69,7 @@ def _from_here(test: str, config: pytest.Config) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell an xdist worker about the screen that it cannot see: its width, and whether it shows block characters."""
+    """Tell an xdist worker how wide the screen is, and whether it shows block characters."""
     from pytest_riskguard import run_context
 
     node.workerinput[WIDTH] = shutil.get_terminal_size().columns
@@ -77,7 +77,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Say in one line that gates are judged, or that there are some which are not."""
+    """One line that says whether gates are judged."""
     from pytest_riskguard._version import __version__
 
     mode = config.stash[MODE]
@@ -99,7 +99,7 @@ def _relative(path: Path, root: Path) -> str:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Off is visibly off: tests that use the fixture are skipped with the reason."""
+    """If riskguard is off, skip the tests that use the fixture, and say why."""
     if not config.stash[MODE].on:
         for item in items:
             if "riskguard" in getattr(item, "fixturenames", ()):
@@ -116,5 +116,5 @@ def riskguard(request: pytest.FixtureRequest) -> Riskguard:
         return Riskguard(request)
     except RiskguardError as error:
         problem = str(error)
-    # Not in the except block: the failure would be shown as one that happened while handling another.
+    # Not in the except block, where pytest would show "During handling of the above exception".
     pytest.fail(problem, pytrace=False)

@@ -35,7 +35,7 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
 
 
 def verdict_on(config: pytest.Config, settings: Config, item: GateItem) -> Verdict:
-    """The verdict on one item; a family is judged whole, whichever of its items are selected, and only once."""
+    """The verdict on one item; its family is judged whole, once, even if only some items are selected."""
     correction, family = family_of(settings, item)
     if not family:
         return engine_for(config, settings).verdict(_question(config, settings, item))

@@ -33,7 +33,7 @@ from pytest_riskguard.run_context import record
 from pytest_riskguard.sources import LiveRun, Question, RunFile, ScoreFile, Source, Stored
 
 Candidate = RunFile | ScoreFile | LiveRun | TopicScores | Mapping[str, float]
-#: A baseline: the name of a stored one, or something that could be a candidate.
+#: A baseline: the name of a stored one, or anything that could be a candidate.
 Named = str | Candidate
 
 
@@ -49,14 +49,12 @@ class Riskguard:
 
     def _nearest(self, request: pytest.FixtureRequest) -> Path:
         root = request.config.rootpath
-        found = find_config(Path(request.path).parent, stop=root)
-        if found is None:
-            found = next(iter(mode_of(request.config).files), None)
-        if found is None:
+        path = find_config(Path(request.path).parent, stop=root) or next(iter(mode_of(request.config).files), None)
+        if path is None:
             raise UsageError(
                 f"no {CONFIG_NAME} beside {request.path} or above it up to {root}; `riskguard init` writes one"
             )
-        return found
+        return path
 
     def run(self, path: str | os.PathLike[str], *, name: str | None = None) -> RunFile:
         """A candidate's run file; a relative path starts at riskguard.yaml's folder."""
@@ -194,9 +192,9 @@ class Riskguard:
         try:
             tested = _source(candidate, "candidate")
             against: list[Source] = []
-            for place, one in enumerate(given, 1):  # a comprehension would be a frame of its own in a traceback
+            for place, system in enumerate(given, 1):  # a comprehension would add a frame to the traceback
                 what = "baseline" if len(given) == 1 else f"baseline {place}"
-                against.append(Stored(one) if isinstance(one, str) else _source(one, what))
+                against.append(Stored(system) if isinstance(system, str) else _source(system, what))
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
         question = Question(
@@ -219,7 +217,7 @@ class Riskguard:
 
 
 def _gate(name: str, kind: str, options: Mapping[str, Any]) -> Gate:
-    """The question that a test asks; a mistake in it is shown without frames of the plugin."""
+    """The gate that a test asks for; mistakes are shown without frames of the plugin."""
     __tracebackhide__ = True
     try:
         return gate_of(name, kind, **options)
@@ -233,7 +231,7 @@ def _source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicSc
     Raises
     ------
     TypeError
-        Something else; a path is told how to become a run.
+        Anything else; for a path the message says how to make it a run.
     DataError
         A mapping that holds no scores.
     """
@@ -256,19 +254,19 @@ def _source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicSc
 
 
 def _baselines(value: Any, *, pool: bool) -> list[Any]:
-    """The baselines that a test hands over: one, or for a pool a list of one at least.
+    """The baselines that a test gives: one, or at least one in a list for a pool.
 
     Raises
     ------
     TypeError
-        A list where one is asked for, or none of a pool.
+        A list where one baseline is expected, or an empty list.
     """
     __tracebackhide__ = True
     several = isinstance(value, list | tuple)
     if several and not pool:
-        raise TypeError("baseline: expected one baseline, found a list; a pool is for georisk_not_worse")
+        raise TypeError("baseline: expected one baseline, found a list; only georisk_not_worse takes several")
     if several and not value:
-        raise TypeError("baselines: expected one at least, found an empty list")
+        raise TypeError("baselines: expected at least one, found an empty list")
     return list(value) if several else [value]
 
 
@@ -278,7 +276,7 @@ def _path(value: object) -> str:
     Raises
     ------
     TypeError
-        It is none.
+        Not a path.
     """
     __tracebackhide__ = True
     if isinstance(value, str | os.PathLike) and isinstance(text := os.fspath(value), str):

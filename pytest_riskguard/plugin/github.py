@@ -1,4 +1,4 @@
-"""What a run says to GitHub Actions when it ends: annotations, and the summary of the step."""
+"""Output for GitHub Actions at the end of a run: annotations and the step summary."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Test:
 
 
 class Github:
-    """Registered where verdicts gather, beside the session whose verdicts it tells of."""
+    """Registered in the process that gathers the verdicts, beside its session."""
 
     def __init__(self, session: RiskguardSession) -> None:
         self._session, self._tests = session, dict[str, _Test]()
@@ -44,7 +44,7 @@ class Github:
 
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write the summary of the step, and the annotations at the head of lines of their own."""
+        """Write the step summary, and each annotation on a line of its own."""
         verdicts, summary = self._session.verdicts, github.summary_of()
         of_verdicts, of_others = self._annotations()
         of_others += [github.Annotation("riskguard", [problem]) for problem in self._session.problems]
@@ -59,15 +59,15 @@ class Github:
                 terminalreporter.line(command)
 
     def _annotations(self) -> tuple[list[github.Annotation], list[github.Annotation]]:
-        """Of verdicts that failed their test, and of gates that could not even be judged."""
-        found, others, told = [], [], set()
+        """For verdicts that failed their test, and for gates that could not be judged."""
+        of_verdicts, of_others, annotated = [], [], set()
         for nodeid, verdict in self._session.relay.by_test():
             test = self._tests.get(nodeid)
             if test is not None and test.failed and not verdict.passed:
-                told.add(nodeid)
-                found.append(github.annotation(verdict, file=github.place(test.path), line=test.line))
+                annotated.add(nodeid)
+                of_verdicts.append(github.annotation(verdict, file=github.place(test.path), line=test.line))
         for nodeid, test in self._tests.items():
-            if test.failed and nodeid not in told and self._session.is_of_gate_file(nodeid):
+            if test.failed and nodeid not in annotated and self._session.is_of_gate_file(nodeid):
                 message = test.message.partition("\n")[0]
-                others.append(github.Annotation("riskguard", [message], github.place(test.path), test.line))
-        return found, others
+                of_others.append(github.Annotation("riskguard", [message], github.place(test.path), test.line))
+        return of_verdicts, of_others

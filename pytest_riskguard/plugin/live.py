@@ -1,4 +1,4 @@
-"""Live systems as candidates: imported, asked for every judged topic, and named where they fail."""
+"""Live systems as candidates: imported and asked for every judged topic; failures are reported."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from pytest_riskguard.plugin.progress import shown_progress
 from pytest_riskguard.plugin.user_errors import blamed, ending
 from pytest_riskguard.sources import LiveRun
 
-#: How code under test may end, but not the gate: pytest.skip() in a search would leave it unjudged and green.
+#: Exceptions of the code under test that fail the gate: pytest.skip() must not leave it unjudged and green.
 _ENDINGS = (Exception, SystemExit, pytest.skip.Exception, pytest.fail.Exception)
-#: Failed queries that a message names; others are counted.
-_MOST = 5
-_LONGEST_QUERY = 80
+#: How many failed queries a message names; the others are counted.
+MAX_NAMED = 5
+MAX_QUERY = 80
 
 
 def live_run(
@@ -61,7 +61,7 @@ def _live_run(
     refused: list[DataError] = []
 
     def rankings() -> Rankings:
-        if refused:  # a system that failed is not asked again for the next measure
+        if refused:  # a failed system is not asked again for the next measure
             raise refused[0]
         try:
             return _retrieved(config, engine, load(), asking)
@@ -100,16 +100,16 @@ def _failure(failed: tuple[FailedQuery, ...], asked: int) -> DataError:
     if len(failed) == 1:
         said, problem = (f"the search for topic {text}" for text in _named(failed[0]))
     else:
-        first = [_named(each) for each in failed[:_MOST]]
-        rest = f"; and {len(failed) - _MOST} more" if len(failed) > _MOST else ""
+        first = [_named(query) for query in failed[:MAX_NAMED]]
+        rest = f"; and {len(failed) - MAX_NAMED} more" if len(failed) > MAX_NAMED else ""
         start = f"the search failed for {len(failed)} of {asked} topics: "
         said, problem = (start + "; ".join(texts) + rest for texts in zip(*first, strict=True))
     return DataError(said, reason="bad_run", problem=problem)
 
 
 def _named(failed: FailedQuery) -> tuple[str, str]:
-    """A topic, its query and how it failed, with the whole path of the line to blame, and with the file's name."""
-    query = failed.query if len(failed.query) <= _LONGEST_QUERY else f"{failed.query[:_LONGEST_QUERY]}..."
+    """A topic, its query and how it failed, once with the full path of the faulty line, once with the file name."""
+    query = failed.query if len(failed.query) <= MAX_QUERY else f"{failed.query[:MAX_QUERY]}..."
     start = f"{failed.topic!r} ({query!r}) "
     if isinstance(failed.error, NoPairError):
         return (f"{start}{failed.error}",) * 2
@@ -121,7 +121,7 @@ def _named(failed: FailedQuery) -> tuple[str, str]:
 def _imported(target: str) -> Search:
     module, _, function = target.partition(":")
     try:
-        found: Any = getattr(importlib.import_module(module), function)
+        loaded: Any = getattr(importlib.import_module(module), function)
     except pytest.exit.Exception:
         raise
     except _ENDINGS as error:
@@ -131,7 +131,7 @@ def _imported(target: str) -> Search:
                 "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
             )
         raise blamed(f"cannot import {target!r}: ", error, advice, reason="missing_input") from None
-    if not callable(found):
+    if not callable(loaded):
         raise UsageError(f"{target!r} is not a function")
-    search: Search = found
+    search: Search = loaded
     return search

@@ -1,4 +1,4 @@
-"""What can be asked of the plugin, and what was asked."""
+"""Options and settings of the plugin, and what a run asks for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ def add_options(parser: pytest.Parser) -> None:
         help="judge gates: riskguard.yaml and the riskguard fixture",
     )
     group.addoption(
-        "--no-riskguard", dest="riskguard", action="store_false", help="do not, whatever the ini file says"
+        "--no-riskguard",
+        dest="riskguard",
+        action="store_false",
+        help="do not judge gates, whatever the ini file says",
     )
     group.addoption("--riskguard-no-yaml", action="store_true", help="do not collect the gates of riskguard.yaml")
     group.addoption(
@@ -46,7 +49,7 @@ def add_options(parser: pytest.Parser) -> None:
     group.addoption(
         "--riskguard-no-github",
         action="store_true",
-        help="in GitHub Actions: no annotations, nothing in the summary of the step",
+        help="in GitHub Actions: no annotations and no step summary",
     )
     parser.addini("riskguard", type="bool", default=False, help="judge gates without --riskguard")
     parser.addini(
@@ -59,7 +62,7 @@ def add_options(parser: pytest.Parser) -> None:
         "riskguard_github",
         type="bool",
         default=True,
-        help="in GitHub Actions: annotations, and the verdicts in the summary of the step",
+        help="in GitHub Actions: annotations, and the verdicts in the step summary",
     )
     parser.addini(
         "riskguard_junit", type="bool", default=True, help="with --junitxml: verdicts as properties of the tests"
@@ -105,7 +108,7 @@ def mode_of(config: pytest.Config) -> Mode:
 
 
 def _check_reports(paths: list[str], *, charts: bool) -> None:
-    """See before any test runs that each report can be made."""
+    """Check before any test runs that each report can be written."""
     if not (paths or charts):
         return
     from pytest_riskguard.errors import UsageError
@@ -113,7 +116,7 @@ def _check_reports(paths: list[str], *, charts: bool) -> None:
 
     if charts:
         if not any(Path(path).suffix.lower() in MARKDOWN.suffixes for path in paths):
-            raise pytest.UsageError("--riskguard-charts: they are of a Markdown report, give --riskguard-report=X.md")
+            raise pytest.UsageError("--riskguard-charts needs a Markdown report; add --riskguard-report=X.md")
         try:
             check_charts()
         except UsageError as error:
@@ -126,7 +129,7 @@ def _check_reports(paths: list[str], *, charts: bool) -> None:
 
 
 def tells_github(config: pytest.Config) -> bool:
-    """Whether verdicts are shown by GitHub Actions, should this run there."""
+    """Whether to write annotations and a summary if GitHub Actions runs this."""
     return bool(config.getini("riskguard_github")) and not config.getoption("riskguard_no_github")
 
 
@@ -179,7 +182,7 @@ def _normal(path: Path) -> Path:
 
 
 def _has_gates(path: Path) -> bool:
-    """Whether a file speaks of gates at all; one for the fixture alone need not, and to parse it would be dear."""
+    """Whether a file mentions gates; one for the fixture alone may have none. Parsing here would be slow."""
     try:
         return b"gates" in path.read_bytes()
     except OSError:
@@ -187,7 +190,7 @@ def _has_gates(path: Path) -> bool:
 
 
 def selected(config: pytest.Config) -> bool:
-    """Whether the user asked for a part of the tests only, which may rightly hold no gate."""
+    """Whether the user selected some of the tests, which may contain no gate."""
     options = ("keyword", "markexpr", "lf", "deselect", "stepwise", "ignore", "ignore_glob")
     return any(config.getoption(name, default=None) for name in options) or node_ids_given(config)
 

@@ -1,6 +1,6 @@
-"""How far a retrieval is, in the line in which pytest is writing, where a person sits before a terminal.
+"""Progress of a retrieval, shown on pytest's current line if a person watches a terminal.
 
-rich can draw such a line too, but takes over the streams for it, which pytest has taken already.
+rich can draw such a line too, but needs the streams that pytest has already replaced.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TextIO
 
 import pytest
 
-#: What says that nobody is watching; pytest looks at the same two.
+#: Environment variables of CI systems, as pytest knows them.
 _CI = ("CI", "BUILD_NUMBER")
-#: Ways of capturing that keep what the search prints off the terminal.
+#: Capture methods that keep output of the search off the terminal.
 _CAPTURES = ("fd", "sys")
 #: Seconds between two changes of the line.
 _EVERY = 0.1
@@ -23,14 +23,14 @@ _EVERY = 0.1
 
 @contextmanager
 def shown_progress(config: pytest.Config) -> Iterator[Callable[[int, int], None] | None]:
-    """Something to tell how many of how many topics are done, or None where it would be of no use.
+    """A function to call with the number of topics done and their total, or None where nobody would see it.
 
-    That is off a terminal, in CI, with ``-q``, in the workers of xdist, and with ``-s``, where the search may print
+    That is without a terminal, in CI, with ``-q``, in workers of xdist, and with ``-s``, where the search may print
     into the same line.
     """
     capture = config.pluginmanager.get_plugin("capturemanager")
     writer = config.get_terminal_writer()
-    # Not its write(): that adds up what it wrote to know the column, and what is erased again would count.
+    # Not writer.write(), which would count erased characters when it computes the column.
     file: TextIO | None = getattr(writer, "_file", None)
     if capture is None or file is None or not _watched(config):
         yield None
@@ -44,16 +44,16 @@ def shown_progress(config: pytest.Config) -> Iterator[Callable[[int, int], None]
 
 
 def _watched(config: pytest.Config) -> bool:
-    """Whether a person looks at what the terminal reporter of this process writes."""
+    """Whether a person is likely to see what the terminal reporter of this process writes."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
-    # The reporter's word for it: while pytest captures, the stream itself is a file.
+    # The stream itself is a file while pytest captures, so ask the reporter.
     if not getattr(reporter, "isatty", False) or hasattr(config, "workerinput") or config.get_verbosity() < 0:
         return False
     return config.getoption("capture", "no") in _CAPTURES and not any(os.environ.get(name) for name in _CI)
 
 
 class Line:
-    """Text behind the cursor that is written over and in the end erased, so that what stood before it stays.
+    """Text after the cursor that is overwritten and finally erased, so that the rest of the line stays.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class Line:
         self._shown, self._next = "", float("-inf")
 
     def show(self, done: int, total: int) -> None:
-        """Say how far it is; not more often than a person can read."""
+        """Show progress, not more often than a person can read."""
         if (now := self._clock()) < self._next:
             return
         self._next = now + _EVERY

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
 
-#: Options with which pytest only shows something: that no gate was judged is then no fault.
+#: Options with which pytest runs no tests: that no gate was judged is then not an error.
 _ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
-#: Ends of a run that ran its tests; the others (interrupted, usage, internal) have reasons of their own.
+#: Exit codes of runs that ran their tests; the others (interrupted, usage, internal) have other causes.
 _RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 _JUNIT_COUNT = pytest.StashKey[int]()
 
@@ -41,7 +41,7 @@ class RiskguardSession:
         if not self._collects_files:
             return
         given = [(config.invocation_params.dir / argument).resolve() for argument in config.args]
-        for path in self.mode.files:  # those that are named are arguments already
+        for path in self.mode.files:  # those named on the command line are arguments already
             resolved = path.resolve()
             if not any(resolved == other or other in resolved.parents for other in given):
                 config.args.append(str(path))
@@ -64,7 +64,7 @@ class RiskguardSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Collect the gate files that lie where pytest does not look (``norecursedirs``: hidden folders, say)."""
+        """Collect gate files where pytest does not look (``norecursedirs``, such as hidden folders)."""
         if not self._collects_files:
             return
         for path in self.mode.files:
@@ -86,7 +86,7 @@ class RiskguardSession:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Send what was heard along with the test's report, which xdist carries to the controller."""
+        """Attach the new verdicts to the test's report, which xdist carries to the controller."""
         if self.relay.waiting and self.config.getini("riskguard_junit"):
             _add_junit_properties(item, self.relay.waiting)
         report = yield
@@ -106,12 +106,12 @@ class RiskguardSession:
 
     @property
     def verdicts(self) -> list[Verdict]:
-        """All verdicts so far, in an order that no worker decides."""
+        """All verdicts so far, in an order that does not depend on workers."""
         return self.relay.verdicts()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Write the reports, and turn a run red that judged nothing or too little."""
+        """Write the reports, and fail a run that judged too few gates."""
         config = session.config
         if self.is_worker or any(config.getoption(name, default=None) for name in _ONLY_SHOWING):
             return
@@ -148,7 +148,7 @@ class RiskguardSession:
 
 
 def _add_junit_properties(item: pytest.Item, verdicts: Sequence[Verdict]) -> None:
-    """Add the properties of verdicts that a test was given since this was last called."""
+    """Add the properties of the verdicts that a test was given since the last call."""
     from pytest_riskguard.reports.junit import properties
 
     for verdict in verdicts:

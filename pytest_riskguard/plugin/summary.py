@@ -14,7 +14,7 @@ from pytest_riskguard.text import clean
 
 
 def write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Verdict]], problems: list[str]) -> None:
-    """Write the section; with ``-q`` only what did not pass. The run's own problems are always said."""
+    """Write the section; with ``-q`` only what did not pass. Problems of the run are always shown."""
     quiet = reporter.config.get_verbosity() < 0
     shown = [(test, verdict) for test, verdict in judged if not (quiet and verdict.passed)]
     if reporter.config.getoption("no_summary"):

@@ -18,23 +18,23 @@ _LIBRARIES = tuple(
 )
 
 
-#: How much is shown of what an error says; some hold the page that a server answered with.
-_LONGEST = 300
-#: Whose frames called the code under test: nobody's mistake.
-_OURS = Path(__file__).parents[1]
+#: How much of an error message is shown; some contain a whole page of a server.
+MAX_MESSAGE = 300
+#: This package, whose frames called the code under test.
+_PACKAGE = Path(__file__).parents[1]
 
 
 def blamed(said: str, error: BaseException, advice: str = "", *, reason: str) -> DataError:
-    """What other people's code did, with the place, as a reason why nothing can be compared.
+    """An error in the code under test, with its place, as the reason why nothing can be compared.
 
     Parameters
     ----------
     said : str
         Which code, and when.
     error : BaseException
-        How it ended; ``pytest.skip()`` is said as such.
+        How it ended; a call of ``pytest.skip()`` is named.
     advice : str
-        Put behind it.
+        Added at the end.
     reason : str
         As the report names it.
     """
@@ -43,7 +43,7 @@ def blamed(said: str, error: BaseException, advice: str = "", *, reason: str) ->
 
 
 def ending(error: BaseException) -> tuple[str, str]:
-    """How code ended and at which line, once with the whole path of its file and once with the file's name."""
+    """How code failed and at which line, once with the full path of its file and once with the file name."""
     how = _how(error)
     path, line = place(error)
     return (how, how) if path is None else (f"{how} ({path}:{line})", f"{how} ({path.name}:{line})")
@@ -52,9 +52,9 @@ def ending(error: BaseException) -> tuple[str, str]:
 def _how(error: BaseException) -> str:
     try:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
-    except Exception as second:  # other people's code may do anything here, too
+    except Exception as second:  # an exception of the code under test may have a broken __str__
         text = f"(its __str__ raised {type(second).__name__})"
-    text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    text = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}..."
     for call in ("skip", "xfail", "fail"):
         if isinstance(error, getattr(pytest, call).Exception):
             return f"it called pytest.{call} ({text})"
@@ -63,21 +63,21 @@ def _how(error: BaseException) -> str:
 
 
 def place(error: BaseException) -> tuple[Path | None, int | None]:
-    """File and line that an error is to be mended in.
+    """File and line where an error must be fixed.
 
-    Of a syntax error, the line that is wrong; else the innermost frame that belongs to no installed library.
+    For a syntax error, the wrong line; else the innermost frame outside installed libraries.
     """
     if isinstance(error, SyntaxError) and error.filename is not None:
         return Path(error.filename), error.lineno
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    theirs = [
+    outside = [
         (Path(file), line)
         for file, line in frames
-        if not Path(file).is_relative_to(_OURS)
+        if not Path(file).is_relative_to(_PACKAGE)
         and not file.startswith("<")
         and not any(Path(file).is_relative_to(root) for root in _LIBRARIES)
     ]
-    return theirs[-1] if theirs else (None, None)
+    return outside[-1] if outside else (None, None)
 
 
 def from_here(message: str, config: pytest.Config) -> str:
@@ -91,7 +91,7 @@ def from_here(message: str, config: pytest.Config) -> str:
 
 
 def whose(message: str, settings: Config, candidate: Candidate | None) -> str:
-    """A message that begins with a file, and which setting names that file."""
+    """A message that begins with a file name, followed by the setting that names this file."""
     named: dict[Path, tuple[str, int]] = {settings.collection.qrels: ("qrels", settings.collection.line)}
     if settings.collection.topics is not None:
         named[settings.collection.topics] = ("topics", settings.collection.line)

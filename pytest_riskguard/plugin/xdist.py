@@ -1,4 +1,4 @@
-"""Verdicts on their way: heard where they are given, carried by the test's report, gathered by the controller."""
+"""Verdicts on their way from the test to the controller of xdist: attached to the test's report."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ class Relay:
         self._by_test: dict[str, list[dict[str, Any]]] = {}
 
     def heard(self, verdict: Verdict) -> None:
-        """Take a verdict in, in the process that gave it."""
+        """Keep a verdict for the next report, in the process that judged."""
         self._heard.append(verdict)
 
     @property
     def waiting(self) -> tuple[Verdict, ...]:
-        """What was heard since the last report."""
+        """Verdicts since the last report."""
         return tuple(self._heard)
 
     def attach(self, report: pytest.TestReport) -> None:
-        """Put what was heard since the last report on this one."""
+        """Attach the verdicts since the last report to this one."""
         setattr(report, CARRIED, json.dumps([verdict.to_dict() for verdict in self._heard]))
         self._heard = []
 
     def receive(self, report: pytest.TestReport) -> None:
-        """Gather what a report carries."""
+        """Collect the verdicts that a report carries."""
         carried = json.loads(getattr(report, CARRIED, "[]"))
         if report.when == "setup":
             self._by_test.pop(report.nodeid, None)

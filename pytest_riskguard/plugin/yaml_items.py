@@ -31,13 +31,13 @@ class RiskguardFile(pytest.File):
             return
         for gate in self.settings.gates:
             for item in items_of(gate):
-                # Parsed from text, the id equals what --lf reads back from its cache ("[AP-5]" is a part of its own).
+                # The id as text equals what --lf reads from its cache, where "[AP-5]" is a part of its own.
                 nodeid = f"{self.nodeid}::{item.id}"
                 yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, item=item, settings=self.settings)
 
 
 class _Reported(pytest.Item):
-    """An item whose failures of our own making are a message at a line of the YAML file, without a traceback."""
+    """An item whose failures are messages at a line of the YAML file, without a traceback."""
 
     line: int
 
@@ -50,22 +50,22 @@ class _Reported(pytest.Item):
         shown = excinfo.getrepr(style="value")
         if shown.reprcrash is not None:
             shown.reprcrash.path, shown.reprcrash.lineno = os.fspath(self.path), self.line
-            # The module in front of the exception's name would push the message off the line of the short summary.
+            # Without the exception's module the message fits on the line of the short summary.
             shown.reprcrash.message = f"{type(excinfo.value).__name__}: {_short(excinfo.value)}"
         return shown
 
 
 def _short(error: BaseException) -> str:
-    """What an error says in one line, without the folder that pytest names already.
+    """An error in one line, without the folder, which pytest prints anyway.
 
-    The short test summary shows it; in CI and with -vv pytest would repeat every line of a longer one there.
+    The short test summary shows it; in CI and with -vv pytest would repeat every line of a longer message.
     """
     text = f"line {error.line}: {error.problem}" if isinstance(error, ConfigError) else str(error)
     return text.partition("\n")[0]
 
 
 class BrokenConfiguration(_Reported):
-    """Stands for the gates of a file that cannot be read."""
+    """Takes the place of the gates of a file that cannot be read."""
 
     def __init__(self, *, error: ConfigError, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -84,7 +84,7 @@ class GateTest(_Reported):
         self.item, self.settings, self.line = item, settings, item.line
 
     def runtest(self) -> None:
-        """Judge, and fail unless the verdict lets the build go on."""
+        """Judge, and fail unless the verdict passes."""
         from pytest_riskguard.assertions import command
         from pytest_riskguard.plugin.engines import engine_for, verdict_on
         from pytest_riskguard.plugin.user_errors import from_here, whose

@@ -299,7 +299,7 @@ def test_what_passes_is_no_error_on_github(command, monkeypatch):
 def test_charts_are_of_a_markdown_report(command):
     ended = command(f"{COMPARE.format('good')} --charts")
     assert ended.status == 2
-    assert "--charts: they are of a Markdown report, give --markdown" in ended.err
+    assert "--charts needs --markdown" in ended.err
 
 
 def test_charts_are_written_beside_it(command):

@@ -22,7 +22,11 @@ def verdicts(ended):
         ("good.run --baseline prod --baseline loss.run", 0, "PASS GeoRisk not worse: GeoRisk(alpha=1) against prod"),
         ("good.run --baseline prod --baseline nowhere.run", 3, "INCOMPARABLE (missing_input)"),
         ("good.run --baseline prod --reference bm25", 2, "'bm25' is no baseline of this gate; expected prod, any or"),
-        ("good.run --baseline-mean prod,loss.run", 2, "a pool is of systems, give them with --baseline"),
+        (
+            "good.run --baseline-mean prod,loss.run",
+            2,
+            "a pool takes no computed baselines; give its systems with --baseline",
+        ),
         ("good.run --baseline prod --weighted", 2, "weighted has no meaning for georisk_not_worse"),
     ],
 )
@@ -68,7 +72,10 @@ def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
     ("options", "said"),
     [
         ("", "no baseline: give --baseline, or --baseline-mean with several"),
-        ("--baseline prod --candidate-inside", "there is no --baseline-mean, -median or -max for it to be in"),
+        (
+            "--baseline prod --candidate-inside",
+            "--candidate-inside needs --baseline-mean, --baseline-median or --baseline-max",
+        ),
         ("--baseline-mean prod,", "expected names or paths with commas between them"),
         ("--baseline-mean prod,prod", "names a system twice"),
         ("--baseline-mean loss.run,old/loss.run", "--baseline-mean: loss given twice; NAME=RUN names one"),

@@ -115,7 +115,7 @@ def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(lo
     [
         ("slice: intend", "slice of gate 'g': there is no tag 'intend'; did you mean 'intent'?"),
         ("slice: intent=codes", "slice of gate 'g': no judged topic has intent=codes; did you mean 'intent=code'?"),
-        ("slice: [kind, kind=odd]", "slice of gate 'g': kind=odd asks about kind=odd, which kind does already"),
+        ("slice: [kind, kind=odd]", "slice of gate 'g': kind=odd repeats kind=odd, which kind declares"),
         (
             "slice: intent, smallest_slice: 40",
             "slice of gate 'g': no value of 'intent' has 40 judged topics (largest: code 30, how to 12, how_to 12, "
@@ -147,7 +147,7 @@ def test_the_mistakes_of_all_gates_are_told_at_once(errors):
 def test_files_that_cannot_tell_are_named(errors, folder):
     head = HEAD.replace(", topics: topics.tsv", "")
     ((line, said),) = errors(f"{GATE}, slice: intent", head=head)
-    assert (line, said.startswith("slice: there is no topics file whose columns")) == (5, True)
+    assert (line, said.startswith("slice: it needs a topics file with a column for each tag")) == (5, True)
     with (folder / "topics.tsv").open("a") as file:
         file.write("t000\tagain\tcode\todd\n")
     ((line, said),) = errors(f"{GATE}, slice: intent")

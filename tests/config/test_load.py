@@ -225,7 +225,7 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: a, baselines: [a, b]",
-            "baselines of gate 'g': there is a baseline too; write one of the two",
+            "baselines of gate 'g': `baseline` is given, too; keep one of the two",
         ),
         (
             "name: g, kind: not_significantly_risky, baselines: [a, a]",
@@ -245,11 +245,11 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: georisk_not_worse, baseline: {mean: [a, b]}",
-            "baseline of gate 'g': a pool is of stored baselines, `baselines: [NAME, NAME]`",
+            "baseline of gate 'g': a pool consists of stored baselines: `baselines: [NAME, NAME]`",
         ),
         (
             "name: g, kind: georisk_not_worse, baselines: [a, b], reference: c",
-            "reference of gate 'g': 'c' is none of its baselines; expected a, b, any, median",
+            "reference of gate 'g': 'c' is not one of its baselines; expected a, b, any, median",
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: a, reference: a",
@@ -390,7 +390,7 @@ def test_a_gate_is_not_named_what_a_node_id_cannot_hold(errors, name):
 
 def test_two_gates_of_one_name_are_refused_at_the_second(errors):
     text = f"{HEAD}gates:\n  - {{{GATE}}}\n  - kind: not_significantly_risky\n    baseline: p\n    name: no-risk\n"
-    assert errors(text) == [(8, "a gate named 'no-risk' begins on line 5 already; names are unique")]
+    assert errors(text) == [(8, "a gate named 'no-risk' begins on line 5 already; names must be unique")]
 
 
 @pytest.mark.parametrize(
@@ -693,7 +693,11 @@ def test_the_kinds_of_computed_baselines_are_those_of_the_kernel():
             "family.gates: gate 'c' is no_topic_collapse, a correction is for not_significantly_risky and "
             "georisk_not_worse only",
         ),
-        ("holm", f"{OTHER}, level: 0.9", "family: its gates must have one level, found no-risk 0.95, other 0.9"),
+        (
+            "holm",
+            f"{OTHER}, level: 0.9",
+            "family: all its gates must have the same level, found no-risk 0.95, other 0.9",
+        ),
         ("{correction: holm, gate: [other]}", OTHER, "unknown key 'gate' in 'family'; did you mean 'gates'?"),
     ],
 )

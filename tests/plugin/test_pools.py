@@ -149,7 +149,7 @@ def test_the_fixture_takes_a_list_of_baselines(pytester, project):
             print(caught.value)
 
         def test_a_list_for_another_kind(riskguard):
-            with pytest.raises(TypeError, match="expected one baseline, found a list; a pool is for"):
+            with pytest.raises(TypeError, match="expected one baseline, found a list; only georisk_not_worse"):
                 riskguard.check("not_inferior", riskguard.run("candidate.run"), ["prod"])
         """
     )
@@ -158,6 +158,6 @@ def test_the_fixture_takes_a_list_of_baselines(pytester, project):
     result.stdout.fnmatch_lines(
         [
             "*GeoRisk significantly worse: GeoRisk(alpha=5) against better*",
-            "*baselines: expected one at least, found an empty list*",
+            "*baselines: expected at least one, found an empty list*",
         ]
     )

@@ -81,7 +81,7 @@ def test_charts_are_written_beside_markdown(pytester, project):
     project("loss")
     refused = pytester.runpytest("--riskguard", "--riskguard-charts")
     assert refused.ret == pytest.ExitCode.USAGE_ERROR
-    refused.stderr.fnmatch_lines(["*--riskguard-charts: they are of a Markdown report*"])
+    refused.stderr.fnmatch_lines(["*--riskguard-charts needs a Markdown report*"])
     pytester.runpytest("--riskguard", "--riskguard-report=r.md", "--riskguard-charts")
     assert sorted(path.name for path in pytester.path.glob("*.svg")) == ["r.no-risk-1.svg", "r.no-risk-2.svg"]
 
