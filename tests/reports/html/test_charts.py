@@ -18,7 +18,7 @@ from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts import Chart, charts
 from pytest_riskguard.reports.html.charts.svg import svg
-from pytest_riskguard.reports.html.charts.topics import BINS, NAMED, SINGLE
+from pytest_riskguard.reports.html.charts.topic_charts import BINS, MAX_BARS, MAX_NAMED_BARS
 from pytest_riskguard.reports.markdown.page import render as markdown
 from pytest_riskguard.reports.sections import slices
 from pytest_riskguard.run_context import Screen
@@ -67,7 +67,7 @@ def test_figure_2_of_sigir_2014(shared: Path, run: str, front: list[str], flagge
     assert {row["topic"] for row in bars[:4]} | {"172"} >= {"166", "175", "191"}
     assert {"166", "172", "175", "191"} <= {row["topic"] for row in bars[:5]}
     assert bars[0]["topic"] == "166"
-    lost = {row["topic"] for row in bars if row["flagged"] and row["standing"] < 0}
+    lost = {row["topic"] for row in bars if row["flagged"] and row["standardised"] < 0}
     if alpha == 0:
         assert lost == flagged
     else:
@@ -84,7 +84,7 @@ def test_bars_are_the_verdicts_figures():
     verdict = pair(50)
     rows = [row for row in drawn(by_key(verdict)["topics"]) if "topic" in row]
     columns = verdict.exhibits.topics
-    assert {row["topic"]: row["standing"] for row in rows} == dict(
+    assert {row["topic"]: row["standardised"] for row in rows} == dict(
         zip(columns.topics, columns.standardised, strict=True)
     )
     flagged = {row.topic for row in (*verdict.responsible_topics, *verdict.flagged_wins) if row.flagged}
@@ -92,7 +92,7 @@ def test_bars_are_the_verdicts_figures():
 
 
 def test_many_topics_are_counted_in_bins():
-    verdict = pair(SINGLE + 100)
+    verdict = pair(MAX_BARS + 100)
     chart = by_key(verdict)["topics"]
     assert not [row for row in drawn(chart) if "topic" in row], "no topic is drawn by itself"
     bins = [row for row in drawn(chart) if "count" in row]
@@ -105,11 +105,11 @@ def test_many_topics_are_counted_in_bins():
 
 
 def test_bars_of_bins_stand_on_the_axis_or_on_one_another():
-    bins = [row for row in drawn(by_key(pair(SINGLE + 100))["topics"]) if "count" in row]
+    bins = [row for row in drawn(by_key(pair(MAX_BARS + 100))["topics"]) if "count" in row]
     assert all(row["top"] - row["bottom"] == row["count"] for row in bins)
     tops = {(row["low"], row["top"]) for row in bins}
     assert all(row["bottom"] == 0 or (row["low"], row["bottom"]) in tops for row in bins)
-    root = picture(by_key(pair(SINGLE + 100))["topics"])
+    root = picture(by_key(pair(MAX_BARS + 100))["topics"])
     scales = set()
     for mark in root.iter():
         if mark.get("class") == "m":
@@ -120,8 +120,8 @@ def test_bars_of_bins_stand_on_the_axis_or_on_one_another():
 
 
 def test_the_most_harmful_are_named_where_bars_are_not():
-    assert "harmful" not in by_key(pair(NAMED))
-    verdict = pair(NAMED + 10)
+    assert "harmful" not in by_key(pair(MAX_NAMED_BARS))
+    verdict = pair(MAX_NAMED_BARS + 10)
     named = [row["topic"] for row in drawn(by_key(verdict)["harmful"])]
     assert named == [row.topic for row in verdict.responsible_topics[: len(named)]]
 
@@ -143,7 +143,7 @@ def test_the_minus_convention_turns_every_figure_of_risk():
         for v in (plus, minus)
     )
     assert (turned_low, turned_high) == (-high, -low)
-    for key, field in (("urisk", "urisk"), ("trisk", "trisk"), ("topics", "standing")):
+    for key, field in (("urisk", "urisk"), ("trisk", "trisk"), ("topics", "standardised")):
         first, second = ([row[field] for row in drawn(by_key(v)[key]) if field in row] for v in (plus, minus))
         assert second == [-value for value in first], key
     assert "URisk-(alpha-hat=3)" in str(by_key(minus)["intervals"].spec)
@@ -153,7 +153,7 @@ def test_curves_over_alpha_are_those_of_the_verdict():
     verdict = pair(50)
     curve = verdict.exhibits.curve
     for key, values in (("urisk", curve.urisk), ("trisk", curve.trisk)):
-        rows = [row for row in drawn(by_key(verdict)[key]) if "label" in row and "urisk" in row]
+        rows = [row for row in drawn(by_key(verdict)[key]) if "label" in row and key in row]
         by_alpha = {row["alpha"]: row[key] for row in rows}
         assert by_alpha == dict(zip(curve.alphas, values, strict=True))
 
@@ -183,8 +183,8 @@ def test_points_are_topics_until_there_are_too_many():
     assert sorted((row["baseline"], row["candidate"]) for row in points) == sorted(
         zip(columns.baseline, columns.candidate, strict=True)
     )
-    many = [row for row in drawn(by_key(pair(SINGLE + 1))["scatter"]) if "count" in row]
-    assert sum(row["count"] for row in many) == SINGLE + 1
+    many = [row for row in drawn(by_key(pair(MAX_BARS + 1))["scatter"]) if "count" in row]
+    assert sum(row["count"] for row in many) == MAX_BARS + 1
     assert {row["change"] for row in many} == {"loss", "win", "same"}
 
 
@@ -226,7 +226,9 @@ def test_what_a_verdict_does_not_have_is_not_drawn():
     assert "topics" in by_key(lonely)
 
 
-@pytest.mark.parametrize("verdict", [pair(50), pair(70), pair(SINGLE + 5), pool()], ids=["50", "70", "many", "pool"])
+@pytest.mark.parametrize(
+    "verdict", [pair(50), pair(70), pair(MAX_BARS + 5), pool()], ids=["50", "70", "many", "pool"]
+)
 def test_specifications_are_valid_and_name_no_file(verdict: Verdict):
     for chart in charts(verdict):
         alt.Chart.from_dict(chart.spec, validate=True)
