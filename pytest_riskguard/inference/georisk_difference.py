@@ -24,7 +24,7 @@ from pytest_riskguard.inference.intervals import Interval, adjusted, bias_correc
 from pytest_riskguard.risk.checks import FloatArray, mean
 
 METHODS = ("student_t", "percentile", "bca")
-#: Levels are looked through in steps of this: 1 less such a step is a floating-point number.
+#: Levels are searched in steps of 1 over this: 1 minus such a step is a floating-point number.
 STEPS = 2**53
 
 

@@ -168,14 +168,26 @@ def pool_inference(
             n_differences=len(references) * len(alphas),
             n_tests=len(references),
         )
+    return _inference(pool, candidate, references, alphas, tradeoff=tradeoff, replicates=count)
+
+
+def _inference(
+    pool: Pool,
+    candidate: int,
+    references: Sequence[int | str],
+    alphas: tuple[float, ...],
+    *,
+    tradeoff: str,
+    replicates: int,
+) -> PoolInference:
     kernel = PoolKernel(pool, alphas=alphas, tradeoff=tradeoff)
     whole, means = kernel.replicates(np.ones((pool.n_topics, 1), dtype=np.uint8))
     left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff).transpose(2, 1, 0)
     same = ROUNDING_ERROR * float(np.max(whole))
-    drawn = np.empty((len(references), len(alphas), count))
+    drawn = np.empty((len(references), len(alphas), replicates))
     ranks = _Ranks(candidate, shape=whole.shape[:2], same=same)
     done = 0
-    for georisk, _ in georisk_replicates(pool, alphas=alphas, replicates=count, tradeoff=tradeoff):
+    for georisk, _ in georisk_replicates(pool, alphas=alphas, replicates=replicates, tradeoff=tradeoff):
         rows = georisk.shape[2]
         for place, reference in enumerate(references):
             drawn[place, :, done : done + rows] = _differences(georisk, candidate, reference, same)
@@ -184,20 +196,20 @@ def pool_inference(
     differences = []
     for place, reference in enumerate(references):
         estimates = _differences(whole, candidate, reference, same)[:, 0]
-        others = _differences(left_out, candidate, reference, same)
+        without_each = _differences(left_out, candidate, reference, same)
         for i, alpha in enumerate(alphas):
             estimate = float(estimates[i])
             law = DrawnLaw(drawn[place, i], centre=estimate, same=same)
-            differences.append(GeoRiskDifference(reference, alpha, estimate, others[i], law))
+            differences.append(GeoRiskDifference(reference, alpha, estimate, without_each[i], law))
     return PoolInference(
         candidate,
         alphas,
-        count,
+        replicates,
         means[:, 0],
         whole[:, :, 0],
         np.stack([_above(at_alpha, same)[:, 0] + 1 for at_alpha in whole]).astype(np.int64),
-        ranks.counts / count,
-        ranks.below / count,
+        ranks.counts / replicates,
+        ranks.below / replicates,
         tuple(differences),
     )
 

@@ -22,7 +22,7 @@ def holm(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
     """P-values adjusted by Holm's method: rejecting those up to a keeps the chance of any false rejection below a.
 
     The p-value of rank i among k, lowest first, becomes the largest of ``(k - j + 1) p_j`` over ranks j up to i, and
-    1 at the most. It holds whatever the dependence between tests.
+    at most 1. It holds for any dependence between tests.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ MAX_POINTS = 2**17
 ROUNDING = 1e-14
 #: A value of phi this small cannot be seen in any probability.
 NOTHING = 1e-20
-#: How many frequencies the inversion has; in between, at most so many angles are computed.
+#: How many frequencies the inversion has; between these bounds at most this many angles are computed.
 MIN_FREQUENCIES, MAX_FREQUENCIES, MAX_ANGLES = 48, 4096, 2**18
 #: The inversion is good enough when what it leaves out moves a probability by no more than this.
 GOOD_ENOUGH = 1e-5
@@ -125,7 +125,7 @@ def _convolved(sizes: FloatArray, observed: float, step: float) -> float:
     circle = np.cos(2 * math.pi / points * np.arange(points))
     phi = np.ones(points // 4 + 1)
     loud = np.arange(phi.size)
-    # largest sizes first: no cosine exceeds 1, so where phi has become nothing the others need not be looked at
+    # largest sizes first: no cosine exceeds 1, so where phi is already negligible the others are skipped
     for index, times in zip(indices[::-1], held[::-1], strict=True):
         cosines = circle[loud * int(index) & (points - 1)]
         phi[loud] *= cosines if times == 1 else cosines**times
@@ -148,7 +148,7 @@ def _inverted(sizes: FloatArray, shifts: FloatArray, observed: float) -> float |
     """
     norm = math.sqrt(math.fsum(sizes**2))
     phi = _product_of_cosines(sizes / norm)
-    # what is left out is as large as the last frequencies in hand, or as phi is over all frequencies where it is more
+    # what is left out is as large as at the last frequencies computed, or as over all frequencies if that is more
     # (the mean of a squared cosine is 1/2); neighbours agree, signs further apart are as good as random
     square = max(float(np.mean(phi[phi.size // 2 :] ** 2)), 0.5**sizes.size)
     error = 16 * math.sqrt(square / phi.size) / math.pi

@@ -190,7 +190,7 @@ def _expectation(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     not.
     """
     of_systems, of_topics = _sums(scores), _sums(scores.T)  # S_i and T_j of the paper's Table 2
-    total = math.fsum(scores.ravel().tolist()) or 1.0  # nothing at all is 0 over whatever
+    total = math.fsum(scores.ravel().tolist()) or 1.0  # 0 over anything is 0
     expected = np.outer(of_systems, of_topics / total)
     return expected, np.outer(np.sqrt(of_systems), np.sqrt(of_topics) / math.sqrt(total))
 

@@ -17,7 +17,7 @@ SMOOTH_ALPHA = 1.0
 
 
 def tradeoff(differences: npt.ArrayLike, *, kind: str = "linear", alpha: float) -> FloatArray:
-    """Trade-off scores of the kind asked for: ``linear`` with its loss weight, or ``smooth``.
+    """Trade-off scores of either kind: ``linear`` with its loss weight, or ``smooth``.
 
     Parameters
     ----------

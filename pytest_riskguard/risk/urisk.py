@@ -19,7 +19,7 @@ from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: A win or a loss is more than this. Measures such as ERR give differences of 1e-8 to documents deep in a ranking,
-#: which no tool prints and nobody would call a loss.
+#: too small to print and to call a loss.
 COUNTED = 1e-6
 
 

@@ -1,1 +1,1 @@
-"""Bootstrap laws of a mean and of a studentized mean: computed where they can be, drawn the same way where not."""
+"""Bootstrap laws of a mean, a studentized mean and GeoRisk: computed where possible, else from fixed draws."""

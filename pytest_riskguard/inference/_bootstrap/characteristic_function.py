@@ -23,7 +23,7 @@ FINER = 4
 #: Grid points that a draw is spread over, and how sharply.
 KERNEL_WIDTH = 10
 SHARPNESS = 2.3 * KERNEL_WIDTH
-#: What spreading moves the size of the characteristic function of one draw by, at the most.
+#: Spreading moves the magnitude of the characteristic function of one draw by at most this.
 MAGNITUDE_ERROR = 3e-8
 #: Nodes of the kernel's transform.
 NODES = 40

@@ -3,11 +3,11 @@
 Scores on a lattice (P@10, scores rounded to two decimals, multiples of 1/3) have sums on that lattice: the law is a
 step function and comes out exactly.
 
-Scores on no lattice of which too few changed to invert their law are rounded to a fine grid. A second transform gives
-the mean of what rounding took from the replicates on each point, and the point moves there: where all of them are one
-atom it lies exactly where that atom does. Two replicates are known without any rounding and are atoms of their own:
-the one that draws no changed topic, which decides a gate where few topics changed, and the one that draws every topic
-once, which is the sample's own mean.
+Where scores lie on no lattice and too few changed to invert their law, they are rounded to a fine grid. A second
+transform gives the mean of what rounding took from the replicates on each point, and the point moves there: a point
+with one atom lies exactly where that atom does. Two replicates are known without any rounding and are atoms of their
+own: the one that draws no changed topic, which decides a gate where few topics changed, and the one that draws every
+topic once, which is the sample's own mean.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ IntArray = npt.NDArray[np.int64]
 MAX_LATTICE_POINTS = 2**15
 #: Grid points over 24 standard errors.
 GRID_POINTS = 2**16
-#: With at most so many distinct values beside the usual one the step is fitted to them; no wider than the finest one
-#: over this.
+#: With at most this many distinct values beside the usual one the grid's step is fitted to them; it is at most the
+#: finest step divided by the second number.
 MAX_FITTED_VALUES, MIN_FINENESS = 3, 0.75
 #: Masses below this are rounding of the transform, not atoms.
 NO_MASS = 1e-18
@@ -122,7 +122,7 @@ def grid_law(sample: Sample) -> StepLaw:
 
     A replicate draws topic j c_j times, so rounding by r_j moves its sum by sum c_j r_j. By Bernstein's inequality
     that lies within some t of its own mean for all but 1e-9 of the replicates, and so does the mean of those on one
-    point: ``resolution`` is 2 t. What was measured is a tenth of that at the most, mostly far less.
+    point: ``resolution`` is 2 t. Measured errors are at most a tenth of that, mostly far less.
     """
     offsets, (_, counts) = sample.offsets, sample.distinct
     step = _grid_step(sample)

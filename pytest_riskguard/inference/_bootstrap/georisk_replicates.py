@@ -183,7 +183,7 @@ class LinearTerms:
 
 
 class SmoothTerms:
-    """The cubic s(x - e)/sqrt(e) is a polynomial in rho, over sqrt(rho): no sign is asked for."""
+    """The cubic s(x - e)/sqrt(e) is a polynomial in rho, over sqrt(rho): signs do not matter."""
 
     def __init__(self, pool: Pool) -> None:
         self._systems = pool.n_systems

@@ -28,19 +28,19 @@ MIN_FREQUENCIES, MAX_FREQUENCIES = 48, 4096
 #: last.
 NEGLIGIBLE = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
 FEW_FREQUENCIES = 1024
-#: Bounds the time spent on data whose phi decays late: at most so many angles are computed.
+#: At most this many angles are computed: bounds the time spent on data whose phi decays late.
 MAX_ANGLES = 2**20
 #: Density of the standard normal law at the 99.9 % limits: what turns an error of F into one of a quantile.
 FAR_DENSITY = 0.00178
-#: |phi| is checked beforehand at so many frequencies one step apart; before that at every fourth of them.
+#: |phi| is checked beforehand at this many frequencies one step apart; before that at every fourth of them.
 CHECKED_FREQUENCIES = MAX_FREQUENCIES + 2
 COARSE_STEPS = 4
 #: With |phi| no larger than this wherever it is left out, F moves by less than the first of ``NEGLIGIBLE``: weights
 #: from the first frequency left out on add up to less than 4.
 SMALL_PHI = 2e-14
-#: Where log|phi| is below this, phi is nothing beside all that may be left out.
+#: Where log|phi| is below this, phi is negligible beside all that may be left out.
 NEGLIGIBLE_LOG = -80.0
-#: More distinct values than this are rounded to so many points before |phi| is checked.
+#: More distinct values than this are rounded, to the second number of points, before |phi| is checked.
 MAX_EXACT_VALUES = 2**13
 ROUNDED_POINTS = 2**16
 #: Where that rounding hides more than this of log|phi|, the check is taken as it is.
@@ -153,7 +153,7 @@ def quantiles_of(laws: Sequence[MeanLaw], p: FloatArray) -> FloatArray:
 def smooth_law(sample: Sample) -> SmoothLaw | None:
     """The law by inversion, or None where phi does not become negligible within the frequencies allowed.
 
-    |phi| is checked beforehand. Checking only the last frequencies in hand is not enough: where all but a few topics
+    |phi| is checked beforehand. Checking only the last frequencies computed is not enough: where all but a few topics
     lie on a lattice, |phi| falls to nothing and rises again. One FFT shows all of it, and where it never falls (few
     changed topics) or falls too late (one topic far out), no frequency is computed in vain.
     """

@@ -63,7 +63,7 @@ class ConstantLaw:
         return self.value
 
     def quantiles(self, p: FloatArray) -> FloatArray:
-        """The only value, as often as asked for."""
+        """The only value, for each probability."""
         return np.full(p.shape, self.value)
 
 

@@ -12,8 +12,8 @@ from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import ConstantLaw, MeanLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 
-#: Interval, p-value, diagnostics and charts ask for the law of the same scores: the last laws are kept, of samples
-#: with at most so many topics.
+#: Interval, p-value, diagnostics and charts need the law of the same scores: the last laws are kept, of samples with
+#: at most this many topics.
 MAX_KEPT_LAWS, MAX_KEPT_TOPICS = 8, 10_000
 
 

@@ -19,9 +19,9 @@ from pytest_riskguard.risk.checks import FloatArray
 IntArray = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.uint8]
 
-#: The one seed there is: draws are part of the method, not of a user's choice.
+#: The only seed: draws are part of the method, users do not choose them.
 SEED = 20190523
-#: Cells (topics times replicates) of one chunk, about, and its replicates at the most: bounds the memory.
+#: One chunk has about so many cells (topics times replicates) and at most so many replicates: bounds the memory.
 CHUNK_CELLS = 2**20
 MAX_ROWS = 2**13
 #: Poisson counts have mean 1 - SHORT/sqrt(n), so that about one replicate in forty has too many draws at once.
@@ -74,7 +74,7 @@ def draw_counts(n: int, *, chunk: int) -> Counts:
     halves = next_words(generator, -(-n * rows // 4)).view("<u2")[: n * rows].reshape(n, rows)
     counts = _poisson_counts(halves, mean=max(0.0, 1 - SHORT / math.sqrt(n)))
     missing = n - np.add.reduce(counts, axis=0, dtype=np.uint32).astype(np.int64)
-    # whether a replicate is drawn anew hangs on its sum alone, hence favours no topic
+    # whether a replicate is drawn anew depends on its sum alone, so no topic is favoured
     too_many = np.flatnonzero(missing < 0)
     counts[:, too_many], missing[too_many] = 0, n
     _add_draws(counts, missing, generator)
@@ -97,7 +97,7 @@ def _poisson_counts(halves: npt.NDArray[np.uint16], *, mean: float) -> Counts:
 
 
 def _add_draws(counts: Counts, missing: IntArray, generator: np.random.SFC64) -> None:
-    """Add so many draws to each replicate; the chance of each topic is 1/n but for 2^-32."""
+    """Add this many draws to each replicate; the chance of each topic is within 2^-32 of 1/n."""
     n, rows = counts.shape
     total = int(np.sum(missing))
     halves = next_words(generator, (total + 1) // 2).view("<u4")[:total].astype(np.uint64)
@@ -117,7 +117,7 @@ class ExactColumns:
     ----------
     integers : array, shape (n_topics, n_columns)
     units : array, shape (n_columns,)
-        Powers of two that the integers are multiples of; a column is rounded by half of its unit at the most.
+        Powers of two that the integers are multiples of; a column is rounded by at most half of its unit.
     """
 
     integers: FloatArray

@@ -13,7 +13,7 @@ from pytest_riskguard.risk.checks import FloatArray, per_topic
 from pytest_riskguard.risk.urisk import varies
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
-#: Up to so many numbers are handed to Python as a list: quicker than one by one, but in need of memory.
+#: Up to this many numbers are passed to Python as a list: quicker than one by one, but it takes memory.
 FEW_NUMBERS = 10_000
 #: A value this close to a multiple of the step, in steps, lies on the lattice.
 ON_LATTICE = 1e-6
@@ -174,7 +174,7 @@ def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray
     """Fewer values with the same share, mean, variance and third moment, cell by cell; short vectors as they are.
 
     What sums over topics see of a cell beyond these moments is of the fourth order in its width, and cells are narrow
-    both in value and in rank: one topic far out does not make those of the others wide. Quantiles of T* were found to
+    both in value and in rank: one topic far out does not widen those of the others. Quantiles of T* were found to
     move by 1e-7.
 
     Parameters

@@ -22,8 +22,8 @@ from pytest_riskguard.inference._bootstrap.studentized_laws import (
 )
 from pytest_riskguard.inference._bootstrap.studentized_replicates import replicated_law
 
-#: Intervals and p-values ask for the law of the same scores: the last laws are kept, of samples with at most so many
-#: topics. One of drawn replicates has some megabytes.
+#: Intervals and p-values need the law of the same scores: the last laws are kept, of samples with at most this many
+#: topics. A law of drawn replicates takes some megabytes.
 MAX_KEPT_LAWS, MAX_KEPT_TOPICS = 4, 10_000
 
 

@@ -18,11 +18,11 @@ IntArray = npt.NDArray[np.int64]
 
 #: The mass of resamples that draw changed topics more often than is enumerated.
 LEFT_OUT = 1e-14
-#: At most so many vectors of counts are enumerated: that takes as long as drawing replicates.
+#: At most this many vectors of counts are enumerated: that takes as long as drawing replicates.
 MAX_VECTORS = 400_000
 #: With more distinct values than this there are always more vectors, save for a handful of topics.
 MAX_VALUES = 16
-#: What rounding leaves of a variance of which nothing is known, as a share of the squares it came from.
+#: The smallest variance that rounding leaves, as a share of the squares it is the difference of.
 MIN_VARIANCE = 1e-15
 
 

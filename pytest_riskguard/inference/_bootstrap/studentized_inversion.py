@@ -28,7 +28,7 @@ from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 FIRST_FREQUENCIES = 64
-#: Pairs of frequencies, of the sum times of the rest, at the most.
+#: At most this many pairs of frequencies, of the sum times of the rest.
 MAX_PAIRS = 2**16
 #: How far the last quarter of frequencies may move F: then there are enough, good enough where no more are allowed,
 #: and where the first ones move it further it is hopeless.
@@ -148,29 +148,29 @@ class InvertedLaw:
         return self._phi.shape[0] - 1, self._phi.shape[1] // 2
 
     @cached_property
-    def _parted(self) -> tuple[FloatArray, FloatArray, ComplexArray]:
+    def _by_rest(self) -> tuple[FloatArray, FloatArray, ComplexArray]:
         """Where the rest lies, its masses there, and the terms of Davies' sum there."""
         rows, columns = self.frequencies
         points = 3 * columns
         padded = np.zeros((rows + 1, points), dtype=np.complex128)
         padded[:, : columns + 1] = self._phi[:, columns:]
         padded[:, points - columns :] = self._phi[:, :columns]
-        parted = np.fft.fft(padded, axis=1) / points
-        masses = parted[0].real
+        by_rest = np.fft.fft(padded, axis=1) / points
+        masses = by_rest[0].real
         seen = np.flatnonzero(np.abs(masses) > NO_DENSITY)  # a little below 0 where they ring: that cancels
         rest = PERIOD * np.fft.fftfreq(points)[seen] * self._pair.spread / math.sqrt(self._sample.n)
-        terms = parted[1:, seen] / (math.pi * half_integers(rows))[:, None]
+        terms = by_rest[1:, seen] / (math.pi * half_integers(rows))[:, None]
         return np.asarray(rest), masses[seen], terms
 
     def _raw(self, t: float) -> float:
-        """F as the sum gives it, which may be a little outside [0, 1]; what was asked for once is remembered."""
+        """F as the sum gives it, which may be a little outside [0, 1]; values computed once are kept."""
         if t not in self._heights:
             self._heights[t] = self._computed(t)
         return self._heights[t]
 
     def _computed(self, t: float) -> float:
         n, slope = self._sample.n, self._pair.slope
-        rest, masses, terms = self._parted
+        rest, masses, terms = self._by_rest
         c = t / math.hypot(math.sqrt(n - 1), t)
         # u^2 = c^2 (1 + rest + slope u) with u of the sign of c; a rest so low that there is none has no mass
         half = c * c * slope / 2
@@ -227,7 +227,7 @@ class InvertedLaw:
         )
 
     def moved_by(self, fewer: InvertedLaw) -> float:
-        """How far F is, at the most, from that by fewer frequencies."""
+        """How far F is at most from that by fewer frequencies."""
         return max(abs(self._raw(t) - fewer._raw(t)) for t in LOOKED_AT)
 
     def settle(self, fewer: tuple[InvertedLaw, ...], moved: float) -> bool:

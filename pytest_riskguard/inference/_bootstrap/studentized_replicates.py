@@ -1,4 +1,4 @@
-"""The law of T* from draws, where it cannot be computed: deterministic, and sharp where limits are looked for.
+"""The law of T* from draws, where it cannot be computed: deterministic, and most precise where limits lie.
 
 Of plain replicates one in two thousand lies beyond a 99.9 % limit. So most are drawn with the topics' chances tilted
 towards those that make T* large, or small, and every replicate is weighted by how much likelier it would have been
@@ -28,20 +28,20 @@ from pytest_riskguard.risk.checks import FloatArray
 
 #: How far out draws are centred, as quantiles of the normal law: about those of 95 % and 99.9 % limits, and none.
 CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
-#: The law is made up of so many parts of equal size, whose differences say how far off it is.
+#: The law consists of this many parts of equal size, whose differences show its error.
 PARTS = 16
 #: Replicates for each part and centre: 2^18.3 in all, fewer where there is much to draw for each.
 MAX_ROWS = 4096
 MIN_ROWS = 32
 MAX_DRAWS = 2**26
-#: Draws in hand: bounds the memory, and keeps within the processor's cache what is used over and over.
+#: Draws held at once: bounds the memory, and lets what is used repeatedly fit into the processor's cache.
 BLOCK = 2**16
 #: The chance of a topic is a multiple of one part in so many: the finer one where there are many topics.
 SLOTS = (2**16, 2**18)
 MANY_TOPICS = 512
 #: A score with more than this chance is not drawn: it is what is left of a replicate.
 USUAL = 0.75
-#: With more topics than this to be drawn, only so many are: those furthest out.
+#: With more topics than this only the second number of them, those furthest out, are drawn one by one.
 MAX_TOPICS, MAX_LOUD = 4096, 256
 #: A variance this small a part of the squares it is the difference of is rounding.
 NO_VARIANCE = 1e-13
@@ -274,9 +274,9 @@ class _Quiet:
         self._across = math.sqrt(max(0.0, float(np.sum(shares * from_square**2)) - self._along**2))
 
     def sums(self, number: IntArray, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Of so many draws, from two standard normal numbers for each replicate."""
+        """Sums over the given numbers of draws, from two standard normal numbers for each replicate."""
         root = np.sqrt(number)
         sums = number * self._mean + root * self._deviation * normal[0]
         squares = number * self._square + root * (self._along * normal[0] + self._across * normal[1])
-        # so many draws cannot vary less than not at all
+        # a variance cannot be negative
         return sums, np.maximum(squares, sums**2 / np.maximum(number, 1))
