@@ -208,7 +208,7 @@ class Engine:
             return with_lineage(verdict, gate, [run.scores for run in runs], candidate, topics=topics)
         except DataError as error:
             unusable = warning("history_unusable", baseline=baseline.name, problem=error.problem)
-            return replace(verdict, warnings=(*verdict.warnings, unusable))
+            return verdict.warned(unusable)
 
     def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
         """The verdicts of gates that are judged together, their levels corrected for being several.

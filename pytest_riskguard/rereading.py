@@ -71,8 +71,8 @@ class Rereader:
         except RiskguardError:  # the answer stands on the scores: it does not change for want of what explains it
             return verdict
         warning = rests_on_unjudged(verdict.outcome, missing)
-        warnings = verdict.warnings if warning is None else (*verdict.warnings, warning)
-        return replace(verdict, judgements=missing, warnings=warnings)
+        verdict = replace(verdict, judgements=missing)
+        return verdict if warning is None else verdict.warned(warning)
 
     def rejudged(
         self, gate: Gate, candidate: Side, baseline: Side, *, qrels: Qrels, topics: Topics | None

@@ -12,6 +12,7 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.sources import Computed, Question, RunFile, ScoreFile, Stored
+from tests.verdicts import altered
 
 TOPICS = tuple(f"q{i:02d}" for i in range(60))
 CODE = TOPICS[::2]
@@ -73,7 +74,7 @@ def comparable(verdict):
     assert verdict.explanation is not None
     summary = verdict.explanation.summary.replace(" on kind=code.", ".")
     explanation = replace(verdict.explanation, summary=summary)
-    return replace(verdict, slice=None, inputs=None, explanation=explanation)
+    return altered(verdict, slice=None, inputs=None, explanation=explanation)
 
 
 @pytest.mark.parametrize("kind", GATES)

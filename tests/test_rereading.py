@@ -16,6 +16,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Source, Stored
 from tests.plugin import world
+from tests.verdicts import altered
 
 
 @pytest.fixture
@@ -36,7 +37,7 @@ def judged(folder: Path, candidate: Source, baseline, *, report: bool = False) -
 
 def bare(verdict: Verdict) -> Verdict:
     warnings = tuple(notice for notice in verdict.warnings if notice.code != "rests_on_unjudged")
-    return worded(replace(verdict, documents=None, judgements=None, warnings=warnings))
+    return worded(altered(verdict, documents=None, judgements=None, warnings=warnings))
 
 
 def test_a_failure_tells_of_documents_and_a_pass_only_where_a_report_is_written(folder):

@@ -245,10 +245,10 @@ def with_lineage(
         As ``lineage_of``.
     """
     lineage = lineage_of(gate, chain, candidate, topics=topics)
-    warnings = verdict.warnings
+    verdict = replace(verdict, lineage=lineage)
     if lineage.risky and verdict.outcome == "pass" and _slid(gate, chain, candidate, topics):
-        warnings = (*warnings, warning("slow_slide"))
-    return replace(verdict, lineage=lineage, warnings=warnings)
+        return verdict.warned(warning("slow_slide"))
+    return verdict
 
 
 def _slid(gate: Gate, chain: Sequence[TopicScores], candidate: TopicScores, topics: Topics | None) -> bool:

@@ -15,9 +15,9 @@ from pytest_riskguard.gates.estimates import diagnostics, paired_estimates, topi
 from pytest_riskguard.gates.findings import Estimates, Family, ReportedInterval
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.power import power_of_verdict
-from pytest_riskguard.gates.responsible import explained, responsible_topics, standardised_parts
+from pytest_riskguard.gates.responsible import explanation, responsible_topics, standardised_parts
 from pytest_riskguard.gates.sensitivity import alpha_star, flip_set, without_each
-from pytest_riskguard.gates.verdict import Verdict, digests, refused, unanswered
+from pytest_riskguard.gates.verdict import Deferred, Findings, Verdict, digests, refused, unanswered
 from pytest_riskguard.gates.warnings import warnings
 
 
@@ -34,8 +34,8 @@ def judge(
 ) -> Verdict:
     """Ask the gate's question of two systems' scores on the same topics.
 
-    Data that cannot be compared give an ``incomparable`` verdict, never an exception: what a way in makes of it
-    is its own affair.
+    Only the answer is computed here; what explains it is computed when it is first read from the verdict. Data that
+    cannot be compared give an ``incomparable`` verdict, never an exception.
 
     Parameters
     ----------
@@ -73,7 +73,9 @@ def judge(
         comparison = rule(tested, candidate, baseline, replicates=replicates, topics=topics)
     except DataError as error:
         return refused(question, error)
-    verdict = _verdict(comparison, question, rescored=rescored)
+    outcome, reason = comparison.answer
+    findings = Deferred(lambda: explain(comparison, rescored=rescored))
+    verdict = replace(question, outcome=outcome, reason=reason, findings=findings)
     return replace(verdict, exhibits=exhibits(comparison)) if report else verdict
 
 
@@ -97,16 +99,12 @@ def rule(
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
 
 
-def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Verdict:
-    outcome, reason = comparison.answer
+def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
+    """All that is found out about an answer; ``rescored`` says that a stored baseline was scored anew."""
+    outcome, _ = comparison.answer
     alone = without_each(comparison, outcome)
-    parts = comparison.evidence.parts(comparison.gate.alpha)
-    standard = standardised_parts(comparison.evidence, comparison.gate.alpha)
     losers, winners = responsible_topics(comparison, alone)
-    verdict = replace(
-        question,
-        outcome=outcome,
-        reason=reason,
+    return Findings(
         warnings=warnings(comparison, outcome, rescored=rescored),
         topics=topic_counts(comparison),
         estimates=_estimates(comparison, judged=outcome != "inconclusive"),
@@ -114,9 +112,14 @@ def _verdict(comparison: Comparison, question: Verdict, *, rescored: bool) -> Ve
         responsible_topics=losers,
         flagged_wins=winners,
         power=power_of_verdict(comparison.ruling),
-        diagnostics=diagnostics(comparison),
+        diagnostics=Deferred(lambda: diagnostics(comparison)),
+        explanation=explanation(
+            comparison,
+            alone,
+            parts=comparison.evidence.parts(comparison.gate.alpha),
+            standard=standardised_parts(comparison.evidence, comparison.gate.alpha),
+        ),
     )
-    return explained(verdict, comparison, alone, parts=parts, standard=standard)
 
 
 def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:

@@ -12,7 +12,6 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic
 from pytest_riskguard.gates.sensitivity import LeftOut
 from pytest_riskguard.gates.tagged_topics import groups, slices, tagged
-from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import FloatArray
@@ -87,19 +86,16 @@ def topic_rows(
     return tuple((i, row(i)) for i in losses.tolist()), tuple((i, row(i)) for i in flagged_wins.tolist())
 
 
-def explained(
-    verdict: Verdict, comparison: Comparison, alone: LeftOut, *, parts: FloatArray, standard: FloatArray
-) -> Verdict:
-    """The verdict with its explanation, from topics' parts in the estimate and these in standard deviations."""
+def explanation(comparison: Comparison, alone: LeftOut, *, parts: FloatArray, standard: FloatArray) -> Explanation:
+    """Pivotal topics, groups and slices, from topics' parts in the estimate and these in standard deviations."""
     topics, n = comparison.aligned.candidate.topics, comparison.n
     tags = tagged(comparison.aligned)
     critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
-    explanation = Explanation(
+    return Explanation(
         pivotal_topics=tuple(topics[i] for i in alone.pivots),
         groups=groups(comparison.differences, parts, topics, tags),
         slices=slices(comparison, tags, flagged=np.abs(standard) > critical),
     )
-    return replace(verdict, explanation=explanation)
 
 
 def standardised_parts(evidence: Evidence, alpha: float) -> FloatArray:

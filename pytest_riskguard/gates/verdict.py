@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.findings import (
@@ -22,7 +23,7 @@ from pytest_riskguard.gates.findings import (
     TopicDocuments,
     Yardstick,
 )
-from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.kinds import Gate, kind_of, options_of
 from pytest_riskguard.serialization import from_plain, to_plain
 
 if TYPE_CHECKING:  # numpy is loaded with it, which a run that only collects gates does not need
@@ -84,57 +85,161 @@ class TopicCounts:
     without_relevant: tuple[str, ...] = ()
 
 
+T = TypeVar("T")
+
+
+class Deferred(Generic[T]):
+    """A finding that is computed when it is first read."""
+
+    def __init__(self, compute: Callable[[], T]) -> None:
+        self._compute = compute
+
+    @classmethod
+    def of(cls, value: T) -> Deferred[T]:
+        """One that is known already."""
+        return cls(lambda: value)
+
+    @cached_property
+    def value(self) -> T:
+        """The finding."""
+        return self._compute()
+
+    def __getstate__(self) -> dict[str, T]:
+        return {"value": self.value}  # what computes it cannot be pickled
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Deferred) and bool(self.value == other.value)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(self.value) if "value" in self.__dict__ else "<not computed yet>"
+
+
+def _nothing() -> Deferred[Diagnostics | None]:
+    return Deferred.of(None)
+
+
 @dataclass(frozen=True)
-class Verdict:
-    """Pass or fail with the evidence; field by field the JSON object of the report.
+class Findings:
+    """What is found out about an answer; nothing of it decides. See ``Verdict`` for each of them."""
 
-    ``measure`` and ``inputs`` are None for plain mappings, which have neither. ``replicates`` is how many runs of the
-    baseline's system its own noise was taken from. Where there is a ``slice`` (``TAG=VALUE``) everything is about the
-    topics of it alone, ``topics`` included. ``documents`` and ``judgements`` need the runs: they
-    are there where the verdict is no pass or a report is written, and both runs are at hand; ``exhibits`` are there
-    where a report is written.
-    """
-
-    gate: str
-    kind: str
-    outcome: Outcome
-    reason: str | None
-    warnings: tuple[VerdictWarning, ...]
-    measure: str | None
-    alpha: float
-    tradeoff: str
-    level: float
-    method: str
-    tolerance: float
-    on_churn: str
-    on_inconclusive: str
-    missing: str
-    candidate: str
-    baselines: tuple[str, ...]
-    convention: str = "plus"
-    weighted: bool = False
-    max_loss: float | None = None
-    max_share: float | None = None
-    protected: tuple[str, ...] = ()
-    slice: str | None = None
-    replicates: int = 0
-    family: Family | None = None
-    inputs: Inputs | None = None
+    warnings: tuple[VerdictWarning, ...] = ()
     topics: TopicCounts = field(default_factory=TopicCounts)
     estimates: Estimates = field(default_factory=Estimates)
     intervals: tuple[ReportedInterval, ...] = ()
     responsible_topics: tuple[ResponsibleTopic, ...] = ()
     flagged_wins: tuple[ResponsibleTopic, ...] = ()
     power: Power = field(default_factory=Power)
-    diagnostics: Diagnostics | None = None
-    yardstick: Yardstick | None = None
-    lineage: Lineage | None = None
+    diagnostics: Deferred[Diagnostics | None] = field(default_factory=_nothing, metadata={"json": False})
     pool: PoolFigures | None = None
     explanation: Explanation | None = None
+
+
+class _Option(Generic[T]):
+    """An option of the gate that was asked, read from the verdict."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, verdict: Any, owner: type) -> T:
+        return cast(T, self if verdict is None else getattr(verdict.asked, self._name))
+
+
+class _Finding(Generic[T]):
+    """One of the findings, read from the verdict."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, verdict: Any, owner: type) -> T:
+        return cast(T, self if verdict is None else getattr(verdict.findings.value, self._name))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Pass or fail, and the evidence, which is computed when it is first read.
+
+    Attributes
+    ----------
+    asked : Gate
+        The question; its options can be read from the verdict by their own names.
+    outcome : {"pass", "fail", "inconclusive", "incomparable"}
+    reason : str or None
+        A code that says why, where it is no pass.
+    measure, inputs
+        None for plain mappings, which have neither.
+    candidate, baselines
+        Names.
+    replicates : int
+        How many runs of the baseline's system its own noise was taken from.
+    family : Family or None
+    yardstick : Yardstick or None
+        Where the baseline is computed from several.
+    problem : str or None
+        Why the data cannot be compared.
+    findings : Deferred of Findings
+        Estimates, intervals, responsible topics, ...; each can be read from the verdict by its own name. Where there
+        is a ``slice`` (``TAG=VALUE``) everything is about its topics alone.
+    documents, judgements
+        Need the runs: they are there where the verdict is no pass or a report is written, and both runs are at hand.
+    lineage : Lineage or None
+    exhibits : Exhibits or None
+        What charts draw, where a report is written.
+    """
+
+    asked: Gate
+    outcome: Outcome
+    reason: str | None
+    measure: str | None
+    candidate: str
+    baselines: tuple[str, ...]
+    replicates: int = 0
+    family: Family | None = None
+    inputs: Inputs | None = None
+    yardstick: Yardstick | None = None
+    problem: str | None = None
+    findings: Deferred[Findings] = field(default_factory=lambda: Deferred.of(Findings()))
+    lineage: Lineage | None = None
     documents: tuple[TopicDocuments, ...] | None = None
     judgements: Judgements | None = None
     exhibits: Exhibits | None = None
-    problem: str | None = None
+
+    kind = _Option[str]()
+    alpha = _Option[float]()
+    tradeoff = _Option[str]()
+    level = _Option[float]()
+    method = _Option[str]()
+    tolerance = _Option[float]()
+    on_churn = _Option[str]()
+    on_inconclusive = _Option[str]()
+    missing = _Option[str]()
+    convention = _Option[str]()
+    weighted = _Option[bool]()
+    max_loss = _Option["float | None"]()
+    max_share = _Option["float | None"]()
+    protected = _Option[tuple[str, ...]]()
+    slice = _Option["str | None"]()
+
+    warnings = _Finding[tuple[VerdictWarning, ...]]()
+    topics = _Finding[TopicCounts]()
+    estimates = _Finding[Estimates]()
+    intervals = _Finding[tuple[ReportedInterval, ...]]()
+    responsible_topics = _Finding[tuple[ResponsibleTopic, ...]]()
+    flagged_wins = _Finding[tuple[ResponsibleTopic, ...]]()
+    power = _Finding[Power]()
+    pool = _Finding["PoolFigures | None"]()
+    explanation = _Finding["Explanation | None"]()
+
+    @property
+    def gate(self) -> str:
+        """The name of the gate."""
+        return self.asked.name
+
+    @property
+    def diagnostics(self) -> Diagnostics | None:
+        """How normal the scores are; computed when it is first read, for only reports show it."""
+        return self.findings.value.diagnostics.value
 
     @property
     def passed(self) -> bool:
@@ -146,10 +251,21 @@ class Verdict:
         """The interval whose limit decided, where there is one."""
         return next((interval for interval in self.intervals if interval.decisive), None)
 
+    def found(self, change: Callable[[Findings], Findings]) -> Verdict:
+        """The same with other findings, which are made from its own when one of them is first read."""
+        return replace(self, findings=Deferred(lambda: change(self.findings.value)))
+
+    def warned(self, warning: VerdictWarning) -> Verdict:
+        """The same with one more warning."""
+        return self.found(lambda findings: replace(findings, warnings=(*findings.warnings, warning)))
+
+    def without_diagnostics(self) -> Verdict:
+        """The same for a reader who does not look at them, so that they are not computed."""
+        return self.found(lambda findings: replace(findings, diagnostics=_nothing()))
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the report: plain types, 12 significant digits, non-finite numbers as None."""
-        plain: dict[str, Any] = to_plain(self)
-        return plain
+        return {key: to_plain(getattr(self, key)) for key in JSON_TYPES}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
@@ -160,39 +276,78 @@ class Verdict:
         ValueError
             Something in it is not as a verdict has it.
         """
-        return from_plain(cls, data, where="verdict")
+        if not isinstance(data, Mapping):
+            raise ValueError(f"verdict: expected an object, found {data!r:.60}")
+        given: dict[str, Any] = {}
+        for key, kind in JSON_TYPES.items():
+            if key in data:
+                given[key] = from_plain(kind, data[key], where=f"verdict.{key}")
+            elif key in REQUIRED:
+                raise ValueError(f"verdict: expected a field {key!r}, found none")
+        try:
+            cls_asked = kind_of(given["kind"])
+            options = {name: given[name] for name in options_of(cls_asked) if name in given}
+            asked = cls_asked(given["gate"], **options)
+        except ValueError as error:
+            raise ValueError(f"verdict.{error}") from None
+        found = {one.name: given[one.name] for one in fields(Findings) if one.name in given}
+        found["diagnostics"] = Deferred.of(given.get("diagnostics"))
+        rest = {one.name: given[one.name] for one in fields(cls) if one.name in given}
+        return cls(asked=asked, findings=Deferred.of(Findings(**found)), **rest)
+
+
+#: The JSON object, key by key in its order, with the type of each.
+JSON_TYPES: Mapping[str, Any] = {
+    "gate": str,
+    "kind": str,
+    "outcome": Outcome,
+    "reason": str | None,
+    "warnings": tuple[VerdictWarning, ...],
+    "measure": str | None,
+    "alpha": float,
+    "tradeoff": str,
+    "level": float,
+    "method": str,
+    "tolerance": float,
+    "on_churn": str,
+    "on_inconclusive": str,
+    "missing": str,
+    "candidate": str,
+    "baselines": tuple[str, ...],
+    "convention": str,
+    "weighted": bool,
+    "max_loss": float | None,
+    "max_share": float | None,
+    "protected": tuple[str, ...],
+    "slice": str | None,
+    "replicates": int,
+    "family": Family | None,
+    "inputs": Inputs | None,
+    "topics": TopicCounts,
+    "estimates": Estimates,
+    "intervals": tuple[ReportedInterval, ...],
+    "responsible_topics": tuple[ResponsibleTopic, ...],
+    "flagged_wins": tuple[ResponsibleTopic, ...],
+    "power": Power,
+    "diagnostics": Diagnostics | None,
+    "yardstick": Yardstick | None,
+    "lineage": Lineage | None,
+    "pool": PoolFigures | None,
+    "explanation": Explanation | None,
+    "documents": tuple[TopicDocuments, ...] | None,
+    "judgements": Judgements | None,
+    "exhibits": Exhibits | None,
+    "problem": str | None,
+}
+#: Its keys that no verdict lacks.
+REQUIRED = frozenset(list(JSON_TYPES)[: list(JSON_TYPES).index("baselines") + 1])
 
 
 def unanswered(
     gate: Gate, *, measure: str | None, candidate: str, baselines: tuple[str, ...], inputs: Inputs | None
 ) -> Verdict:
     """The question; the answer is still to come."""
-    collapse = gate.kind == "no_topic_collapse"
-    return Verdict(
-        gate=gate.name,
-        kind=gate.kind,
-        outcome="inconclusive",
-        reason=None,
-        warnings=(),
-        measure=measure,
-        alpha=gate.alpha,
-        tradeoff=gate.tradeoff,
-        convention=gate.convention,
-        weighted=gate.weighted,
-        level=gate.level,
-        method=gate.method,
-        tolerance=gate.tolerance,
-        max_loss=gate.max_loss if collapse else None,
-        max_share=gate.max_share,
-        protected=tuple(gate.protected),
-        on_churn=gate.on_churn,
-        on_inconclusive=gate.on_inconclusive,
-        missing=gate.missing,
-        slice=gate.slice,
-        candidate=candidate,
-        baselines=baselines,
-        inputs=inputs,
-    )
+    return Verdict(gate, "inconclusive", None, measure, candidate, baselines, inputs=inputs)
 
 
 def refused(question: Verdict, error: DataError) -> Verdict:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_riskguard import run_context
+
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
@@ -32,7 +34,10 @@ class Relay:
 
     def attach(self, report: pytest.TestReport) -> None:
         """Attach the verdicts since the last report to this one."""
-        setattr(report, CARRIED, json.dumps([verdict.to_dict() for verdict in self._heard]))
+        verdicts = self._heard
+        if not run_context.current().report_wanted:
+            verdicts = [verdict.without_diagnostics() for verdict in verdicts]
+        setattr(report, CARRIED, json.dumps([verdict.to_dict() for verdict in verdicts]))
         self._heard = []
 
     def receive(self, report: pytest.TestReport) -> None:

@@ -18,6 +18,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import holm
 from tests.gates.conftest import pair, topic_scores
 from tests.gates.test_tagged_topics import tagged
+from tests.verdicts import altered
 
 N = 70
 #: Of 9, 11, 20 and 30 topics.
@@ -156,4 +157,4 @@ def test_slices_of_a_pool_are_the_paired_question_against_the_reference_that_dec
 def test_tags_decide_nothing():
     bare = judge(gate_of("g"), *pair(D), topics=Topics({}))
     told = judge(gate_of("g"), *pair(D), topics=TOPICS)
-    assert replace(told, explanation=None) == replace(bare, explanation=None)
+    assert altered(told, explanation=None) == altered(bare, explanation=None)

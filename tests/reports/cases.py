@@ -22,6 +22,7 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from tests.plugin.world import CHURN, GOOD, LOSS, QUERIES, TOPICS, differences
+from tests.verdicts import altered
 
 
 def scores(name: str, values: dict[str, float], measure: str = "AP") -> TopicScores:
@@ -73,7 +74,7 @@ def explained() -> Verdict:
     verdict = with_exhibits(judged(CHURN, alpha=5), CHURN)
     worst = [topic.topic for topic in verdict.responsible_topics]
     moved = MovedDocument
-    return replace(
+    return altered(
         verdict,
         explanation=Explanation(
             "",
@@ -132,7 +133,7 @@ def unreadable() -> Verdict:
 
 
 def in_family() -> Verdict:
-    return replace(judged(LOSS, level=1 - 0.05 / 3), level=0.95, family=Family("holm", 3, 1 - 0.05 / 3, 0.0006))
+    return altered(judged(LOSS, level=1 - 0.05 / 3), level=0.95, family=Family("holm", 3, 1 - 0.05 / 3, 0.0006))
 
 
 CASES: dict[str, Callable[[], Verdict]] = {

@@ -24,6 +24,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from tests.plugin.world import LOSS, TOPICS, differences
+from tests.verdicts import altered
 
 STRINGS: dict[str, str] = {
     # markup and scripts
@@ -150,7 +151,7 @@ def verdict_with(text: str, **options: Any) -> Verdict:
     topics = tuple(dataclasses.replace(topic, query=text) for topic in judged.responsible_topics)
     guilty = topics[0].topic if topics else text
     moved = MovedDocument(document=text, grade=1, baseline_rank=1, candidate_rank=None, effect=-0.4)
-    return dataclasses.replace(
+    return altered(
         judged,
         gate=text,
         measure=text,
@@ -174,4 +175,4 @@ def verdict_with(text: str, **options: Any) -> Verdict:
 def incomparable_with(text: str) -> Verdict:
     """A gate that could not be judged, for a reason that quotes ``text``."""
     judged = check("not_significantly_risky", {text: float("inf")}, {text: 0.4})
-    return dataclasses.replace(judged, gate=text, problem=f"{text}:3: {text}")
+    return altered(judged, gate=text, problem=f"{text}:3: {text}")

@@ -12,6 +12,7 @@ from pytest_riskguard.reports import gates_table
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import CASES, judged
+from tests.verdicts import altered
 
 TEST = "riskguard.yaml::no-risk"
 
@@ -84,7 +85,7 @@ def test_columns_that_no_gate_fills_are_left_out():
 
 
 def test_a_family_a_bound_and_the_warnings_of_a_failure_are_said_under_the_row():
-    warned = replace(judged(LOSS, tolerance=0.05), warnings=judged(GOOD).warnings)
+    warned = altered(judged(LOSS, tolerance=0.05), warnings=judged(GOOD).warnings)
     _, _, *under = gates_table.lines([(TEST, warned)], Screen(width=120))
     assert [line.strip() for line in under] == ["bound -0.0500; warnings: refresh_baseline"]
     _, _, *under = gates_table.lines([(TEST, CASES["family"]())], Screen(width=120))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from pathlib import Path
 
@@ -14,8 +13,9 @@ from pytest_riskguard.reports.github import Annotation, annotation, append_summa
 from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
 from tests.plugin.world import LOSS
 from tests.reports.test_terminal import verdict
+from tests.verdicts import altered
 
-LOST = dataclasses.replace(verdict(LOSS), gate="no-risk[AP-1]")
+LOST = altered(verdict(LOSS), gate="no-risk[AP-1]")
 
 
 def test_an_annotation_names_file_line_and_gate():
@@ -26,7 +26,7 @@ def test_an_annotation_names_file_line_and_gate():
 
 
 def test_an_annotation_says_the_summary_on_a_line_of_its_own():
-    explained = dataclasses.replace(LOST, explanation=Explanation("Fails by 5 %, mostly on codes."))
+    explained = altered(LOST, explanation=Explanation("Fails by 5 %, mostly on codes."))
     assert str(annotation(explained)).endswith("worst: t07)%0AFails by 5 %25, mostly on codes.")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,14 @@ from pytest_riskguard.reports.markdown import render
 from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS, verdict_with
 from tests.snapshots import golden
+from tests.verdicts import altered
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def case(name: str) -> Verdict:
     """One of the cases, as a gate of riskguard.yaml: else it would be called after the test."""
-    return replace(CASES[name](), gate=name.replace(" ", "-"))
+    return altered(CASES[name](), gate=name.replace(" ", "-"))
 
 
 @pytest.mark.parametrize("name", ["loss", "explained", "georisk", "pass", "incomparable", "collapse"])

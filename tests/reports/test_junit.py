@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from pytest_riskguard.reports.junit import properties
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.test_json import VERDICTS
 from tests.reports.test_terminal import asked, verdict
+from tests.verdicts import altered
 
 
 def test_a_failed_gate_has_its_figures_and_topics():
-    found = dict(properties(dataclasses.replace(verdict(LOSS), gate="no-risk", measure="AP")))
+    found = dict(properties(altered(verdict(LOSS), gate="no-risk", measure="AP")))
     assert found["riskguard.outcome"] == "fail"
     assert found["riskguard.reason"] == "loss"
     assert found["riskguard.gate"] == "no-risk"

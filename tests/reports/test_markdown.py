@@ -25,9 +25,10 @@ from tests.plugin.world import CHURN, GOOD, LOSS
 from tests.reports.hostile import STRINGS, verdict_with
 from tests.reports.test_json import VERDICTS
 from tests.reports.test_terminal import asked, verdict
+from tests.verdicts import altered
 
 LOST = verdict(LOSS)
-EXPLAINED = dataclasses.replace(
+EXPLAINED = altered(
     LOST,
     gate="no-risk",
     measure="nDCG@10",
@@ -108,7 +109,7 @@ def test_warnings_are_said():
 def test_queries_have_a_column_where_there_are_any():
     assert "| topic | baseline → candidate |" in render([LOST])
     topics = tuple(dataclasses.replace(t, query="white shoes") for t in LOST.responsible_topics)
-    text = render([dataclasses.replace(LOST, responsible_topics=topics)])
+    text = render([altered(LOST, responsible_topics=topics)])
     assert "| topic | query | baseline → candidate |" in text
     assert "<code>white shoes</code>" in text
 
@@ -135,8 +136,8 @@ def test_what_was_asked_for_is_said_in_the_convention(kind, options, said):
 
 def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
     """Each smaller room takes less, never more than it holds, and never loses the title or the first failure."""
-    gates = [dataclasses.replace(EXPLAINED, gate=f"gate-{n:03d}") for n in range(30)]
-    gates += [dataclasses.replace(verdict(GOOD), gate=f"good-{n:03d}") for n in range(30)]
+    gates = [altered(EXPLAINED, gate=f"gate-{n:03d}") for n in range(30)]
+    gates += [altered(verdict(GOOD), gate=f"good-{n:03d}") for n in range(30)]
     full = render(gates)
     sizes = []
     for limit in (len(full.encode()), 150_000, COMMENT_LIMIT, 40_000, 15_000, 3_000, 1_000):
@@ -152,8 +153,8 @@ def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
 
 def test_of_too_many_gates_those_that_failed_are_kept():
     good = verdict(GOOD)
-    gates = [dataclasses.replace(good, gate=f"good-{n}") for n in range(2_000)]
-    gates.append(dataclasses.replace(LOST, gate="bad"))
+    gates = [altered(good, gate=f"good-{n}") for n in range(2_000)]
+    gates.append(altered(LOST, gate="bad"))
     text = render(gates, limit=COMMENT_LIMIT)
     assert len(text.encode()) <= COMMENT_LIMIT
     assert "| **FAIL** (loss) | <code>bad</code> |" in text

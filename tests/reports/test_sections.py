@@ -13,6 +13,7 @@ from pytest_riskguard.reports.terminal import explain
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import LOSS
 from tests.reports.cases import explained, judged
+from tests.verdicts import altered
 
 SHORT, ALL = Screen(5, 120), Screen(None, 120)
 
@@ -63,7 +64,7 @@ def test_slices_are_told_where_they_are_risky_and_all_of_them_where_asked_for():
     assert first == risky
     assert small.endswith("too few topics for an interval")
     assert "significantly" not in safe
-    minus = slices(replace(explained(), convention="minus"), SHORT)
+    minus = slices(altered(explained(), convention="minus"), SHORT)
     assert "URisk +2.4000 [+2.3000, +2.6000]" in minus[0]
 
 
@@ -88,7 +89,7 @@ def test_ids_and_tags_are_data(screen):
     assert verdict.explanation is not None
     bad = MovedDocument(hostile, 1, 1, 2, -0.1)
     text = explain(
-        replace(
+        altered(
             verdict,
             documents=(TopicDocuments("t20", 10, True, (bad,), (bad,)),),
             explanation=replace(

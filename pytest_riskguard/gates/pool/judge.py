@@ -26,12 +26,12 @@ from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison, Re
 from pytest_riskguard.gates.pool.responsible import (
     contributions,
     flip_set,
+    pool_explanation,
     responsible_topics,
-    with_explanation,
     without_each,
 )
 from pytest_riskguard.gates.pool.warnings import warnings
-from pytest_riskguard.gates.verdict import TopicCounts, Verdict, digests, refused, unanswered
+from pytest_riskguard.gates.verdict import Deferred, Findings, TopicCounts, Verdict, digests, refused, unanswered
 from pytest_riskguard.risk import georisk, zrisk
 from pytest_riskguard.risk.checks import FloatArray
 
@@ -102,24 +102,22 @@ def judge_pool(
         )
     except DataError as error:
         return refused(question, error)
-    verdict = _verdict(comparison, question, alphas=alphas, rescored=rescored)
+    outcome, reason = comparison.answer
+    findings = Deferred(lambda: explain(comparison, alphas=alphas, rescored=rescored))
+    verdict = replace(question, outcome=outcome, reason=reason, findings=findings)
     if not report:
         return verdict
     tags = {} if topics is None else topics.tags
     return replace(verdict, exhibits=pool_exhibits(comparison, comparison.reference, tags=tags))
 
 
-def _verdict(comparison: PoolComparison, question: Verdict, *, alphas: Sequence[float], rescored: bool) -> Verdict:
-    reference = comparison.reference
-    outcome, reason = comparison.answer
+def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescored: bool = False) -> Findings:
+    """All that is found out about an answer; the others are as ``judge_pool`` takes them."""
+    reference, outcome = comparison.reference, comparison.answer[0]
     failed = outcome == "fail"
     alone, parts = without_each(comparison, failed=failed), contributions(comparison, reference)
     losers, winners = responsible_topics(comparison, reference, parts, alone)
-    judged = comparison.enough_topics
-    verdict = replace(
-        question,
-        outcome=outcome,
-        reason=reason,
+    return Findings(
         warnings=warnings(comparison, rescored=rescored),
         topics=_topics(comparison, reference),
         estimates=_estimates(comparison, reference, failed=failed),
@@ -127,9 +125,9 @@ def _verdict(comparison: PoolComparison, question: Verdict, *, alphas: Sequence[
         responsible_topics=losers,
         flagged_wins=winners,
         power=Power(minimum_detectable_effect=comparison.minimum_detectable_effect),
-        pool=_figures(comparison, alphas) if judged else None,
+        pool=_figures(comparison, alphas) if comparison.enough_topics else None,
+        explanation=pool_explanation(comparison, reference, parts, alone),
     )
-    return with_explanation(verdict, comparison, reference, parts, alone)
 
 
 def _topics(comparison: PoolComparison, reference: Reference) -> TopicCounts:

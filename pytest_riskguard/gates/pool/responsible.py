@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.gates.findings import ResponsibleTopic
+from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison, Reference
 from pytest_riskguard.gates.pool.ruling import ReferenceRuling
-from pytest_riskguard.gates.responsible import explained, topic_rows
+from pytest_riskguard.gates.responsible import explanation, topic_rows
 from pytest_riskguard.gates.sensitivity import LeftOut
-from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.risk import standardised, topic_contributions, z_scores
 from pytest_riskguard.risk.checks import FloatArray
 
@@ -89,16 +88,15 @@ def responsible_topics(
     return tuple(whole(*row) for row in losers), tuple(whole(*row) for row in winners)
 
 
-def with_explanation(
-    verdict: Verdict, comparison: PoolComparison, reference: Reference, parts: FloatArray, alone: LeftOut
-) -> Verdict:
+def pool_explanation(
+    comparison: PoolComparison, reference: Reference, parts: FloatArray, alone: LeftOut
+) -> Explanation:
     """Groups by their part in the difference of GeoRisk; slices by URisk against the reference, for a slice has none.
 
     Whether a topic is where the pool leads to expect depends on the pool and on all topics, so that GeoRisk of a few
     topics is no part of GeoRisk of all. What can be asked of a slice is the paired question at the same alpha.
     """
-    return explained(
-        verdict,
+    return explanation(
         comparison.pair(reference, asked=True),
         alone,
         parts=parts * comparison.n,

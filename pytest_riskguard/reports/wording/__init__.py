@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Findings, Verdict
 from pytest_riskguard.reports.wording.summary import summary
 from pytest_riskguard.reports.wording.warnings import message
 
@@ -17,11 +17,14 @@ def worded(verdict: Verdict) -> Verdict:
     A warning that has a message keeps it, for one that was read from a report has no parameters to word it from. The
     summary is always written anew; an incomparable verdict has none.
     """
+    return verdict.found(lambda findings: _worded(verdict, findings))
+
+
+def _worded(verdict: Verdict, findings: Findings) -> Findings:
     warnings = tuple(
         warning if warning.message else replace(warning, message=message(verdict, warning))
-        for warning in verdict.warnings
+        for warning in findings.warnings
     )
-    verdict = replace(verdict, warnings=warnings)
-    if verdict.explanation is None:
-        return verdict
-    return replace(verdict, explanation=replace(verdict.explanation, summary=summary(verdict)))
+    if findings.explanation is None:
+        return replace(findings, warnings=warnings)
+    return replace(findings, warnings=warnings, explanation=replace(findings.explanation, summary=summary(verdict)))

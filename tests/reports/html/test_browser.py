@@ -14,6 +14,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html import render
 from tests.reports.hostile import STRINGS
 from tests.reports.html.verdicts import hostile, pair, pool, tagged, with_documents
+from tests.verdicts import altered
 
 if os.environ.get("RISKGUARD_REQUIRE_BROWSER") == "1":  # where the browser is required, so is what drives it
     import axe_playwright_python.sync_playwright as axe
@@ -263,7 +264,7 @@ def test_hostile_text_executes_nothing(opened: Open):
     trap = "globalThis.trapped = []; globalThis.alert = text => trapped.push(text)"
     verdicts = [hostile(text) for text in STRINGS.values()]
     # no charts here, so that all of the corpus fits in one page; test_charts looks at what pictures consist of
-    shown = opened(render([replace(each, exhibits=None, intervals=()) for each in verdicts]))
+    shown = opened(render([altered(each, exhibits=None, intervals=()) for each in verdicts]))
     shown.page.add_init_script(trap)
     shown.page.reload()
     shown.page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")

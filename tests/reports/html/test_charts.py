@@ -24,6 +24,7 @@ from pytest_riskguard.reports.sections import slices
 from pytest_riskguard.run_context import Screen
 from tests.published import web2012
 from tests.reports.html.verdicts import drawn, hostile, pair, pool
+from tests.verdicts import altered
 
 
 def by_key(verdict: Verdict) -> dict[str, Chart]:
@@ -197,7 +198,7 @@ def test_quantiles_are_those_of_the_diagnostics():
 def test_slices_have_their_intervals():
     large = Slice("intent", "buy", 20, 9, 1, 8, 0.4, 0.5, -0.1, -0.3, -0.5, -0.1, 0.001, 0.002, True, ("q1",))
     small = Slice("intent", "read", 5, 3, 2, 1, 0.5, 0.5, 0.0, -0.01, None, None, None, None, None, ())
-    verdict = replace(pair(50), explanation=Explanation("Fails.", slices=(small, large)))
+    verdict = altered(pair(50), explanation=Explanation("Fails.", slices=(small, large)))
     rows = [row for row in drawn(by_key(verdict)["slices"]) if "slice" in row]
     by_slice = {row["slice"]: row for row in rows}
     assert list(by_slice) == ["intent: buy", "intent: read"], "the worst first"
@@ -210,7 +211,7 @@ def test_slices_of_a_gate_on_single_topics_are_not_called_small():
     large = Slice("intent", "buy", 48, 9, 1, 8, 0.4, 0.5, -0.1, -0.3, None, None, None, None, None, ())
     told = Explanation("Fails.", slices=(large,))
     for options, small in (({}, True), ({"kind": "no_topic_collapse", "alpha": 1.0}, False)):
-        verdict = replace(pair(50, **options), explanation=told)
+        verdict = altered(pair(50, **options), explanation=told)
         assert ("fewer than 10 topics" in by_key(verdict)["slices"].caption) == small
         assert ("too few topics" in markdown([verdict])) == small
         assert ("too few topics" in " ".join(slices(verdict, Screen(topics=None)))) == small

@@ -20,6 +20,7 @@ from pytest_riskguard.reports.html.rows import STATIC, embedded, script_json, to
 from pytest_riskguard.text import clean
 from tests.reports.hostile import STRINGS, incomparable_with
 from tests.reports.html.verdicts import hostile, pair, pool, tagged, with_documents
+from tests.verdicts import altered
 
 
 class Page(HTMLParser):
@@ -71,7 +72,7 @@ def test_the_page_says_what_the_verdict_says(verdict: Verdict):
 
 
 def test_ids_are_unique_and_links_lead_somewhere(verdict: Verdict):
-    page = Page(render([verdict, pool(), replace(verdict, gate="again")]))
+    page = Page(render([verdict, pool(), altered(verdict, gate="again")]))
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     for tag, attributes in page.tags:
@@ -169,7 +170,7 @@ def test_ten_thousand_topics_with_long_queries_stay_below_five_megabytes():
 
 
 def test_gates_share_style_and_script(verdict: Verdict):
-    page = Page(render([verdict, replace(verdict, gate="b"), replace(verdict, gate="c")]))
+    page = Page(render([verdict, altered(verdict, gate="b"), altered(verdict, gate="c")]))
     assert [tag for tag, _ in page.tags].count("style") == 1
     assert [tag for tag, _ in page.tags].count("script") == 2
 
@@ -179,8 +180,8 @@ def test_the_same_verdicts_give_the_same_page(verdict: Verdict):
 
 
 def test_parts_that_a_verdict_lacks_are_left_out(verdict: Verdict):
-    bare = replace(verdict, exhibits=None, explanation=None, documents=None, judgements=None, diagnostics=None)
-    page = Page(render([replace(bare, intervals=())]))
+    bare = altered(verdict, exhibits=None, explanation=None, documents=None, judgements=None, diagnostics=None)
+    page = Page(render([altered(bare, intervals=())]))
     assert "No charts: this verdict was made without the data that they draw." in page.said
     assert "Topics responsible" in page.said
     for part in ("Documents that moved", "Judgement holes", "Topics by tag"):
@@ -201,7 +202,7 @@ def test_incomparable_gates_say_why():
 
 def test_tags_warnings_and_digests_are_shown(verdict: Verdict):
     told = tagged(verdict, intent=("buy",) * 50)
-    told = replace(
+    told = altered(
         told, warnings=(VerdictWarning("churn", "watch out"),), inputs=Inputs("sha256:q", "sha256:c", {"old": None})
     )
     page = Page(render([told]))

@@ -19,6 +19,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
 from tests.gates.conftest import pair, topic_scores
 from tests.gates.test_tagged_topics import tagged
+from tests.verdicts import altered
 
 
 def judged(*given: Any, **options: Any) -> Verdict:
@@ -377,7 +378,7 @@ def test_the_summary_in_full():
 
 
 def test_a_gate_on_a_slice_says_which():
-    verdict = worded(replace(example(), slice="intent=code"))
+    verdict = worded(altered(example(), slice="intent=code"))
     assert told(verdict).startswith("Fails on intent=code. Losses on 6 of 120 topics")
 
 

@@ -12,13 +12,14 @@ from pytest_riskguard.gates.verdict import TopicCounts, Verdict, VerdictWarning
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.reports.wording.warnings import _MESSAGES, _TEMPLATES
 from tests.reports.cases import CASES
+from tests.verdicts import altered
 
 #: A verdict on 40 topics of which 3 changed, and one on a pool.
-VERDICT = replace(CASES["loss"](), topics=TopicCounts(count=40, changed=3))
+VERDICT = altered(CASES["loss"](), topics=TopicCounts(count=40, changed=3))
 POOL = CASES["georisk"]()
-NOTHING_CHANGED = replace(VERDICT, topics=TopicCounts(count=40))
-STUDENT_T = replace(VERDICT, method="student_t")
-NOT_INFERIOR = replace(VERDICT, kind="not_inferior")
+NOTHING_CHANGED = altered(VERDICT, topics=TopicCounts(count=40))
+STUDENT_T = altered(VERDICT, method="student_t")
+NOT_INFERIOR = altered(VERDICT, kind="not_inferior")
 LINEAGE = Lineage(
     2, (ChainedRun("r1", 0.6, None, 0.0, 0.0), ChainedRun("now", 0.5, -0.05, -0.1, -0.2)), None, None, None
 )
@@ -103,7 +104,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     ),
     (
         "few_changed_topics",
-        replace(POOL, topics=TopicCounts(count=60)),
+        altered(POOL, topics=TopicCounts(count=60)),
         {"topics": ("a", "b"), "needs_student_t": True, "reference": "s1"},
         "only 2 of 60 topics differ from s1 (a, b): the gate fails only if Student-t (jackknife) agrees",
     ),
@@ -115,7 +116,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     ),
     (
         "few_topics",
-        replace(POOL, topics=TopicCounts(count=30)),
+        altered(POOL, topics=TopicCounts(count=30)),
         {"both_must_pass": False},
         "only 30 topics: with so few, gates on GeoRisk fail more harmless changes than their level says",
     ),
@@ -174,7 +175,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     ),
     (
         "georisk_vanishes",
-        replace(POOL, alpha=50.0),
+        altered(POOL, alpha=50.0),
         {"largest": 1.2e-9, "largest_at_0": 0.51},
         "the largest GeoRisk of the pool is 1.2e-09 at alpha 50 and 0.51 at alpha 0: losses weigh so much that "
         "hardly anything is left to compare, so the gate does not pass; choose a smaller alpha",
@@ -217,7 +218,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("code", "verdict", "parameters", "message"), MESSAGES)
 def test_each_warning_is_put_into_words(code: str, verdict: Verdict, parameters: dict[str, Any], message: str):
-    warned = replace(verdict, warnings=(VerdictWarning(code, parameters=parameters),))
+    warned = altered(verdict, warnings=(VerdictWarning(code, parameters=parameters),))
     assert [warning.message for warning in worded(warned).warnings] == [message]
 
 
@@ -226,5 +227,5 @@ def test_no_code_is_without_a_message_here():
 
 
 def test_a_message_that_is_there_stays():
-    warned = replace(VERDICT, warnings=(VerdictWarning("of_a_later_version", "as that version said"),))
+    warned = altered(VERDICT, warnings=(VerdictWarning("of_a_later_version", "as that version said"),))
     assert worded(warned).warnings == warned.warnings

@@ -1,0 +1,26 @@
+"""Verdicts made from others: with another option of the gate, other findings, or other fields."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS
+from pytest_riskguard.gates.verdict import Deferred, Findings, Verdict
+
+_FINDINGS = frozenset(field.name for field in fields(Findings))
+
+
+def altered(verdict: Verdict, **changes: Any) -> Verdict:
+    """The verdict with other values by the names of the JSON object, wherever the verdict holds them."""
+    asked = verdict.asked
+    if "kind" in changes:
+        asked = asked.as_kind(KINDS[changes.pop("kind")])
+    options = {name: changes.pop(name) for name in [*changes] if name in OPTIONS}
+    if "gate" in changes:
+        options["name"] = changes.pop("gate")
+    findings = {name: changes.pop(name) for name in [*changes] if name in _FINDINGS}
+    if "diagnostics" in findings:
+        findings["diagnostics"] = Deferred.of(findings["diagnostics"])
+    verdict = replace(verdict, asked=replace(asked, **options), **changes)
+    return verdict.found(lambda own: replace(own, **findings)) if findings else verdict
