@@ -7,6 +7,7 @@ answer "no" itself, which is why it is an ``AssertionError``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,20 +27,10 @@ class UsageError(RiskguardError):
 
 
 class ConfigError(UsageError):
-    """A riskguard.yaml does not say what it must; the message begins ``path:line:``.
-
-    ``errors`` holds every error of the file, ordered by line: the error itself where it is the only one. ``gate``
-    names the gate that an error belongs to, where there is one.
-    """
+    """A riskguard.yaml is wrong; the message begins ``path:line:``. ``gate`` names the gate, if it is about one."""
 
     def __init__(
-        self,
-        path: Path,
-        line: int,
-        problem: str,
-        *,
-        gate: str | None = None,
-        errors: tuple[ConfigError, ...] = (),
+        self, path: Path, line: int, problem: str, *, gate: str | None = None, errors: Sequence[ConfigError] = ()
     ) -> None:
         message = f"{path}:{line}: {problem}"
         if len(errors) > 1:
@@ -48,12 +39,16 @@ class ConfigError(UsageError):
             message = "\n".join([f"{message} (and {len(errors) - 1} more {others})", *shown])
         super().__init__(message)
         self.path, self.line, self.problem, self.gate = path, line, problem, gate
-        self._errors = errors
+        #: Every error of the file, ordered by line.
+        self.errors = tuple(errors) or (self,)
 
-    @property
-    def errors(self) -> tuple[ConfigError, ...]:
-        """Every error of the file, ordered by line."""
-        return self._errors or (self,)
+    @classmethod
+    def of(cls, errors: Sequence[ConfigError]) -> ConfigError:
+        """The first of a file's errors; if there are several it carries and names them all."""
+        first = errors[0]
+        return (
+            first if len(errors) == 1 else cls(first.path, first.line, first.problem, gate=first.gate, errors=errors)
+        )
 
 
 class DataError(RiskguardError):

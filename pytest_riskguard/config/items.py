@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_riskguard.config.settings import ComputedBaseline, Config, DeclaredSlice, GateSettings
+from pytest_riskguard.config.settings import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.errors import ConfigError, DataError
 from pytest_riskguard.gates.kinds import Correction, Gate
 
@@ -22,23 +22,11 @@ MAX_PART = 40
 
 @dataclass(frozen=True)
 class GateItem:
-    """One question of one gate: a single measure and a single alpha, of all topics or of one slice.
+    """One question of one gate: a single measure and alpha, about all topics or one slice.
 
-    Attributes
-    ----------
-    id : str
-        The gate's name, followed by ``[MEASURE-ALPHA]``, and the baseline and the slice, where the gate asks more
-        than one question.
-    gate : Gate
-        The question as ``gates.judge`` takes it; its name is ``id``.
-    measure : str
-        As written in the file; whether ir-measures knows it is found out when it is scored.
-    baselines : tuple of str or ComputedBaseline
-        Stored names: one, but for a gate over a pool.
-    line : int
-        Where the gate begins in the file, counted from 1.
-    settings : GateSettings
-        The gate that this is one question of.
+    ``id`` is the gate's name, followed by ``[MEASURE-ALPHA]``, baseline and slice where the gate asks more than one
+    question; ``gate`` is the question under this name. ``measure`` is as written in the file, ``baselines`` are one
+    unless the gate is over a pool, ``line`` is where the gate begins, and ``settings`` is the whole gate.
     """
 
     id: str
@@ -103,70 +91,55 @@ def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateIte
     return ("holm", together) if item.gate.is_tested and len(together) > 1 else ("none", ())
 
 
-@dataclass(frozen=True)
-class _Collection:
-    """The judged topics, and their tags."""
-
-    judged: Sequence[str]
-    tags: Mapping[str, Mapping[str, str]]
-
-
 def with_slices(config: Config) -> Config:
-    """The settings with the slices of every gate looked up.
+    """The settings with the slices of every gate looked up in topics and judgements.
 
     Raises
     ------
     ConfigError
         A slice does not exist, or a file cannot be read; its ``errors`` are those of all gates.
     """
-    first = next((declared for gate in config.gates for declared in gate.declared), None)
-    if first is None:
-        return config
-    collection = _read(config, first)
-    gates, errors = [], []
-    for gate in config.gates:
-        slices, problems = _looked_up(config, gate, collection)
-        gates.append(replace(gate, slices=slices))
-        errors += problems
-    if len(errors) > 1:
-        raise ConfigError(config.path, errors[0].line, errors[0].problem, gate=errors[0].gate, errors=tuple(errors))
-    if errors:
-        raise errors[0]
-    return replace(config, gates=tuple(gates))
-
-
-def _read(config: Config, first: DeclaredSlice) -> _Collection:
     from pytest_riskguard.evaluation.qrels import read_qrels
     from pytest_riskguard.evaluation.topics import read_topics
 
+    first = next((declared for gate in config.gates for declared in gate.declared), None)
+    if first is None:
+        return config
     if config.collection.topics is None:
         text = "slice: it needs a topics file with a column for each tag; add `topics: PATH` to `collection:`"
         raise ConfigError(config.path, first.line, text)
     try:
-        judged = read_qrels(config.collection.qrels).topics
-        return _Collection(judged, read_topics(config.collection.topics).tags)
+        judged, tags = read_qrels(config.collection.qrels).topics, read_topics(config.collection.topics).tags
     except DataError as error:
         raise ConfigError(config.path, first.line, f"slice: its topics cannot be looked up: {error}") from None
+    errors: list[ConfigError] = []
+    gates = tuple(replace(gate, slices=_slices(config, gate, judged, tags, errors)) for gate in config.gates)
+    if errors:
+        raise ConfigError.of(errors)
+    return replace(config, gates=gates)
 
 
-def _looked_up(
-    config: Config, gate: GateSettings, collection: _Collection
-) -> tuple[tuple[str, ...], list[ConfigError]]:
+def _slices(
+    config: Config,
+    gate: GateSettings,
+    judged: Sequence[str],
+    tags: Mapping[str, Mapping[str, str]],
+    errors: list[ConfigError],
+) -> tuple[str, ...]:
+    """The slices that a gate declares; mistakes are added to ``errors``."""
     from pytest_riskguard.gates.slices import slices_of
 
     declared_by: dict[str, str] = {}
-    problems = []
     for declared in gate.declared:
         try:
-            slices = slices_of(declared.text, collection.judged, collection.tags, smallest=gate.smallest_slice)
+            slices = slices_of(declared.text, judged, tags, smallest=gate.smallest_slice)
             if repeated := [name for name in slices if name in declared_by]:
                 raise ValueError(f"{declared.text} repeats {repeated[0]}, which {declared_by[repeated[0]]} declares")
+            declared_by |= dict.fromkeys(slices, declared.text)
         except ValueError as error:
             text = f"slice of gate {gate.name!r}: {error}"
-            problems.append(ConfigError(config.path, declared.line, text, gate=gate.name))
-            continue
-        declared_by |= dict.fromkeys(slices, declared.text)
-    return tuple(declared_by), problems
+            errors.append(ConfigError(config.path, declared.line, text, gate=gate.name))
+    return tuple(declared_by)
 
 
 def readable(text: str) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.config.settings import (
+    Candidate,
     CandidateFile,
     CandidateRetrieve,
     Collection,
@@ -27,15 +28,7 @@ CONFIG_NAME = "riskguard.yaml"
 
 
 def find_config(start: Path, *, stop: Path | None = None) -> Path | None:
-    """The nearest riskguard.yaml: in the folder of ``start``, then in each folder above it.
-
-    Parameters
-    ----------
-    start : Path
-        A folder, or a file in it.
-    stop : Path, optional
-        The last folder to look into; the root of the file system where it is not above ``start``.
-    """
+    """The nearest riskguard.yaml: beside the file or in the folder ``start``, or in a folder above up to ``stop``."""
     start = Path(os.path.normpath(start.absolute()))
     last = None if stop is None else Path(os.path.normpath(stop.absolute()))
     for folder in (start, *start.parents):
@@ -49,12 +42,7 @@ def find_config(start: Path, *, stop: Path | None = None) -> Path | None:
 def load_config(path: Path, *, require_gates: bool = True) -> Config:
     """Read a riskguard.yaml; nothing that it names is opened.
 
-    Parameters
-    ----------
-    path : Path
-        Relative paths in the file start from its folder.
-    require_gates : bool
-        Whether a file without gates is an error; the fixture and ``riskguard baseline`` can do without.
+    Its relative paths start from its folder. The fixture and ``riskguard baseline`` do not ``require_gates``.
 
     Raises
     ------
@@ -74,23 +62,19 @@ def load_config(path: Path, *, require_gates: bool = True) -> Config:
         raise ConfigError(path, error.line, error.problem) from None
     model, problems = check(document, require_gates=require_gates)
     if model is None or problems:
-        errors = tuple(ConfigError(path, p.line, p.text, gate=p.gate) for p in problems)
-        first = errors[0]
-        if len(errors) == 1:
-            raise first
-        raise ConfigError(path, first.line, first.problem, gate=first.gate, errors=errors)
+        raise ConfigError.of([ConfigError(path, p.line, p.text, gate=p.gate) for p in problems])
     return _settings(model, document, path.absolute())
 
 
 def _settings(model: ConfigModel, document: Document, path: Path) -> Config:
     folder = path.parent
-    collection = model.collection
+    topics = model.collection.topics
     return Config(
         path=path,
         collection=Collection(
-            qrels=_beside(folder, collection.qrels),
-            topics=None if collection.topics is None else _beside(folder, collection.topics),
-            line=document.line(("collection",)),
+            _beside(folder, model.collection.qrels),
+            None if topics is None else _beside(folder, topics),
+            document.line(("collection",)),
         ),
         store=_beside(folder, model.store),
         measures=tuple(model.measures or ()),
@@ -105,8 +89,7 @@ def _family(model: ConfigModel) -> FamilySettings | None:
         case None | "none":
             return None
         case str() as correction:
-            members = tuple(gate.name for gate in model.gates if gate.kind in TESTED)
-            return FamilySettings(correction, members)
+            return FamilySettings(correction, tuple(gate.name for gate in model.gates if gate.kind in TESTED))
         case family:
             return None if family.correction == "none" else FamilySettings(family.correction, tuple(family.gates))
 
@@ -137,13 +120,11 @@ def _baselines(model: GateKeys) -> tuple[str | ComputedBaseline, ...]:
     return (ComputedBaseline(kind, systems, model.baseline.candidate_inside),)
 
 
-def _candidate(
-    folder: Path, value: str | RetrieveModel | None, line: int
-) -> CandidateFile | CandidateRetrieve | None:
-    if value is None:
-        return None
+def _candidate(folder: Path, value: str | RetrieveModel | None, line: int) -> Candidate | None:
     if isinstance(value, str):
         return CandidateFile(_beside(folder, value), line)
+    if value is None:
+        return None
     return CandidateRetrieve(value.retrieve, value.depth, value.workers, value.timeout, value.retries)
 
 

@@ -155,14 +155,17 @@ class ComputedModel(_Model):
 
     @model_validator(mode="after")
     def _one_kind(self) -> ComputedModel:
-        if len([kind for kind in COMPUTED if getattr(self, kind) is not None]) != 1:
+        if len(self._given()) != 1:
             raise ValueError(f"expected one of {', '.join(COMPUTED)}, such as {{mean: [prod, bm25]}}")
         return self
 
+    def _given(self) -> list[tuple[str, tuple[str, ...]]]:
+        names = {kind: getattr(self, kind) for kind in COMPUTED}
+        return [(kind, tuple(systems)) for kind, systems in names.items() if systems is not None]
+
     def asked(self) -> tuple[str, tuple[str, ...]]:
         """The kind, and the names of the baselines."""
-        kind = next(kind for kind in COMPUTED if getattr(self, kind) is not None)
-        return kind, tuple(getattr(self, kind))
+        return self._given()[0]
 
 
 _Baseline = Annotated[

@@ -27,16 +27,10 @@ class CandidateFile:
 
 @dataclass(frozen=True)
 class CandidateRetrieve:
-    """The candidate is a function: ``target`` (``package.module:function``) is called with each query.
+    """The candidate is a function, ``target`` (``package.module:function``), that is called with each query.
 
-    Attributes
-    ----------
-    target : str
-        Where the function is imported from; nothing is imported by reading the settings.
-    depth : int
-        How many documents are kept for each topic.
-    workers, timeout, retries : int, float or None, int
-        How many queries are asked at a time, the seconds that an answer may take, and further tries.
+    ``depth`` documents are kept for each topic; ``workers`` queries are asked at a time, each for up to ``timeout``
+    seconds and with ``retries`` further tries.
     """
 
     target: str
@@ -68,26 +62,11 @@ class DeclaredSlice:
 
 @dataclass(frozen=True)
 class GateSettings:
-    """One entry of ``gates``.
+    """One entry of ``gates``; each measure is judged with each of the ``questions``, which differ in alpha.
 
-    Attributes
-    ----------
-    name : str
-    line : int
-        Where it begins in the file, counted from 1.
-    baselines : tuple of str or ComputedBaseline
-        Stored names: a pool, or baselines that are each asked about; or a single computed one.
-    measures : tuple of str
-    candidate : CandidateFile, CandidateRetrieve or None
-        None where the gate asks about the candidate of the whole file.
-    questions : tuple of Gate
-        What is asked of each measure, one for each alpha.
-    declared : tuple of DeclaredSlice
-        Parts of the topics that are asked about; empty for all topics.
-    smallest_slice : int
-        The fewest judged topics of a slice that ``TAG`` alone stands for.
-    slices : tuple of str
-        ``TAG=VALUE``: what ``items.with_slices`` found the declared ones to be.
+    ``baselines`` are a pool, or asked about one by one. Without a ``candidate`` that of the file is judged.
+    ``declared`` are parts of the topics as written (empty: all topics), ``slices`` the ``TAG=VALUE`` that
+    ``items.with_slices`` found them to be; for ``TAG`` alone, those with at least ``smallest_slice`` judged topics.
     """
 
     name: str
@@ -103,14 +82,7 @@ class GateSettings:
     @property
     def asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:
         """The baselines of each question: all of a pool, or one of the others."""
-        if self.questions[0].is_pool:
-            return (self.baselines,)
-        return tuple((baseline,) for baseline in self.baselines)
-
-    @property
-    def kind(self) -> str:
-        """The kind of gate, the same for every measure and alpha."""
-        return self.questions[0].kind
+        return (self.baselines,) if self.questions[0].is_pool else tuple((one,) for one in self.baselines)
 
     @property
     def alphas(self) -> tuple[float, ...]:
@@ -128,23 +100,10 @@ class FamilySettings:
 
 @dataclass(frozen=True)
 class Config:
-    """A whole riskguard.yaml.
+    """A whole riskguard.yaml, with absolute paths; the store need not exist.
 
-    Attributes
-    ----------
-    path : Path
-        The file, absolute.
-    collection : Collection
-    store : Path
-        The folder of stored baselines, absolute; it need not exist.
-    measures : tuple of str
-        The measures of every gate that names none; empty where each gate names its own.
-    candidate : CandidateFile, CandidateRetrieve or None
-        None where each gate names its own.
-    family : FamilySettings or None
-        None where every gate is judged at its own level.
-    gates : tuple of GateSettings
-        In the order of the file.
+    ``measures`` and ``candidate`` are those of every gate that names none. Without ``family`` every gate is judged at
+    its own level.
     """
 
     path: Path
@@ -157,6 +116,6 @@ class Config:
 
     @property
     def all_measures(self) -> tuple[str, ...]:
-        """``measures``, then those that only single gates name: a baseline must be scored with all of them."""
+        """All that a baseline must be scored with: ``measures``, then those that only single gates name."""
         named = [*self.measures, *(measure for gate in self.gates for measure in gate.measures)]
         return tuple(dict.fromkeys(named))

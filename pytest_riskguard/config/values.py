@@ -1,7 +1,6 @@
 """What the values of a riskguard.yaml must look like that are not options of a kind of gate.
 
-Every function takes a plain value and returns what the settings hold, or raises ``ValueError`` with what was
-expected and what was found; where it stands is added by the caller.
+Each check returns the value that the settings hold, or raises ``ValueError`` with what was expected and found.
 """
 
 from __future__ import annotations
@@ -70,36 +69,25 @@ def slice_entry(value: Any) -> str:
     return tag if wanted is None else f"{tag}={wanted}"
 
 
-def slice_size(value: Any) -> int:
-    """A whole number of topics that a gate can judge."""
-    if isinstance(value, int) and not isinstance(value, bool) and value >= MIN_TOPICS:
-        return value
-    raise ValueError(
-        f"expected a whole number, at least {MIN_TOPICS}, found {shown(value)}; fewer topics are not judged"
-    )
-
-
-def whole(at_least: int) -> Callable[[Any], int]:
-    """A check for whole numbers of at least a given size."""
-
+def _whole(at_least: int, hint: str = "") -> Callable[[Any], int]:
     def check(value: Any) -> int:
         if isinstance(value, int) and not isinstance(value, bool) and value >= at_least:
             return value
-        raise ValueError(f"expected a whole number, at least {at_least}, found {shown(value)}")
+        raise ValueError(f"expected a whole number, at least {at_least}, found {shown(value)}{hint}")
 
     return check
 
 
-_seconds = Number(
-    math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=f"a number of seconds above 0, at most {MAX_TIMEOUT}"
-)
-
+#: The number of topics of a slice.
+slice_size = _whole(MIN_TOPICS, "; fewer topics are not judged")
 #: Checks of the options for asking a live system.
 ASKING: Mapping[str, Callable[[Any], Any]] = {
-    "depth": whole(1),
-    "workers": whole(1),
-    "timeout": _seconds,
-    "retries": whole(0),
+    "depth": _whole(1),
+    "workers": _whole(1),
+    "timeout": Number(
+        math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=f"a number of seconds above 0, at most {MAX_TIMEOUT}"
+    ),
+    "retries": _whole(0),
 }
 
 

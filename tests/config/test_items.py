@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.config import load_config
 from pytest_riskguard.config.items import family_of, items_of, readable, unique, with_slices
+from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError
 
 HEAD = "collection: {qrels: qrels.txt, topics: topics.tsv}\nmeasures: [AP]\ncandidate: new.run\n"

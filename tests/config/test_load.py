@@ -7,14 +7,9 @@ import sys
 
 import pytest
 
-from pytest_riskguard.config import (
-    CandidateFile,
-    CandidateRetrieve,
-    Collection,
-    find_config,
-    load_config,
-)
 from pytest_riskguard.config.items import family_of, items_of
+from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, Collection
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 
@@ -554,7 +549,7 @@ def test_loading_a_file_loads_no_numpy_scipy_or_ir_measures(write):
     code = f"""
 import sys
 from pathlib import Path
-from pytest_riskguard.config import load_config
+from pytest_riskguard.config.load import load_config
 from pytest_riskguard.config.items import items_of
 assert not {{"yaml", "pydantic"}} & set(sys.modules)
 items = [item for gate in load_config(Path({str(path)!r})).gates for item in items_of(gate)]
