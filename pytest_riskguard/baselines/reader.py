@@ -45,6 +45,9 @@ class Staleness:
 class StoreReader:
     """What a store holds, for code that only reads.
 
+    Every method raises ``BaselineError`` with reason ``missing_input`` for a baseline that does not exist and a store
+    that cannot be read, ``bad_baseline`` for damage, and ``UsageError`` for text that cannot be a name or a measure.
+
     Parameters
     ----------
     root : Path
@@ -55,27 +58,13 @@ class StoreReader:
         self.root = Path(root)
 
     def names(self) -> tuple[str, ...]:
-        """Every stored name, sorted; damaged baselines are among them.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: the store is there but cannot be read.
-        """
+        """Every stored name, sorted; damaged baselines are among them."""
         with self._reading():
             held = atomic_folder.held_names(self.root)
         return tuple(sorted(name for name in held if name_problem(name) is None))
 
     def manifest(self, name: str) -> Manifest:
-        """The manifest of a baseline; its scores and its run are not checked.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no baseline of that name; ``bad_baseline``: its manifest cannot be used.
-        UsageError
-            The name cannot be one.
-        """
+        """The manifest of a baseline; its scores and its run are not checked."""
         return self._read(name, StoredBaseline.manifest)
 
     def scores(
@@ -101,12 +90,10 @@ class StoreReader:
         Raises
         ------
         BaselineError
-            ``missing_input``: no such baseline, or neither the measure nor the run was stored;
-            ``inputs_changed``: the judgements changed and the run was not kept; ``bad_baseline``: damaged.
+            ``missing_input``: neither the measure nor the run was stored; ``inputs_changed``: the judgements changed
+            and the run was not kept.
         DataError
             The run answers none of the judged topics.
-        UsageError
-            The name or the measure cannot be one.
         """
         measure = measure_name(measure)
         texts = MappingProxyType(dict(queries or {}))
@@ -132,7 +119,7 @@ class StoreReader:
 
         Raises
         ------
-        BaselineError, DataError, UsageError
+        DataError
             As for ``scores``; the replicate that cannot be used is named.
         """
         measure = measure_name(measure)
@@ -145,28 +132,12 @@ class StoreReader:
         return self._read(name, work)
 
     def replicate_numbers(self, name: str) -> tuple[int, ...]:
-        """Numbers of the replicates of a baseline; if its manifest cannot be used, of those that have a folder.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no baseline of that name.
-        UsageError
-            The name cannot be one.
-        """
+        """Numbers of the replicates of a baseline; if its manifest cannot be used, of those that have a folder."""
         with self._reading():
             return self._baseline(name).numbers()
 
     def replicate_manifest(self, name: str, number: int) -> Manifest:
-        """The manifest of one replicate; its scores and its run are not checked.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no such baseline or replicate; ``bad_baseline``: a manifest cannot be used.
-        UsageError
-            The name cannot be one.
-        """
+        """The manifest of one replicate; its scores and its run are not checked."""
 
         def work(baseline: StoredBaseline) -> Manifest:
             return baseline.listed(baseline.find(baseline.manifest(), number)).manifest()
@@ -174,15 +145,7 @@ class StoreReader:
         return self._read(name, work)
 
     def verify(self, name: str) -> list[str]:
-        """Every problem of a baseline and its replicates, as text; empty if there is none.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no baseline of that name.
-        UsageError
-            The name cannot be one.
-        """
+        """Every problem of a baseline and its replicates, as text; empty if there is none."""
         baseline = self._baseline(name)
         with self._reading():
             return baseline.problems()
@@ -209,11 +172,9 @@ class StoreReader:
 
         Raises
         ------
-        BaselineError
-            As for ``scores``, the run that cannot be used being named. Without ``qrels`` also ``inputs_changed``: the
-            runs were scored with different judgements; ``missing_input``: not all have the measure.
-        DataError, UsageError
-            As for ``scores``.
+        DataError
+            As for ``scores``; the run that cannot be used is named. Without ``qrels`` also ``inputs_changed``: the
+            runs were scored with different judgements, and ``missing_input``: not all have the measure.
         """
         measure = measure_name(measure)
         texts = MappingProxyType(dict(queries or {}))
@@ -234,21 +195,13 @@ class StoreReader:
         return self._read(name, work)
 
     def staleness(self, name: str, *, now: str | None = None) -> Staleness:
-        """How old a baseline is, and how many changes the store has accepted since it was stored.
+        """How old a baseline is, and how many changes the store has accepted since; damaged baselines are skipped.
 
         Parameters
         ----------
         name : str
         now : str, optional
             A time, ISO 8601; default: the present.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no baseline of that name; ``bad_baseline``: its manifest cannot be used. Other
-            damaged baselines are skipped.
-        UsageError
-            The name cannot be one.
         """
         manifests = {}
         for held in self.names():
@@ -259,15 +212,7 @@ class StoreReader:
         return staleness(name, manifests, now=now or provenance.now())
 
     def run(self, name: str) -> Path:
-        """The path of the run of a baseline, after checking that it is the one that was stored.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no baseline of that name, or its run was not kept; ``bad_baseline``: damaged.
-        UsageError
-            The name cannot be one.
-        """
+        """The path of the run of a baseline, after checking that it is the one that was stored."""
 
         def work(baseline: StoredBaseline) -> Path:
             manifest = baseline.manifest()

@@ -29,6 +29,7 @@ from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.text_files import system_name
+from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -195,6 +196,4 @@ def _no_common_topic(source: str, qrels: Qrels, tally: _Tally) -> DataError:
 
 
 def _topics(topics: Sequence[str]) -> str:
-    shown = ", ".join(topics[:5])
-    more = f" and {len(topics) - 5} more" if len(topics) > 5 else ""
-    return f"topic{'s' if len(topics) > 1 else ''} {shown}{more}"
+    return f"{'topics' if len(topics) > 1 else 'topic'} {listed(tuple(topics), most=5)}"

@@ -12,6 +12,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.text import counted
 
 #: Of which nothing is known.
 NO_TOPICS = Topics({})
@@ -84,7 +85,7 @@ def _refuse_a_partial_replicate(replicate: TopicScores, both: Aligned, *, unansw
     """Topics that a replicate left out would pass for noise, and excuse the candidate."""
     if lacking := sorted({*unanswered} - {*both.missing_in_baseline}):
         raise DataError(
-            f"{replicate.name}, a replicate of {both.baseline.name}, did not answer {_counted(len(lacking))} that "
+            f"{replicate.name}, a replicate of {both.baseline.name}, did not answer {counted(len(lacking), 'topic')} that "
             f"{both.baseline.name} answered: {', '.join(lacking)}; expected a whole run, for what is missing would "
             "count as the baseline's noise: store it anew, or let missing topics score 0 (missing: zero)",
             reason="bad_baseline",
@@ -97,7 +98,7 @@ def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
     lacking = [topic for topic in wanted if topic not in topics.weights]
     if lacking:
         raise DataError(
-            f"{topics.path_name or 'the weights'}: no weight for {_counted(len(lacking))}: {', '.join(lacking)}; "
+            f"{topics.path_name or 'the weights'}: no weight for {counted(len(lacking), 'topic')}: {', '.join(lacking)}; "
             "give every judged topic a weight, or count all topics the same (weighted: false)",
             reason="missing_input",
         )
@@ -143,16 +144,12 @@ def on_one_list(
 
 
 def _such_as(scores: TopicScores) -> str:
-    return f"{_counted(len(scores.topics))}, such as {scores.topics[0]!r}"
-
-
-def _counted(number: int) -> str:
-    return f"{number} {'topic' if number == 1 else 'topics'}"
+    return f"{counted(len(scores.topics), 'topic')}, such as {scores.topics[0]!r}"
 
 
 def _differ(names: Sequence[str], lacking: Sequence[tuple[str, ...]]) -> DataError:
     parts = [
-        f"{name} lacks {_counted(len(topics))}: {', '.join(topics)}"
+        f"{name} lacks {counted(len(topics), 'topic')}: {', '.join(topics)}"
         for name, topics in zip(names, lacking, strict=True)
         if topics
     ]
