@@ -85,9 +85,9 @@ def _refuse_a_partial_replicate(replicate: TopicScores, both: Aligned, *, unansw
     """Topics that a replicate left out would pass for noise, and excuse the candidate."""
     if lacking := sorted({*unanswered} - {*both.missing_in_baseline}):
         raise DataError(
-            f"{replicate.name}, a replicate of {both.baseline.name}, did not answer {counted(len(lacking), 'topic')} that "
-            f"{both.baseline.name} answered: {', '.join(lacking)}; expected a whole run, for what is missing would "
-            "count as the baseline's noise: store it anew, or let missing topics score 0 (missing: zero)",
+            f"{replicate.name}, a replicate of {both.baseline.name}, did not answer {counted(len(lacking), 'topic')} "
+            f"that {both.baseline.name} answered: {', '.join(lacking)}; expected a whole run, because missing topics "
+            "would count as noise of the baseline: store it again, or let missing topics score 0 (missing: zero)",
             reason="bad_baseline",
         )
 
@@ -98,8 +98,8 @@ def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
     lacking = [topic for topic in wanted if topic not in topics.weights]
     if lacking:
         raise DataError(
-            f"{topics.path_name or 'the weights'}: no weight for {counted(len(lacking), 'topic')}: {', '.join(lacking)}; "
-            "give every judged topic a weight, or count all topics the same (weighted: false)",
+            f"{topics.path_name or 'the weights'}: no weight for {counted(len(lacking), 'topic')}: "
+            f"{', '.join(lacking)}; give every judged topic a weight, or count all topics the same (weighted: false)",
             reason="missing_input",
         )
     return np.array([topics.weights[topic] for topic in wanted])
