@@ -131,7 +131,7 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
     [
         ("Keys of the file", ConfigModel),
         ("Keys of `collection`", CollectionModel),
-        ("Keys of a `candidate` that is asked live", RetrieveModel),
+        ("Keys of a `candidate` that is queried live", RetrieveModel),
         ("Keys of `family`", FamilyModel),
         ("Keys of a `baseline` that is computed", ComputedModel),
         ("Keys of a gate", GateModel),
