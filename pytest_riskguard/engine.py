@@ -20,13 +20,12 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.alignment import on_one_list
-from pytest_riskguard.gates.family import in_families
 from pytest_riskguard.gates.findings import Family, Yardstick
 from pytest_riskguard.gates.history import with_lineage
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.judge import in_families, judge, rule
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.pool.comparison import PoolComparison
 from pytest_riskguard.gates.pool.judge import judge_pool
+from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.unjudged import Rejudged
 from pytest_riskguard.gates.verdict import Inputs, Verdict, digests, incomparable, warning

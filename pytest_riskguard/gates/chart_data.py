@@ -7,11 +7,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import AlphaCurve, Density, Exhibits, TopicColumns
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.inference import critical_value, mean_law
 from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import FloatArray

@@ -14,10 +14,9 @@ from itertools import pairwise, takewhile
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import align
-from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
 from pytest_riskguard.gates.kinds import Gate, NotInferior, NotSignificantlyRisky
-from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.verdict import Verdict, warning
 from pytest_riskguard.inference import Interval
 from pytest_riskguard.risk.checks import mean

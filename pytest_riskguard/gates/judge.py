@@ -1,24 +1,36 @@
-"""From two systems' scores to a verdict."""
+"""From the scores of two systems to a verdict and what explains it; what a family of gates leaves of a level."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.chart_data import exhibits
-from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.estimates import diagnostics, paired_estimates, topic_counts
-from pytest_riskguard.gates.findings import Estimates, Family, ReportedInterval
-from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.findings import Diagnostics, Estimates, Family, QuantilePair, ReportedInterval
+from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
 from pytest_riskguard.gates.power import power_of_verdict
 from pytest_riskguard.gates.responsible import explanation, responsible_topics, standardised_parts
+from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.gates.sensitivity import alpha_star, flip_set, without_each
-from pytest_riskguard.gates.verdict import Deferred, Findings, Verdict, digests, refused, unanswered
+from pytest_riskguard.gates.verdict import Deferred, Findings, TopicCounts, Verdict, digests, refused, unanswered
 from pytest_riskguard.gates.warnings import warnings
+from pytest_riskguard.inference import (
+    benjamini_hochberg,
+    effective_levels,
+    holm,
+    mean_law,
+    qq_points,
+    shapiro_wilk,
+    sign_flip,
+    skewness,
+)
+from pytest_riskguard.risk import counts, mean_test
 
 
 def judge(
@@ -146,3 +158,98 @@ def _intervals(comparison: Comparison) -> tuple[ReportedInterval, ...]:
     return tuple(
         ReportedInterval(i.method, i.level, i.lower, i.upper, decisive=i.method == decisive) for i in ruling.intervals
     )
+
+
+def paired_estimates(comparison: Comparison) -> Estimates:
+    """Means, URisk and what is made of it, and the tests of the literature; nothing of the gate's own rule."""
+    gate, evidence, aligned = comparison.gate, comparison.evidence, comparison.aligned
+    differences, test = comparison.differences, mean_test(evidence.scores(gate.alpha))
+    return Estimates(
+        candidate_mean=evidence.mean(aligned.candidate.values),
+        baseline_mean=evidence.mean(aligned.baseline.values),
+        mean_difference=comparison.mean_difference,
+        urisk=evidence.estimate(gate.alpha),
+        frisk=evidence.mean(np.maximum(0.0, -differences)) + 0.0,
+        freward=evidence.mean(np.maximum(0.0, differences)),
+        standard_error=test.standard_error,
+        trisk=test.statistic,
+        p_value=test.p_value,
+        sign_flip_p_value=sign_flip(evidence.parts(0.0)).p_value,
+        mean_absolute_difference=evidence.mean(np.abs(differences)),
+        noise_urisk=evidence.noise_estimate(gate.alpha),
+    )
+
+
+def topic_counts(comparison: Comparison) -> TopicCounts:
+    """How many topics, how many moved, and which were not as they should be."""
+    aligned = comparison.aligned
+    tally = counts(aligned.candidate.values, aligned.baseline.values)
+    return TopicCounts(
+        count=comparison.n,
+        changed=comparison.changed,
+        wins=tally.wins,
+        losses=tally.losses,
+        ties=tally.ties,
+        losses_over_20_percent=tally.losses_over_20_percent,
+        missing_in_candidate=aligned.missing_in_candidate,
+        missing_in_baseline=aligned.missing_in_baseline,
+        unknown_in_candidate=aligned.candidate.unknown,
+        without_relevant=tuple(sorted({*aligned.candidate.without_relevant, *aligned.baseline.without_relevant})),
+    )
+
+
+def diagnostics(comparison: Comparison) -> Diagnostics | None:
+    """None where the scores do not vary, and for a single topic; a collapse has no law to look at."""
+    if comparison.n < 2 or comparison.gate.kind == "no_topic_collapse":
+        return None
+    scores = comparison.evidence.scores(comparison.gate.alpha)
+    skew, points, test = skewness(scores), qq_points(scores), shapiro_wilk(scores)
+    if skew is None or points is None:
+        return None
+    return Diagnostics(
+        skewness=skew,
+        shapiro_wilk_w=None if test is None else test.w,
+        shapiro_wilk_p_value=None if test is None else test.p_value,
+        law=mean_law(scores).kind,
+        quantiles=tuple(
+            QuantilePair(float(normal), float(bootstrap))
+            for normal, bootstrap in zip(points.normal, points.bootstrap, strict=True)
+        ),
+    )
+
+
+_ADJUST = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
+
+
+def in_families(gates: Sequence[Gate], p_values: Sequence[float | None], *, correction: str) -> list[Family | None]:
+    """What each gate's family leaves it; None for gates without a p-value, and for all where nothing is corrected.
+
+    A gate judged at the level that it is left fails exactly where its adjusted p-value is at most 1 less its own
+    level, so that interval and p-value never disagree.
+
+    Raises
+    ------
+    ValueError
+        The gates have different levels; they are so many that a level beyond 0.999999 would be left to one.
+    """
+    members = [i for i, p in enumerate(p_values) if p is not None]
+    families: list[Family | None] = [None] * len(gates)
+    if correction == "none" or not members:
+        return families
+    levels = {gates[i].level for i in members}
+    if len(levels) > 1:
+        raise ValueError(
+            f"a family of gates has one level, got {', '.join(f'{level:g}' for level in sorted(levels))}"
+        )
+    p = [p_values[i] or 0.0 for i in members]
+    adjusted = _ADJUST[correction](p)
+    thresholds = effective_levels(p, level=levels.pop(), correction=correction)
+    for i, adjusted_p, threshold in zip(members, adjusted, thresholds, strict=True):
+        level = 1 - float(threshold)
+        if level > MAX_LEVEL:
+            raise ValueError(
+                f"a family of {len(members)} gates at level {gates[i].level:g} leaves level {level:.9g} to one of "
+                f"them; intervals go up to {MAX_LEVEL:.6f}: ask at a lower level, or correct fewer gates together"
+            )
+        families[i] = Family(correction, len(members), level, float(adjusted_p))
+    return families

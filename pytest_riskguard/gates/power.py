@@ -12,11 +12,10 @@ from scipy.special import ndtri
 
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.alignment import align
-from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.findings import Power
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import Ruling, min_changes
+from pytest_riskguard.gates.ruling import Comparison, Ruling, min_changes
 from pytest_riskguard.inference import (
     cannot_fail,
     minimum_detectable_effect,

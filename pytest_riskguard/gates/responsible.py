@@ -1,19 +1,22 @@
-"""Who is responsible: each topic's part in the verdict, and the topics without which the gate would pass."""
+"""Why: topics responsible, groups of topics that changed together, the comparison on each slice."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from pytest_riskguard.gates.comparison import Comparison
-from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic
+from pytest_riskguard.gates.alignment import Aligned
+from pytest_riskguard.gates.evidence import BoolArray, Evidence
+from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic, Slice, TopicGroup
+from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky
+from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.sensitivity import LeftOut
-from pytest_riskguard.gates.tagged_topics import groups, slices, tagged
-from pytest_riskguard.inference import critical_value
-from pytest_riskguard.risk import standard_error
+from pytest_riskguard.inference import critical_value, holm
+from pytest_riskguard.risk import counts, standard_error
 from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.risk.urisk import varies
 from pytest_riskguard.rounding import ROUNDING_ERROR
@@ -104,3 +107,149 @@ def standardised_parts(evidence: Evidence, alpha: float) -> FloatArray:
     if evidence.n < 2 or not varies(scores):
         return np.zeros(evidence.n)
     return evidence.parts(alpha) / (standard_error(scores) * math.sqrt(evidence.n))
+
+
+#: A tag with more values than this divides nothing: it is a text for each topic, such as a URL, a date, a note.
+MOST_VALUES = 50
+#: With fewer topics than this to a value, on the average, a tag names topics rather than kinds of them.
+TOPICS_PER_VALUE = 2
+#: Fewer topics that changed the same way are no group.
+SMALLEST = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Tagged:
+    """The topics that carry one value of a tag, by their places in ascending order."""
+
+    tag: str
+    value: str
+    places: npt.NDArray[np.intp]
+
+
+def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
+    """By tag, then value; without tags that name topics rather than kinds, and without empty values.
+
+    Nor a tag of which all topics have one value, as in a gate about a slice: it parts nothing.
+    """
+    n = len(aligned.candidate.topics)
+    columns: dict[str, dict[str, list[int]]] = {}
+    for place, topic in enumerate(aligned.candidate.topics):
+        for tag, value in aligned.tags.get(topic, {}).items():
+            if value:
+                columns.setdefault(tag, {}).setdefault(value, []).append(place)
+    return tuple(
+        Tagged(tag, value, np.array(places, dtype=np.intp))
+        for tag, values in sorted(columns.items())
+        if len(values) <= MOST_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
+        for value, places in sorted(values.items())
+        if len(places) < n
+    )
+
+
+def groups(differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], tags: tuple[Tagged, ...]) -> Groups:
+    """Topics of one tag that lost, and those that won, where there are at least two.
+
+    Parameters
+    ----------
+    differences : array, shape (n_topics,)
+        Candidate minus baseline, in units of the measure.
+    parts : array, shape (n_topics,)
+        Each topic's part in the estimate, times the number of topics.
+    topics : tuple of str
+    tags : tuple of Tagged
+
+    Returns
+    -------
+    tuple of TopicGroup
+        The largest part first.
+    """
+    contributions = parts / parts.size
+    found = []
+    for change, sign in _CHANGES:
+        moved = sign * differences > ROUNDING_ERROR
+        gains = np.maximum(sign * contributions, 0.0)
+        total = math.fsum(gains[moved])
+        for each in tags:
+            members = each.places[moved[each.places]]
+            if members.size < SMALLEST:
+                continue
+            members = members[np.argsort(np.round(-sign * parts[members], 12), kind="stable")]
+            found.append(
+                TopicGroup(
+                    tag=each.tag,
+                    value=each.value,
+                    change=change,
+                    topics=tuple(topics[int(i)] for i in members),
+                    contribution=math.fsum(contributions[members]),
+                    share=math.fsum(gains[members]) / total if total > 0 else None,
+                    tagged=int(each.places.size),
+                )
+            )
+    found.sort(key=lambda group: (-round(abs(group.contribution), 12), group.tag, group.value, group.change))
+    return tuple(found)
+
+
+Groups = tuple[TopicGroup, ...]
+_CHANGES: tuple[tuple[Literal["loss", "win"], float], ...] = (("loss", -1.0), ("win", 1.0))
+
+
+def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArray) -> tuple[Slice, ...]:
+    """The gate's question about the topics of each value, as if there were no others.
+
+    Each slice has its interval by the rule for its own number of topics and changes, with its own weights and the
+    replicates' noise on its own topics. What is tested is always a loss: whether the slice is significantly below
+    ``-tolerance``, for ``not_inferior`` too, where the gate itself asks for evidence of the contrary. A gate that
+    asks about single topics tests no mean, so its slices have estimates only.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    tags : tuple of Tagged
+        By tag, then value.
+    flagged : array of bool, shape (n_topics,)
+        Topics that TR_i flags among all topics.
+    """
+    gate = comparison.gate.as_kind(NotSignificantlyRisky) if _tests(comparison.gate) else None
+    found = [_slice(comparison, each, gate, flagged) for each in tags]
+    p_values = {place: each.p_value for place, each in enumerate(found) if each.p_value is not None}
+    if p_values:
+        for place, adjusted in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
+            risky = adjusted <= 1 - comparison.gate.level
+            found[place] = replace(found[place], adjusted_p_value=adjusted, risky=risky)
+    return tuple(found)
+
+
+def _tests(gate: Gate) -> bool:
+    return gate.side is not None
+
+
+def _slice(comparison: Comparison, each: Tagged, gate: Gate | None, flagged: BoolArray) -> Slice:
+    evidence, aligned, alpha = comparison.evidence.only(each.places), comparison.aligned, comparison.gate.alpha
+    ours, theirs = aligned.candidate.values[each.places], aligned.baseline.values[each.places]
+    tally = counts(ours, theirs)
+    lower, upper, p_value = _tested(Ruling(gate, evidence)) if gate is not None else (None, None, None)
+    return Slice(
+        tag=each.tag,
+        value=each.value,
+        count=evidence.n,
+        changed=evidence.changed(alpha),
+        wins=tally.wins,
+        losses=tally.losses,
+        candidate_mean=evidence.mean(ours),
+        baseline_mean=evidence.mean(theirs),
+        mean_difference=evidence.mean(evidence.differences),
+        urisk=evidence.estimate(alpha),
+        lower=lower,
+        upper=upper,
+        p_value=p_value,
+        adjusted_p_value=None,
+        risky=None,
+        flagged=tuple(aligned.candidate.topics[int(i)] for i in each.places if flagged[i]),
+    )
+
+
+def _tested(ruling: Ruling) -> tuple[float | None, float | None, float | None]:
+    """Limits and p-value by the gate's rule; none for too few topics."""
+    if not ruling.enough_topics:
+        return None, None, None
+    return ruling.deciding.lower, ruling.deciding.upper, ruling.p_value

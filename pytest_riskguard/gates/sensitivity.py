@@ -10,10 +10,9 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
-from pytest_riskguard.gates.ruling import Rule, Ruling, limit_of, margin_of, rule_for
+from pytest_riskguard.gates.ruling import Comparison, Rule, Ruling, limit_of, margin_of, rule_for
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk.checks import FloatArray

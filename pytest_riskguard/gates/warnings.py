@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pytest_riskguard.gates.comparison import Comparison
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.ruling import FEW_TOPICS, limit_of, margin_of, own_method
+from pytest_riskguard.gates.ruling import FEW_TOPICS, Comparison, limit_of, margin_of, own_method
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
 #: Intervals that take the law of the mean for Student's.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.family import in_families
-from pytest_riskguard.gates.judge import judge, rule
+from pytest_riskguard.gates.judge import in_families, judge, rule
 from pytest_riskguard.gates.kinds import gate_of
 from tests.gates.conftest import pair
 

@@ -1,4 +1,4 @@
-"""From the scores of a pool to a verdict; knows no file."""
+"""From the scores of a pool to a verdict, what explains it, and the data of its charts."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ import numpy as np
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.estimates import paired_estimates, topic_counts
+from pytest_riskguard.gates.chart_data import alphas_for, topic_columns
 from pytest_riskguard.gates.findings import (
     AgainstReference,
     CurvePoint,
     Estimates,
+    Exhibits,
     Family,
+    GeoRiskCurves,
     PoolFigures,
     Power,
     ReportedInterval,
+    SystemMap,
 )
+from pytest_riskguard.gates.judge import paired_estimates, topic_counts
 from pytest_riskguard.gates.kinds import MEDIAN, Gate
-from pytest_riskguard.gates.pool.chart_data import pool_exhibits
-from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison, Reference
 from pytest_riskguard.gates.pool.responsible import (
     contributions,
     flip_set,
@@ -30,9 +32,11 @@ from pytest_riskguard.gates.pool.responsible import (
     responsible_topics,
     without_each,
 )
+from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison, Reference
 from pytest_riskguard.gates.pool.warnings import warnings
 from pytest_riskguard.gates.verdict import Deferred, Findings, TopicCounts, Verdict, digests, refused, unanswered
-from pytest_riskguard.risk import georisk, zrisk
+from pytest_riskguard.pool_study import principal_components
+from pytest_riskguard.risk import georisk, standardised, zrisk
 from pytest_riskguard.risk.checks import FloatArray
 
 
@@ -77,29 +81,10 @@ def judge_pool(
     ValueError
         The question itself is wrong: no baseline, two of one name, a reference that is none, different measures.
     """
-    systems = (candidate, *baselines)
-    if not baselines:
-        raise ValueError("georisk_not_worse needs at least one baseline, got none")
-    measures = {system.measure for system in systems} - {None}
-    if len(measures) > 1:
-        raise ValueError(f"the systems of a pool were scored with {' and '.join(sorted(map(str, measures)))}")
-    question = unanswered(
-        gate,
-        measure=next(iter(measures), None),
-        candidate=candidate.name,
-        baselines=tuple(baseline.name for baseline in baselines),
-        inputs=digests(candidate, baselines),
-    )
-    question = replace(question, family=family)
+    question = replace(_question(gate, candidate, baselines), family=family)
+    level = None if family is None else family.level
     try:
-        comparison = PoolComparison(
-            gate,
-            candidate,
-            baselines,
-            level=None if family is None else family.level,
-            together=together,
-            topics=topics,
-        )
+        comparison = PoolComparison(gate, candidate, baselines, level=level, together=together, topics=topics)
     except DataError as error:
         return refused(question, error)
     outcome, reason = comparison.answer
@@ -109,6 +94,21 @@ def judge_pool(
         return verdict
     tags = {} if topics is None else topics.tags
     return replace(verdict, exhibits=pool_exhibits(comparison, comparison.reference, tags=tags))
+
+
+def _question(gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores]) -> Verdict:
+    if not baselines:
+        raise ValueError("georisk_not_worse needs at least one baseline, got none")
+    measures = {system.measure for system in (candidate, *baselines)} - {None}
+    if len(measures) > 1:
+        raise ValueError(f"the systems of a pool were scored with {' and '.join(sorted(map(str, measures)))}")
+    return unanswered(
+        gate,
+        measure=next(iter(measures), None),
+        candidate=candidate.name,
+        baselines=tuple(baseline.name for baseline in baselines),
+        inputs=digests(candidate, baselines),
+    )
 
 
 def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescored: bool = False) -> Findings:
@@ -211,3 +211,40 @@ def _curve(comparison: PoolComparison, alphas: Sequence[float]) -> tuple[CurvePo
         against = np.median(values[1:]) if reference.row == MEDIAN else values[int(reference.row)]
         points.append(CurvePoint(alpha, float(values[CANDIDATE]), float(against)))
     return tuple(points)
+
+
+#: How many principal axes a map of systems has.
+AXES = 2
+
+
+def pool_exhibits(
+    comparison: PoolComparison, reference: Reference, *, tags: Mapping[str, Mapping[str, str]]
+) -> Exhibits:
+    """What the charts of a gate over a pool show; topics are those of candidate and the reference that decided."""
+    parts = contributions(comparison, reference)
+    columns = topic_columns(comparison.pair(reference), contributions=parts, standard=standardised(parts), tags=tags)
+    return Exhibits(columns, georisk=_curves(comparison), components=_map(comparison))
+
+
+def _curves(comparison: PoolComparison) -> GeoRiskCurves | None:
+    """GeoRisk of all systems; the smooth trade-off has no alpha to vary."""
+    if comparison.gate.tradeoff != "linear":
+        return None
+    alphas = alphas_for(comparison.gate)
+    values = [georisk(comparison.scores, alpha=alpha) for alpha in alphas]
+    return GeoRiskCurves(
+        alphas, {name: tuple(float(v[row]) for v in values) for row, name in enumerate(comparison.names)}
+    )
+
+
+def _map(comparison: PoolComparison) -> SystemMap | None:
+    """Uncentred, as in ECIR 2014: the first axis is close to the mean score."""
+    axes = principal_components(comparison.scores, centred=False)
+    if axes.shares.size < AXES:
+        return None
+    return SystemMap(
+        explained=tuple(axes.shares[:AXES].tolist()),
+        systems={
+            name: tuple(place[:AXES].tolist()) for name, place in zip(comparison.names, axes.coordinates, strict=True)
+        },
+    )

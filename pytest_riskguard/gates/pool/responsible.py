@@ -12,8 +12,7 @@ from scipy.special import ndtr
 
 from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison, Reference
-from pytest_riskguard.gates.pool.ruling import ReferenceRuling
+from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison, Reference, ReferenceRuling
 from pytest_riskguard.gates.responsible import explanation, topic_rows
 from pytest_riskguard.gates.sensitivity import LeftOut
 from pytest_riskguard.risk import standardised, topic_contributions, z_scores

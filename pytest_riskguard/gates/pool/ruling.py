@@ -1,16 +1,33 @@
-"""The rule for GeoRisk: which interval of the difference decides, against one reference or several."""
+"""The rule for GeoRisk, against one reference or several, and a gate applied to a pool."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
-from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.gates.ruling import Rule, p_by_rule, rule_for
-from pytest_riskguard.inference import GeoRiskDifference, Interval, effective_levels, holm
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.alignment import NO_TOPICS, Aligned, on_one_list
+from pytest_riskguard.gates.kinds import ANY, MEDIAN, MIN_TOPICS, Gate, NotSignificantlyRisky
+from pytest_riskguard.gates.ruling import Answer, Comparison, Rule, detects_max_mde, p_by_rule, rule_for
+from pytest_riskguard.inference import (
+    GeoRiskDifference,
+    Interval,
+    PoolInference,
+    effective_levels,
+    holm,
+    minimum_detectable_effect,
+    pool_inference,
+    replicates_for,
+)
+from pytest_riskguard.risk import expected_scores, georisk
+from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Intervals that every verdict reports.
@@ -123,3 +140,307 @@ def rulings_of(
         ReferenceRuling(gate, difference, moved, min(left, 1 - 2 / difference.law.size), bound, p, adjusted)
         for difference, moved, p, adjusted, left in rows
     )
+
+
+#: Row of the candidate in every matrix.
+CANDIDATE = 0
+#: Where the largest GeoRisk is less than this share of that at alpha 0, a pass says nothing.
+LITTLE = 0.01
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the candidate's GeoRisk is compared with.
+
+    Attributes
+    ----------
+    name : str
+        A baseline's, or ``median``.
+    row : int or "median"
+        Of the pool.
+    scores : TopicScores
+        Of the baseline; for the median those of the baseline that has it, or the mean of the two that have the
+        middle ones.
+    """
+
+    name: str
+    row: int | str
+    scores: TopicScores
+
+
+class PoolComparison:
+    """A ``georisk_not_worse`` gate applied to a pool.
+
+    Parameters
+    ----------
+    gate : Gate
+    candidate : TopicScores
+    baselines : sequence of TopicScores
+        At least one, in the order given.
+    level : float, optional
+        What is left of the gate's level in a family of gates.
+    together : int
+        How many gates are judged together: all must be able to fail.
+    topics : Topics, optional
+        Tags of topics.
+
+    Raises
+    ------
+    DataError
+        The systems cannot be compared, or have scores that GeoRisk is not defined for.
+    ValueError
+        A reference that is no baseline; two baselines of one name.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        candidate: TopicScores,
+        baselines: Sequence[TopicScores],
+        *,
+        level: float | None = None,
+        together: int = 1,
+        topics: Topics | None = None,
+    ) -> None:
+        self.topics = topics or NO_TOPICS
+        self.gate, self.level, self.together = gate, gate.level if level is None else level, together
+        (ours, *theirs), self.missing = on_one_list(gate, (candidate, *baselines))
+        self.candidate, self.baselines = ours, tuple(theirs)
+        self.scores: FloatArray = np.array([system.values for system in (ours, *theirs)])
+        self.names = _distinct([ours.name, *(system.name for system in theirs)])
+        self._refuse_scores()
+        self.references = self._references()
+
+    def _refuse_scores(self) -> None:
+        smooth = self.gate.tradeoff == "smooth"
+        wrong = (self.scores < 0) | (self.scores > 1 if smooth else False)
+        if smooth and not np.any(wrong):
+            wrong = np.abs(self.scores - expected_scores(self.scores)) > 1
+        if not np.any(wrong):
+            return
+        row, column = (int(place) for place in np.argwhere(wrong)[0])
+        expected = (
+            "from 0 to 1, and within 1 of what the pool leads to expect (tradeoff: smooth)"
+            if smooth
+            else ("that are not negative")
+        )
+        raise DataError(
+            f"{self.names[row]}: the score of topic {self.candidate.topics[column]!r} is "
+            f"{self.scores[row, column]:g}, expected scores {expected} for GeoRisk",
+            reason="bad_scores",
+        )
+
+    @cached_property
+    def vanished(self) -> bool:
+        """Whether losses weigh so much that hardly any GeoRisk is left to compare."""
+        return self.largest(self.gate.alpha) < LITTLE * self.largest(0.0)
+
+    def largest(self, alpha: float) -> float:
+        """The largest GeoRisk of the pool."""
+        kind = self.gate.tradeoff if alpha == self.gate.alpha else "linear"
+        return float(np.max(georisk(self.scores, alpha=alpha, kind=kind)))
+
+    def _references(self) -> tuple[Reference, ...]:
+        """Those that the gate asks about; a baseline's own name comes before the words ``any`` and ``median``."""
+        asked, names = self.gate.reference, self.names[1:]
+        rows = {name: row for row, name in enumerate(names, start=1)}
+        if asked is None or asked in rows:
+            row = 1 if asked is None else rows[asked]
+            return (Reference(names[row - 1], row, self.baselines[row - 1]),)
+        if asked == ANY:
+            return tuple(Reference(name, row, self.baselines[row - 1]) for name, row in rows.items())
+        if asked == MEDIAN:
+            return (Reference(MEDIAN, MEDIAN, self._median_scores()),)
+        raise ValueError(
+            f"reference: {asked!r} is no baseline of this gate; expected {', '.join(names)}, any or median"
+        )
+
+    @cached_property
+    def _middle(self) -> list[int]:
+        """Rows of the baseline in the middle by GeoRisk, or of the two."""
+        values = georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)[1:]
+        order = 1 + np.argsort(np.round(values, 12), kind="stable")
+        return [int(row) for row in order[(len(order) - 1) // 2 : len(order) // 2 + 1]]
+
+    def _median_scores(self) -> TopicScores:
+        """Scores of the baseline in the middle, or the mean of the two."""
+        name = " and ".join(self.names[row] for row in self._middle)
+        values = np.mean(self.scores[self._middle], axis=0)
+        return replace(self.baselines[self._middle[0] - 1], name=name, values=values)
+
+    @property
+    def n(self) -> int:
+        """Topics."""
+        return int(self.scores.shape[1])
+
+    @property
+    def enough_topics(self) -> bool:
+        """Whether there are topics enough for any interval."""
+        return self.n >= MIN_TOPICS
+
+    def pair(self, reference: Reference, *, asked: bool = False) -> Comparison:
+        """Candidate and reference as two systems: what changed between them, wins and losses.
+
+        ``asked`` puts the pool's question to them as far as two systems can be asked it: at the same level, by the
+        same interval and trade-off. A tolerance is in units of GeoRisk, so it is none of theirs.
+        """
+        asks = self.gate
+        gate = NotSignificantlyRisky(asks.name, alpha=asks.alpha, level=asks.level)
+        if asked:
+            gate = replace(gate, method=asks.method, tradeoff=asks.tradeoff, on_churn=asks.on_churn)
+        aligned = Aligned(self.candidate, reference.scores, self.missing[CANDIDATE], tags=self.topics.tags)
+        return Comparison(gate, aligned)
+
+    @cached_property
+    def changed(self) -> tuple[int, ...]:
+        """For each reference, how many topics differ between it and the candidate."""
+        return tuple(self.pair(reference).changed for reference in self.references)
+
+    @cached_property
+    def replicates(self) -> int:
+        """How many are drawn: by the gate's own level and the number of tests, so that all of a family draw alike."""
+        return replicates_for(
+            level=self.gate.level,
+            n_systems=self.scores.shape[0],
+            n_topics=self.n,
+            n_differences=2 * len(self.references),
+            n_tests=self.together * len(self.references),
+        )
+
+    def inferred(self, *alphas: float) -> PoolInference:
+        """The pool in all replicates; at alpha 0 the trade-off is linear."""
+        return pool_inference(
+            self.scores,
+            candidate=CANDIDATE,
+            references=[reference.row for reference in self.references],
+            alphas=alphas,
+            tradeoff="linear" if alphas == (0.0,) else self.gate.tradeoff,
+            replicates=self.replicates,
+        )
+
+    @cached_property
+    def _inferences(self) -> tuple[PoolInference, PoolInference]:
+        """At the gate's alpha and at alpha 0, from the same draws."""
+        if self.gate.tradeoff == "linear":
+            both = self.inferred(*dict.fromkeys((self.gate.alpha, 0.0)))
+            return both, both
+        return self.inferred(self.gate.alpha), self.inferred(0.0)
+
+    @property
+    def inference(self) -> PoolInference:
+        """At the gate's alpha."""
+        return self._inferences[0]
+
+    @cached_property
+    def rulings(self) -> tuple[ReferenceRuling, ...]:
+        """Against each reference, at the gate's alpha."""
+        return self._rulings(self._inferences[0], self.gate.alpha)
+
+    @cached_property
+    def plain(self) -> tuple[ReferenceRuling, ...]:
+        """The same at alpha 0."""
+        return self._rulings(self._inferences[1], 0.0)
+
+    def _rulings(self, inference: PoolInference, alpha: float) -> tuple[ReferenceRuling, ...]:
+        return rulings_of(
+            self.gate,
+            [inference.difference(reference=reference.row, alpha=alpha) for reference in self.references],
+            changed=self.changed,
+            level=self.level,
+            scale=float(np.max(inference.georisk[inference.alphas.index(alpha)])),
+        )
+
+    @property
+    def passes(self) -> bool:
+        """Whether the candidate is let through: at its alpha, or at alpha 0 where churn only warns."""
+        if not self.enough_topics:
+            return False
+        return all(ruling.passes for ruling in self.rulings) or (self.gate.on_churn == "warn" and not self.loses)
+
+    @property
+    def loses(self) -> bool:
+        """Whether the same gate fails at alpha 0."""
+        return not all(ruling.passes for ruling in self.plain)
+
+    @property
+    def p_value(self) -> float | None:
+        """The smallest ``1 - level`` at which the gate fails; None for too few topics."""
+        if not self.enough_topics:
+            return None
+        p = min(ruling.adjusted_p_value for ruling in self.rulings)
+        if self.gate.on_churn == "fail":
+            return p
+        return max(p, min(ruling.adjusted_p_value for ruling in self.plain))
+
+    @cached_property
+    def deciding(self) -> int:
+        """Which reference the verdict is about: one that is failed, at alpha 0 too if there is one; most clearly."""
+
+        def key(i: int) -> tuple[bool, bool, float, float]:
+            ruling, plain = self.rulings[i], self.plain[i]
+            return ruling.passes, plain.passes and not ruling.passes, ruling.p_value, ruling.margin
+
+        return min(range(len(self.references)), key=key)
+
+    @property
+    def ruling(self) -> ReferenceRuling:
+        """That against this reference."""
+        return self.rulings[self.deciding]
+
+    @cached_property
+    def minimum_detectable_effect(self) -> float | None:
+        """The smallest fall of GeoRisk, tolerance included, that fails the gate with 80 % power, by the jackknife.
+
+        Where churn is let through only a fall at alpha 0 fails the gate, so that is planned. None for too few topics.
+        """
+        if not self.enough_topics:
+            return None
+        ruling = (self.plain if self.gate.on_churn == "warn" else self.rulings)[self.deciding]
+        error = ruling.difference.standard_error
+        if error == 0:
+            return self.gate.tolerance
+        critical = max((ruling.deciding.upper - ruling.difference.estimate) / error, 0.0)
+        return self.gate.tolerance + minimum_detectable_effect(
+            error * math.sqrt(self.n), self.n, level=ruling.level, critical=critical
+        )
+
+    @cached_property
+    def answer(self) -> Answer:
+        """The outcome, and the reason where it is no pass."""
+        if not self.enough_topics:
+            return "inconclusive", "too_few_topics"
+        if not self.passes:
+            return "fail", "loss" if self.loses else "churn"
+        if self.vanished:
+            return "inconclusive", "too_weak"
+        if self.gate.max_mde is None or detects_max_mde(self.gate, self.minimum_detectable_effect):
+            return "pass", None
+        return "inconclusive", "too_weak"
+
+    @property
+    def reference(self) -> Reference:
+        """The reference that the verdict is about; the first where there are too few topics to decide."""
+        return self.references[self.deciding if self.enough_topics else 0]
+
+    def rows_of(self, reference: Reference) -> list[int]:
+        """The row of a reference's scores; the median's are those of the one or two baselines in the middle."""
+        return self._middle if isinstance(reference.row, str) else [reference.row]
+
+    def without(self, columns: npt.NDArray[np.intp]) -> PoolComparison:
+        """The same question with topics left out."""
+        systems = [_without(system, columns) for system in (self.candidate, *self.baselines)]
+        return PoolComparison(self.gate, systems[0], systems[1:], level=self.level, together=self.together)
+
+
+def _without(scores: TopicScores, columns: npt.NDArray[np.intp]) -> TopicScores:
+    keep = np.setdiff1d(np.arange(len(scores.topics)), columns)
+    return replace(scores, topics=tuple(scores.topics[i] for i in keep), values=scores.values[keep])
+
+
+def _distinct(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of the pool's systems; a candidate that is called like a baseline is told apart."""
+    ours, *theirs = names
+    for place, name in enumerate(theirs):
+        if name in theirs[:place]:
+            raise ValueError(f"two baselines of a pool are called {name!r}; give each its own name")
+    return (f"{ours} (candidate)" if ours in theirs else ours, *theirs)

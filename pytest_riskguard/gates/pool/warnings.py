@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pytest_riskguard.gates.pool.comparison import CANDIDATE, PoolComparison
+from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison
 from pytest_riskguard.gates.ruling import FEW_TOPICS, min_changes, own_method
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 from pytest_riskguard.gates.warnings import disagreement

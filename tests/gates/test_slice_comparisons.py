@@ -17,7 +17,7 @@ from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import holm
 from tests.gates.conftest import pair, topic_scores
-from tests.gates.test_tagged_topics import tagged
+from tests.gates.test_groups import tagged
 from tests.verdicts import altered
 
 N = 70
