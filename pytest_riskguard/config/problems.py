@@ -9,7 +9,6 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from pytest_riskguard.config import values
 from pytest_riskguard.config.schema import (
     TAGS,
     CollectionModel,
@@ -19,6 +18,8 @@ from pytest_riskguard.config.schema import (
     GateKeys,
     GateModel,
     RetrieveModel,
+    cut_at_comma,
+    gate_name,
 )
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.gates.kinds import ANY, KINDS, MEDIAN, OPTIONS, TESTED
@@ -135,7 +136,7 @@ def _gate(data: Any, path: Path) -> str | None:
     match path:
         case ("gates", int(index), *_):
             try:
-                return values.gate_name(data["gates"][index]["name"])
+                return gate_name(data["gates"][index]["name"])
             except (LookupError, TypeError, ValueError):
                 return None
     return None
@@ -173,7 +174,7 @@ def _is_rest_of_a_measure(details: list[ErrorDetails], detail: ErrorDetails) -> 
     around = detail["loc"][:-1]
     return any(
         isinstance(other["input"], str)
-        and values.cut_at_comma(other["input"])
+        and cut_at_comma(other["input"])
         and "(" in other["input"]
         and other["loc"][: len(around)] == around
         for other in details

@@ -1,12 +1,15 @@
 """The shape of a riskguard.yaml for pydantic; imported only when a file is read.
 
-pydantic validates keys and goes on after the first error. What a value must be is declared in ``gates.kinds`` for the
-options of a gate, and in ``values`` for all else.
+pydantic validates keys and goes on after the first error. What the value of a gate's option must be is declared
+in ``gates.kinds``; other checks are here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import keyword
+import math
+import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
@@ -21,19 +24,107 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_riskguard.config import values
+from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
     CORRECTIONS,
     KINDS,
     MIN_SLICE_TOPICS,
+    MIN_TOPICS,
     OPTIONS,
     Convention,
     Correction,
     Gate,
     options_of,
+    parse_slice,
 )
-from pytest_riskguard.gates.options import Number, OneOf, Option, Texts, TrueOrFalse, shown
+from pytest_riskguard.gates.options import Number, OneOf, Option, Text, Texts, TrueOrFalse, shown
+
+# NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.
+_MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")
+MAX_TIMEOUT = 86400
+
+
+def _text(value: Any, expected: str) -> str:
+    return str(Text(expected)(value))
+
+
+def _path(value: Any) -> str:
+    """A path, relative to the file's folder or absolute."""
+    return _text(value, "a path")
+
+
+def gate_name(value: Any) -> str:
+    """The name of a gate: part of a test's node id, where ``::`` and brackets have a meaning."""
+    expected = "a name without '::', '[', ']', '/' and '\\'"
+    name = _text(value, expected)
+    if name != name.strip() or "::" in name or any(character in name for character in "[]/\\"):
+        raise ValueError(f"expected {expected}, found {shown(name)}")
+    return name
+
+
+def _baseline_name(value: Any) -> str:
+    """The name of one stored baseline."""
+    name = _text(value, "the name of one stored baseline")
+    if problem := name_problem(name):
+        raise ValueError(f"{shown(name)} cannot name a baseline: {problem}")
+    return name
+
+
+def _measure(value: Any) -> str:
+    """A measure in the notation of ir-measures; whether it exists is not looked up."""
+    name = _text(value, "a measure such as nDCG@10")
+    if not _MEASURE.fullmatch(name):
+        if cut_at_comma(name):
+            raise ValueError(
+                f'{shown(name)} looks cut at a comma; a measure with a comma needs quotes, such as "RBP(p=0.8,rel=1)"'
+            )
+        raise ValueError(f"expected a measure such as nDCG@10 or AP(rel=2), found {shown(name)}")
+    return name
+
+
+def cut_at_comma(name: str) -> bool:
+    """Whether brackets do not match: what a comma leaves of ``AP(rel=2,judged_only=True)``."""
+    return name.count("(") != name.count(")")
+
+
+def _slice_entry(value: Any) -> str:
+    """Part of the topics: ``TAG=VALUE``, or ``TAG`` for each of its values."""
+    tag, wanted = parse_slice(_text(value, "TAG=VALUE or TAG"))
+    return tag if wanted is None else f"{tag}={wanted}"
+
+
+def _whole(at_least: int, hint: str = "") -> Callable[[Any], int]:
+    def check(value: Any) -> int:
+        if isinstance(value, int) and not isinstance(value, bool) and value >= at_least:
+            return value
+        raise ValueError(f"expected a whole number, at least {at_least}, found {shown(value)}{hint}")
+
+    return check
+
+
+#: The number of topics of a slice.
+_slice_size = _whole(MIN_TOPICS, "; fewer topics are not judged")
+#: Checks of the options for asking a live system.
+ASKING: Mapping[str, Callable[[Any], Any]] = {
+    "depth": _whole(1),
+    "workers": _whole(1),
+    "timeout": Number(
+        math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=f"a number of seconds above 0, at most {MAX_TIMEOUT}"
+    ),
+    "retries": _whole(0),
+}
+
+
+def _target(value: Any) -> str:
+    """An importable function, ``package.module:function``."""
+    name = _text(value, "package.module:function")
+    module, _, function = name.partition(":")
+    parts = [*module.split("."), *function.split(".")]
+    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
+        raise ValueError(f"expected package.module:function, found {shown(name)}")
+    return name
+
 
 # Tags of a union, which pydantic puts into the path of an error: no key may look like them.
 FILE, RETRIEVE, CORRECTION, FAMILY = "<file>", "<retrieve>", "<correction>", "<family>"
@@ -89,8 +180,8 @@ def _distinct_measures(items: list[str]) -> list[str]:
     return items
 
 
-_Path = Annotated[str, PlainValidator(values.path)]
-_Measure = Annotated[str, PlainValidator(values.measure)]
+_Path = Annotated[str, PlainValidator(_path)]
+_Measure = Annotated[str, PlainValidator(_measure)]
 _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
 _Distinct = AfterValidator(_distinct)
 _DistinctMeasures = AfterValidator(_distinct_measures)
@@ -110,11 +201,11 @@ class CollectionModel(_Model):
 class RetrieveModel(_Model):
     """``candidate`` as a function."""
 
-    retrieve: Annotated[str, PlainValidator(values.target)]
-    depth: Annotated[int, PlainValidator(values.ASKING["depth"])] = 100
-    workers: Annotated[int, PlainValidator(values.ASKING["workers"])] = 1
-    timeout: Annotated[float | None, PlainValidator(values.ASKING["timeout"])] = None
-    retries: Annotated[int, PlainValidator(values.ASKING["retries"])] = 0
+    retrieve: Annotated[str, PlainValidator(_target)]
+    depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
+    workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
+    timeout: Annotated[float | None, PlainValidator(ASKING["timeout"])] = None
+    retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
 
 
 _Candidate = Annotated[
@@ -127,9 +218,7 @@ class FamilyModel(_Model):
     """``family`` of some gates only."""
 
     correction: _Correction
-    gates: Annotated[
-        list[Annotated[str, PlainValidator(values.gate_name)]], BeforeValidator(_listed("gates")), _Distinct
-    ]
+    gates: Annotated[list[Annotated[str, PlainValidator(gate_name)]], BeforeValidator(_listed("gates")), _Distinct]
 
 
 _Family = Annotated[
@@ -139,7 +228,7 @@ _Family = Annotated[
 
 
 _Names = Annotated[
-    list[Annotated[str, PlainValidator(values.baseline_name)]],
+    list[Annotated[str, PlainValidator(_baseline_name)]],
     BeforeValidator(_listed("stored baselines")),
     _Distinct,
 ]
@@ -169,7 +258,7 @@ class ComputedModel(_Model):
 
 
 _Baseline = Annotated[
-    Annotated[str, PlainValidator(values.baseline_name), Tag(STORED)] | Annotated[ComputedModel, Tag(COMPUTED_TAG)],
+    Annotated[str, PlainValidator(_baseline_name), Tag(STORED)] | Annotated[ComputedModel, Tag(COMPUTED_TAG)],
     Discriminator(lambda value: COMPUTED_TAG if isinstance(value, dict) else STORED),
 ]
 
@@ -190,7 +279,7 @@ def _check(option: Option) -> Callable[[Any], Any]:
 class GateKeys(_Model):
     """The keys of one entry of ``gates`` that are more, or other, than an option of its kind."""
 
-    name: Annotated[str, PlainValidator(values.gate_name)]
+    name: Annotated[str, PlainValidator(gate_name)]
     kind: Annotated[str, PlainValidator(OneOf(tuple(KINDS)))]
     baseline: _Baseline | None = None
     baselines: _Names | None = None
@@ -204,13 +293,13 @@ class GateKeys(_Model):
     convention: Annotated[Convention, PlainValidator(_check(OPTIONS["convention"]))] | None = None
     slice: (
         Annotated[
-            list[Annotated[str, PlainValidator(values.slice_entry)]],
+            list[Annotated[str, PlainValidator(_slice_entry)]],
             BeforeValidator(_each("TAG=VALUE or TAG")),
             _Distinct,
         ]
         | None
     ) = None
-    smallest_slice: Annotated[int, PlainValidator(values.slice_size)] = MIN_SLICE_TOPICS
+    smallest_slice: Annotated[int, PlainValidator(_slice_size)] = MIN_SLICE_TOPICS
 
     def option(self, name: str) -> Any:
         """The value of an option."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.config import values
+from pytest_riskguard.config.schema import ASKING
 from pytest_riskguard.config.settings import CandidateRetrieve
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
@@ -41,7 +41,7 @@ def live_run(
     if not callable(search):
         raise TypeError(f"search: expected a function that takes a query, found {shown(search)}")
     checked = {}
-    for option, check in values.ASKING.items():
+    for option, check in ASKING.items():
         try:
             checked[option] = check(asking[option])
         except ValueError as error:

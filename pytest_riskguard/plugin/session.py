@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -142,9 +143,7 @@ class RiskguardSession:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """List all gates, passes with their margin too."""
-        from pytest_riskguard.plugin.summary import write_summary
-
-        write_summary(terminalreporter, self.relay.by_test(), self.problems)
+        _write_summary(terminalreporter, self.relay.by_test(), self.problems)
 
 
 def _add_junit_properties(item: pytest.Item, verdicts: Sequence[Verdict]) -> None:
@@ -154,3 +153,29 @@ def _add_junit_properties(item: pytest.Item, verdicts: Sequence[Verdict]) -> Non
     for verdict in verdicts:
         number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
         item.user_properties.extend(properties(verdict, number))
+
+
+def _write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Verdict]], problems: list[str]) -> None:
+    """Write the section; with ``-q`` only what did not pass. Problems of the run are always shown."""
+    from pytest_riskguard.reports import gates_table
+    from pytest_riskguard.reports.terminal import uncorrected
+    from pytest_riskguard.text import clean
+
+    quiet = reporter.config.get_verbosity() < 0
+    shown = [(test, verdict) for test, verdict in judged if not (quiet and verdict.passed)]
+    if reporter.config.getoption("no_summary"):
+        shown = []
+    if not (shown or problems):
+        return
+    reporter.section("riskguard", "=")
+    screen = run_context.current().screen
+    if shown:
+        # pytest knows what --color and NO_COLOR want.
+        colour = reporter.config.get_terminal_writer().hasmarkup
+        for line in gates_table.lines(shown, screen, colour=colour):
+            reporter.line(line)
+    if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
+        for line in textwrap.wrap(remark, width=max(screen.width, 40)):
+            reporter.line(line)
+    for problem in problems:
+        reporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
