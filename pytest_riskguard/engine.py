@@ -77,7 +77,6 @@ class Engine:
         self._read: dict[Path, tuple[Stamp, Qrels | Topics]] = {}
         self._scored: dict[Key, _Scored | DataError] = {}
         self._noise: dict[Key, list[_Scored]] = {}
-        self._messages: list[tuple[Verdict, str]] = []
         self._reread = Rereader(store)
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
@@ -336,12 +335,8 @@ class Engine:
         scored = self._scores(source, measure)
         return scored.scores if gate is None else self._restricted(gate, [scored])[0].scores
 
-    def message_of(self, verdict: Verdict) -> str | None:
-        """Why this verdict is incomparable, with whole paths; the verdict itself names files without folders."""
-        return next((message for known, message in self._messages if known is verdict), None)
-
     def _incomparable(self, question: Question, error: DataError) -> Verdict:
-        verdict = incomparable(
+        return incomparable(
             question.gate,
             error,
             measure=self._measure(question),
@@ -349,8 +344,6 @@ class Engine:
             baselines=tuple(label(baseline) for baseline in question.baselines),
             inputs=Inputs(baselines=dict.fromkeys(label(source) for source in question.sources[1:])),
         )
-        self._messages.append((verdict, str(error)))
-        return verdict
 
     def _scores(self, source: Source, measure: str | None) -> _Scored:
         """A source's scores; a file that changed since it was scored is scored again."""

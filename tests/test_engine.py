@@ -68,15 +68,14 @@ def test_a_measure_that_cannot_be_computed_spoils_no_other(folder: Path):
     assert engine.verdict(Question(gate_of("g"), candidate, baseline, "nDCG@10")).outcome == "fail"
 
 
-def test_the_verdict_names_a_file_and_the_message_its_folder(folder: Path):
+def test_a_report_names_a_file_and_the_screen_its_folder_too(folder: Path):
     engine = Engine(qrels=folder / "qrels.txt")
     verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "no.run"), RunFile(folder / "good.run"), "RR"))
     assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
     assert str(folder) not in verdict.problem
-    assert str(folder / "no.run") in engine.message_of(verdict)
-    assert (
-        engine.message_of(engine.verdict(Question(gate_of("g"), *[RunFile(folder / "good.run")] * 2, "RR"))) is None
-    )
+    assert str(folder / "no.run") in verdict.problem_with_paths
+    judged = engine.verdict(Question(gate_of("g"), *[RunFile(folder / "good.run")] * 2, "RR"))
+    assert judged.problem_with_paths is None
 
 
 @pytest.mark.parametrize(

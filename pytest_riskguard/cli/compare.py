@@ -101,7 +101,7 @@ def compare(
         for measure, gate, (first, others), part in product(measures, gates, pools, parts)
     ]
     verdicts = engine.verdicts(questions, correction=family)
-    show(verdicts, verbose=verbose, quiet=quiet, to_stderr=reports.on_stdout, problem_of=engine.message_of)
+    show(verdicts, verbose=verbose, quiet=quiet, to_stderr=reports.on_stdout)
     if not quiet and any(not verdict.passed for verdict in verdicts):
         words = map(_printable, click.get_current_context().obj)
         click.echo(f"  reproduce: riskguard {' '.join(words)}", err=reports.on_stdout)

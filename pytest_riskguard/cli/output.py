@@ -133,22 +133,15 @@ def detail_options(command: Command) -> Command:
     return verbose(quiet(command))
 
 
-def show(
-    verdicts: Sequence[Verdict],
-    *,
-    verbose: bool,
-    quiet: bool,
-    to_stderr: bool,
-    problem_of: Callable[[Verdict], str | None] = lambda verdict: verdict.problem,
-) -> None:
-    """Print the verdicts; ``problem_of`` says what is wrong with the data of an incomparable one."""
+def show(verdicts: Sequence[Verdict], *, verbose: bool, quiet: bool, to_stderr: bool) -> None:
+    """Print the verdicts."""
     from pytest_riskguard.reports.terminal import explain, headline, uncorrected
     from pytest_riskguard.run_context import Screen, draws_blocks
 
     width = terminal_width()
     screen = Screen(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
     for verdict in verdicts:
-        problem = problem_of(verdict)
+        problem = verdict.problem_with_paths
         text = headline(verdict, problem=problem) if quiet else explain(verdict, screen, problem=problem)
         text = text.removeprefix("incomparable ")
         word = click.style(verdict.outcome.upper(), fg=_COLOURS[verdict.outcome], bold=True)

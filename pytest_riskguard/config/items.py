@@ -99,12 +99,12 @@ def with_slices(config: Config) -> Config:
     ConfigError
         A slice does not exist, or a file cannot be read; its ``errors`` are those of all gates.
     """
+    first = next((declared for gate in config.gates for declared in gate.declared), None)
+    if first is None:
+        return config  # and no file of the collection is read, no numpy loaded
     from pytest_riskguard.evaluation.qrels import read_qrels
     from pytest_riskguard.evaluation.topics import read_topics
 
-    first = next((declared for gate in config.gates for declared in gate.declared), None)
-    if first is None:
-        return config
     if config.collection.topics is None:
         text = "slice: it needs a topics file with a column for each tag; add `topics: PATH` to `collection:`"
         raise ConfigError(config.path, first.line, text)

@@ -176,8 +176,8 @@ class Verdict:
     family : Family or None
     yardstick : Yardstick or None
         Where the baseline is computed from several.
-    problem : str or None
-        Why the data cannot be compared.
+    problem, problem_with_paths : str or None
+        Why the data cannot be compared; reports name files without their folders, screens with them.
     findings : Deferred of Findings
         Estimates, intervals, responsible topics, ...; each can be read from the verdict by its own name. Where there
         is a ``slice`` (``TAG=VALUE``) everything is about its topics alone.
@@ -204,6 +204,7 @@ class Verdict:
     documents: tuple[TopicDocuments, ...] | None = None
     judgements: Judgements | None = None
     exhibits: Exhibits | None = None
+    problem_with_paths: str | None = field(default=None, compare=False)
 
     kind = _Option[str]()
     alpha = _Option[float]()
@@ -352,7 +353,13 @@ def unanswered(
 
 def refused(question: Verdict, error: DataError) -> Verdict:
     """The verdict on data that cannot be compared."""
-    return replace(question, outcome="incomparable", reason=error.reason, problem=error.problem)
+    return replace(
+        question,
+        outcome="incomparable",
+        reason=error.reason,
+        problem=error.problem,
+        problem_with_paths=str(error),
+    )
 
 
 def incomparable(

@@ -180,9 +180,9 @@ class Riskguard:
     ) -> Verdict:
         __tracebackhide__ = True
         verdict = self._ask(_gate(self._test, kind, options), candidate, baseline, measure)
-        problem = self._engine.message_of(verdict)
-        said = None if problem is None else from_here(problem, self._config)
-        return demand(verdict, options="--riskguard", problem=said)
+        problem = verdict.problem_with_paths
+        shown = None if problem is None else from_here(problem, self._config)
+        return demand(verdict, options="--riskguard", problem=shown)
 
     def _ask(
         self, gate: Gate, candidate: Candidate, baseline: Named | Sequence[Named], measure: str | None

@@ -16,7 +16,6 @@ from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
     from pytest_riskguard.config.settings import Config
-    from pytest_riskguard.engine import Engine
 
 
 class RiskguardFile(pytest.File):
@@ -86,15 +85,14 @@ class GateTest(_Reported):
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
         from pytest_riskguard.assertions import command
-        from pytest_riskguard.plugin.engines import engine_for, verdict_on
+        from pytest_riskguard.plugin.engines import verdict_on
         from pytest_riskguard.plugin.user_errors import from_here, whose
         from pytest_riskguard.reports.terminal import explain
         from pytest_riskguard.run_context import current, record
 
-        engine: Engine = engine_for(self.config, self.settings)
         verdict = record(verdict_on(self.config, self.settings, self.item))
         if not verdict.passed:
-            problem = engine.message_of(verdict)
+            problem = verdict.problem_with_paths
             if problem is not None:
                 asked = self.item.settings.candidate or self.settings.candidate
                 problem = from_here(whose(problem, self.settings, asked), self.config)
