@@ -28,13 +28,7 @@ def sha256(content: bytes) -> str:
 
 
 def gzip_digest(path: Path) -> str:
-    """``sha256:...`` of what a gzip file holds.
-
-    Raises
-    ------
-    OSError, EOFError, zlib.error
-        It cannot be read, is cut off or damaged.
-    """
+    """``sha256:...`` of what a gzip file holds."""
     digest = hashlib.sha256()
     with gzip.open(path, "rb") as file:
         while block := file.read(_BLOCK):

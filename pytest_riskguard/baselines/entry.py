@@ -70,9 +70,7 @@ class StoredBaseline:
     def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
         """The error to raise; it begins with the place of the entry, in reports without the path of the store."""
         return BaselineError(
-            f"{self.root / self.place}: {problem}",
-            reason=reason,
-            problem=f"{self.root.name}/{self.place}: {problem}",
+            f"{self.root / self.place}: {problem}", reason=reason, problem=f"{self.root.name}/{self.place}: {problem}"
         )
 
     def stamp(self) -> tuple[int, int, bytes] | None:
@@ -104,24 +102,12 @@ class StoredBaseline:
         return manifest
 
     def replicates(self, manifest: Manifest) -> tuple[StoredBaseline, ...]:
-        """The replicates that the manifest lists, by number, not read yet.
-
-        Raises
-        ------
-        BaselineError
-            ``bad_baseline``: a folder is a link, or a folder that is not listed holds a replicate.
-        """
+        """The replicates that the manifest lists, by number, not read yet."""
         self._check_folders(REPLICATES, (str(replicate.number) for replicate in manifest.replicates))
         return tuple(map(self.listed, manifest.replicates))
 
     def history(self, manifest: Manifest) -> tuple[StoredBaseline, ...]:
-        """The earlier runs that the manifest lists, oldest first, not read yet.
-
-        Raises
-        ------
-        BaselineError
-            ``bad_baseline``: a folder is a link, or a folder that is not listed holds a run.
-        """
+        """The earlier runs that the manifest lists, oldest first, not read yet."""
         self._check_folders(HISTORY, (history_folder(earlier.number) for earlier in manifest.history))
         return tuple(map(self.listed, manifest.history))
 
@@ -254,13 +240,7 @@ class StoredBaseline:
         raise self.error(f"{problem}, and its run was not kept; {remedy}", reason=reason)
 
     def as_stored(self, measure: str, queries: Mapping[str, str]) -> TopicScores:
-        """The stored scores of a measure, on the judgements that they were computed with.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: the measure was not stored; ``bad_baseline``: damaged.
-        """
+        """The stored scores of a measure, on the judgements that they were computed with."""
         manifest = self.manifest()
         self.check_run(manifest)
         for scores in self.table(manifest):

@@ -28,11 +28,7 @@ _GIT_TIMEOUT = 10.0  # seconds; the status of a large working tree on a cold dis
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
 # Which distribution a provider of ir-measures computes with; the others are part of ir-measures itself.
-_DISTRIBUTIONS = {
-    "pytrec_eval": "pytrec-eval-terrier",
-    "cwl_eval": "cwl-eval",
-    "riskguard": "pytest-riskguard",
-}
+_DISTRIBUTIONS = {"pytrec_eval": "pytrec-eval-terrier", "cwl_eval": "cwl-eval", "riskguard": "pytest-riskguard"}
 
 
 def ci_variable(environment: Mapping[str, str] | None = None) -> str | None:
@@ -80,12 +76,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
     environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
     try:
         done = subprocess.run(  # noqa: S603 - fixed arguments, no shell
-            command,
-            capture_output=True,
-            check=True,
-            timeout=_GIT_TIMEOUT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
+            command, capture_output=True, check=True, timeout=_GIT_TIMEOUT, env=environment, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.SubprocessError):
         return None

@@ -2,6 +2,7 @@
 
 Each function writes into an empty temporary folder, which then takes the place of the baseline's, so that the
 manifest changes together with the replicates and earlier runs that it lists. The caller holds the store's lock.
+Damage raises a ``DataError``, unless a function says otherwise.
 """
 
 from __future__ import annotations
@@ -12,14 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_riskguard.baselines import atomic_folder
-from pytest_riskguard.baselines.entry import (
-    HISTORY,
-    MANIFEST,
-    REPLICATES,
-    RUN,
-    SCORES,
-    StoredBaseline,
-)
+from pytest_riskguard.baselines.entry import HISTORY, MANIFEST, REPLICATES, RUN, SCORES, StoredBaseline
 from pytest_riskguard.baselines.manifest import FIXED, EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.names import history_folder
 from pytest_riskguard.baselines.scored_run import ScoredRun
@@ -61,13 +55,7 @@ class Promotion:
 
 
 def with_earlier(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ...]:
-    """Write the history of a baseline with its present run added, replicates included; return the new list.
-
-    Raises
-    ------
-    BaselineError
-        ``bad_baseline``: the baseline or part of its history is damaged.
-    """
+    """Write the history of a baseline with its present run added, replicates included; return the new list."""
     if problems := baseline.problems():
         raise BaselineError(problems[0])
     history = with_history(baseline, folder)
@@ -77,13 +65,7 @@ def with_earlier(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
 
 
 def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ...]:
-    """Write the history of a baseline as it is, damaged parts included; return its list.
-
-    Raises
-    ------
-    BaselineError
-        ``bad_baseline``: there are earlier runs, but no manifest that lists them.
-    """
+    """Write the history of a baseline as it is, damaged parts included; return its list."""
     try:
         manifest = baseline.manifest()
     except DataError as error:
@@ -101,15 +83,7 @@ def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
 def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[str]:
     """Write a baseline with its history and all replicates, every kept run scored as ``scored`` was.
 
-    Returns
-    -------
-    list of str
-        The places of those whose scores stay, because their runs were not kept.
-
-    Raises
-    ------
-    DataError
-        Something is damaged, or a run answers no judged topic.
+    Returns the places of those whose scores stay, because their runs were not kept.
     """
     manifest = baseline.manifest()
     baseline.table(manifest)
@@ -140,15 +114,7 @@ def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[
 
 
 def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> int:
-    """Write the baseline with a run added to its replicates; return its number.
-
-    Raises
-    ------
-    UsageError
-        The run is stored there already.
-    BaselineError
-        ``bad_baseline``: the manifest cannot be used, or does not list what is there.
-    """
+    """Write the baseline with a run added to its replicates; return its number."""
     manifest = baseline.manifest()
     replicates = baseline.replicates(manifest)
     for entry in (baseline, *replicates):
@@ -169,13 +135,7 @@ def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) ->
 
 
 def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> None:
-    """Write the baseline without one replicate, which may be damaged.
-
-    Raises
-    ------
-    BaselineError
-        ``missing_input``: there is none of that number; ``bad_baseline``: the manifest cannot be used.
-    """
+    """Write the baseline without one replicate, which may be damaged."""
     manifest = baseline.manifest()
     removed = baseline.find(manifest, number)
     atomic_folder.copy_folder(baseline.folder, folder, without=baseline.folder / REPLICATES / str(number))

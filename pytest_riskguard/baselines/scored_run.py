@@ -46,19 +46,11 @@ class ScoredRun:
         name: str,
         qrels: Path,
         topics: Path | None,
-        measures: Sequence[str],
-        note: str,
-        keep_run: bool,
+        measures: Sequence[str] = (),
+        note: str = "",
+        keep_run: bool = True,
     ) -> ScoredRun:
-        """Score a run; nothing is written.
-
-        Raises
-        ------
-        UsageError
-            No measure or an unknown one, or a note that is not text.
-        DataError
-            A file that cannot be used, or a run that answers no judged topic.
-        """
+        """Score a run; nothing is written."""
         names = tuple(dict.fromkeys(map(measure_name, measures)))
         if not names:
             raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
@@ -68,13 +60,7 @@ class ScoredRun:
         return cls(run, score_run(run, judgements, names, name=name), judgements, topics_digest, note, keep_run)
 
     def likewise(self, run: Path, *, note: str) -> ScoredRun:
-        """Another run, scored in the same way; it is kept.
-
-        Raises
-        ------
-        DataError
-            A file that cannot be used, or a run that answers no judged topic.
-        """
+        """Another run, scored in the same way; it is kept."""
         scores = score_run(run, self.judgements, self.measures)
         return replace(self, run=run, scores=scores, note=note, keep_run=True)
 
@@ -107,13 +93,6 @@ class ScoredRun:
             For the manifest.
         stored : Manifest, optional
             Of the same run as it was stored before; its time and commit are taken over.
-
-        Raises
-        ------
-        BaselineError
-            The run has changed since it was scored.
-        OSError
-            The folder cannot be written.
         """
         if self.keep_run and atomic_folder.copy_compressed(self.run, folder / RUN) != self.digest:
             raise BaselineError(f"{self.run} changed while it was being stored; try again")

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Required, TypedDict, Unpack
 
 from pytest_riskguard.baselines import atomic_folder, provenance
 from pytest_riskguard.baselines.entry import StoredBaseline, StoredScores, mean_score
@@ -39,15 +40,23 @@ LOCK_TIMEOUT = 60.0
 """Seconds that a writer waits for another one."""
 
 
+class Scoring(TypedDict, total=False):
+    """How a run is scored and kept."""
+
+    qrels: Required[Path]
+    topics: Required[Path | None]  # only its digest is kept
+    measures: Sequence[str]  # default: those of the baseline
+    note: str  # why this run is trusted
+    keep_run: bool  # without its run a baseline cannot be rescored when judgements change
+
+
 class Store(StoreReader):
     """A folder of baselines; it need not exist before the first one is added.
 
-    Methods that store a run take ``qrels`` and ``topics`` (paths; of ``topics`` only the digest is kept),
-    ``measures``, ``note`` (why this run is trusted), ``keep_run`` (without its run a baseline cannot be rescored when
-    judgements change) and ``allow_ci`` (store even where a CI service runs this). They raise ``UsageError`` for a
-    name that is not allowed, an unknown measure or kind, a note that is not text, and CI without ``allow_ci``;
-    ``DataError`` for a file that cannot be used or a run that answers no judged topic; and ``BaselineError`` if the
-    store cannot be written or another process keeps it locked.
+    Methods that store a run raise ``UsageError`` for a name that is not allowed, an unknown measure or kind, a note
+    that is not text, and where a CI service runs this without ``allow_ci``; ``DataError`` for a file that cannot be
+    used or a run that answers no judged topic; and ``BaselineError`` if the store cannot be written or another
+    process keeps it locked.
 
     Parameters
     ----------
@@ -65,15 +74,11 @@ class Store(StoreReader):
         name: str,
         run: Path,
         *,
-        qrels: Path,
-        topics: Path | None,
-        measures: Sequence[str],
-        note: str = "",
-        keep_run: bool = True,
         kind: str | None = None,
         replace: bool = False,
         forget_history: bool = False,
         allow_ci: bool = False,
+        **scoring: Unpack[Scoring],
     ) -> Manifest:
         """Score a run and keep it under a name.
 
@@ -93,15 +98,11 @@ class Store(StoreReader):
         forget_history : bool
             Whether the earlier runs are removed instead. Without it, a ``BaselineError`` where the replaced baseline
             is damaged and they would be lost.
-        qrels, topics, measures, note, keep_run, allow_ci
-            See the class.
         """
         self._check_place(allow_ci=allow_ci)
         _check_kind(kind)
         self._check_free(name, replace=replace)
-        scored = ScoredRun.read(
-            run, name=name, qrels=qrels, topics=topics, measures=measures, note=note, keep_run=keep_run
-        )
+        scored = ScoredRun.read(run, name=name, **scoring)
         with self._replacing(name) as folder:
             self._check_free(name, replace=replace)
             replicates: tuple[StoredReplicate, ...] = ()
@@ -116,33 +117,8 @@ class Store(StoreReader):
                     kind = kind or replaced.manifest().kind
             return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
 
-    def add_replicate(
-        self,
-        name: str,
-        run: Path,
-        *,
-        qrels: Path,
-        topics: Path | None,
-        measures: Sequence[str] = (),
-        note: str = "",
-        keep_run: bool = True,
-        allow_ci: bool = False,
-    ) -> int:
-        """Score another run of the system of a baseline, and keep it beside that.
-
-        Parameters
-        ----------
-        name : str
-            The baseline.
-        measures : sequence of str
-            Default: those of the baseline.
-        run, qrels, topics, note, keep_run, allow_ci
-            See the class.
-
-        Returns
-        -------
-        int
-            The number of the replicate.
+    def add_replicate(self, name: str, run: Path, *, allow_ci: bool = False, **scoring: Unpack[Scoring]) -> int:
+        """Score another run of the system of a baseline, and keep it beside that; returns the replicate's number.
 
         Raises
         ------
@@ -154,61 +130,27 @@ class Store(StoreReader):
         """
         self._check_place(allow_ci=allow_ci)
         before = self.manifest(name)
-        scored = ScoredRun.read(
-            run,
-            name=name,
-            qrels=qrels,
-            topics=topics,
-            measures=measures or [measure.name for measure in before.measures],
-            note=note,
-            keep_run=keep_run,
-        )
+        scoring["measures"] = scoring.get("measures") or _measures(before)
+        scored = ScoredRun.read(run, name=name, **scoring)
         for measure in scored.measures:
             self.scores(name, measure, qrels=scored.judgements)
         with self._replacing(name) as folder:
             return with_replicate(self._unchanged(name, before), scored, folder)
 
     def remove_replicate(self, name: str, number: int) -> None:
-        """Delete one replicate, even if it is damaged or lost; the others keep their numbers.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no such baseline or replicate; ``bad_baseline``: the manifest of the baseline cannot
-            be used; else the store cannot be written.
-        UsageError
-            The name cannot be one.
-        """
+        """Delete one replicate, even if it is damaged or lost; the others keep their numbers."""
         self._read(name, lambda baseline: baseline.find(baseline.manifest(), number))
         with self._replacing(name) as folder:
             without_replicate(self._baseline(name), number, folder)
 
     def promote(
-        self,
-        name: str,
-        run: Path,
-        *,
-        qrels: Path,
-        topics: Path | None,
-        measures: Sequence[str] = (),
-        note: str = "",
-        keep_run: bool = True,
-        kind: str | None = None,
-        allow_ci: bool = False,
+        self, name: str, run: Path, *, kind: str | None = None, allow_ci: bool = False, **scoring: Unpack[Scoring]
     ) -> Promotion:
         """Score a run that was accepted in place of a baseline's run, and store it there.
 
         The previous run, with its replicates, becomes the newest of the baseline's earlier runs. A ``best`` baseline
-        stays as it is if the mean of any measure would fall, so that no question about it gets easier.
-
-        Parameters
-        ----------
-        measures : sequence of str
-            In addition to those of the baseline, which are always kept, so that its history can be compared.
-        kind : str, optional
-            What the baseline stands for from now on; default: as before.
-        name, run, qrels, topics, note, keep_run, allow_ci
-            See the class.
+        stays as it is if the mean of any measure would fall, so that no question about it gets easier. The measures
+        of the baseline are always kept, so that its history can be compared. Without ``kind`` it stays as it is.
 
         Raises
         ------
@@ -226,10 +168,8 @@ class Store(StoreReader):
                 f"{self.root / name}: is fixed, so accepted changes do not replace it; pass --kind previous, release "
                 f"or best to let it move from now on, or run `riskguard baseline update {name} RUN`"
             )
-        names = [*(measure.name for measure in before.measures), *measures]
-        scored = ScoredRun.read(
-            run, name=name, qrels=qrels, topics=topics, measures=names, note=note, keep_run=keep_run
-        )
+        scoring["measures"] = [*_measures(before), *scoring.get("measures", ())]
+        scored = ScoredRun.read(run, name=name, **scoring)
         if scored.digest == before.digests.run:
             raise UsageError(
                 f"{self.root / name}: holds this run already; to rescore it, run `riskguard baseline rescore {name}`"
@@ -242,64 +182,22 @@ class Store(StoreReader):
             manifest = scored.write(folder, store=self.root, kind=kind, history=history)
         return Promotion(manifest, moved=True, changes=changes)
 
-    def rescore(
-        self,
-        name: str,
-        *,
-        qrels: Path,
-        topics: Path | None,
-        measures: Sequence[str] = (),
-        allow_ci: bool = False,
-    ) -> tuple[str, ...]:
+    def rescore(self, name: str, *, allow_ci: bool = False, **scoring: Unpack[Scoring]) -> tuple[str, ...]:
         """Rescore the kept runs of a baseline, its earlier runs and all replicates, and store the scores.
 
-        The time, commit and note of each run stay as they are.
-
-        Parameters
-        ----------
-        name : str
-            The baseline.
-        measures : sequence of str
-            Default: those of the baseline.
-        qrels, topics, allow_ci
-            See the class.
-
-        Returns
-        -------
-        tuple of str
-            The places of replicates and earlier runs whose scores stay, because their runs were not kept.
-
-        Raises
-        ------
-        BaselineError
-            There is no such baseline, its run was not kept, or part of it is damaged.
+        The time, commit and note of each run stay as they are. Returns the places of replicates and earlier runs
+        whose scores stay, because their runs were not kept.
         """
         self._check_place(allow_ci=allow_ci)
         self.run(name)
         with self._replacing(name) as folder:
             manifest = self.manifest(name)
-            scored = ScoredRun.read(
-                self.run(name),
-                name=name,
-                qrels=qrels,
-                topics=topics,
-                measures=measures or [measure.name for measure in manifest.measures],
-                note=manifest.note,
-                keep_run=True,
-            )
-            not_rescored = rescored(self._baseline(name), scored, folder)
-        return tuple(not_rescored)
+            scoring |= {"measures": scoring.get("measures") or _measures(manifest), "note": manifest.note}
+            scored = ScoredRun.read(self.run(name), name=name, **scoring)
+            return tuple(rescored(self._baseline(name), scored, folder))
 
     def remove(self, name: str) -> None:
-        """Delete a baseline with its replicates and its earlier runs, even if it is damaged.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: no baseline of that name; else the store cannot be written.
-        UsageError
-            The name cannot be one.
-        """
+        """Delete a baseline with its replicates and its earlier runs, even if it is damaged."""
         self._baseline(name)
         with self._writing():
             self._baseline(name)
@@ -378,3 +276,7 @@ class Store(StoreReader):
 def _check_kind(kind: str | None) -> None:
     if kind is not None and kind not in KINDS:
         raise UsageError(f"{kind!r} is not a kind of baseline; expected one of {', '.join(KINDS)}")
+
+
+def _measures(manifest: Manifest) -> list[str]:
+    return [measure.name for measure in manifest.measures]

@@ -123,8 +123,7 @@ class LineReader(Generic[Problem]):
         if len(line) > MAX_LINE_BYTES:
             self._check_text(number, line)
             raise self.refuse(
-                number,
-                f"expected lines of at most {MAX_LINE_BYTES:,} bytes, found a longer one: {shown(line)}",
+                number, f"expected lines of at most {MAX_LINE_BYTES:,} bytes, found a longer one: {shown(line)}"
             )
 
     def _check_text(self, first: int, text: bytes) -> None:
