@@ -99,8 +99,7 @@ def bounds(measure: Measure) -> tuple[float, float] | None:
     Returns
     -------
     (low, high) or None
-        Mostly (0, 1); high is infinite for counts and for alpha_DCG; None where the range depends on
-        arguments.
+        Mostly (0, 1); high is infinite for counts and for alpha_DCG; None where the range depends on arguments.
     """
     if measure.NAME in _UNBOUNDED:
         return None
@@ -113,19 +112,6 @@ def within_bounds(measure: Measure, value: float) -> bool:
     if limits is None:
         return math.isfinite(value)
     return math.isfinite(value) and limits[0] - 1e-9 <= value <= limits[1] + 1e-9
-
-
-def max_grade(measure: Measure) -> int | None:
-    """The highest grade of the scale that a measure assumes (``max_rel``), None where it assumes none."""
-    if "max_rel" not in measure.SUPPORTED_PARAMS:
-        return None
-    grade: int = measure["max_rel"]
-    return grade
-
-
-def with_max_grade(measure: Measure, grade: int) -> str:
-    """Canonical text of the same measure on a scale up to ``grade``."""
-    return str(measure(max_rel=grade))
 
 
 def cutoff_of(measure: Measure) -> int | None:
@@ -156,8 +142,8 @@ def ensure_available(measure: Measure) -> None:
     Raises
     ------
     UsageError
-        Nothing computes it, its provider is not installed (the command that installs it is named), or it
-        needs judgements per subtopic, which qrels files as read here do not hold.
+        Nothing computes it, its provider is not installed (the message gives the command that installs it), or it
+        needs judgements per subtopic, which are not read here.
     """
     provider_of(measure)
 
@@ -165,14 +151,9 @@ def ensure_available(measure: Measure) -> None:
 def provider_of(measure: Measure) -> Any:
     """The ir-measures provider that computes a measure.
 
-    It is the first of ir-measures' own order that supports it, except that ``err.py`` stands in for gdeval.
-    Where that one is not installed no other steps in: two providers may break ties differently, and a score
-    must not depend on what else a machine has.
-
-    Raises
-    ------
-    UsageError
-        As ``ensure_available``.
+    It is the first in ir-measures' order that supports the measure, except that ``err.py`` replaces gdeval. If it is
+    not installed, no other is used: two providers may break ties differently, and a score must not depend on what is
+    installed. Errors are those of ``ensure_available``.
     """
     provider = next((provider for provider in _pipeline() if provider.supports(measure)), None)
     if provider is None:

@@ -9,6 +9,7 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TypeVar
@@ -23,6 +24,7 @@ Chunk = dict[str, dict[str, float]]
 """Some topics, whole: topic -> docid -> score, documents in the order of the file."""
 
 Result = TypeVar("Result")
+_Topic = tuple[str, dict[str, float]]  # and its documents, docid -> score
 _Row = tuple[int, bytes, bytes, float]  # line number, topic, docid, score
 _Lines = LineReader[RunFormatError]
 _COLUMNS = "6 columns (topic Q0 docid rank score tag)"
@@ -46,14 +48,7 @@ class Rankings:
 
     def chunks(self) -> Iterator[Chunk]:
         """The rankings, about 20 topics at a time."""
-        chunk: Chunk = {}
-        for topic, ranking in self.by_topic.items():
-            chunk[topic] = dict(ranking)
-            if len(chunk) == TOPICS_PER_CHUNK:
-                yield chunk
-                chunk = {}
-        if chunk:
-            yield chunk
+        return _chunked((topic, dict(ranking)) for topic, ranking in self.by_topic.items())
 
 
 def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Result, str]:
@@ -73,7 +68,7 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
     Returns
     -------
     result, digest
-        What ``work`` returned, and ``sha256:...`` of the file, decompressed.
+        Of ``work``, and ``sha256:...`` of the file, decompressed.
 
     Raises
     ------
@@ -84,10 +79,10 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
     """
     lines = LineReader(path, error=RunFormatError)
     try:
-        return work(_contiguous(lines)), lines.digest
+        return work(_chunked(_contiguous(lines))), lines.digest
     except _InterleavedError:
         pass
-    return work(_grouped(lines)), lines.digest
+    return work(_chunked(_grouped(lines))), lines.digest
 
 
 def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]]) -> Rankings:
@@ -163,31 +158,34 @@ def _rows(lines: _Lines) -> Iterator[_Row]:
         yield number, fields[0], fields[2], score
 
 
-def _contiguous(lines: _Lines) -> Iterator[Chunk]:
+def _chunked(topics: Iterable[_Topic]) -> Iterator[Chunk]:
+    remaining = iter(topics)
+    while chunk := dict(islice(remaining, TOPICS_PER_CHUNK)):
+        yield chunk
+
+
+def _contiguous(lines: _Lines) -> Iterator[_Topic]:
     finished: set[bytes] = set()
-    chunk: Chunk = {}
     current: bytes | None = None
     documents: dict[str, float] = {}
     for number, topic, docid, score in _rows(lines):
         if topic != current:
+            if current is not None:
+                yield current.decode(), documents
             if topic in finished:
                 raise _InterleavedError
             finished.add(topic)
-            if len(chunk) == TOPICS_PER_CHUNK:
-                yield chunk
-                chunk = {}
             current, documents = topic, {}
-            chunk[topic.decode()] = documents
         document = docid.decode()
         if document in documents:
             raise _listed_twice(lines, topic, docid, number)
         documents[document] = score
     if current is None:
         raise lines.refuse_empty(_COLUMNS)
-    yield chunk
+    yield current.decode(), documents
 
 
-def _grouped(lines: _Lines) -> Iterator[Chunk]:
+def _grouped(lines: _Lines) -> Iterator[_Topic]:
     docids: dict[bytes, bytearray] = {}  # each id followed by a line feed, which no id contains
     scores: dict[bytes, array[float]] = {}
     for _, topic, docid, score in _rows(lines):
@@ -195,19 +193,13 @@ def _grouped(lines: _Lines) -> Iterator[Chunk]:
             docids[topic], scores[topic] = bytearray(), array("d")
         docids[topic] += docid + b"\n"
         scores[topic].append(score)
-    chunk: Chunk = {}
     for topic in list(docids):
         names = docids.pop(topic).decode().split("\n")[:-1]
         documents = dict(zip(names, scores.pop(topic), strict=True))
         if len(documents) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
             raise _listed_twice(lines, topic, twice.encode())
-        chunk[topic.decode()] = documents
-        if len(chunk) == TOPICS_PER_CHUNK:
-            yield chunk
-            chunk = {}
-    if chunk:
-        yield chunk
+        yield topic.decode(), documents
 
 
 def _listed_twice(lines: _Lines, topic: bytes, docid: bytes, last: int | None = None) -> RunFormatError:

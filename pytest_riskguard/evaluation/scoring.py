@@ -17,14 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.errors import DataError, ScoringError
-from pytest_riskguard.evaluation.measures import (
-    bounds,
-    max_grade,
-    parse_measure,
-    provider_of,
-    with_max_grade,
-    within_bounds,
-)
+from pytest_riskguard.evaluation.measures import bounds, parse_measure, provider_of, within_bounds
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -172,16 +165,16 @@ def _quiet() -> Iterator[None]:
 
 
 def _check_grades(measure: Measure, qrels: Qrels) -> None:
-    limit = max_grade(measure)
-    if limit is None:
+    if "max_rel" not in measure.SUPPORTED_PARAMS:  # assumes no scale of grades
         return
+    limit: int = measure["max_rel"]
     grade, topic, document = max(
         (grade, topic, document) for topic in qrels.topics for document, grade in qrels.grades[topic].items()
     )
     if grade > limit:
         raise DataError(
             f"{qrels.path_name}: {measure} expects grades of at most {limit}, found {grade} (topic "
-            f"{topic!r}, document {document!r}); write {with_max_grade(measure, grade)}",
+            f"{topic!r}, document {document!r}); write {measure(max_rel=grade)}",
             reason="bad_qrels",
         )
 
