@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pytest_riskguard.baselines.manifest import KINDS
 from pytest_riskguard.baselines.names import history_folder, name_problem
 from pytest_riskguard.cli.baseline_show import DEFAULT_STORE, LOOKING, in_a_line, opened, store_option
-from pytest_riskguard.cli.parameters import FILE, file_option, surroundings
+from pytest_riskguard.cli.parameters import FILE, file_option, grouped, options, surroundings
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.text import counted, plain, signed
 
@@ -30,8 +29,6 @@ def baseline() -> None:
 
 for command in LOOKING:
     baseline.add_command(command)
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -52,57 +49,46 @@ class _Place:
         return {"qrels": self.qrels, "topics": self.topics, "measures": measures}
 
 
-def _scoring(command: Command) -> Command:
-    """``--qrels``, ``--topics``, ``--measure`` and ``--store``, handed over as ``place``, and ``--allow-ci``."""
+def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...], store: Path | None) -> _Place:
+    from pytest_riskguard.baselines.store import Store
 
-    @functools.wraps(command)
-    def with_place(
-        *, qrels: Path | None, topics: Path | None, measures: tuple[str, ...], store: Path | None, **given: Any
-    ) -> Any:
-        from pytest_riskguard.baselines.store import Store
-
-        settings = surroundings()
-        defaults: tuple[str, ...] = ()
-        if settings is not None:
-            topics = topics or (settings.collection.topics if qrels is None else None)
-            qrels = qrels or settings.collection.qrels
-            store = store or settings.store
-            defaults = settings.all_measures
-        if qrels is None:
-            raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
-        return command(place=_Place(Store(store or DEFAULT_STORE), qrels, topics, measures, defaults), **given)
-
-    decorated: Any = with_place
-    for option in (
-        file_option("--qrels", help="Judgements to score with. [default: riskguard.yaml's]"),
-        file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
-        click.option(
-            "--measure",
-            "measures",
-            multiple=True,
-            help="A measure to score with. Repeatable. [default: riskguard.yaml's, else nDCG@10; for a replicate and "
-            "for rescore: those of NAME]",
-        ),
-        store_option,
-        click.option("--allow-ci", is_flag=True, help="Store even inside CI, where it is refused."),
-    ):
-        decorated = option(decorated)
-    scoring: Command = decorated
-    return scoring
+    settings = surroundings()
+    defaults: tuple[str, ...] = ()
+    if settings is not None:
+        topics = topics or (settings.collection.topics if qrels is None else None)
+        qrels = qrels or settings.collection.qrels
+        store = store or settings.store
+        defaults = settings.all_measures
+    if qrels is None:
+        raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
+    return _Place(Store(store or DEFAULT_STORE), qrels, topics, measures, defaults)
 
 
-def _storing(command: Command) -> Command:
-    for option in (
-        _scoring,
-        click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
-        click.option(
-            "--keep-run/--no-run",
-            default=True,
-            help="Whether to keep the run itself; without it nothing can be scored again. [default: keep-run]",
-        ),
-    ):
-        command = option(command)
-    return command
+_allow_ci = click.option("--allow-ci", is_flag=True, help="Store even inside CI, where it is refused.")
+_scoring = grouped(
+    "place",
+    _place,
+    file_option("--qrels", help="Judgements to score with. [default: riskguard.yaml's]"),
+    file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
+    click.option(
+        "--measure",
+        "measures",
+        multiple=True,
+        help="A measure to score with. Repeatable. [default: riskguard.yaml's, else nDCG@10; for a replicate and for "
+        "rescore: those of NAME]",
+    ),
+    store_option,
+)
+_storing = options(
+    _scoring,
+    click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
+    click.option(
+        "--keep-run/--no-run",
+        default=True,
+        help="Whether to keep the run itself; without it nothing can be scored again. [default: keep-run]",
+    ),
+    _allow_ci,
+)
 
 
 @baseline.command()
@@ -211,6 +197,7 @@ def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
 @baseline.command()
 @click.argument("name")
 @_scoring
+@_allow_ci
 def rescore(name: str, *, place: _Place, allow_ci: bool) -> None:
     """Score the kept runs of NAME anew.
 

@@ -45,8 +45,8 @@ class Collection:
 class SliceEntries:
     """What a command line says of slices: ``TAG=VALUE`` or ``TAG``, and the fewest topics of a value of ``TAG``."""
 
-    entries: tuple[str, ...]
-    smallest: int | None
+    slices: tuple[str, ...]
+    smallest_slice: int | None
 
 
 def engine_for(
@@ -174,7 +174,7 @@ def slices_asked(slices: SliceEntries, engine: Engine, table: Source, measure: s
     """
     from pytest_riskguard.errors import DataError
 
-    entries, smallest = slices.entries, slices.smallest
+    entries, smallest = slices.slices, slices.smallest_slice
     if smallest is not None and all("=" in entry for entry in entries):
         raise UsageError("--smallest-slice has no effect without --slice TAG")
     if not entries:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from pytest_riskguard.cli.parameters import grouped, options
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -98,39 +98,25 @@ class Reports:
             raise UsageError("; ".join(failed))
 
 
-def report_options(command: Command) -> Command:
-    """``--json``, ``--html``, ``--markdown`` and ``--charts``, handed to the command as ``reports``."""
-    path = click.Path(path_type=Path, readable=False)
-
-    @functools.wraps(command)
-    def with_reports(
-        *, json_path: str | None, html: Path | None, markdown: Path | None, charts: bool, **given: Any
-    ) -> Any:
-        return command(reports=Reports(json_path, html, markdown, charts), **given)
-
-    asked: Any = with_reports
-    for option in (
-        click.option(
-            "--charts",
-            is_flag=True,
-            help="Write the charts of the Markdown report beside it, as SVG. Needs the extra [report].",
-        ),
-        click.option("--markdown", type=path, help="Write the report as Markdown here."),
-        click.option("--html", type=path, help="Write the report as an HTML page here. Needs the extra [report]."),
-        click.option(
-            "--json", "json_path", metavar="PATH|-", help="Write the JSON report here; - is standard output."
-        ),
-    ):
-        asked = option(asked)
-    with_options: Command = asked
-    return with_options
-
-
-def detail_options(command: Command) -> Command:
-    """``-v`` and ``-q``."""
-    quiet = click.option("-q", "--quiet", is_flag=True, help="One line per gate.")
-    verbose = click.option("-v", "--verbose", is_flag=True, help="Show all topics, not the ten most harmful.")
-    return verbose(quiet(command))
+_PATH = click.Path(path_type=Path, readable=False)
+#: The reports to write, handed over as ``reports``.
+report_options = grouped(
+    "reports",
+    Reports,
+    click.option("--json", metavar="PATH|-", help="Write the JSON report here; - is standard output."),
+    click.option("--html", type=_PATH, help="Write the report as an HTML page here. Needs the extra [report]."),
+    click.option("--markdown", type=_PATH, help="Write the report as Markdown here."),
+    click.option(
+        "--charts",
+        is_flag=True,
+        help="Write the charts of the Markdown report beside it, as SVG. Needs the extra [report].",
+    ),
+)
+#: How much to print.
+detail_options = options(
+    click.option("-v", "--verbose", is_flag=True, help="Show all topics, not the ten most harmful."),
+    click.option("-q", "--quiet", is_flag=True, help="One line per gate."),
+)
 
 
 def show(verdicts: Sequence[Verdict], *, verbose: bool, quiet: bool, to_stderr: bool) -> None:

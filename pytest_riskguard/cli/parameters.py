@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
@@ -97,3 +99,29 @@ def surroundings() -> Config | None:
 def file_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     """An option that takes a file's path; whether the file is good is for the gate to say."""
     return click.option(*names, type=FILE, **attributes)
+
+
+def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """Several decorators as one; the first is the first option that ``--help`` shows."""
+
+    def decorate(command: Command) -> Command:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return decorate
+
+
+def grouped(name: str, make: Callable[..., Any], *decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
+    """The same for options that the command takes as one parameter ``name``: what ``make`` makes of their values."""
+    parts = tuple(inspect.signature(make).parameters)
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def called(**given: Any) -> Any:
+            given[name] = make(**{part: given.pop(part) for part in parts if part in given})
+            return command(**given)
+
+        return options(*decorators)(cast(Command, called))
+
+    return decorate
