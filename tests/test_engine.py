@@ -48,7 +48,7 @@ def test_judgements_that_changed_are_read_anew(folder: Path):
 
 
 def test_a_run_is_scored_once_for_all_measures(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    from pytest_riskguard import engine as module
+    from pytest_riskguard import score_cache as module
 
     calls = []
     real = module.score_run
