@@ -18,7 +18,9 @@ def clean(text: str, *, limit: int = 200) -> str:
     Control and format characters (ESC, bidi overrides, newlines, surrogates) are removed; ``::`` at the head of a
     word and ``##[`` are broken by a space.
     """
-    kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or _printable(c))
+    kept = text
+    if not text.isprintable():  # looking at each character takes long
+        kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or _printable(c))
     line = _COMMAND.sub(lambda found: " ".join(found.group()), " ".join(kept.split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
 

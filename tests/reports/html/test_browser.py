@@ -1,4 +1,7 @@
-"""The page in a real browser, opened from disk: nothing but the page is asked for, and all of it can be used."""
+"""The page in a real browser, opened from disk: nothing but the page is asked for, and all of it can be used.
+
+The first test is enough for a quick look; the others are slow tests.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ import pytest
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html import render
 from tests.reports.hostile import STRINGS
-from tests.reports.html.verdicts import hostile, pair, pool, tagged, with_documents
+from tests.reports.html.verdicts import hostile, page_of, pair, pool, tagged, with_documents
 from tests.verdicts import altered
 
 if os.environ.get("RISKGUARD_REQUIRE_BROWSER") == "1":  # where the browser is required, so is what drives it
@@ -32,7 +35,7 @@ CHROMIUM = next(
 )
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser() -> Iterator[sync_api.Browser]:
     if CHROMIUM is None:
         if os.environ.get("RISKGUARD_REQUIRE_BROWSER") == "1":
@@ -84,7 +87,7 @@ def opened(browser: sync_api.Browser, tmp_path: Path) -> Iterator[Open]:
         context.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def everything() -> str:
     """A page with every part, long and short tables, and a gate of each outcome but one."""
     tags = {"intent": ("buy", "read") * 40}
@@ -99,6 +102,7 @@ def test_nothing_is_asked_for_and_nothing_goes_wrong(opened: Open, everything: s
     assert shown.page.locator(".scripted[hidden]").count() == 0
 
 
+@pytest.mark.slow
 def test_a_page_that_breaks_its_policy_is_noticed(opened: Open, everything: str):
     shown = opened(
         everything.replace("</body>", "<script>trap = 1</script><img src='http://localhost:9/x.png'></body>")
@@ -108,8 +112,9 @@ def test_a_page_that_breaks_its_policy_is_noticed(opened: Open, everything: str)
     assert shown.page.evaluate("typeof trap") == "undefined"
 
 
+@pytest.mark.slow
 def test_topics_can_be_searched(opened: Open):
-    shown = opened(render([pair(80)]))
+    shown = opened(page_of(pair(80)))
     assert len(shown.texts(".topic-table tbody tr")) == 25
     shown.page.locator(".find").fill("machine Q00017")
     assert shown.texts(".topic-table tbody th") == ["q00017"]
@@ -120,9 +125,10 @@ def test_topics_can_be_searched(opened: Open):
     assert shown.texts(".found") == ["80 topics"]
 
 
+@pytest.mark.slow
 def test_topics_can_be_sorted_and_turned_over(opened: Open):
     verdict = pair(80)
-    shown = opened(render([verdict]))
+    shown = opened(page_of(verdict))
     columns = verdict.exhibits.topics
     heading = shown.page.locator(".topic-table thead th", has_text="Baseline")
     assert heading.get_attribute("aria-sort") == "none"
@@ -144,15 +150,17 @@ def test_topics_can_be_sorted_and_turned_over(opened: Open):
     assert shown.faults == []
 
 
+@pytest.mark.slow
 def test_the_script_shows_the_rows_that_the_page_held(opened: Open):
-    text = render([pair(80)])
+    text = page_of(pair(80))
     without, with_script = opened(text, java_script_enabled=False), opened(text)
     assert without.texts(".topic-table tbody tr") == with_script.texts(".topic-table tbody tr")
 
 
+@pytest.mark.slow
 def test_topics_can_be_chosen(opened: Open):
     verdict = pair(80)
-    shown = opened(render([verdict]))
+    shown = opened(page_of(verdict))
     for which, count in (("loss", verdict.topics.losses), ("win", verdict.topics.wins)):
         shown.page.locator(".which").select_option(which)
         assert shown.texts(".found") == [f"{count} of 80 topics"]
@@ -162,6 +170,7 @@ def test_topics_can_be_chosen(opened: Open):
     assert all(marks)
 
 
+@pytest.mark.slow
 def test_gates_can_be_found_sorted_and_filtered(opened: Open, everything: str):
     shown = opened(everything)
     names = "#gates-table tbody tr:not([hidden]) th"
@@ -180,6 +189,7 @@ def test_gates_can_be_found_sorted_and_filtered(opened: Open, everything: str):
     assert losses == sorted(losses)
 
 
+@pytest.mark.slow
 def test_links_open_what_is_folded(opened: Open, everything: str):
     shown = opened(everything)
     assert not shown.page.locator("#gate-3").evaluate("gate => gate.open")
@@ -190,8 +200,9 @@ def test_links_open_what_is_folded(opened: Open, everything: str):
     assert "manual-17" in shown.page.locator("#gate-1-documents-1").inner_text()
 
 
+@pytest.mark.slow
 def test_charts_can_be_read_with_pointer_and_keyboard(opened: Open):
-    shown = opened(render([pair(50)]))
+    shown = opened(page_of(pair(50)))
     chart, tip = shown.page.locator(".chart").first, shown.page.locator("#tip")
     chart.locator(".m").first.hover()
     first = tip.inner_text()
@@ -207,8 +218,9 @@ def test_charts_can_be_read_with_pointer_and_keyboard(opened: Open):
     assert shown.faults == []
 
 
+@pytest.mark.slow
 def test_light_and_dark_can_be_changed(opened: Open):
-    shown = opened(render([pair(50)]), color_scheme="dark")
+    shown = opened(page_of(pair(50)), color_scheme="dark")
     ground = "getComputedStyle(document.body).backgroundColor"
     dark = shown.page.evaluate(ground)
     bar = ".chart [fill='#d55e00']"
@@ -222,6 +234,7 @@ def test_light_and_dark_can_be_changed(opened: Open):
     assert shown.page.evaluate(ground) == dark
 
 
+@pytest.mark.slow
 def test_with_scripts_blocked_it_all_can_be_read(opened: Open, everything: str):
     shown = opened(everything, java_script_enabled=False)
     words = shown.page.locator("body").inner_text()
@@ -233,6 +246,7 @@ def test_with_scripts_blocked_it_all_can_be_read(opened: Open, everything: str):
     assert shown.page.locator(".m title").count() > 50, "tooltips of the browser's own"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])
 def test_no_serious_barrier(opened: Open, everything: str, scheme: str, width: int):
@@ -248,6 +262,7 @@ def test_no_serious_barrier(opened: Open, everything: str, scheme: str, width: i
     assert serious == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 800, 1400, 2560])
 def test_the_page_is_never_wider_than_the_screen(opened: Open, everything: str, width: int):
     shown = opened(everything.replace("of 8 topics", "x" * 90), width=width)
@@ -255,15 +270,18 @@ def test_the_page_is_never_wider_than_the_screen(opened: Open, everything: str, 
     assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.slow
 def test_one_gate_is_no_plural(opened: Open):
-    shown = opened(render([pair(30)]))
+    shown = opened(page_of(pair(30)))
     assert shown.page.locator("#found-gates").inner_text() == "1 gate"
 
 
-def test_hostile_text_executes_nothing(opened: Open):
+@pytest.mark.slow
+def test_hostile_text_executes_nothing(opened: Open, monkeypatch: pytest.MonkeyPatch):
+    # no charts, so that all of the corpus fits in one page; test_charts looks at what pictures consist of
+    monkeypatch.setattr("pytest_riskguard.reports.html.gate.charts", lambda _: [])
     trap = "globalThis.trapped = []; globalThis.alert = text => trapped.push(text)"
     verdicts = [hostile(text) for text in STRINGS.values()]
-    # no charts here, so that all of the corpus fits in one page; test_charts looks at what pictures consist of
     shown = opened(render([altered(each, exhibits=None, intervals=()) for each in verdicts]))
     shown.page.add_init_script(trap)
     shown.page.reload()
@@ -292,6 +310,7 @@ def long_and_hostile(verdict: Verdict) -> Verdict:
     )
 
 
+@pytest.mark.slow
 def test_hostile_text_that_the_script_sets_executes_nothing(opened: Open):
     shown = opened(render([long_and_hostile(pair(120))]))
     for _ in range(5):
@@ -308,6 +327,7 @@ def test_hostile_text_that_the_script_sets_executes_nothing(opened: Open):
     assert shown.faults == []
 
 
+@pytest.mark.slow
 def test_ten_thousand_topics_stay_usable(opened: Open):
     shown = opened(render([pair(10_000)]))
     assert shown.texts(".page") == ["page 1 of 400"]
@@ -317,6 +337,7 @@ def test_ten_thousand_topics_stay_usable(opened: Open):
     assert shown.faults == []
 
 
+@pytest.mark.slow
 def test_no_table_is_cut_off_on_paper(opened: Open, everything: str):
     page = opened(everything, width=720).page  # A4, with margins
     page.emulate_media(media="print")

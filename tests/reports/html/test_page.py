@@ -19,7 +19,7 @@ from pytest_riskguard.reports.html import ensure_available, render
 from pytest_riskguard.reports.html.rows import STATIC, embedded, script_json, topic_rows
 from pytest_riskguard.text import clean
 from tests.reports.hostile import STRINGS, incomparable_with
-from tests.reports.html.verdicts import hostile, pair, pool, tagged, with_documents
+from tests.reports.html.verdicts import bare, hostile, once, page_of, pair, pool, tagged, with_documents
 from tests.verdicts import altered
 
 
@@ -52,13 +52,18 @@ class Page(HTMLParser):
         return " ".join(self.words.split())
 
 
-@pytest.fixture(scope="module")
+@once
+def parsed(*verdicts: Verdict) -> Page:
+    return Page(page_of(*verdicts))
+
+
+@pytest.fixture
 def verdict() -> Verdict:
     return with_documents(pair(50))
 
 
 def test_the_page_says_what_the_verdict_says(verdict: Verdict):
-    page = Page(render([verdict]))
+    page = parsed(verdict)
     assert "1 of 1 gate did not pass" in page.said
     assert verdict.explanation.summary in page.said
     assert "significantly risky: URisk(alpha=2) = " in page.said
@@ -72,7 +77,7 @@ def test_the_page_says_what_the_verdict_says(verdict: Verdict):
 
 
 def test_ids_are_unique_and_links_lead_somewhere(verdict: Verdict):
-    page = Page(render([verdict, pool(), altered(verdict, gate="again")]))
+    page = parsed(verdict, pool(), altered(verdict, gate="again"))
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     for tag, attributes in page.tags:
@@ -84,8 +89,7 @@ def test_ids_are_unique_and_links_lead_somewhere(verdict: Verdict):
 
 
 def test_the_policy_allows_what_is_there_and_nothing_else(verdict: Verdict):
-    text = render([verdict])
-    page = Page(text)
+    text, page = page_of(verdict), parsed(verdict)
     policy = next(
         a["content"] for tag, a in page.tags if tag == "meta" and a.get("http-equiv") == "Content-Security-Policy"
     )
@@ -106,7 +110,7 @@ def test_the_policy_allows_what_is_there_and_nothing_else(verdict: Verdict):
 @pytest.fixture(scope="module")
 def calm() -> Page:
     """The page of hostile texts with a harmless one in their place."""
-    return Page(render([hostile("calm"), incomparable_with("calm")]))
+    return parsed(hostile("calm"), incomparable_with("calm"))
 
 
 @pytest.mark.parametrize("name", STRINGS)
@@ -139,14 +143,14 @@ def test_numbers_that_are_none_never_reach_the_data():
 
 def test_long_tables_are_handed_to_the_script_whole(verdict: Verdict):
     long = pair(80)
-    page = Page(render([long]))
+    page = parsed(long)
     data = json.loads(page.raw["script data"])
     rows = topic_rows(long, name="gate-1")
     assert [row[0] for row in data["gate-1"]["rows"]] == [row.topic for row in rows]
     assert sorted(row.topic for row in rows) == sorted(long.exhibits.topics.topics)
     assert [row.topic for row in rows[: long.topics.losses]] == [row.topic for row in long.responsible_topics]
     assert f"These are the {STATIC} most harmful of 80 topics" in page.said
-    assert json.loads(Page(render([pair(20)])).raw["script data"]) == {}, "20 topics stand in the page"
+    assert json.loads(parsed(pair(20)).raw["script data"]) == {}, "20 topics stand in the page"
 
 
 def test_beyond_the_budget_the_most_harmful_stay():
@@ -160,7 +164,7 @@ def test_beyond_the_budget_the_most_harmful_stay():
 
 @pytest.mark.parametrize(("topics", "most"), [(50, 1_500_000), (250, 1_500_000)])
 def test_pages_are_small(topics: int, most: int):
-    assert len(render([with_documents(pair(topics))]).encode()) < most
+    assert len(page_of(with_documents(pair(topics))).encode()) < most
 
 
 def test_ten_thousand_topics_with_long_queries_stay_below_five_megabytes():
@@ -170,31 +174,30 @@ def test_ten_thousand_topics_with_long_queries_stay_below_five_megabytes():
 
 
 def test_gates_share_style_and_script(verdict: Verdict):
-    page = Page(render([verdict, altered(verdict, gate="b"), altered(verdict, gate="c")]))
+    page = parsed(verdict, bare(verdict), bare(pair(20)))
     assert [tag for tag, _ in page.tags].count("style") == 1
     assert [tag for tag, _ in page.tags].count("script") == 2
 
 
 def test_the_same_verdicts_give_the_same_page(verdict: Verdict):
-    assert render([verdict]) == render([verdict])
+    assert render([verdict]) == page_of(verdict)
 
 
 def test_parts_that_a_verdict_lacks_are_left_out(verdict: Verdict):
-    bare = altered(verdict, exhibits=None, explanation=None, documents=None, judgements=None, diagnostics=None)
-    page = Page(render([altered(bare, intervals=())]))
+    page = parsed(bare(verdict))
     assert "No charts: this verdict was made without the data that they draw." in page.said
     assert "Topics responsible" in page.said
     for part in ("Documents that moved", "Judgement holes", "Topics by tag"):
         assert part not in page.said
-        assert part in render([verdict]) or part == "Topics by tag"
+        assert part in page_of(verdict) or part == "Topics by tag"
 
 
 def test_no_verdict_is_a_page_too():
-    assert "There is no verdict in this report." in Page(render([])).said
+    assert "There is no verdict in this report." in parsed().said
 
 
 def test_incomparable_gates_say_why():
-    page = Page(render([incomparable_with("runs.txt")]))
+    page = parsed(incomparable_with("runs.txt"))
     assert "incomparable" in page.said
     assert "runs.txt" in page.said
     assert not [tag for tag, _ in page.tags if tag == "svg"]
@@ -205,30 +208,28 @@ def test_tags_warnings_and_digests_are_shown(verdict: Verdict):
     told = altered(
         told, warnings=(VerdictWarning("churn", "watch out"),), inputs=Inputs("sha256:q", "sha256:c", {"old": None})
     )
-    page = Page(render([told]))
+    page = parsed(told)
     for text in ("intent: buy", "churn watch out", "qrels sha256:q", "baseline old none"):
         assert text in page.said
 
 
 def test_a_pool_is_shown(verdict: Verdict):
-    page = Page(render([pool()]))
+    page = parsed(pool())
     for text in ("Against each reference", "Systems, highest GeoRisk first", "Map of the pool", "GeoRisk over alpha"):
         assert text in page.said
 
 
 def test_gates_that_pass_are_folded_where_there_are_many(verdict: Verdict):
-    passed = pair(50, shift=0.03, name="fine")
-    assert passed.outcome == "pass"
+    failed, passed = bare(verdict), bare(pair(50, shift=0.03, name="fine"))
+    assert (failed.outcome, passed.outcome) == ("fail", "pass")
 
     def opened(verdicts: list[Verdict]) -> list[bool]:
         return [
-            "open" in a
-            for tag, a in Page(render(verdicts)).tags
-            if tag == "details" and "gate" in (a.get("class") or "")
+            "open" in a for tag, a in parsed(*verdicts).tags if tag == "details" and "gate" in (a.get("class") or "")
         ]
 
-    assert opened([passed, verdict]) == [True, True]
-    assert opened([passed, verdict, passed, passed]) == [False, True, False, False]
+    assert opened([passed, failed]) == [True, True]
+    assert opened([passed, failed, passed, passed]) == [False, True, False, False]
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "altair", "vl_convert"])

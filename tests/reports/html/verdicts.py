@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from functools import cache, wraps
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -21,9 +23,44 @@ from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.html import render
+from pytest_riskguard.reports.html.charts import Chart, charts
 from tests.reports.hostile import verdict_with
+from tests.verdicts import altered
+
+R = TypeVar("R")
 
 
+def once(function: Callable[..., R]) -> Callable[..., R]:
+    """Call a function once for the same objects: verdicts have no hash, and pages take long to draw."""
+    results: dict[tuple[int, ...], tuple[tuple[Any, ...], R]] = {}
+
+    @wraps(function)
+    def call(*arguments: Any) -> R:
+        key = tuple(map(id, arguments))
+        if key not in results:
+            results[key] = (
+                arguments,
+                function(*arguments),
+            )  # keeps the arguments, so that their ids stay theirs
+        return results[key][1]
+
+    return call
+
+
+@once
+def page_of(*verdicts: Verdict) -> str:
+    """The page of these verdicts."""
+    return render(verdicts)
+
+
+@once
+def charts_of(verdict: Verdict) -> dict[str, Chart]:
+    """The charts of a verdict by their keys."""
+    return {chart.key: chart for chart in charts(verdict)}
+
+
+@cache
 def systems(n: int, *, shift: float = -0.03) -> tuple[TopicScores, TopicScores]:
     """Candidate and baseline; a third of the topics does not change."""
     rng = np.random.default_rng(n)
@@ -37,6 +74,7 @@ def systems(n: int, *, shift: float = -0.03) -> tuple[TopicScores, TopicScores]:
     )
 
 
+@cache
 def pair(n: int, *, shift: float = -0.03, **options: Any) -> Verdict:
     """A gate on two systems."""
     return judge(
@@ -44,6 +82,7 @@ def pair(n: int, *, shift: float = -0.03, **options: Any) -> Verdict:
     )
 
 
+@cache
 def pool(n: int = 50) -> Verdict:
     """A gate on a pool of four."""
     rng = np.random.default_rng(1)
@@ -55,6 +94,7 @@ def pool(n: int = 50) -> Verdict:
     return judge_pool(gate_of("in a pool", kind="georisk_not_worse", alpha=5.0), ours, [old, *others], report=True)
 
 
+@once
 def with_documents(verdict: Verdict) -> Verdict:
     """Documents and judgements for the worst topics."""
     worst = [row.topic for row in verdict.responsible_topics[:3]]
@@ -69,14 +109,22 @@ def with_documents(verdict: Verdict) -> Verdict:
         cases=(IfJudged("irrelevant", -0.05, "fail"), IfJudged("relevant", 0.01, "pass")),
         depends=True,
     )
-    told = tuple(TopicDocuments(topic, 10, True, moved, new) for topic in worst)
-    return replace(verdict, documents=told, judgements=holes)
+    documents = tuple(TopicDocuments(topic, 10, True, moved, new) for topic in worst)
+    return replace(verdict, documents=documents, judgements=holes)
 
 
 def tagged(verdict: Verdict, **tags: tuple[str, ...]) -> Verdict:
     """Tags as columns of the topics."""
     assert verdict.exhibits is not None
     return replace(verdict, exhibits=replace(verdict.exhibits, topics=replace(verdict.exhibits.topics, tags=tags)))
+
+
+@once
+def bare(verdict: Verdict) -> Verdict:
+    """The verdict without what is drawn and what explains it."""
+    return altered(
+        verdict, exhibits=None, explanation=None, documents=None, judgements=None, diagnostics=None, intervals=()
+    )
 
 
 def hostile(text: str) -> Verdict:
@@ -93,7 +141,8 @@ def hostile(text: str) -> Verdict:
         critical_value=2.0,
         tags={text: tuple(text for _ in rows)},
     )
-    return replace(verdict, exhibits=Exhibits(columns))
+    # the chart that diagnostics draw has no text of others
+    return altered(verdict, exhibits=Exhibits(columns), diagnostics=None)
 
 
 def drawn(chart: Any) -> list[dict[str, Any]]:
