@@ -28,7 +28,7 @@ from pytest_riskguard.gates.kinds import (
     gate_of,
     options_of,
 )
-from pytest_riskguard.gates.options import lists_options
+from pytest_riskguard.gates.option_types import lists_options
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.terminal import explain

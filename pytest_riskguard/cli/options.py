@@ -13,7 +13,7 @@ import click
 from pytest_riskguard.cli.inputs import DEFAULT_MEASURE, Collection, SliceEntries
 from pytest_riskguard.cli.parameters import NamedPathsType, NamedPathType, NumberType, file_option, grouped, options
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, MIN_SLICE_TOPICS, MIN_TOPICS, OPTIONS, kinds_with
-from pytest_riskguard.gates.options import Number, OneOf, Texts, TrueOrFalse
+from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.gates.options import Number
+from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.settings import Config

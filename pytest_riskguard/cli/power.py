@@ -27,7 +27,7 @@ from pytest_riskguard.cli.options import (
 from pytest_riskguard.cli.output import ExitStatus, show_study, terminal_width
 from pytest_riskguard.cli.parameters import FILE, NamedPath, NumberType
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.gates.options import Number
+from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.power import Plan

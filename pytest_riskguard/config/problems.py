@@ -23,7 +23,7 @@ from pytest_riskguard.config.schema import (
 )
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.gates.kinds import ANY, KINDS, MEDIAN, OPTIONS, TESTED
-from pytest_riskguard.gates.options import shown
+from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.text import did_you_mean, nearest
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"

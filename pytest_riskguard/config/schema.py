@@ -38,7 +38,7 @@ from pytest_riskguard.gates.kinds import (
     options_of,
     parse_slice,
 )
-from pytest_riskguard.gates.options import Number, OneOf, Option, Text, Texts, TrueOrFalse, shown
+from pytest_riskguard.gates.option_types import Number, OneOf, Option, Text, Texts, TrueOrFalse, shown
 
 # NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.
 _MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")

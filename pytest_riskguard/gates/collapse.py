@@ -24,7 +24,7 @@ def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int
     ValueError
         A protected entry that is neither a judged topic nor the tag of one.
     """
-    if gate.kind != "no_topic_collapse":
+    if gate.side is not None:
         return {}
     losses = -differences
     limits = {}

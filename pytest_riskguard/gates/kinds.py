@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeVar, get_args
 
-from pytest_riskguard.gates.options import Number, OneOf, Option, Text, Texts, TrueOrFalse, declared, option
+from pytest_riskguard.gates.option_types import Number, OneOf, Option, Text, Texts, TrueOrFalse, declared, option
 from pytest_riskguard.text import nearest
 
 Method = Literal["auto", "student_t", "basic", "studentized", "percentile", "bca"]

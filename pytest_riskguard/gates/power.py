@@ -30,9 +30,9 @@ from pytest_riskguard.risk.checks import FloatArray, mean
 def power_of_verdict(ruling: Ruling) -> Power:
     """What the gate that was judged could detect, as far as its kind asks for it; it decides only for ``max_mde``."""
     gate, n = ruling.gate, ruling.evidence.n
-    if gate.kind == "not_significantly_risky":
+    if gate.is_tested:
         return Power(minimum_detectable_effect=ruling.minimum_detectable_effect)
-    if gate.kind == "not_inferior" and ruling.has_intervals:
+    if gate.side == "lower" and ruling.has_intervals:
         critical = ruling.critical(side="lower")
         topics = topics_for_tolerance(
             ruling.deviation,

@@ -70,7 +70,7 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
     """
     n, failed = comparison.n, outcome == "fail"
     limits, none = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
-    if comparison.gate.kind == "no_topic_collapse":
+    if comparison.gate.side is None:
         guilty = list(comparison.collapsed)
         none[guilty] = len(guilty) == 1
         return LeftOut(limits, none, failed)
@@ -250,7 +250,7 @@ def _reached_by_student_t(gate: Gate, scores: FloatArray, most: int) -> FloatArr
 def _half(gate: Gate, n: int) -> float:
     """How many standard errors from the mean Student-t's limit lies that the gate asks about."""
     critical = critical_value(n, level=gate.level)
-    return -critical if gate.kind == "not_inferior" else critical
+    return -critical if gate.side == "lower" else critical
 
 
 def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:

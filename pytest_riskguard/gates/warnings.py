@@ -43,7 +43,7 @@ def _about_the_data(comparison: Comparison, *, rescored: bool) -> Iterator[Verdi
 
 def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:
     effective = comparison.evidence.effective
-    if not comparison.evidence.uneven or comparison.gate.kind == "no_topic_collapse":
+    if not comparison.evidence.uneven or comparison.gate.side is None:
         return
     if effective < MIN_TOPICS <= comparison.n:
         yield warning("few_effective_topics", effective=effective, needed=MIN_TOPICS)
@@ -105,7 +105,7 @@ def disagreement(
 def _alone(comparison: Comparison) -> bool:
     """Whether on few changes an interval decided without Student-t."""
     return (
-        comparison.gate.kind == "not_significantly_risky"
+        comparison.gate.is_tested
         and comparison.changed < ENOUGH_CHANGES
         and not comparison.ruling.few_changes
         and not comparison.evidence.uneven
@@ -115,7 +115,7 @@ def _alone(comparison: Comparison) -> bool:
 
 def _may_change(comparison: Comparison) -> float | None:
     """The largest share of all topics that none of these n would show, at this confidence, where it matters."""
-    if comparison.gate.kind != "not_inferior":
+    if comparison.gate.side != "lower":
         return None
     return float(1 - ((1 - comparison.gate.level) / 2) ** (1 / comparison.n))
 
@@ -130,5 +130,5 @@ def _few_changes(comparison: Comparison) -> VerdictWarning:
         topics=changed,
         effective=effective if effective < comparison.changed else None,
         needs_student_t=gate.method != "student_t",
-        cannot_fail=gate.kind != "not_inferior" and comparison.ruling.cannot_fail,
+        cannot_fail=gate.side != "lower" and comparison.ruling.cannot_fail,
     )

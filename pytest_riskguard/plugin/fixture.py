@@ -23,7 +23,7 @@ from pytest_riskguard.gates.kinds import (
     gate_of,
     options_of,
 )
-from pytest_riskguard.gates.options import lists_options
+from pytest_riskguard.gates.option_types import lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.plugin.engines import engine_for
 from pytest_riskguard.plugin.live import live_run

@@ -14,7 +14,7 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.evaluation.live_search import Asking, FailedQuery, NoPairError, Search, retrieve
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
-from pytest_riskguard.gates.options import shown
+from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.plugin.progress import shown_progress
 from pytest_riskguard.plugin.user_errors import blamed, ending
 from pytest_riskguard.sources import LiveRun
