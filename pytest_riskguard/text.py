@@ -59,6 +59,18 @@ def _number(value: float | None, sign: str, digits: int) -> str:
     return f"{round(value, digits) + 0.0:{sign}.{digits}f}"
 
 
+def percent(share: float, decimals: int | None = None) -> str:
+    """A share in percent: ``95%``, with no more digits than it needs, or with so many decimals."""
+    return f"{100 * share:.6g}%" if decimals is None else f"{100 * share:.{decimals}f}%"
+
+
+def probability(value: float | None) -> str:
+    """A p-value, never as 0."""
+    if value is None:
+        return "undefined"
+    return "< 0.0001" if value < 1e-4 else plain(value)
+
+
 def short(value: float) -> str:
     """A parameter as a person typed it: ``1``, ``0.5``."""
     return f"{value:.12g}"

@@ -121,14 +121,15 @@ detail_options = options(
 
 def show(verdicts: Sequence[Verdict], *, verbose: bool, quiet: bool, to_stderr: bool) -> None:
     """Print the verdicts."""
-    from pytest_riskguard.reports.terminal import explain, headline, uncorrected
+    from pytest_riskguard.reports.shown import Shown
+    from pytest_riskguard.reports.terminal import explain, uncorrected
     from pytest_riskguard.run_context import Screen, draws_blocks
 
     width = terminal_width()
     screen = Screen(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
     for verdict in verdicts:
         problem = verdict.problem_with_paths
-        text = headline(verdict, problem=problem) if quiet else explain(verdict, screen, problem=problem)
+        text = Shown(verdict).headline(problem=problem) if quiet else explain(verdict, screen, problem=problem)
         text = text.removeprefix("incomparable ")
         word = click.style(verdict.outcome.upper(), fg=_COLOURS[verdict.outcome], bold=True)
         click.echo(f"{word} {text}", err=to_stderr)

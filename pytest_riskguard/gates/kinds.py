@@ -208,7 +208,7 @@ class _Tested(Gate):
         "fail", OneOf(RESPONSES), "What happens when the gate fails only because losses weigh more."
     )
     max_mde: float | None = option(
-        None, _ZERO_OR_NONE, "The gate is inconclusive unless it could have seen a loss of this size with 80 % power."
+        None, _ZERO_OR_NONE, "The gate is inconclusive unless it could have seen a loss of this size at 80% power."
     )
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from pytest_riskguard.gates.history import Change, Drift
-from pytest_riskguard.text import clean, counted, plain, short, signed
+from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 _WIDTH = 80
 _COLUMNS = ("run", "mean", "change", "in all", "URisk", "interval", "losses")
@@ -25,11 +25,11 @@ def explain(drift: Drift, *, names: Sequence[str] | None = None) -> str:
     rows = [_COLUMNS, (clean(names[0], limit=14), plain(drift.oldest_mean), *[""] * 5)]
     for name, step in zip(names[1:], drift.steps, strict=True):
         difference = signed(step.against_previous.mean_difference)
-        rows.append((clean(name, limit=14), plain(step.mean), difference, *_in_all(step.against_oldest)))
+        rows.append((clean(name, limit=14), plain(step.mean), difference, *_in_total(step.against_oldest)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = [
-        f"{clean(drift.measure or 'scores')}, {counted(drift.topics, 'topic')}: in all, URisk(alpha="
-        f"{short(drift.alpha)}) and its {short(100 * drift.level)} % interval are against {clean(names[0])}"
+        f"{clean(drift.measure or 'scores')}, {counted(drift.topics, 'topic')}: in total, URisk(alpha="
+        f"{short(drift.alpha)}) and its {percent(drift.level)} interval are against {clean(names[0])}"
     ]
     for row in rows:
         first = row[0].ljust(widths[0])
@@ -40,7 +40,7 @@ def explain(drift: Drift, *, names: Sequence[str] | None = None) -> str:
     return "\n".join(lines)
 
 
-def _in_all(change: Change) -> tuple[str, ...]:
+def _in_total(change: Change) -> tuple[str, ...]:
     limits = "-"
     if change.interval is not None:
         limits = f"[{signed(change.interval.lower)}, {signed(change.interval.upper)}]"
@@ -52,7 +52,7 @@ def _notes(drift: Drift, names: Sequence[str]) -> list[str]:
         return []
     newest, oldest = drift.steps[-1].against_oldest, clean(names[0])
     if newest.interval is None:
-        return ["too few topics: below 10 there is no interval"]
+        return ["too few topics: an interval needs at least 10"]
     if newest.risky:
         why = "the mean itself is significantly down" if newest.worse else "only because losses weigh more (churn)"
         text = f"significantly risky against {oldest}: {why}"

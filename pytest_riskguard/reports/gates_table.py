@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import georisk, layout
-from pytest_riskguard.reports.figures import deciding_limit, margin, percent, risk, risk_name, shown
-from pytest_riskguard.reports.terminal import collapse, inconclusive, part_of_topics, warning_lines, worst_loss
+from pytest_riskguard.reports import layout
+from pytest_riskguard.reports.shown import MAX_NAME, Shown
+from pytest_riskguard.reports.terminal import warning_lines
 from pytest_riskguard.run_context import Screen
-from pytest_riskguard.text import clean, plain, signed
+from pytest_riskguard.text import clean, percent, plain, signed
 
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "incomparable": "bold red"}
 #: Columns whose figures are below each other.
@@ -28,9 +28,9 @@ _WIDE = (_RISK, _MEAN)
 #: Node ids are broken behind these where they are too long, and are given at least so many columns, on a wide
 #: screen more.
 _PIECES = re.compile(r".+?(?:::|[/\[]|$)")
-_NARROWEST, _SPACIOUS = 20, 30
+_MIN_GATE, _SPACIOUS = 20, 30
 #: What is wrong with data is shown to this length; the failure has shown all of it.
-_LONGEST_PROBLEM = 300
+MAX_PROBLEM = 300
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,15 @@ def lines(judged: Sequence[tuple[str, Verdict]], screen: Screen, *, colour: bool
     wide = narrowed + 2 * (len(widths) - 1) <= width
     shown = [place for place in filled if wide or place not in _WIDE]
     others = sum(widths[place] + 2 for place in shown) - 2 - widths[_GATE]
-    room = max(min(widths[_GATE], width - others), _NARROWEST)
+    room = max(min(widths[_GATE], width - others), _MIN_GATE)
     gates = [_broken(row.cells[_GATE], room) for row in rows]
     heading, *table = _table(rows, gates, shown, width=max(width, others + room), colour=colour)
-    told = [heading]
+    printed = [heading]
     for row, gate in zip(rows, gates, strict=True):
-        told += table[: len(gate)]
+        printed += table[: len(gate)]
         table = table[len(gate) :]
-        told += _under(row, wide=wide, indent=widths[0] + 2, width=width)
-    return told
+        printed += _under(row, wide=wide, indent=widths[0] + 2, width=width)
+    return printed
 
 
 def _columns(text: str) -> int:
@@ -84,47 +84,48 @@ def _columns(text: str) -> int:
 
 
 def _row(test: str, verdict: Verdict, screen: Screen) -> _Row:
-    measure, e = clean(verdict.measure or "", limit=24), verdict.estimates
+    shown, measure, estimates = Shown(verdict), clean(verdict.measure or "", limit=24), verdict.estimates
     outcome = verdict.outcome.upper()
     if verdict.outcome == "incomparable":
-        remark = f"{verdict.reason}: {clean(verdict.problem or '', limit=_LONGEST_PROBLEM)}"
+        remark = f"{verdict.reason}: {clean(verdict.problem or '', limit=MAX_PROBLEM)}"
         return _Row((outcome, clean(test), measure, "", "", "", "", ""), (remark,), (), _STYLES["incomparable"])
     if verdict.outcome == "fail" and verdict.reason:
         outcome += f" {clean(verdict.reason)}"
     if verdict.kind == "no_topic_collapse":
-        worst = worst_loss(verdict)
-        figures = ("" if worst is None else signed(worst), "", "", "")  # the remark says what it is
+        figures = ("" if shown.worst is None else signed(shown.worst.difference), "", "", "")  # the remark names it
     else:
-        estimate, limit, distance = risk(verdict), deciding_limit(verdict), margin(verdict)
         figures = (
-            "undefined" if estimate is None else shown(verdict, estimate),
-            "" if limit is None else shown(verdict, limit),
-            "" if distance is None else signed(distance),
-            georisk.name(verdict) if verdict.pool else risk_name(verdict),
+            "undefined" if shown.risk is None else shown.value(shown.risk),
+            "" if shown.deciding_limit is None else shown.value(shown.deciding_limit),
+            "" if shown.margin is None else signed(shown.margin),
+            shown.georisk_name if verdict.pool else shown.risk_name,
         )
-    means = f"{plain(e.baseline_mean)} -> {plain(e.candidate_mean)}" if e.baseline_mean is not None else ""
+    means = ""
+    if estimates.baseline_mean is not None:
+        means = f"{plain(estimates.baseline_mean)} -> {plain(estimates.candidate_mean)}"
     return _Row(
         (outcome, clean(test), measure, *figures, means),
-        tuple(_remarks(verdict)),
+        tuple(_remarks(shown)),
         tuple(warning_lines(verdict, screen)),
         _STYLES[verdict.outcome],
     )
 
 
-def _remarks(verdict: Verdict) -> list[str]:
-    remarks = []
+def _remarks(shown: Shown) -> list[str]:
+    verdict, remarks = shown.verdict, []
     if verdict.slice is not None:
-        remarks.append(part_of_topics(verdict))
+        remarks.append(shown.part_of_topics)
     if verdict.kind == "no_topic_collapse":
-        remarks.append(collapse(verdict))
+        remarks.append(shown.collapse)
     if verdict.pool is not None:
-        remarks.append(f"against {clean(verdict.pool.decided_by, limit=60)} in a pool of {len(verdict.pool.systems)}")
+        reference = clean(verdict.pool.decided_by, limit=MAX_NAME)
+        remarks.append(f"against {reference} in a pool of {len(verdict.pool.systems)}")
     if verdict.outcome == "inconclusive":
-        remarks.append(inconclusive(verdict))
+        remarks.append(shown.inconclusive)
     if verdict.tolerance > 0:
-        remarks.append(f"bound {shown(verdict, -verdict.tolerance)}")
+        remarks.append(f"bound {shown.bound}")
     if verdict.family is not None:
-        remarks.append(f"at {percent(verdict.family.level)} % (family of {verdict.family.size})")
+        remarks.append(f"at {percent(verdict.family.level)} (family of {verdict.family.size})")
     if verdict.warnings and not verdict.passed:
         remarks.append("warnings: " + ", ".join(dict.fromkeys(clean(warning.code) for warning in verdict.warnings)))
     return remarks
@@ -133,14 +134,14 @@ def _remarks(verdict: Verdict) -> list[str]:
 def _broken(text: str, room: int) -> list[str]:
     """A node id on as many lines as it needs, broken between its parts where that is possible."""
     pieces = _PIECES.findall(text) or [""]
-    found = [""]
+    lines = [""]
     for piece in pieces:
-        if found[-1] and _columns(found[-1] + piece) > room:
-            found.append("")
-        found[-1] += piece
-        while len(found[-1]) > room:
-            found[-1:] = [found[-1][:room], found[-1][room:]]
-    return found
+        if lines[-1] and _columns(lines[-1] + piece) > room:
+            lines.append("")
+        lines[-1] += piece
+        while len(lines[-1]) > room:
+            lines[-1:] = [lines[-1][:room], lines[-1][room:]]
+    return lines
 
 
 def _table(
@@ -164,9 +165,9 @@ def _under(row: _Row, *, wide: bool, indent: int, width: int) -> list[str]:
         risk, means = row.cells[_RISK], row.cells[_MEAN]
         remarks = [part for part in (risk, f"mean {means}" if means else "") if part] + remarks
     paragraphs = [*(["; ".join(remarks)] if remarks else []), *row.warnings]
-    found: list[str] = []
+    wrapped: list[str] = []
     for paragraph in paragraphs:
-        found += textwrap.wrap(
+        wrapped += textwrap.wrap(
             paragraph,
             width=max(width, 40),
             initial_indent=" " * indent,
@@ -174,4 +175,4 @@ def _under(row: _Row, *, wide: bool, indent: int, width: int) -> list[str]:
             break_long_words=False,
             break_on_hyphens=False,
         )
-    return found
+    return wrapped

@@ -3,108 +3,72 @@
 from __future__ import annotations
 
 from pytest_riskguard.gates.findings import AgainstReference, PoolFigures
-from pytest_riskguard.gates.verdict import NAMES, Verdict
-from pytest_riskguard.text import clean, counted, listed, plain, short, signed
+from pytest_riskguard.reports.shown import MAX_NAME, Shown, names
+from pytest_riskguard.text import clean, counted, listed, percent, probability, short, signed
 
 #: Names of systems that a line shows; others are counted.
-_MOST = 6
+_MAX_NAMED = 6
 
 
-def parameter(verdict: Verdict) -> str:
-    """What stands in brackets behind a risk: ``alpha=5``, ``alpha-hat=6``, ``smooth``."""
-    if verdict.tradeoff == "smooth":
-        return "smooth"
-    if verdict.convention == "minus":
-        from pytest_riskguard.risk import alpha_hat  # numpy is loaded only for those who ask for it
-
-        return f"alpha-hat={short(alpha_hat(verdict.alpha))}"
-    return f"alpha={short(verdict.alpha)}"
-
-
-def name(verdict: Verdict) -> str:
-    """GeoRisk with its parameter, in the convention asked for."""
-    return f"GeoRisk{'-' if verdict.convention == 'minus' else ''}({parameter(verdict)})"
-
-
-def against(verdict: Verdict) -> str:
-    """GeoRisk and the reference that the verdict is about."""
-    reference = "" if verdict.pool is None else f" against {clean(verdict.pool.decided_by, limit=60)}"
-    return f"{name(verdict)}{reference}"
-
-
-def systems(verdict: Verdict, pool: PoolFigures) -> list[str]:
+def systems(shown: Shown, pool: PoolFigures) -> list[str]:
     """GeoRisk of both sides, the references beside the one that decided, the rank, other alphas, the pool."""
-    lines = [_values(verdict, pool)]
+    lines = [_values(shown, pool)]
     if len(pool.references) > 1:
         lines.append(_references(pool))
     lines.append(_rank(pool))
     if len(pool.curve) > 1:
-        lines.append(_curve(verdict, pool))
-    lines.append(f"pool of {len(pool.systems)}: {listed(tuple(map(clean, pool.systems)), most=_MOST)}")
+        lines.append(_curve(shown, pool))
+    lines.append(f"pool of {len(pool.systems)}: {names(pool.systems, most=_MAX_NAMED)}")
     return lines
 
 
-def _values(verdict: Verdict, pool: PoolFigures) -> str:
-    point = next(point for point in pool.curve if point.alpha == verdict.alpha)
+def _values(shown: Shown, pool: PoolFigures) -> str:
+    point = next(point for point in pool.curve if point.alpha == shown.verdict.alpha)
     return (
-        f"{name(verdict)}: {_signed(verdict, point.reference)} -> {_signed(verdict, point.candidate)}; difference "
-        f"{_change(verdict)}"
+        f"{shown.georisk_name}: {shown.level_of_risk(point.reference)} -> {shown.level_of_risk(point.candidate)}; "
+        f"difference {shown.value(shown.verdict.estimates.georisk_difference or 0.0)}"
     )
-
-
-def _signed(verdict: Verdict, value: float) -> str:
-    return plain(0.0 - value if verdict.convention == "minus" else value)
-
-
-def _change(verdict: Verdict) -> str:
-    value = verdict.estimates.georisk_difference or 0.0
-    return signed(0.0 - value if verdict.convention == "minus" else value)
 
 
 def _references(pool: PoolFigures) -> str:
-    failed = sorted((each for each in pool.references if not each.passes), key=lambda each: each.p_value)
+    failed = sorted((one for one in pool.references if not one.passes), key=lambda one: one.p_value)
+    of_all = counted(len(pool.references), "reference")
     if not failed:
-        return f"against none of {counted(len(pool.references), 'reference')} significantly below (Holm)"
-    shown = listed(tuple(map(_reference, failed)), most=_MOST)
-    return f"significantly below {len(failed)} of {counted(len(pool.references), 'reference')} (Holm): {shown}"
+        return f"significantly below none of {of_all} (Holm)"
+    return f"significantly below {len(failed)} of {of_all} (Holm): " + listed(
+        tuple(map(_reference, failed)), most=_MAX_NAMED
+    )
 
 
-def _reference(each: AgainstReference) -> str:
-    p = "< 0.0001" if each.adjusted_p_value < 1e-4 else plain(each.adjusted_p_value)
-    return f"{clean(each.reference)} ({signed(each.georisk_difference)}, adjusted p {p})"
+def _reference(against: AgainstReference) -> str:
+    p_value = probability(against.adjusted_p_value)
+    return f"{clean(against.reference)} ({signed(against.georisk_difference)}, adjusted p {p_value})"
 
 
 def _rank(pool: PoolFigures) -> str:
-    text = f"rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {_share(pool.rank_probabilities[0])}"
+    text = f"rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {percent(pool.rank_probabilities[0], 1)}"
     if (below := pool.probability_below.get(pool.decided_by)) is not None:
-        text += f", below {clean(pool.decided_by, limit=60)} in {_share(below)}"
+        text += f", below {clean(pool.decided_by, limit=MAX_NAME)} in {percent(below, 1)}"
     return f"{text} of {pool.replicates} replicates"
 
 
-def _share(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _curve(verdict: Verdict, pool: PoolFigures) -> str:
+def _curve(shown: Shown, pool: PoolFigures) -> str:
     points = ", ".join(
-        f"{short(p.alpha)}: {_signed(verdict, p.reference)} -> {_signed(verdict, p.candidate)}" for p in pool.curve
+        f"{short(point.alpha)}: {shown.level_of_risk(point.reference)} -> {shown.level_of_risk(point.candidate)}"
+        for point in pool.curve
     )
-    return f"GeoRisk at each alpha ({clean(pool.decided_by, limit=60)} -> candidate): {points}"
+    return f"GeoRisk at each alpha ({clean(pool.decided_by, limit=MAX_NAME)} -> candidate): {points}"
 
 
-def loss_or_churn(verdict: Verdict) -> str | None:
-    """Which of the two it was, in words."""
+def loss_or_churn(shown: Shown) -> str | None:
+    """Which of the two it was."""
+    verdict = shown.verdict
     if verdict.reason == "loss":
         return "loss: GeoRisk is significantly lower at alpha 0 too, where a loss counts no more than a win"
-    if verdict.reason == "churn" or any(warning.code == "churn" for warning in verdict.warnings):
-        text = (
-            "churn: at alpha 0 GeoRisk is not significantly lower; here a loss counts "
-            f"{short(1 + verdict.alpha)} times, and that makes the difference"
-        )
-        return text if verdict.on_churn == "warn" else f"{text}. on_churn: warn lets churn pass with a warning."
-    return None
-
-
-def method_name(method: str) -> str:
-    """Intervals of GeoRisk: Student-t has its error from the jackknife."""
-    return "Student-t (jackknife)" if method == "student_t" else NAMES[method]
+    if not shown.is_churn:
+        return None
+    text = (
+        "churn: at alpha 0 GeoRisk is not significantly lower; here a loss counts "
+        f"{short(1 + verdict.alpha)} times, and that makes the difference"
+    )
+    return text if verdict.on_churn == "warn" else f"{text}. on_churn: warn lets churn pass with a warning."

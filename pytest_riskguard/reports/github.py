@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
 #: Errors that GitHub shows for one step; it drops the others without a word.
-MOST_ERRORS = 10
-_LONGEST = 2000
+MAX_ERRORS = 10
+_MAX_TEXT = 2000
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -34,18 +34,18 @@ class Annotation:
     def __str__(self) -> str:
         properties = {"file": self.file, "line": self.line, "title": self.title}
         said = ",".join(
-            f"{name}={_property(clean(str(value), limit=_LONGEST))}"
+            f"{name}={_property(clean(str(value), limit=_MAX_TEXT))}"
             for name, value in properties.items()
             if value is not None
         )
-        return f"::error {said}::{_data(chr(10).join(clean(line, limit=_LONGEST) for line in self.lines))}"
+        return f"::error {said}::{_data(chr(10).join(clean(line, limit=_MAX_TEXT) for line in self.lines))}"
 
 
 def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = None) -> Annotation:
     """What a verdict that did not pass says at its line."""
-    from pytest_riskguard.reports.terminal import headline
+    from pytest_riskguard.reports.shown import Shown
 
-    lines = [headline(verdict)]
+    lines = [Shown(verdict).headline()]
     if verdict.explanation is not None and verdict.explanation.summary:
         lines.append(verdict.explanation.summary)
     return Annotation(f"riskguard: {verdict.gate}", lines, file, line)
@@ -53,9 +53,9 @@ def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = 
 
 def commands(annotations: Sequence[Annotation]) -> list[str]:
     """The annotations as lines of output, no more than GitHub shows: the last one counts those that are left out."""
-    if len(annotations) <= MOST_ERRORS:
+    if len(annotations) <= MAX_ERRORS:
         return [str(each) for each in annotations]
-    kept = annotations[: MOST_ERRORS - 1]
+    kept = annotations[: MAX_ERRORS - 1]
     rest = len(annotations) - len(kept)
     more = Annotation("riskguard", [f"and {counted(rest, 'more error')}: see the log or the summary of the step"])
     return [*map(str, kept), str(more)]
@@ -85,7 +85,7 @@ def append_summary(path: Path, verdicts: Sequence[Verdict], errors: Sequence[Ann
     from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
 
     used = path.stat().st_size if path.exists() else 0
-    told = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MOST_ERRORS])
+    told = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MAX_ERRORS])
     with path.open("a", encoding="utf-8", newline="\n") as file:
         text = render(verdicts, limit=max(SUMMARY_LIMIT - used - len(told.encode()), 0))
         file.write(("\n" if used else "") + text + told)
@@ -95,7 +95,7 @@ def _as_markdown(error: Annotation) -> str:
     from pytest_riskguard.reports.markdown.escape import code, prose
 
     where = "" if error.file is None else f"{code(error.file)} "
-    return f"Error: {where}{prose(' '.join(error.lines), limit=_LONGEST)}"
+    return f"Error: {where}{prose(' '.join(error.lines), limit=_MAX_TEXT)}"
 
 
 def place(path: Path, environment: Mapping[str, str] = os.environ) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, listed, short
 
 #: Topics that a property names.
-_MOST = 10
+_MAX_NAMED = 10
 
 
 def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
@@ -16,11 +17,8 @@ def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
     """
     prefix = "riskguard." if number == 1 else f"riskguard.{number}."
     pool = verdict.kind == "georisk_not_worse"
-    interval = verdict.decisive_interval
-    limit = None
-    if interval is not None:
-        limit = interval.lower if verdict.kind == "not_inferior" else interval.upper
-    found: dict[str, str | float | None] = {
+    shown = Shown(verdict)
+    values: dict[str, str | float | None] = {
         "gate": verdict.gate,
         "kind": verdict.kind,
         "outcome": verdict.outcome,
@@ -28,24 +26,22 @@ def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
         "measure": verdict.measure,
         "alpha": verdict.alpha,
         "candidate": verdict.candidate,
-        "baseline": listed(verdict.baselines, most=_MOST),
-        "georisk_difference" if pool else "urisk": (
-            verdict.estimates.georisk_difference if pool else verdict.estimates.urisk
-        ),
-        "limit": limit,
+        "baseline": listed(verdict.baselines, most=_MAX_NAMED),
+        "georisk_difference" if pool else "urisk": shown.risk,
+        "limit": shown.deciding_limit,
         "mean_difference": verdict.estimates.mean_difference,
         "topics_responsible": _topics(verdict),
         "warnings": ", ".join(dict.fromkeys(warning.code for warning in verdict.warnings)),
         "problem": verdict.problem,
     }
-    return [(prefix + name, _text(value)) for name, value in found.items() if value not in (None, "")]
+    return [(prefix + name, _text(value)) for name, value in values.items() if value not in (None, "")]
 
 
 def _topics(verdict: Verdict) -> str:
     if verdict.passed:
         return ""
     losers = verdict.responsible_topics[: verdict.topics.losses]
-    return listed(tuple(topic.topic for topic in losers), most=_MOST)
+    return listed(tuple(topic.topic for topic in losers), most=_MAX_NAMED)
 
 
 def _text(value: str | float | None) -> str:

@@ -17,7 +17,7 @@ from pytest_riskguard.pool_study.report import (
 from pytest_riskguard.pool_study.yardstick import MIN_OTHERS
 from pytest_riskguard.reports.json import document
 from pytest_riskguard.serialization import to_plain
-from pytest_riskguard.text import clean, counted, listed, plain, short, signed
+from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
 
 SCHEMA = "riskguard-pool/1"
 #: No table is readable at a smaller width.
@@ -116,11 +116,13 @@ def _rank_tests(ranking: Ranking) -> str:
         "systems depends on the baseline"
     )
     if ranking.durbin is not None:
-        text += f"; concordance W {plain(ranking.durbin.concordance, 2)} (Durbin p {_p(ranking.durbin.p_value)})"
+        text += (
+            f"; concordance W {plain(ranking.durbin.concordance, 2)} (Durbin p {probability(ranking.durbin.p_value)})"
+        )
     if ranking.friedman is not None:
         text += (
             f"; with each baseline's own 0, as in ECIR 2014, W {plain(ranking.friedman.concordance, 2)} "
-            f"(Friedman p {_p(ranking.friedman.p_value)})"
+            f"(Friedman p {probability(ranking.friedman.p_value)})"
         )
     return text
 
@@ -301,7 +303,7 @@ def _label(measure: str | None) -> str:
 
 def _shares(shares: Sequence[float]) -> str:
     first, second = (*shares, 0.0, 0.0)[:2]
-    return f"{100 * first:.1f} % and {100 * second:.1f} %"
+    return f"{percent(first, 1)} and {percent(second, 1)}"
 
 
 def _correlation(value: float | None) -> str:
@@ -314,7 +316,3 @@ def _correlation(value: float | None) -> str:
 
 def _place(value: float | None) -> str:
     return "." if value is None else f"{value:.3g}"
-
-
-def _p(value: float) -> str:
-    return "< 0.0001" if value < 1e-4 else plain(value)

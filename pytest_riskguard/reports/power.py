@@ -11,7 +11,7 @@ from pytest_riskguard.gates.power import Plan
 from pytest_riskguard.reports import layout
 from pytest_riskguard.reports.json import document
 from pytest_riskguard.serialization import to_plain
-from pytest_riskguard.text import clean, counted, plain, short, signed
+from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 SCHEMA = "riskguard-power/1"
 #: Below about this many topics parametric and nonparametric intervals disagree (ADCS 2019).
@@ -40,7 +40,7 @@ def explain(plans: Sequence[Plan], *, width: int) -> str:
 
 def _legend(plan: Plan) -> str:
     return (
-        f"MDE: minimum detectable effect, the smallest fall of URisk that fails the gate with {100 * plan.power:g} % "
+        f"MDE: minimum detectable effect, the smallest fall of URisk that fails the gate with {percent(plan.power)} "
         f"power, at level {short(plan.level)}, method {plan.method}, tolerance {short(plan.tolerance)}. n for X: "
         "topics needed to detect a fall of X; - where no number is enough. churn fails: probability that the gate "
         "fails for a change that moves topics as much but does not move the mean."
@@ -71,7 +71,7 @@ def _table(plans: Sequence[Plan], width: int) -> list[str]:
     for plan in plans:
         cells = [short(plan.correlation)] if plan.correlation is not None else []
         cells += [short(plan.alpha), _or_dash(plan.standard_deviation), _or_dash(plan.minimum_detectable_effect)]
-        cells.append("-" if plan.churn_power is None else f"{100 * plan.churn_power:.1f} %")
+        cells.append("-" if plan.churn_power is None else percent(plan.churn_power, 1))
         cells += ["-" if effect.topics_needed is None else f"{effect.topics_needed}" for effect in plan.effects]
         table.add_row(*(Text(cell) for cell in cells))
     return ["  " + line for line in layout.lines(table, width=width - 2)]

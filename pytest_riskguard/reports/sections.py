@@ -1,73 +1,239 @@
-"""What stands under the figures of a failure: documents that moved, slices of the topics, unjudged documents."""
+"""What a report says of a verdict under its headline, as paragraphs: figures, moved documents, slices, judgements."""
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, Slice, TopicDocuments
+from pytest_riskguard.gates.findings import Family, Lineage, MovedDocument, ResponsibleTopic, Slice, TopicDocuments
+from pytest_riskguard.gates.findings import Yardstick as ComputedBaseline
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.figures import between, probability, shown
+from pytest_riskguard.reports import georisk
+from pytest_riskguard.reports.shown import Shown, names
 from pytest_riskguard.run_context import Screen
-from pytest_riskguard.text import clean, counted, signed
+from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
 
+#: Intervals that are shown beside the one that decided.
+_REPORTED = ("student_t", "percentile", "bca")
+_CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
 #: Topics, documents that moved and documents in their place, unless everything is asked for.
-_TOPICS, _MOVED, _NEW = 3, 2, 1
-_LONGEST_ID = 60
+_MAX_TOPICS, _MAX_MOVED, _MAX_NEW = 3, 2, 1
+_MAX_ID = 60
+#: Risky slices that are shown where not everything was asked for: tags overlap, so the first ones say most.
+_MAX_SLICES = 2
+_OUTCOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
+
+
+def figures(verdict: Verdict) -> list[str]:
+    """One paragraph for each kind of figure."""
+    shown, power = Shown(verdict), verdict.power.minimum_detectable_effect
+    paragraphs = [
+        _means(shown),
+        verdict.yardstick and _computed_baseline(verdict.yardstick),
+        verdict.lineage and _lineage(shown, verdict.lineage),
+        *(georisk.systems(shown, verdict.pool) if verdict.pool is not None else ()),
+        _intervals(shown) if verdict.pool is not None else None,
+        _noise(shown),
+        _tests(shown),
+        verdict.family and _family(verdict, verdict.family),
+        _inconclusive(shown) if verdict.outcome == "inconclusive" else None,
+        georisk.loss_or_churn(shown) if verdict.pool is not None else _loss_or_churn(shown),
+        _not_shown(shown),
+        _counts(verdict),
+        _detectable(shown, power) if verdict.outcome == "pass" and power else None,
+        _passing_alphas(shown) if verdict.outcome == "pass" else None,
+    ]
+    return [paragraph for paragraph in paragraphs if paragraph]
+
+
+def _means(shown: Shown) -> str | None:
+    verdict, estimates = shown.verdict, shown.verdict.estimates
+    if estimates.mean_difference is None:
+        return None
+    return (
+        f"{clean(verdict.candidate)} against {shown.opponent}: {'weighted ' * verdict.weighted}mean "
+        f"{plain(estimates.baseline_mean)} -> {plain(estimates.candidate_mean)} ({signed(estimates.mean_difference)})"
+    )
+
+
+def _computed_baseline(baseline: ComputedBaseline) -> str:
+    word = {"mean": "mean", "median": "median", "max": "best"}[baseline.kind]
+    candidate = "including" if baseline.candidate_inside else "excluding"
+    return (
+        f"the baseline is computed topic by topic: the {word} of {names(baseline.systems, most=10)}, {candidate} the "
+        "candidate"
+    )
+
+
+def _lineage(shown: Shown, lineage: Lineage) -> str:
+    means = listed(tuple(plain(run.mean) for run in lineage.runs), most=8)
+    newest = lineage.runs[-1]
+    text = (
+        f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; means so far, candidate "
+        f"last: {means}; in total {signed(newest.cumulative_mean_difference)}, URisk {shown.value(newest.urisk)}"
+    )
+    if lineage.lower is None or lineage.upper is None:
+        return text
+    return f"{text} {shown.limits(lineage.lower, lineage.upper)}"
+
+
+def _noise(shown: Shown) -> str | None:
+    excess, noise = shown.verdict.estimates.urisk, shown.verdict.estimates.noise_urisk
+    if noise is None or excess is None:
+        return None
+    return (
+        f"URisk {shown.value(excess + noise)}, of which {shown.value(noise)} is the baseline's own noise (mean URisk "
+        f"of its {counted(shown.verdict.replicates, 'replicate')} against it); the excess {shown.value(excess)} is "
+        "judged"
+    )
+
+
+def _tests(shown: Shown) -> str | None:
+    verdict, estimates = shown.verdict, shown.verdict.estimates
+    if estimates.trisk is None or estimates.p_value is None or not verdict.intervals or verdict.pool is not None:
+        return None
+    return (
+        f"TRisk{shown.suffix} {shown.value(estimates.trisk, 3)} (p {probability(estimates.p_value)}); sign-flip p of "
+        f"the mean {probability(estimates.sign_flip_p_value)}; {_intervals(shown)}"
+    )
+
+
+def _intervals(shown: Shown) -> str:
+    intervals = shown.verdict.intervals
+    reported = [interval for interval in intervals if interval.decisive or interval.method in _REPORTED]
+    return f"{percent(intervals[0].level)} intervals: {', '.join(map(shown.interval, reported))}"
+
+
+def _family(verdict: Verdict, family: Family) -> str:
+    instead = f" instead of {percent(verdict.level)}" if family.level != verdict.level else ""
+    return (
+        f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]}): p "
+        f"{probability(verdict.estimates.decision_p_value)}, adjusted {probability(family.adjusted_p_value)}; judged "
+        f"at {percent(family.level)}{instead}"
+    )
+
+
+def _inconclusive(shown: Shown) -> str:
+    if shown.verdict.reason == "too_few_topics":
+        return "too few topics: intervals are not reliable below 10"
+    if shown.has("georisk_vanishes"):
+        return "too weak: at this alpha hardly any GeoRisk is left to compare"
+    text = "too weak: the gate could not have detected a loss as small as max_mde"
+    smallest = shown.verdict.power.minimum_detectable_effect
+    return text if smallest is None else f"{text} (smallest detectable loss at 80% power: {plain(smallest)})"
+
+
+def _not_shown(shown: Shown) -> str | None:
+    """Why the evidence for not-inferiority did not suffice, and how many topics would."""
+    verdict = shown.verdict
+    if verdict.reason != "not_shown" or verdict.estimates.urisk is None:
+        return None
+    beyond = f"{'below' if shown.sign < 0 else 'above'} {shown.bound}"
+    if verdict.estimates.urisk + verdict.tolerance <= 0:
+        return f"not shown: the estimate itself is not {beyond}, so no number of topics would show it"
+    text = f"not shown: not enough evidence that it is {beyond}"
+    needed = verdict.power.topics_for_tolerance
+    if needed is None:
+        return text
+    return f"{text}; about {needed} topics like these would show it at 80% power (now {verdict.topics.count})"
+
+
+def _loss_or_churn(shown: Shown) -> str | None:
+    verdict, star = shown.verdict, shown.verdict.estimates.alpha_star
+    noisy = verdict.estimates.noise_urisk is not None
+    mean = "mean, less the baseline's own noise," if noisy else "mean"
+    down = "significantly down" if verdict.tolerance == 0 else "significantly down by more than the tolerance"
+    if verdict.reason == "loss":
+        also = "" if verdict.alpha == 0 else " (the gate fails at alpha 0 too)"
+        return f"loss: the {mean if noisy else 'mean itself'} is {down}{also}"
+    if not shown.is_churn:
+        return None
+    weight = short(1 + verdict.alpha)
+    costs = f"a loss counts {weight} times here" if verdict.tradeoff == "linear" else "large losses count more here"
+    text = f"churn: the {mean} is not {down} (at alpha 0 the gate passes); {costs}"
+    if verdict.topics.wins:
+        text += ", and wins do not offset it"
+    if isinstance(star, float):
+        text += f". It passes up to alpha {_floored(star)}"
+    if verdict.on_churn == "fail":
+        text += ". on_churn: warn lets churn pass with a warning"
+    return f"{text}."
+
+
+def _counts(verdict: Verdict) -> str:
+    topics = verdict.topics
+    return (
+        f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')} ({topics.losses_over_20_percent} "
+        f"of more than 20%), {counted(topics.ties, 'tie')}"
+    )
+
+
+def _detectable(shown: Shown, smallest: float) -> str:
+    what = "mean loss" if shown.verdict.on_churn == "warn" else "URisk"
+    if shown.verdict.pool is not None:
+        what = "difference of GeoRisk" + (" at alpha 0" if shown.verdict.on_churn == "warn" else "")
+    return f"smallest detectable {what} at 80% power: {shown.value(-smallest)}"
+
+
+def _passing_alphas(shown: Shown) -> str | None:
+    """What alpha* means for a gate that passes: how much more a loss might count."""
+    star = shown.verdict.estimates.alpha_star
+    if star is None or shown.has("churn"):
+        return None
+    if star == "any":
+        return "it passes at any alpha, however much a loss counts"
+    return f"it passes up to alpha {_floored(star)}: losses may count {_floored(1 + star)} times before it fails"
+
+
+def _floored(star: float) -> str:
+    """alpha* rounded down, so that the alpha printed is one that passes."""
+    if star > 1e9:  # such a number has no decimals to round; times 1000 it may be no number
+        return f"{star:.3g}"
+    scaled = int(star * 1000) / 1000
+    return f"{scaled:.3g}" if scaled < 1 else f"{int(scaled * 100) / 100:.2f}"
 
 
 def moved_documents(verdict: Verdict, topics: tuple[ResponsibleTopic, ...], screen: Screen) -> list[str]:
     """A paragraph for each of the first topics; with ``-vv`` for all, with every document and its effect."""
     by_topic = {documents.topic: documents for documents in verdict.documents or ()}
-    found = [by_topic[topic.topic] for topic in topics if topic.topic in by_topic]
+    examined = [by_topic[topic.topic] for topic in topics if topic.topic in by_topic]
     everything = screen.topics is None
-    texts = [
-        _topic_documents(documents, everything=everything) for documents in found[: None if everything else _TOPICS]
-    ]
+    texts = [_topic_documents(one, everything=everything) for one in examined[: None if everything else _MAX_TOPICS]]
     return [text for text in texts if text]
 
 
 def _topic_documents(documents: TopicDocuments, *, everything: bool) -> str | None:
     # A win of a document is no reason for the topic's loss, so it is left to -vv.
     moved = documents.moved if everything else tuple(d for d in documents.moved if d.effect < 0)
-    most_moved, most_new = (len(moved), len(documents.replacements)) if everything else (_MOVED, _NEW)
+    most_moved, most_new = (len(moved), len(documents.replacements)) if everything else (_MAX_MOVED, _MAX_NEW)
     parts = [_moved(document, effect=everything) for document in moved[:most_moved]]
     if (rest := len(moved) - most_moved) > 0:
         parts.append(f"{counted(rest, 'more relevant document')} lost ranks")
     if new := documents.replacements[:most_new]:
         parts += [f"new at rank {document.candidate_rank}: {_named(document)}" for document in new]
-    return f"{clean(documents.topic, limit=_LONGEST_ID)}: {'; '.join(parts)}" if parts else None
+    return f"{clean(documents.topic, limit=_MAX_ID)}: {'; '.join(parts)}" if parts else None
 
 
 def _moved(document: MovedDocument, *, effect: bool) -> str:
     if document.baseline_rank is None:
-        text = f"{_named(document)} came in at rank {document.candidate_rank}"
+        text = f"{_named(document)} entered at rank {document.candidate_rank}"
     elif document.candidate_rank is None:
-        text = f"{_named(document)} fell from rank {document.baseline_rank} out of the run"
+        text = f"{_named(document)} dropped from rank {document.baseline_rank} out of the run"
     else:
         text = f"{_named(document)} rank {document.baseline_rank} -> {document.candidate_rank}"
     return f"{text}, {signed(document.effect)}" if effect else text
 
 
 def _named(document: MovedDocument) -> str:
-    grade = "not judged" if document.grade is None else f"grade {document.grade}"
-    return f"{clean(document.document, limit=_LONGEST_ID)} ({grade})"
-
-
-#: How many risky slices are told of where not everything was asked for: tags overlap, so the first ones say most.
-_MAX_SLICES = 2
-
-
-def slices_are_tested(verdict: Verdict) -> bool:
-    """Whether slices of this kind of gate have an interval, given enough topics: one on single topics has none."""
-    return verdict.kind != "no_topic_collapse"
+    grade = "unjudged" if document.grade is None else f"grade {document.grade}"
+    return f"{clean(document.document, limit=_MAX_ID)} ({grade})"
 
 
 def slices(verdict: Verdict, screen: Screen) -> list[str]:
     """A paragraph for each of the worst risky slices; with ``-vv`` for every slice."""
     all_slices = verdict.explanation.slices if verdict.explanation is not None else ()
-    worst = sorted(all_slices, key=lambda one: (not one.risky, round(one.urisk, 12)))
+    shown, worst = Shown(verdict), sorted(all_slices, key=lambda one: (not one.risky, round(one.urisk, 12)))
     if screen.topics is None:
-        return [_slice(verdict, one) for one in worst]
+        return [_slice(shown, one) for one in worst]
     risky = [one for one in worst if one.risky]
-    texts = [_slice(verdict, one) for one in risky[:_MAX_SLICES]]
+    texts = [_slice(shown, one) for one in risky[:_MAX_SLICES]]
     if (rest := len(risky) - _MAX_SLICES) > 0:
         texts.append(
             f"{counted(rest, 'more slice')} {'is' if rest == 1 else 'are'} significantly risky, -vv shows all"
@@ -75,42 +241,29 @@ def slices(verdict: Verdict, screen: Screen) -> list[str]:
     return texts
 
 
-def _slice(verdict: Verdict, one: Slice) -> str:
-    risk = shown(verdict, one.urisk)
+def _slice(shown: Shown, one: Slice) -> str:
+    risk = shown.value(one.urisk)
     if one.lower is not None and one.upper is not None:
-        risk += f" {between(verdict, one.lower, one.upper)}"
+        risk += f" {shown.limits(one.lower, one.upper)}"
     name = f"slice {clean(one.tag, limit=40)}={clean(one.value, limit=60)}"
-    said = "significantly risky, " if one.risky else ""
+    answer = "significantly risky, " if one.risky else ""
     moved = f"{counted(one.losses, 'loss', 'losses')} and {counted(one.wins, 'win')} on {counted(one.count, 'topic')}"
-    text = f"{name}: {said}URisk {risk}, mean {signed(one.mean_difference)}; {moved}"
+    text = f"{name}: {answer}URisk {risk}, mean {signed(one.mean_difference)}; {moved}"
     if one.adjusted_p_value is not None:
         return f"{text}; p {probability(one.adjusted_p_value)} among the slices (Holm)"
-    return f"{text}; too few topics for an interval" if slices_are_tested(verdict) else text
-
-
-_IF = {
-    "irrelevant": "if none of them is relevant",
-    "relevant": "if they have their topic's highest grade",
-    "candidate_relevant": "if only the candidate's are relevant",
-    "baseline_relevant": "if only the baseline's are relevant",
-}
-_WOULD = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
+    return f"{text}; too few topics for an interval" if shown.slices_are_tested else text
 
 
 def unjudged(verdict: Verdict, screen: Screen) -> list[str]:
     """A paragraph where the outcome depends on unjudged documents; with ``-vv`` also where it does not."""
-    holes = verdict.judgements
-    if holes is None or not holes.documents:
+    judgements, shown = verdict.judgements, Shown(verdict)
+    if judgements is None or not judgements.documents:
         return []
-    everything = screen.topics is None
-    where = (
-        f"{counted(holes.documents, 'document')} in the first {holes.depth} ranks that nobody judged "
-        f"({holes.candidate} of the candidate, {holes.baseline} of the baseline)"
-    )
-    if not holes.depends:
+    everything, where = screen.topics is None, shown.unjudged(judgements)
+    if not judgements.depends:
         return [f"judgements: the outcome does not depend on {where}"] if everything else []
-    shown_cases = [case for case in holes.cases if everything or case.outcome != verdict.outcome]
-    cases = (
-        f"it {_WOULD[case.outcome]} {_IF[case.case]} (URisk {shown(verdict, case.urisk)})" for case in shown_cases
-    )
-    return [f"judgements: this verdict rests on {where}: {'; '.join(cases)}"]  # a warning says what to do
+    cases = [case for case in judgements.cases if everything or case.outcome != verdict.outcome]
+    texts = [
+        f"it {_OUTCOMES[case.outcome]} if {shown.case(case)} (URisk {shown.value(case.urisk)})" for case in cases
+    ]
+    return [f"judgements: this verdict rests on {where}: {'; '.join(texts)}"]  # a warning says what to do

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import layout
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.run_context import Screen
-from pytest_riskguard.text import clean, plain, signed
+from pytest_riskguard.text import clean, percent, plain, signed
 
 #: From this width on the table has room for long headings beside the query texts.
 _WIDE = 90
-#: Limits of ``no_topic_collapse`` as the table marks them.
-_LIMITS = {"max_loss": "loss", "max_share": "share", "protected": "protected"}
 
 
 def table(topics: tuple[ResponsibleTopic, ...], screen: Screen, *, shares: bool = True) -> list[str]:
@@ -53,7 +52,7 @@ def table(topics: tuple[ResponsibleTopic, ...], screen: Screen, *, shares: bool 
             cells.append(_fitting(clean(topic.query or ""), max(left, 8)))
         cells += [score, signed(topic.difference)]
         if shares:
-            cells.append(f"{100 * (topic.share or 0):.1f} %")
+            cells.append(percent(topic.share or 0, 1))
         cells.append(marks(topic))
         rows.add_row(*(Text(cell) for cell in cells))
     return ["    " + line for line in layout.lines(rows, width=max(screen.width - 4, 60))]
@@ -67,10 +66,8 @@ def _fitting(text: str, width: int) -> str:
 
 
 def marks(topic: ResponsibleTopic) -> str:
-    """What is remarkable in a topic: the limits that it exceeds, or whether it is flagged and flips the verdict."""
-    if topic.exceeds:
-        return ", ".join(_LIMITS[name] for name in topic.exceeds)
-    return ", ".join(mark for mark, on in (("flagged", topic.flagged), ("flips it", topic.flips_verdict)) if on)
+    """The marks of a topic."""
+    return Shown.marks(topic, flagged=topic.flagged, flips=topic.flips_verdict)
 
 
 #: A strip is no longer than this, however wide the screen is.
@@ -90,7 +87,7 @@ class _Marks:
 # Unicode has eight blocks that stand, but only three that hang.
 _BLOCKS = _Marks("▔▀█", "·", "▁▂▃▄▅▆▇█", "│")
 _ASCII = _Marks("'\"#", "-", ".:#", "|")
-#: A win of which only is known that it is one.
+#: A win of unknown size.
 _WIN = "+"
 
 
@@ -105,7 +102,7 @@ def strip(verdict: Verdict, screen: Screen) -> list[str]:
         return []
     sizes_known = wins[:1] != [0.0]
     before = f"  losses {signed(-losses[0])} " if losses else "  no loss "
-    after = " no win" if not wins else f" {signed(wins[0])} wins" if sizes_known else " wins of any size"
+    after = " no win" if not wins else f" {signed(wins[0])} wins" if sizes_known else " wins of unknown size"
     cells = _cells(counts, min(max(screen.width - len(before) - len(after) - 1, MIN_STRIP), MAX_STRIP))
     marks, scale = _BLOCKS if screen.blocks else _ASCII, max([*losses[:1], *wins[:1]]) or 1.0
     drawn = [_mark(size / scale, marks.losses) for size in _largest(losses, cells[0])]

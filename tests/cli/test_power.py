@@ -51,7 +51,7 @@ def test_on_a_terminal_it_is_a_table_with_words(command):
     assert lines[2].split()[0] == "1"
     text = " ".join(ended.out.split())
     assert "no number of topics shows that a URisk of -0.3233 is above 0" in text
-    assert "with 80 % power, at level 0.95, method auto, tolerance 0" in text
+    assert "with 80% power, at level 0.95, method auto, tolerance 0" in text
     assert max(map(len, lines)) <= 100
 
 

@@ -65,7 +65,7 @@ def test_show_prints_the_chain_in_80_columns(command, slide):
     assert lines[1].split(maxsplit=3)[1:] == ["2024-01-01", "-", "the first"]
     assert lines[-1].split(maxsplit=3)[1:] == ["2024-05-01", "-", "change 4"]
     rows = table.splitlines()
-    assert rows[0] == "AP, 30 topics: in all, URisk(alpha=1) and its 95 % interval are against 0001"
+    assert rows[0] == "AP, 30 topics: in total, URisk(alpha=1) and its 95% interval are against 0001"
     assert rows[1].split() == ["run", "mean", "change", "in", "all", "URisk", "interval", "losses"]
     assert rows[2].split() == ["0001", "0.5000"]
     assert rows[3].split()[:5] == ["0002", "0.4833", "-0.0167", "-0.0167", "-0.0333"]
@@ -80,7 +80,7 @@ def test_show_prints_the_chain_in_80_columns(command, slide):
 
 def test_show_takes_measures_alpha_level_and_judgements(command, slide, folder):
     out = command("baseline show chain --measure nDCG@10 --measure AP --alpha 0 --level 0.99").out
-    assert out.count("URisk(alpha=0) and its 99 % interval are against 0001") == 2
+    assert out.count("URisk(alpha=0) and its 99% interval are against 0001") == 2
     assert "\nnDCG@10, 30 topics" in out
     assert command("baseline show chain --alpha -1").status == 2
     assert command("baseline show chain --qrels nowhere.txt").status == 3

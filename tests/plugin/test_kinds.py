@@ -112,7 +112,7 @@ def test_what_a_family_does_and_that_there_is_none_is_said(judged):
     assert "one of a family of 2 gates (Holm): p " in text
     assert "each at its own level" not in text
     result, _ = judged("loss", *RISKS)
-    assert "3 risk gates, each at its own level: nothing is corrected" in " ".join(result.stdout.str().split())
+    assert "3 risk gates, each at its own level, with no correction" in " ".join(result.stdout.str().split())
 
 
 def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):

@@ -100,7 +100,7 @@ def test_a_computed_baseline_says_what_it_is_made_of(judged):
     }
     assert verdicts["typical"]["estimates"]["baseline_mean"] == pytest.approx((0.5 + 2 / 3) / 2)
     assert verdicts["best"]["baselines"] == ["max(prod, better)"]
-    result.stdout.fnmatch_lines(["*topic by topic: the best of prod, better, with the candidate"])
+    result.stdout.fnmatch_lines(["*topic by topic: the best of prod, better, including the candidate"])
 
 
 def test_a_family_may_hold_pools(judged):

@@ -17,7 +17,7 @@ def scores(values, name):
 def test_each_run_is_a_line_named_by_the_run_or_as_asked():
     chain = [scores(np.full(20, value), name) for value, name in ((0.5, "a"), (0.75, "b"), (0.25, "c"))]
     heading, columns, *rows, _ = explain(drift(chain, alpha=1)).splitlines()
-    assert heading == "AP, 20 topics: in all, URisk(alpha=1) and its 95 % interval are against a"
+    assert heading == "AP, 20 topics: in total, URisk(alpha=1) and its 95% interval are against a"
     assert columns.split() == ["run", "mean", "change", "in", "all", "URisk", "interval", "losses"]
     assert [row.split() for row in rows] == [
         ["a", "0.5000"],
@@ -51,7 +51,7 @@ def test_an_oldest_run_that_is_beaten_is_no_yardstick():
 def test_too_few_topics_have_no_interval_and_say_so():
     *_, row, note = explain(drift([scores([0.5] * 9, "a"), scores([0.1] * 9, "b")])).splitlines()
     assert row.split() == ["b", "0.1000", "-0.4000", "-0.4000", "-0.8000", "-", "9"]
-    assert note == "  too few topics: below 10 there is no interval"
+    assert note == "  too few topics: an interval needs at least 10"
 
 
 def test_a_chain_of_one_is_one_line():

@@ -89,4 +89,4 @@ def test_a_family_a_bound_and_the_warnings_of_a_failure_are_said_under_the_row()
     _, _, *under = gates_table.lines([(TEST, warned)], Screen(width=120))
     assert [line.strip() for line in under] == ["bound -0.0500; warnings: refresh_baseline"]
     _, _, *under = gates_table.lines([(TEST, CASES["family"]())], Screen(width=120))
-    assert [line.strip() for line in under] == ["at 98.3333 % (family of 3)"]
+    assert [line.strip() for line in under] == ["at 98.3333% (family of 3)"]

@@ -73,7 +73,7 @@ def test_the_summary_of_the_step_stays_within_what_github_takes(tmp_path: Path):
     path.write_text("x" * (SUMMARY_LIMIT - 1_000))
     append_summary(path, [LOST] * 20)
     assert path.stat().st_size <= SUMMARY_LIMIT + 1
-    assert "Left out for want of room" in path.read_text(encoding="utf-8")
+    assert "Left out to save space" in path.read_text(encoding="utf-8")
 
 
 def test_a_message_keeps_to_its_command():

@@ -17,7 +17,8 @@ from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.json import verdicts_of
 from pytest_riskguard.reports.junit import properties
 from pytest_riskguard.reports.markdown import render
-from pytest_riskguard.reports.terminal import explain, headline, warning_lines
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.reports.terminal import explain, warning_lines
 from pytest_riskguard.run_context import Screen
 from tests.reports.hostile import STRINGS, incomparable_with, texts, verdict_with
 
@@ -33,7 +34,7 @@ def text(request: pytest.FixtureRequest) -> str:
 
 
 def of_terminal(verdict: Verdict) -> str:
-    lines = [headline(verdict), explain(verdict, Screen(None, 100))]
+    lines = [Shown(verdict).headline(), explain(verdict, Screen(None, 100))]
     lines += gates_table.lines([(verdict.gate, verdict)], Screen(width=100))
     return "\n".join([*lines, *warning_lines(verdict, Screen())])
 

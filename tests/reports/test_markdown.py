@@ -20,7 +20,7 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
 from pytest_riskguard.reports.markdown.escape import code, prose
-from pytest_riskguard.reports.markdown.page import asked_for
+from pytest_riskguard.reports.shown import Shown
 from tests.plugin.world import CHURN, GOOD, LOSS
 from tests.reports.hostile import STRINGS, verdict_with
 from tests.reports.test_json import VERDICTS
@@ -85,13 +85,13 @@ def test_a_gate_that_failed_says_why_down_to_the_document():
     text = render([EXPLAINED])
     assert "Fails. Losses on 12 of 30 topics; 4 are code queries." in text
     assert "Topics responsible: the 10 most harmful of 12 that lost." in text
-    assert "| <code>t07</code> | 0.5000 → 0.0500 | -0.4500 | 9.3 % | flagged |" in text
+    assert "| <code>t07</code> | 0.5000 → 0.0500 | -0.4500 | 9.3% | flagged |" in text
     assert "| <code>t07</code> | <code>good</code> | 2 | 1 → 20 | -0.4500 |" in text
     assert "| <code>t07</code> | <code>other</code> | unjudged | 3 → none | -0.0100 |" in text
     assert "<code>intent=code</code> | 12 | 0 | 6 | -0.4000 | -0.8000 [-0.9000, -0.7000] | 0.0200 | risky |" in text
     assert "<code>intent=name</code> | 8 | 1 | 0 | +0.1000 | +0.1000 | too few topics |  |" in text
-    assert "depends on documents that nobody judged: 20 documents in the first 10 ranks" in text
-    assert "| all are relevant | +0.1000 | pass |" in text
+    assert "depends on 20 unjudged documents in the first 10 ranks" in text
+    assert "| all have their topic's highest grade | +0.1000 | pass |" in text
     assert text.count("<details>") == text.count("</details>") == 3
 
 
@@ -131,7 +131,7 @@ def test_of_a_collapse_the_topics_that_fell_too_far_are_named():
     ],
 )
 def test_what_was_asked_for_is_said_in_the_convention(kind, options, said):
-    assert asked_for(asked(kind, LOSS, **options)) == said
+    assert Shown(asked(kind, LOSS, **options)).requirement == said
 
 
 def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
@@ -146,7 +146,7 @@ def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
         assert sizes[-1] <= limit
         assert text.startswith("## riskguard: 60 gates, 30 failed, 30 passed\n")
         assert "gate-000" in text
-        assert ("Left out for want of room: " in text) is (text != full)
+        assert ("Left out to save space: " in text) is (text != full)
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] == len(full.encode())
 
@@ -158,7 +158,7 @@ def test_of_too_many_gates_those_that_failed_are_kept():
     text = render(gates, limit=COMMENT_LIMIT)
     assert len(text.encode()) <= COMMENT_LIMIT
     assert "| **FAIL** (loss) | <code>bad</code> |" in text
-    (left,) = re.findall(r"Left out for want of room: (\d+) gates", text)
+    (left,) = re.findall(r"Left out to save space: (\d+) gates", text)
     assert int(left) + text.count("\n| pass |") + 1 == 2_001
 
 

@@ -30,10 +30,10 @@ def moved(*found: MovedDocument, new: tuple[MovedDocument, ...] = ()) -> str:
 
 def test_a_document_is_told_from_its_rank_to_its_rank():
     assert moved(MovedDocument("d", 2, 1, 14, -0.4)) == "t07: d (grade 2) rank 1 -> 14"
-    assert moved(MovedDocument("d", 1, 3, None, -0.4)) == "t07: d (grade 1) fell from rank 3 out of the run"
+    assert moved(MovedDocument("d", 1, 3, None, -0.4)) == "t07: d (grade 1) dropped from rank 3 out of the run"
     new = (MovedDocument("n", None, None, 1, 0.0), MovedDocument("m", 0, None, 2, 0.0))
     assert moved(MovedDocument("d", 1, 3, 4, -0.1), new=new) == (
-        "t07: d (grade 1) rank 3 -> 4; new at rank 1: n (not judged)"
+        "t07: d (grade 1) rank 3 -> 4; new at rank 1: n (unjudged)"
     )
 
 
@@ -43,7 +43,7 @@ def test_only_losses_and_only_the_first_are_told_unless_everything_is_asked_for(
     assert [text.split(":")[0] for text in everything] == ["t20", "t16", "t17", "t18"]
     assert "1 more relevant document lost ranks" in short[0]
     assert "faq-2" not in short[0]
-    assert "faq-2 (grade 1) came in at rank 2, +0.1000" in everything[0]
+    assert "faq-2 (grade 1) entered at rank 2, +0.1000" in everything[0]
     assert "faq-9 (grade 1) rank 4 -> 12, -0.0500" in everything[0]
     assert "blog-98" in everything[0]
 
@@ -71,13 +71,13 @@ def test_slices_are_told_where_they_are_risky_and_all_of_them_where_asked_for():
 def test_judgements_are_told_where_the_verdict_rests_on_them():
     verdict = explained()
     (text,) = unjudged(verdict, SHORT)
-    assert "rests on 14 documents in the first 10 ranks that nobody judged (12 of the candidate, 3 of" in text
-    assert "it passes if they have their topic's highest grade (URisk +0.0200)" in text
+    assert "rests on 14 unjudged documents in the first 10 ranks (12 of the candidate, 3 of" in text
+    assert "it passes if all have their topic's highest grade (URisk +0.0200)" in text
     assert "it fails" not in text
     assert verdict.judgements is not None
     safe = replace(verdict, judgements=replace(verdict.judgements, depends=False))
     assert unjudged(safe, SHORT) == []
-    assert unjudged(safe, ALL)[0].startswith("judgements: the outcome does not depend on 14 documents")
+    assert unjudged(safe, ALL)[0].startswith("judgements: the outcome does not depend on 14 unjudged documents")
     whole = replace(verdict, judgements=replace(verdict.judgements, depends=False, documents=0))
     assert unjudged(whole, ALL) == []
 

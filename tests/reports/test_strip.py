@@ -35,8 +35,8 @@ def test_losses_hang_wins_stand_and_what_stayed_is_dotted():
 
 
 def test_without_a_report_wins_are_counted_and_not_measured():
-    assert strip(verdict(MIXED, known=False), Screen()) == ["  losses -0.4000 █▀▔··++ wins of any size"]
-    assert strip(verdict([0.1, 0.2, 0.0], known=False), Screen()) == ["  no loss ·++ wins of any size"]
+    assert strip(verdict(MIXED, known=False), Screen()) == ["  losses -0.4000 █▀▔··++ wins of unknown size"]
+    assert strip(verdict([0.1, 0.2, 0.0], known=False), Screen()) == ["  no loss ·++ wins of unknown size"]
 
 
 def test_one_sided_changes_say_so_and_no_change_says_nothing():

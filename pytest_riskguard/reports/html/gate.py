@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from pytest_riskguard.gates.findings import IfJudged, Judgements, MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import Judgements, MovedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.figures import estimate, figures, margin, percent, shown
 from pytest_riskguard.reports.html.charts import charts
 from pytest_riskguard.reports.html.charts.svg import size, svg
 from pytest_riskguard.reports.html.rows import TopicRow, topic_rows
-from pytest_riskguard.reports.terminal import headline
-from pytest_riskguard.text import counted, plain, short, signed
+from pytest_riskguard.reports.sections import figures
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.text import counted, percent, probability, short, signed
 
 _MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "incomparable": "!"}
 _SAID = {"pass": "passes", "fail": "fails", "inconclusive": "inconclusive", "incomparable": "incomparable"}
@@ -22,12 +22,6 @@ _KINDS = {
     "not_inferior": "not inferior",
     "no_topic_collapse": "no topic collapses",
     "georisk_not_worse": "GeoRisk not worse than the reference's",
-}
-_IF = {
-    "irrelevant": "none of them is relevant (as scored)",
-    "relevant": "all have the highest grade of their topic",
-    "candidate_relevant": "only those that the candidate shows have it",
-    "baseline_relevant": "only those that the baseline shows have it",
 }
 
 
@@ -51,7 +45,7 @@ class GateView:
 
     name: str
     verdict: Verdict
-    headline: str
+    shown: Shown
     figures: list[str]
     drawings: list[Drawing]
     rows: list[TopicRow]
@@ -76,12 +70,7 @@ class GateView:
         """The risk and the interval that decided."""
         if self.verdict.outcome == "incomparable" or self.verdict.kind == "no_topic_collapse":
             return ""
-        return estimate(self.verdict)
-
-    @property
-    def margin(self) -> float | None:
-        """How far the limit that decided is from the bound."""
-        return margin(self.verdict)
+        return self.shown.estimate
 
     @property
     def against(self) -> str:
@@ -91,24 +80,21 @@ class GateView:
         return ", ".join(self.verdict.baselines)
 
     def risk(self, value: float | None) -> str:
-        """A figure of risk in the verdict's convention."""
-        return "" if value is None else shown(self.verdict, value)
+        """A figure of risk, where there is one."""
+        return "" if value is None else self.shown.value(value)
 
     def between(self, lower: float | None, upper: float | None) -> str:
-        """Two limits in the verdict's convention."""
-        if lower is None or upper is None:
-            return "too few topics"
-        ends = [self.risk(lower), self.risk(upper)]
-        return "[" + ", ".join(reversed(ends) if self.verdict.convention == "minus" else ends) + "]"
+        """Two limits, where there are any."""
+        return "too few topics" if lower is None or upper is None else self.shown.limits(lower, upper)
 
     @property
     def question(self) -> list[tuple[str, str]]:
         """How the gate was asked."""
         v = self.verdict
-        told = [
+        settings = [
             ("kind", v.kind),
             ("alpha", short(v.alpha)),
-            ("level", f"{percent(v.level)} %"),
+            ("level", percent(v.level)),
             ("method", v.method),
             ("tolerance", short(v.tolerance)),
             ("tradeoff", v.tradeoff),
@@ -119,10 +105,10 @@ class GateView:
             ("weighted", "yes" if v.weighted else "no"),
             ("replicates", str(v.replicates)),
         ]
-        told += [("max_loss", short(v.max_loss))] if v.max_loss is not None else []
-        told += [("max_share", short(v.max_share))] if v.max_share is not None else []
-        told += [("protected", counted(len(v.protected), "topic"))] if v.protected else []
-        return told
+        settings += [("max_loss", short(v.max_loss))] if v.max_loss is not None else []
+        settings += [("max_share", short(v.max_share))] if v.max_share is not None else []
+        settings += [("protected", counted(len(v.protected), "topic"))] if v.protected else []
+        return settings
 
     @property
     def digests(self) -> list[tuple[str, str]]:
@@ -130,10 +116,10 @@ class GateView:
         inputs = self.verdict.inputs
         if inputs is None:
             return []
-        told = [("qrels", inputs.qrels), ("candidate", inputs.candidate)]
-        told += [(f"baseline {name}", digest) for name, digest in inputs.baselines.items()]
-        told += [(f"replicate {place}", digest) for place, digest in enumerate(inputs.replicates, 1)]
-        return [(name, digest or "none: it could not be read, or is no file") for name, digest in told]
+        inputs_shown = [("qrels", inputs.qrels), ("candidate", inputs.candidate)]
+        inputs_shown += [(f"baseline {name}", digest) for name, digest in inputs.baselines.items()]
+        inputs_shown += [(f"replicate {place}", digest) for place, digest in enumerate(inputs.replicates, 1)]
+        return [(name, digest or "none: it could not be read, or is not a file") for name, digest in inputs_shown]
 
     def documents_id(self, place: int) -> str:
         """Where the documents of a topic stand in the page."""
@@ -145,13 +131,13 @@ class GateView:
         if documents.exact:
             return f"The measure looks at {depth}. The effects add up to the topic's difference."
         return (
-            f"The measure looks at {depth}. An effect is what putting this document alone back where the baseline "
-            "had it would undo; they need not add up."
+            f"The measure looks at {depth}. An effect is what restoring this document alone to its baseline rank "
+            "would gain; effects need not add up."
         )
 
     def grade(self, document: MovedDocument) -> str:
         """A grade in words."""
-        return "not judged" if document.grade is None else str(document.grade)
+        return "unjudged" if document.grade is None else str(document.grade)
 
     def rank(self, rank: int | None) -> str:
         """A rank in words."""
@@ -161,27 +147,18 @@ class GateView:
         """What the document is worth."""
         return signed(document.effect)
 
-    def judged(self, holes: Judgements) -> str:
-        """Whether the verdict rests on what nobody judged."""
-        where = (
-            f"{counted(holes.documents, 'document')} in the first {holes.depth} ranks that nobody judged "
-            f"({holes.candidate} of the candidate, {holes.baseline} of the baseline)"
-        )
-        if not holes.documents:
-            return f"Every document in the first {holes.depth} ranks was judged."
-        if holes.depends:
+    def judged(self, judgements: Judgements) -> str:
+        """Whether the verdict rests on unjudged documents."""
+        where = self.shown.unjudged(judgements)
+        if not judgements.documents:
+            return f"Every document in the first {judgements.depth} ranks was judged."
+        if judgements.depends:
             return f"This verdict rests on {where}. riskguard judge-next lists those to judge first."
-        return f"The outcome is the same whatever the grades of {where}."
-
-    def case(self, case: IfJudged) -> str:
-        """One of the cases that bound the verdict."""
-        return _IF[case.case]
+        return f"The outcome does not depend on {where}."
 
     def probability(self, value: float | None) -> str:
-        """A p-value."""
-        if value is None:
-            return ""
-        return "< 0.0001" if value < 1e-4 else plain(value)
+        """A p-value, where there is one."""
+        return "" if value is None else probability(value)
 
 
 def view(verdict: Verdict, *, name: str) -> GateView:
@@ -190,7 +167,7 @@ def view(verdict: Verdict, *, name: str) -> GateView:
     return GateView(
         name=name,
         verdict=verdict,
-        headline=headline(verdict),
+        shown=Shown(verdict),
         figures=figures(verdict) if comparable else [],
         drawings=_drawings(verdict, name=name) if comparable else [],
         rows=topic_rows(verdict, name=name),
@@ -198,11 +175,11 @@ def view(verdict: Verdict, *, name: str) -> GateView:
 
 
 def _drawings(verdict: Verdict, *, name: str) -> list[Drawing]:
-    found = []
+    drawings = []
     for chart in charts(verdict):
         drawn = svg(chart.spec, name=f"{name}-chart-{chart.key}", title=chart.title, description=chart.description)
         width, height = size(drawn)
-        found.append(
+        drawings.append(
             Drawing(
                 name=f"{name}-chart-{chart.key}",
                 title=chart.title,
@@ -214,4 +191,4 @@ def _drawings(verdict: Verdict, *, name: str) -> list[Drawing]:
                 wide=chart.wide,
             )
         )
-    return found
+    return drawings

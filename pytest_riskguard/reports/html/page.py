@@ -16,7 +16,7 @@ from pytest_riskguard._version import __version__
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.gate import view
 from pytest_riskguard.reports.html.rows import BUDGET, SCRIPTED, STATIC, embedded
-from pytest_riskguard.text import clean, counted, plain, short, signed
+from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 _ASSETS = Path(__file__).with_name("assets")
 #: The longest text that the page shows in one piece.
@@ -57,8 +57,10 @@ def _title(verdicts: Sequence[Verdict]) -> str:
     failed = sum(not verdict.passed for verdict in verdicts)
     if not verdicts:
         return "no gate was judged"
+    if failed == len(verdicts):
+        return f"{counted(failed, 'gate')} failed"
     if failed:
-        return f"{failed} of {counted(len(verdicts), 'gate')} did not pass"
+        return f"{failed} of {len(verdicts)} gates failed"
     return f"{counted(len(verdicts), 'gate')} passed"
 
 
@@ -87,7 +89,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(signed=signed, plain=plain, short=short, counted=counted, cut=_cut)
+    environment.filters.update(signed=signed, plain=plain, short=short, counted=counted, percent=percent, cut=_cut)
     return environment
 
 

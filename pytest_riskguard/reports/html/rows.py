@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.serialization import rounded
 from pytest_riskguard.text import clean, plain, signed
 
@@ -19,7 +19,6 @@ SCRIPTED = 30
 BUDGET = 3_000_000
 #: What could end the script element or a line of it, as JSON escapes.
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
-_LIMITS = {"max_loss": "loses too much", "max_share": "loses too large a share", "protected": "protected"}
 
 
 @dataclass(frozen=True)
@@ -67,10 +66,15 @@ class TopicRow:
 
 def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
     """Every topic where the verdict has exhibits, else those responsible and the flagged wins."""
-    turn = -1 if verdict.convention == "minus" else 1
+    sign = Shown(verdict).sign
     documents = {each.topic: f"{name}-documents-{place}" for place, each in enumerate(verdict.documents or (), 1)}
     told = {each.topic: each for each in (*verdict.responsible_topics, *verdict.flagged_wins)}
     pivotal = set(verdict.explanation.pivotal_topics) if verdict.explanation else set()
+
+    def _marks(topic: str, *, flagged: bool) -> str:
+        known = told.get(topic)
+        flips = topic in pivotal or (known is not None and known.flips_verdict)
+        return Shown.marks(known, flagged=flagged, flips=flips)
 
     def row(
         topic: str,
@@ -82,18 +86,18 @@ def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
         flagged: bool,
         tags: str = "",
     ) -> TopicRow:
-        ours, theirs = scores
+        candidate, baseline = scores
         return TopicRow(
             topic=clean(topic, limit=120),
             query=clean(query or "", limit=200),
             tags=clean(tags, limit=120),
             # as the JSON report has them, so that page and script round the same numbers
-            baseline=rounded(theirs) or 0.0,
-            candidate=rounded(ours) or 0.0,
-            difference=rounded(ours - theirs) or 0.0,
-            contribution=rounded(part * turn) or 0.0,
-            standing=rounded(standing * turn) or 0.0,
-            marks=_marks(told.get(topic), flagged=flagged, pivotal=topic in pivotal),
+            baseline=rounded(baseline) or 0.0,
+            candidate=rounded(candidate) or 0.0,
+            difference=rounded(candidate - baseline) or 0.0,
+            contribution=rounded(part * sign) or 0.0,
+            standing=rounded(standing * sign) or 0.0,
+            marks=_marks(topic, flagged=flagged),
             documents=documents.get(topic, ""),
         )
 
@@ -124,16 +128,7 @@ def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
             )
             for place, topic in enumerate(columns.topics)
         ]
-    return sorted(found, key=lambda each: (round(turn * each.contribution, 12), each.topic))
-
-
-def _marks(told: ResponsibleTopic | None, *, flagged: bool, pivotal: bool) -> str:
-    marks = ["flagged"] if flagged else []
-    if told is not None:
-        marks += [_LIMITS[limit] for limit in told.exceeds]
-    if pivotal or (told is not None and told.flips_verdict):
-        marks.append("flips it")
-    return ", ".join(marks)
+    return sorted(found, key=lambda each: (round(sign * each.contribution, 12), each.topic))
 
 
 def embedded(names: Sequence[str], tables: Sequence[Sequence[TopicRow]], *, budget: int) -> str:

@@ -7,24 +7,16 @@ from dataclasses import dataclass
 
 from pytest_riskguard.gates.findings import Judgements, MovedDocument, ResponsibleTopic, Slice, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.figures import has, shown
 from pytest_riskguard.reports.markdown.escape import code, prose
 from pytest_riskguard.reports.markdown.pictures import Picture
 from pytest_riskguard.reports.markdown.table import folded, table
-from pytest_riskguard.reports.sections import slices_are_tested
-from pytest_riskguard.reports.terminal import headline
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.topic_table import marks
-from pytest_riskguard.text import counted, plain, signed
+from pytest_riskguard.text import counted, percent, plain, probability, signed
 
 #: Rows of a table; the JSON report has all of them.
 MOST = 10
 _MOST_SLICES = 30
-_CASES = {
-    "irrelevant": "none is relevant (as scored)",
-    "relevant": "all are relevant",
-    "candidate_relevant": "only the candidate's are relevant",
-    "baseline_relevant": "only the baseline's are relevant",
-}
 
 
 @dataclass(frozen=True)
@@ -42,7 +34,7 @@ def section(verdict: Verdict, extent: Extent, pictures: Sequence[Picture] = ()) 
     """The gate in lines, most important first."""
     lines = [prose(_summary(verdict)), ""]
     lines += [line for warning in verdict.warnings for line in (_warning(warning.code, warning.message), "")]
-    if verdict.judgements is not None and verdict.judgements.depends and not has(verdict, "rests_on_unjudged"):
+    if verdict.judgements is not None and verdict.judgements.depends and not Shown(verdict).has("rests_on_unjudged"):
         lines += [prose(_rests_on(verdict.judgements)), ""]
     for picture in pictures:
         lines += [f"![{prose(picture.description, limit=500)}]({picture.file})", ""]
@@ -52,14 +44,14 @@ def section(verdict: Verdict, extent: Extent, pictures: Sequence[Picture] = ()) 
         lines += folded("Documents that moved", _documents(verdict.documents or ()))
         lines += folded("Slices", _slices(verdict))
         if verdict.judgements is not None and verdict.judgements.documents:
-            lines += folded("Judgements", _judgements(verdict, verdict.judgements))
+            lines += folded("Unjudged documents", _judgements(verdict, verdict.judgements))
     return lines
 
 
 def _summary(verdict: Verdict) -> str:
     if verdict.explanation is not None and verdict.explanation.summary:
         return verdict.explanation.summary
-    return headline(verdict)
+    return Shown(verdict).headline()
 
 
 def _warning(name: str, message: str) -> str:
@@ -67,9 +59,7 @@ def _warning(name: str, message: str) -> str:
 
 
 def _topics(verdict: Verdict) -> list[str]:
-    losers = verdict.responsible_topics[: verdict.topics.losses]
-    if verdict.kind == "no_topic_collapse":
-        losers = tuple(sorted((t for t in losers if t.exceeds), key=lambda topic: topic.difference))
+    losers = Shown(verdict).losers
     if not losers:
         return []
     title = f"Topics responsible: {_first(losers)} of {len(losers)} that lost" + (
@@ -91,7 +81,7 @@ def _topic(topic: ResponsibleTopic, *, with_queries: bool) -> list[str]:
         *([code(topic.query or "")] if with_queries else []),
         f"{plain(topic.baseline)} → {plain(topic.candidate)}",
         signed(topic.difference),
-        "" if topic.share is None else f"{100 * topic.share:.1f} %",
+        "" if topic.share is None else percent(topic.share, 1),
         marks(topic),
     ]
 
@@ -102,7 +92,7 @@ def _documents(documents: Sequence[TopicDocuments]) -> list[str]:
         return []
     lines = table(("topic", "document", "grade:", "rank: baseline → candidate", "effect:"), rows)
     if any(not each.exact for each in documents[:MOST]):
-        lines += ["", "An effect is what putting this document alone back would bring; effects do not add up."]
+        lines += ["", "An effect is what restoring this document alone would gain; effects do not add up."]
     if len(documents) > MOST or any(len(each.moved) > MOST for each in documents[:MOST]):
         lines += ["", f"At most {MOST} topics, and {MOST} documents of each, are shown."]
     return lines
@@ -118,41 +108,38 @@ def _slices(verdict: Verdict) -> list[str]:
     slices = () if verdict.explanation is None else verdict.explanation.slices
     if not slices:
         return []
-    worst = sorted(slices, key=lambda each: (not each.risky, each.urisk))[:_MOST_SLICES]
+    worst = sorted(slices, key=lambda one: (not one.risky, one.urisk))[:_MOST_SLICES]
     columns = ("slice", "topics:", "wins:", "losses:", "mean change:", "URisk:", "adjusted p:", "")
-    lines = table(columns, [_slice(verdict, each) for each in worst])
+    lines = table(columns, [_slice(Shown(verdict), one) for one in worst])
     if len(worst) < len(slices):
         lines += ["", f"The {len(worst)} with the lowest URisk, of {len(slices)}."]
     return lines
 
 
-def _slice(verdict: Verdict, each: Slice) -> list[str]:
-    risk = shown(verdict, each.urisk)
-    if each.lower is not None and each.upper is not None:
-        ends = sorted((shown(verdict, each.lower), shown(verdict, each.upper)), key=float)
-        risk += f" [{', '.join(ends)}]"
+def _slice(shown: Shown, one: Slice) -> list[str]:
+    risk = shown.value(one.urisk)
+    if one.lower is not None and one.upper is not None:
+        risk += f" {shown.limits(one.lower, one.upper)}"
+    if one.adjusted_p_value is not None:
+        p_value = prose(probability(one.adjusted_p_value))
+    else:
+        p_value = "too few topics" if shown.slices_are_tested else "not tested"
     return [
-        code(f"{each.tag}={each.value}"),
-        str(each.count),
-        str(each.wins),
-        str(each.losses),
-        signed(each.mean_difference),
+        code(f"{one.tag}={one.value}"),
+        str(one.count),
+        str(one.wins),
+        str(one.losses),
+        signed(one.mean_difference),
         risk,
-        ("too few topics" if slices_are_tested(verdict) else "not tested")
-        if each.adjusted_p_value is None
-        else _p(each.adjusted_p_value),
-        "risky" if each.risky else "",
+        p_value,
+        "risky" if one.risky else "",
     ]
-
-
-def _p(value: float) -> str:
-    return prose("< 0.0001") if value < 1e-4 else plain(value)
 
 
 def _rests_on(judgements: Judgements) -> str:
     return (
-        f"The verdict depends on documents that nobody judged: {counted(judgements.documents, 'document')} in the "
-        f"first {judgements.depth} ranks."
+        f"The verdict depends on {counted(judgements.documents, 'unjudged document')} in the first "
+        f"{judgements.depth} ranks."
     )
 
 
@@ -161,9 +148,10 @@ def _judgements(verdict: Verdict, judgements: Judgements) -> list[str]:
         f"Unjudged in the first {judgements.depth} ranks: {judgements.candidate} of the candidate's, "
         f"{judgements.baseline} of the baseline's."
     ]
+    shown = Shown(verdict)
     if judgements.cases:
-        rows = [(_CASES[case.case], shown(verdict, case.urisk), case.outcome) for case in judgements.cases]
-        lines += ["", *table(("had they been judged", "URisk:", "outcome"), rows)]
+        rows = [(shown.case(case), shown.value(case.urisk), case.outcome) for case in judgements.cases]
+        lines += ["", *table(("if", "URisk:", "outcome"), rows)]
     if judgements.topics:
         most = [(code(t.topic), str(t.candidate), str(t.baseline)) for t in judgements.topics[:MOST]]
         lines += ["", *table(("topics with most", "candidate:", "baseline:"), most)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.figures import estimate, shown
 from pytest_riskguard.reports.markdown.escape import code, prose
 from pytest_riskguard.reports.markdown.gate import ALL, BRIEF, TOPICS, Extent, section
 from pytest_riskguard.reports.markdown.pictures import Picture
 from pytest_riskguard.reports.markdown.table import folded, table
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import uncorrected
-from pytest_riskguard.text import counted, plain, short, signed
+from pytest_riskguard.text import counted, plain, signed
 
 #: Bytes that fit into a comment on GitHub (65,536 characters), with room for a marker before them.
 COMMENT_LIMIT = 65_000
@@ -91,7 +91,7 @@ def _document(
         body = section(verdict, passing or ALL, shown.get(place, ()))
         lines += folded(f"{_word(verdict)} {code(verdict.gate)}", body)
     if left_out:
-        lines += [f"Left out for want of room: {left_out}. The JSON and HTML reports have everything.", ""]
+        lines += [f"Left out to save space: {left_out}. The JSON and HTML reports have everything.", ""]
     return "\n".join(lines)
 
 
@@ -107,11 +107,11 @@ def _word(verdict: Verdict) -> str:
     return _OUTCOMES[verdict.outcome][1].strip("*") if verdict.outcome == "pass" else _OUTCOMES[verdict.outcome][1]
 
 
-_COLUMNS = ("outcome", "gate", "measure", "estimate", "asked for", "mean change:")
+_COLUMNS = ("outcome", "gate", "measure", "estimate", "requirement", "mean change:")
 
 
 def _row(verdict: Verdict) -> list[str]:
-    e = verdict.estimates
+    shown, e = Shown(verdict), verdict.estimates
     change = ""
     if e.mean_difference is not None:
         change = f"{signed(e.mean_difference)} ({plain(e.baseline_mean)} → {plain(e.candidate_mean)})"
@@ -119,24 +119,7 @@ def _row(verdict: Verdict) -> list[str]:
         _OUTCOMES[verdict.outcome][1] + (f" ({prose(verdict.reason)})" if verdict.reason else ""),
         code(verdict.gate, limit=200),
         code(verdict.measure or ""),
-        "" if verdict.outcome == "incomparable" or e.mean_difference is None else prose(estimate(verdict)),
-        prose(asked_for(verdict)),
+        "" if verdict.outcome == "incomparable" or e.mean_difference is None else prose(shown.estimate),
+        prose(shown.requirement),
         change,
     ]
-
-
-def asked_for(verdict: Verdict) -> str:
-    """What must hold for the gate to pass, in words: ``upper limit at least +0.0000``."""
-    if verdict.kind == "no_topic_collapse":
-        limits = []
-        if verdict.max_loss is not None:
-            limits.append(f"no loss over {short(verdict.max_loss)}")
-        if verdict.max_share is not None:
-            limits.append(f"none over {short(100 * verdict.max_share)} % of the score")
-        if verdict.protected:
-            limits.append(f"none of {counted(len(verdict.protected), 'protected entry', 'protected entries')}")
-        return ", ".join(limits)
-    strict, minus = verdict.kind == "not_inferior", verdict.convention == "minus"
-    side = "lower" if strict is not minus else "upper"
-    relation = ("below" if strict else "at most") if minus else ("above" if strict else "at least")
-    return f"{side} limit {relation} {shown(verdict, 0.0 - verdict.tolerance)}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.risk.urisk import COUNTED
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
@@ -43,13 +44,13 @@ def percent(share: float) -> str:
     """A share in whole percent; never all or nothing unless it is."""
     rounded = round(100 * share)
     if rounded == 100 and share < 1 - ROUNDING_ERROR:
-        return "over 99 %"
-    return "under 1 %" if rounded == 0 and share > 0 else f"{rounded} %"
+        return "over 99%"
+    return "under 1%" if rounded == 0 and share > 0 else f"{rounded}%"
 
 
 def has(verdict: Verdict, code: str) -> bool:
     """Whether the verdict carries this warning."""
-    return any(warning.code == code for warning in verdict.warnings)
+    return Shown(verdict).has(code)
 
 
 def explanation_of(verdict: Verdict) -> Explanation:
@@ -82,9 +83,9 @@ def opponent(verdict: Verdict) -> str:
 
 def risk_name(verdict: Verdict) -> str:
     """URisk as its convention calls it."""
-    return "URisk-" if verdict.convention == "minus" else "URisk"
+    return f"URisk{Shown(verdict).suffix}"
 
 
 def risk(verdict: Verdict, value: float) -> str:
     """A value of URisk, with the sign that its convention gives it."""
-    return amount(0.0 - value if verdict.convention == "minus" else value)
+    return amount(Shown(verdict).turned(value))

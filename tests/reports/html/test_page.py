@@ -64,15 +64,15 @@ def verdict() -> Verdict:
 
 def test_the_page_says_what_the_verdict_says(verdict: Verdict):
     page = parsed(verdict)
-    assert "1 of 1 gate did not pass" in page.said
+    assert "1 gate failed" in page.said
     assert verdict.explanation.summary in page.said
     assert "significantly risky: URisk(alpha=2) = " in page.said
     for topic in verdict.responsible_topics[:STATIC]:
         assert f"{topic.topic} {topic.query}" in page.said
     assert "manual-17 2 1 14 -0.3000" in page.said
     assert "manual-4 1 not in the run 3 +0.0500" in page.said
-    assert "forum-99 not judged 30 1" in page.said
-    assert "This verdict rests on 14 documents in the first 10 ranks that nobody judged" in page.said
+    assert "forum-99 unjudged 30 1" in page.said
+    assert "This verdict rests on 14 unjudged documents in the first 10 ranks" in page.said
     assert "alpha 2" in page.said
 
 
@@ -185,15 +185,15 @@ def test_the_same_verdicts_give_the_same_page(verdict: Verdict):
 
 def test_parts_that_a_verdict_lacks_are_left_out(verdict: Verdict):
     page = parsed(bare(verdict))
-    assert "No charts: this verdict was made without the data that they draw." in page.said
+    assert "No charts: this verdict does not hold the data for them." in page.said
     assert "Topics responsible" in page.said
-    for part in ("Documents that moved", "Judgement holes", "Topics by tag"):
+    for part in ("Documents that moved", "Unjudged documents", "Topics by tag"):
         assert part not in page.said
         assert part in page_of(verdict) or part == "Topics by tag"
 
 
 def test_no_verdict_is_a_page_too():
-    assert "There is no verdict in this report." in parsed().said
+    assert "This report has no verdicts." in parsed().said
 
 
 def test_incomparable_gates_say_why():

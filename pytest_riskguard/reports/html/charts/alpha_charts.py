@@ -7,11 +7,11 @@ from typing import Any
 import altair as alt
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.figures import between, percent
 from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, exhibits, line_at, plot
 from pytest_riskguard.reports.html.charts.labels import sign, urisk_name, with_unit
 from pytest_riskguard.reports.html.charts.palette import HALF, Colour
-from pytest_riskguard.text import plain, short, signed
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.text import percent, plain, short, signed
 
 #: Above this alpha the axis is logarithmic, from 1 on.
 _MAX_LINEAR_ALPHA = 50
@@ -39,7 +39,7 @@ def trisk(verdict: Verdict) -> Chart | None:
     if critical is not None:
         caption += (
             f" Beyond the dashed critical values at ±{plain(critical, 2)} it is significant by Student-t "
-            f"({percent(verdict.level)} %)."
+            f"({percent(verdict.level)})."
         )
     return chart(
         "trisk",
@@ -61,7 +61,7 @@ def urisk(verdict: Verdict) -> Chart | None:
         row: Row = {"alpha": alpha, "urisk": turn * value, "label": label}
         if lower is not None and upper is not None:
             row["lower"], row["upper"] = sorted((turn * lower, turn * upper))
-            row["label"] += f" {between(verdict, lower, upper)}"
+            row["label"] += f" {Shown(verdict).limits(lower, upper)}"
         rows.append(row)
     layers: list[Any] = [line_at(0.0 - turn * verdict.tolerance, axis="y")]
     caption = (

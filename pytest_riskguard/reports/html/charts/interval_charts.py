@@ -5,18 +5,17 @@ from __future__ import annotations
 import altair as alt
 
 from pytest_riskguard.gates.findings import QuantilePair
-from pytest_riskguard.gates.verdict import NAMES, Verdict
-from pytest_riskguard.reports import georisk
-from pytest_riskguard.reports.figures import limits, percent
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colours, diagonal, exhibits, line_at, plot
 from pytest_riskguard.reports.html.charts.labels import risk_name, sign, with_unit
 from pytest_riskguard.reports.html.charts.palette import HALF, Colour
-from pytest_riskguard.text import counted, plain, signed
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.text import counted, percent, plain, signed
 
 
 def intervals(verdict: Verdict) -> Chart | None:
     """The density above, and under it an interval for each method, on the same axis."""
-    estimate = verdict.estimates.georisk_difference if verdict.pool else verdict.estimates.urisk
+    estimate = Shown(verdict).risk
     if estimate is None or not verdict.intervals:
         return None
     turn, name, rows, density = sign(verdict), risk_name(verdict), interval_rows(verdict), exhibits(verdict).density
@@ -45,9 +44,9 @@ def intervals(verdict: Verdict) -> Chart | None:
         "intervals",
         "Intervals by method",
         alt.vconcat(*panels, spacing=6).resolve_scale(x="shared"),
-        description=f"{name} is {signed(estimate)}. {level} % intervals: {by_method}. The bound is {signed(bound)}.",
+        description=f"{name} is {signed(estimate)}. {level} intervals: {by_method}. The bound is {signed(bound)}.",
         caption=(
-            f"The dark line is the estimate, the dashed one the bound. The {level} % interval in blue decided: the "
+            f"The dark line is the estimate, the dashed one the bound. The {level} interval in blue decided: the "
             f"gate {outcome} where all of it lies on the {side} side of the bound."
             f"{' The area is the law of the estimate over resampled topics.' if density else ''}"
         ),
@@ -59,7 +58,7 @@ def interval_rows(verdict: Verdict) -> list[Row]:
     turn = sign(verdict)
     rows = []
     for interval in verdict.intervals:
-        method = georisk.method_name(interval.method) if verdict.pool else NAMES[interval.method]
+        method = Shown(verdict).method_name(interval.method)
         low, high = sorted((turn * interval.lower, turn * interval.upper))
         rows.append(
             {
@@ -67,8 +66,9 @@ def interval_rows(verdict: Verdict) -> list[Row]:
                 "lower": low,
                 "upper": high,
                 "kind": "decisive" if interval.decisive else "other",
-                "limits": limits(verdict, interval),
-                "label": f"{method}{' (decisive)' * interval.decisive}: {limits(verdict, interval)}",
+                "limits": Shown(verdict).limits(interval.lower, interval.upper),
+                "label": f"{method}{' (decisive)' * interval.decisive}: "
+                "{Shown(verdict).limits(interval.lower, interval.upper)}",
             }
         )
     return rows

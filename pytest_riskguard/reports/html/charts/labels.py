@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import georisk
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean
 
 
@@ -22,20 +22,20 @@ def unique(names: Iterable[str], *, limit: int = 60) -> list[str]:
 
 def sign(verdict: Verdict) -> int:
     """The factor that turns figures of risk into the verdict's convention."""
-    return -1 if verdict.convention == "minus" else 1
+    return Shown(verdict).sign
 
 
 def urisk_name(verdict: Verdict) -> str:
     """URisk in the verdict's convention, or its excess over the baseline's own noise."""
     excess = "excess " if verdict.estimates.noise_urisk is not None else ""
-    return f"{excess}URisk{'-' if verdict.convention == 'minus' else ''}"
+    return f"{excess}URisk{Shown(verdict).suffix}"
 
 
 def risk_name(verdict: Verdict) -> str:
     """What the gate judges: URisk at its alpha, or the difference of GeoRisk."""
     if verdict.kind == "georisk_not_worse":
-        return f"difference of {georisk.name(verdict)}"
-    return f"{urisk_name(verdict)}({georisk.parameter(verdict)})"
+        return f"difference of {Shown(verdict).georisk_name}"
+    return f"{urisk_name(verdict)}({Shown(verdict).parameter})"
 
 
 def with_unit(verdict: Verdict, name: str) -> str:

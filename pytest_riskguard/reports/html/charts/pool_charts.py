@@ -9,7 +9,7 @@ from pytest_riskguard.reports.html.charts.alpha_charts import alpha_axis
 from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colours, exhibits, line_at, plot
 from pytest_riskguard.reports.html.charts.labels import sign, unique
 from pytest_riskguard.reports.html.charts.palette import HALF, Colour
-from pytest_riskguard.text import clean, counted, plain, short
+from pytest_riskguard.text import clean, counted, percent, plain, short
 
 #: With more systems than this only the candidate and its reference are named.
 MAX_NAMED_SYSTEMS = 12
@@ -77,7 +77,7 @@ def ranks(verdict: Verdict) -> Chart | None:
     shares = [100 * share for share in pool.rank_probabilities]
     rows = []
     for rank, share in enumerate(shares[:MAX_RANKS], 1):
-        label = f"rank {rank}: {plain(share, 1)} % of replicates"
+        label = f"rank {rank}: {plain(share, 1)}% of replicates"
         rows.append({"rank": rank, "share": share, "now": "now" if rank == pool.rank else "other", "label": label})
     best = plain(shares[0], 1)
     bars = plot(rows, "bar", stroke=None).encode(
@@ -90,7 +90,7 @@ def ranks(verdict: Verdict) -> Chart | None:
         "ranks",
         "The candidate's rank",
         bars.properties(width=HALF, height=200),
-        description=f"Rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {best} % of replicates.",
+        description=f"Rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {best}% of replicates.",
         caption=f"Its rank in {pool.replicates} replicates of the topics; orange is its rank on these topics.",
     )
 
@@ -107,7 +107,7 @@ def components(verdict: Verdict) -> Chart | None:
         rows.append({"system": name, "x": x, "y": y, "role": role, "label": label})
     rows.sort(key=lambda row: _DRAWN_ORDER.index(row["role"]))
     named = rows if len(rows) <= MAX_NAMED_SYSTEMS else [row for row in rows if row["role"] != "other"]
-    first, second = (f"axis {place} ({plain(100 * shown.explained[place - 1], 0)} % of variance)" for place in (1, 2))
+    first, second = (f"axis {place} ({percent(shown.explained[place - 1], 0)} of variance)" for place in (1, 2))
     axes = {
         "x": alt.X("x:Q", title=first, scale=alt.Scale(zero=False, padding=20)),
         "y": alt.Y("y:Q", title=second, scale=alt.Scale(zero=False, padding=14)),

@@ -8,7 +8,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colours, line_at, plot
 from pytest_riskguard.reports.html.charts.labels import risk_name, sign, unique, with_unit
 from pytest_riskguard.reports.html.charts.palette import WIDE, Colour
-from pytest_riskguard.reports.sections import slices_are_tested
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, counted, signed
 
 #: How many slices a chart shows: those with the lowest URisk; the table has all.
@@ -58,7 +58,7 @@ def slices(verdict: Verdict) -> Chart | None:
         caption=(
             "The risk on the topics of each tag, with its interval. Orange: significantly risky by itself (Holm "
             "over all slices); blue: not; grey: fewer than 10 topics, so no interval. The dashed line is the bound."
-            if slices_are_tested(verdict)
+            if Shown(verdict).slices_are_tested
             else "The risk on the topics of each tag. There are no intervals: this gate asks about single topics."
         ),
         wide=True,

@@ -9,12 +9,11 @@ from typing import Any
 import altair as alt
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.figures import percent
 from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colours, diagonal, exhibits, line_at, plot
 from pytest_riskguard.reports.html.charts.labels import sign, unique, with_unit
 from pytest_riskguard.reports.html.charts.palette import HALF, WIDE, Colour
 from pytest_riskguard.rounding import ROUNDING_ERROR
-from pytest_riskguard.text import clean, counted, plain, signed
+from pytest_riskguard.text import clean, counted, percent, plain, signed
 
 #: With more topics than this bars carry no names, and with more than that they stand for a range of values.
 MAX_NAMED_BARS, MAX_BARS = 60, 400
@@ -85,7 +84,7 @@ def differences(verdict: Verdict) -> Chart | None:
     if critical is not None:
         caption += (
             f": their TRi, a topic's part in the risk in standard deviations, lies beyond the dashed critical lines "
-            f"at ±{plain(critical, 2)} ({percent(verdict.level)} %)"
+            f"at ±{plain(critical, 2)} ({percent(verdict.level)})"
         )
     title, drawing = "Difference and TRi of each topic", alt.vconcat(*panels, spacing=14)
     return chart("topics", title, drawing, description=description, caption=f"{caption}.", wide=True)

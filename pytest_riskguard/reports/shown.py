@@ -1,0 +1,294 @@
+"""A verdict as text: names, signs, limits, flags and words, each formatted in this one place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_riskguard.gates.findings import IfJudged, Judgements, ReportedInterval, ResponsibleTopic
+from pytest_riskguard.gates.verdict import NAMES, Verdict
+from pytest_riskguard.text import clean, counted, listed, percent, plain, short, signed
+
+#: Longest name of a topic, a slice or a system in a line.
+MAX_NAME = 60
+#: Longest text that says what is wrong with data.
+MAX_PROBLEM = 2000
+_ANSWERS = {
+    ("not_significantly_risky", "pass"): "not significantly risky",
+    ("not_significantly_risky", "fail"): "significantly risky",
+    ("georisk_not_worse", "pass"): "GeoRisk not worse",
+    ("georisk_not_worse", "fail"): "GeoRisk significantly worse",
+    ("not_inferior", "pass"): "not inferior",
+    ("not_inferior", "fail"): "not shown to be not inferior",
+}
+#: Limits of ``no_topic_collapse`` that a topic exceeds, as marks beside it.
+_LIMIT_MARKS = {"max_loss": "loss", "max_share": "share", "protected": "protected"}
+_CASES = {
+    "irrelevant": "none of them is relevant (as scored)",
+    "relevant": "all have their topic's highest grade",
+    "candidate_relevant": "only the candidate's are relevant",
+    "baseline_relevant": "only the baseline's are relevant",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What reports say of a verdict; figures of risk have the sign and the name of the verdict's convention."""
+
+    verdict: Verdict
+
+    def has(self, code: str) -> bool:
+        """Whether the verdict carries this warning."""
+        return any(warning.code == code for warning in self.verdict.warnings)
+
+    @property
+    def is_churn(self) -> bool:
+        """Whether only the weight of losses fails the gate, or would if ``on_churn`` did not allow it."""
+        return self.verdict.reason == "churn" or self.has("churn")
+
+    # ---- signs and numbers
+
+    @property
+    def sign(self) -> int:
+        """What figures of risk are multiplied by: -1 where high is risky."""
+        return -1 if self.verdict.convention == "minus" else 1
+
+    def value(self, value: float, digits: int = 4) -> str:
+        """A figure of risk, or in its unit, with its sign."""
+        return signed(self.turned(value), digits)
+
+    def level_of_risk(self, value: float) -> str:
+        """A GeoRisk, which has no sign in the plus convention."""
+        return plain(self.turned(value))
+
+    def turned(self, value: float) -> float:
+        """A figure of risk in the verdict's convention; never a negative zero."""
+        return 0.0 - value if self.sign < 0 else value
+
+    def limits(self, lower: float, upper: float) -> str:
+        """``[lower, upper]``."""
+        if self.sign < 0:
+            lower, upper = upper, lower
+        return f"[{self.value(lower)}, {self.value(upper)}]"
+
+    def interval(self, interval: ReportedInterval) -> str:
+        """``BCa [-0.2, -0.01] (decisive)``."""
+        mark = " (decisive)" if interval.decisive else ""
+        return f"{self.method_name(interval.method)} {self.limits(interval.lower, interval.upper)}{mark}"
+
+    def method_name(self, method: str) -> str:
+        """The name of an interval; over a pool Student-t has its error from the jackknife."""
+        jackknife = " (jackknife)" if self.verdict.pool is not None and method == "student_t" else ""
+        return f"{NAMES[method]}{jackknife}"
+
+    # ---- names
+
+    @property
+    def suffix(self) -> str:
+        """What the minus convention adds to the name of a risk."""
+        return "-" if self.sign < 0 else ""
+
+    @property
+    def parameter(self) -> str:
+        """What stands in brackets behind a risk: ``alpha=5``, ``alpha-hat=6``, ``smooth``."""
+        if self.verdict.tradeoff == "smooth":
+            return "smooth"
+        if self.sign < 0:
+            from pytest_riskguard.risk import alpha_hat  # numpy is loaded only for those who ask for it
+
+            return f"alpha-hat={short(alpha_hat(self.verdict.alpha))}"
+        return f"alpha={short(self.verdict.alpha)}"
+
+    @property
+    def urisk_name(self) -> str:
+        """``excess weighted URisk-(alpha-hat=6)``."""
+        excess = "excess " if self.verdict.estimates.noise_urisk is not None else ""
+        weighted = "weighted " if self.verdict.weighted else ""
+        return f"{excess}{weighted}URisk{self.suffix}({self.parameter})"
+
+    @property
+    def georisk_name(self) -> str:
+        """``GeoRisk(alpha=5)``."""
+        return f"GeoRisk{self.suffix}({self.parameter})"
+
+    @property
+    def risk_name(self) -> str:
+        """What the verdict is about, with its parameter and the reference of a pool."""
+        if self.verdict.kind != "georisk_not_worse":
+            return self.urisk_name
+        return self.georisk_name if self.verdict.pool is None else f"{self.georisk_name} against {self.opponent}"
+
+    @property
+    def opponent(self) -> str:
+        """What the candidate's scores are compared with: its baseline, or the reference in a pool."""
+        pool = self.verdict.pool
+        return clean(self.verdict.baselines[0] if pool is None else pool.decided_by, limit=MAX_NAME)
+
+    @property
+    def part_of_topics(self) -> str:
+        """``intent=code, 30 topics``; without a slice the number of topics alone."""
+        part = "" if self.verdict.slice is None else f"{clean(self.verdict.slice, limit=MAX_NAME)}, "
+        return f"{part}{counted(self.verdict.topics.count, 'topic')}"
+
+    # ---- what decided
+
+    @property
+    def risk(self) -> float | None:
+        """What the verdict is about: URisk, or the difference of two GeoRisks; plus convention."""
+        estimates = self.verdict.estimates
+        return estimates.georisk_difference if self.verdict.kind == "georisk_not_worse" else estimates.urisk
+
+    @property
+    def deciding_limit(self) -> float | None:
+        """The limit of the decisive interval that is compared with the bound; plus convention."""
+        interval = self.verdict.decisive_interval
+        if interval is None:
+            return None
+        return interval.lower if self.verdict.kind == "not_inferior" else interval.upper
+
+    @property
+    def margin(self) -> float | None:
+        """How far the limit that decided lies from the bound; positive for a pass, None without an interval."""
+        return None if self.deciding_limit is None else self.deciding_limit + self.verdict.tolerance
+
+    @property
+    def bound(self) -> str:
+        """The bound that the deciding limit is compared with."""
+        return self.value(0.0 - self.verdict.tolerance)
+
+    @property
+    def estimate(self) -> str:
+        """The risk and the interval that decided: ``URisk(alpha=1) = -0.1 [-0.2, -0.01]``."""
+        line = f"{self.risk_name} = {'undefined' if self.risk is None else self.value(self.risk)}"
+        interval = self.verdict.decisive_interval
+        return line if interval is None else f"{line} {self.limits(interval.lower, interval.upper)}"
+
+    @property
+    def requirement(self) -> str:
+        """What must hold for the gate to pass: ``upper limit at least +0.0000``."""
+        verdict = self.verdict
+        if verdict.kind == "no_topic_collapse":
+            limits = []
+            if verdict.max_loss is not None:
+                limits.append(f"no loss over {short(verdict.max_loss)}")
+            if verdict.max_share is not None:
+                limits.append(f"none over {percent(verdict.max_share)} of the score")
+            if verdict.protected:
+                limits.append(f"none of {counted(len(verdict.protected), 'protected entry', 'protected entries')}")
+            return ", ".join(limits)
+        strict, minus = verdict.kind == "not_inferior", self.sign < 0
+        side = "lower" if strict is not minus else "upper"
+        relation = ("below" if strict else "at most") if minus else ("above" if strict else "at least")
+        return f"{side} limit {relation} {self.bound}"
+
+    # ---- the answer
+
+    def headline(self, *, problem: str | None = None) -> str:
+        """The verdict in one line, most important first: what ``FAILED id - ...`` shows.
+
+        ``problem`` says what is wrong with the data, where the caller knows more than the verdict (whole paths).
+        """
+        verdict = self.verdict
+        if verdict.outcome == "incomparable":
+            what = clean(problem or verdict.problem or "", limit=MAX_PROBLEM)
+            return f"incomparable ({clean(verdict.reason or '')}): {what}"
+        about = f"{clean(verdict.measure)}, " if verdict.measure else ""
+        about += self.part_of_topics
+        if verdict.pool is not None:
+            about += f", pool of {len(verdict.pool.systems)}"
+        if verdict.kind == "no_topic_collapse":
+            line = f"{self.collapse} ({about}"
+        else:
+            bounded = verdict.kind == "not_inferior" or verdict.tolerance > 0
+            line = f"{self.answer}: {self.estimate} ({about}{f'; bound {self.bound}' if bounded else ''}"
+            if verdict.responsible_topics and verdict.outcome == "fail":
+                line += f"; worst: {clean(verdict.responsible_topics[0].topic, limit=MAX_NAME)}"
+        if verdict.topics.missing_in_candidate:
+            line += f"; {len(verdict.topics.missing_in_candidate)} unanswered"
+        return line + ")"
+
+    @property
+    def answer(self) -> str:
+        """What the outcome says of the candidate."""
+        verdict = self.verdict
+        if verdict.outcome == "inconclusive":
+            return f"inconclusive, {self.inconclusive}"
+        if verdict.outcome == "pass" and self.has("churn"):
+            return "churn allowed"
+        return _ANSWERS.get((verdict.kind, verdict.outcome), verdict.outcome)
+
+    @property
+    def inconclusive(self) -> str:
+        """Why there is no answer."""
+        return "too few topics" if self.verdict.reason == "too_few_topics" else "too weak"
+
+    @property
+    def collapse(self) -> str:
+        """What became of the topic that fell furthest, beside what topics may lose."""
+        verdict, limits = self.verdict, []
+        if verdict.max_loss is not None:
+            limits.append(f"loss {short(verdict.max_loss)}")
+        if verdict.max_share is not None:
+            limits.append(f"{percent(verdict.max_share)} of the baseline's score")
+        if verdict.protected:
+            limits.append(f"{counted(len(verdict.protected), 'entry', 'entries')} protected")
+        allowed = f"limits: {', '.join(limits)}"
+        fallen = f"{clean(worst.topic, limit=MAX_NAME)} {signed(worst.difference)}" if (worst := self.worst) else ""
+        if self.collapsed:
+            return f"{counted(len(self.collapsed), 'topic')} collapsed: worst {fallen}; {allowed}"
+        return f"no topic collapsed: {f'largest loss {fallen}' if fallen else 'no loss'}; {allowed}"
+
+    # ---- topics
+
+    @property
+    def collapsed(self) -> tuple[ResponsibleTopic, ...]:
+        """Topics that lost more than they may, largest loss first."""
+        return _worst_first(tuple(topic for topic in self.verdict.responsible_topics if topic.exceeds))
+
+    @property
+    def worst(self) -> ResponsibleTopic | None:
+        """The largest loss of a topic that collapsed, else of any topic."""
+        return next(iter(self.collapsed or _worst_first(self.verdict.responsible_topics)), None)
+
+    @property
+    def losers(self) -> tuple[ResponsibleTopic, ...]:
+        """The topics that a failure lists, most harmful first."""
+        if self.verdict.kind == "no_topic_collapse":
+            return self.collapsed
+        # those behind the losses are differences that no tool prints
+        return self.verdict.responsible_topics[: self.verdict.topics.losses]
+
+    @staticmethod
+    def marks(topic: ResponsibleTopic | None, *, flagged: bool, flips: bool) -> str:
+        """What is remarkable about a topic: limits that it exceeds, or that it is flagged or flips the verdict."""
+        if topic is not None and topic.exceeds:
+            return ", ".join(_LIMIT_MARKS[limit] for limit in topic.exceeds)
+        return ", ".join(mark for mark, on in (("flagged", flagged), ("flips it", flips)) if on)
+
+    @property
+    def slices_are_tested(self) -> bool:
+        """Whether slices have an interval, given enough topics: those of a gate on single topics have none."""
+        return self.verdict.kind != "no_topic_collapse"
+
+    # ---- unjudged documents
+
+    @staticmethod
+    def unjudged(judgements: Judgements) -> str:
+        """How many documents have no judgement, and where."""
+        return (
+            f"{counted(judgements.documents, 'unjudged document')} in the first {judgements.depth} ranks "
+            f"({judgements.candidate} of the candidate, {judgements.baseline} of the baseline)"
+        )
+
+    @staticmethod
+    def case(case: IfJudged) -> str:
+        """What is supposed of the unjudged documents."""
+        return _CASES[case.case]
+
+
+def _worst_first(topics: tuple[ResponsibleTopic, ...]) -> tuple[ResponsibleTopic, ...]:
+    return tuple(sorted(topics, key=lambda topic: round(topic.difference, 12)))
+
+
+def names(systems: tuple[str, ...], *, most: int) -> str:
+    """Names of systems, and how many more there are."""
+    return listed(tuple(map(clean, systems)), most=most)
