@@ -97,7 +97,7 @@ def test_our_lines_fit_the_screen(pytester, project, monkeypatch, columns):
     assert ("difference" in result.stdout.str()) == (columns == 120)
     assert any(re.match(r"E +a-rather-long-topic-302  0\.5000 -> 0\.1000 +-0\.4000 ", line) for line in ours)
     # Nothing of the figures is cut, however narrow.
-    assert any(re.search(r"t07 .* 0\.5000 -> 0\.0500 +-0\.4500 +9\.3 %  flagged$", line) for line in ours)
+    assert any(re.search(r"t07 .* 0\.5000 -> 0\.0500 +-0\.4500 +9\.3%  flagged$", line) for line in ours)
 
 
 def test_the_command_that_reproduces_runs_that_gate_and_fails(pytester, project, monkeypatch):
