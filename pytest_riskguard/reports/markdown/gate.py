@@ -121,7 +121,7 @@ def _slice(shown: Shown, one: Slice) -> list[str]:
     if one.lower is not None and one.upper is not None:
         risk += f" {shown.limits(one.lower, one.upper)}"
     if one.adjusted_p_value is not None:
-        p_value = prose(probability(one.adjusted_p_value))
+        p_value = probability(one.adjusted_p_value).replace("<", "&#60;")
     else:
         p_value = "too few topics" if shown.slices_are_tested else "not tested"
     return [
