@@ -49,6 +49,12 @@ def test_counts_name_what_they_count():
     assert house.repeated_names() == {"result.py": ["pytest_riskguard/a/result.py", "pytest_riskguard/b/result.py"]}
 
 
+@pytest.mark.parametrize("name", ["longest function", "fields of a class"])
+def test_a_count_stays_within_its_limit(name):
+    limit = house.limits()[name]
+    assert limit.holds, limit
+
+
 def test_a_limit_holds_up_to_its_maximum():
     assert house.Limit(house.Count(20, "a"), 20).holds
     assert not house.Limit(house.Count(21, "a"), 20).holds
