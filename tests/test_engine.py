@@ -9,6 +9,7 @@ import pytest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.gates.findings import Yardstick
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.sources import Computed, Question, RunFile, ScoreFile, Stored
@@ -48,11 +49,10 @@ def test_judgements_that_changed_are_read_anew(folder: Path):
 
 
 def test_a_run_is_scored_once_for_all_measures(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    from pytest_riskguard import score_cache as module
-
     calls = []
-    real = module.score_run
-    monkeypatch.setattr(module, "score_run", lambda *a, **k: calls.append(a[0]) or real(*a, **k))
+    monkeypatch.setattr(
+        "pytest_riskguard.score_cache.score_run", lambda *a, **k: calls.append(a[0]) or score_run(*a, **k)
+    )
     engine = Engine(qrels=folder / "qrels.txt", measures=["RR", "AP"])
     for measure in ("AP", "RR", "AP"):
         engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), RunFile(folder / "good.run"), measure))
@@ -74,7 +74,7 @@ def test_a_report_names_a_file_and_the_screen_its_folder_too(folder: Path):
     assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
     assert str(folder) not in verdict.problem
     assert str(folder / "no.run") in verdict.problem_with_paths
-    judged = engine.verdict(Question(gate_of("g"), *[RunFile(folder / "good.run")] * 2, "RR"))
+    judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "good.run"), RunFile(folder / "good.run"), "RR"))
     assert judged.problem_with_paths is None
 
 

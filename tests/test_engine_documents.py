@@ -10,6 +10,7 @@ import pytest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.evaluation import rankings_as_run
+from pytest_riskguard.evaluation.rankings import pack_run
 from pytest_riskguard.evaluation.runs import fold_run
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
@@ -104,11 +105,10 @@ def test_a_run_that_changes_while_it_is_judged_is_not_told_of(folder, monkeypatc
 
 
 def test_each_run_is_read_again_once(folder, monkeypatch):
-    from pytest_riskguard import score_cache
-
     read = []
-    pack_run = score_cache.pack_run
-    monkeypatch.setattr(score_cache, "pack_run", lambda run, topics: read.append(run) or pack_run(run, topics))
+    monkeypatch.setattr(
+        "pytest_riskguard.score_cache.pack_run", lambda run, topics: read.append(run) or pack_run(run, topics)
+    )
     one = engine(folder, report=True)
     runs = [RunFile(folder / name) for name in ("candidate.run", "good.run")]
     for gate in (gate_of("g"), gate_of("h", alpha=5.0), gate_of("c", kind="no_topic_collapse")):

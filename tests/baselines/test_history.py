@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pytest_riskguard.baselines import provenance, scored_run
+from pytest_riskguard.baselines import provenance
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.store import LOCK
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
@@ -540,14 +540,14 @@ def test_a_baseline_that_is_replaced_while_the_run_is_scored_is_not_promoted(
     store, add, promote, collection, monkeypatch
 ):
     add(kind="previous")
-    score = scored_run.score_run
+    score = score_run
 
     def slow(*arguments, **options):
-        monkeypatch.setattr(scored_run, "score_run", score)
+        monkeypatch.setattr("pytest_riskguard.baselines.scored_run.score_run", score)
         add(run=collection.noisy_run(1), replace=True)
         return score(*arguments, **options)
 
-    monkeypatch.setattr(scored_run, "score_run", slow)
+    monkeypatch.setattr("pytest_riskguard.baselines.scored_run.score_run", slow)
     with pytest.raises(RiskguardError, match="was replaced while the run was being scored"):
         promote()
     assert store.manifest("prod").history == ()

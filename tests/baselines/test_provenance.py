@@ -7,7 +7,6 @@ import subprocess
 
 import pytest
 
-from pytest_riskguard.baselines import provenance
 from pytest_riskguard.baselines.provenance import ci_variable, git_state
 
 
@@ -69,7 +68,7 @@ def test_no_repository_no_commit_and_no_git_give_none(tmp_path, monkeypatch):
     if shutil.which("git"):
         subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True, capture_output=True)
         assert git_state(tmp_path) is None
-    monkeypatch.setattr(provenance.shutil, "which", lambda _: None)
+    monkeypatch.setattr("shutil.which", lambda _: None)
     assert git_state(tmp_path) is None
 
 
@@ -77,7 +76,7 @@ def test_a_git_that_hangs_is_not_waited_for(tmp_path, monkeypatch):
     def hang(*arguments, timeout, **options):
         raise subprocess.TimeoutExpired("git", timeout)
 
-    monkeypatch.setattr(provenance.subprocess, "run", hang)
+    monkeypatch.setattr("subprocess.run", hang)
     assert git_state(tmp_path) is None
 
 

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pytest_riskguard.baselines import provenance
-from pytest_riskguard.baselines import store as store_module
+from pytest_riskguard.baselines import atomic_folder, provenance
 from pytest_riskguard.baselines.manifest import GitState, Manifest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, RunFormatError, UsageError
@@ -347,8 +346,8 @@ def test_a_run_that_changes_while_it_is_stored_is_not_stored(store, add, collect
     def copy_another(source, target):
         return copy(collection.other_run(), target)
 
-    copy = store_module.atomic_folder.copy_compressed
-    monkeypatch.setattr(store_module.atomic_folder, "copy_compressed", copy_another)
+    copy = atomic_folder.copy_compressed
+    monkeypatch.setattr(atomic_folder, "copy_compressed", copy_another)
     with pytest.raises(BaselineError, match="changed while it was being stored"):
         add()
     assert store.names() == ()

@@ -8,15 +8,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import filelock
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines import atomic_folder, scored_run
+from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.store import LOCK, Store
 from pytest_riskguard.errors import BaselineError, RiskguardError
 from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.scoring import score_run
 from tests.baselines.conftest import MEASURES
 
 # Stores a baseline in another process, which stops at a place in the middle and makes a file to say so.
@@ -274,7 +276,7 @@ def test_a_write_that_fails_leaves_nothing(store, add, monkeypatch):
 
 
 def test_every_file_and_folder_is_flushed_before_it_is_in_place(store, add, monkeypatch):
-    flushed = []
+    flushed: list[Any] = []
     monkeypatch.setattr(atomic_folder, "_flush", lambda path: flushed.append(path.name))
     add()
     *new, temporary, parent = flushed
@@ -287,7 +289,7 @@ def test_files_of_replicates_are_flushed_too_the_old_ones_included(add, replicat
     add()
     replicate()
     run = collection.noisy_run(2)
-    flushed = []
+    flushed: list[Any] = []
     monkeypatch.setattr(atomic_folder, "_flush", flushed.append)
     replicate(run=run)
     temporary = flushed[-2]
@@ -303,7 +305,7 @@ def test_files_of_replicates_are_flushed_too_the_old_ones_included(add, replicat
 
 def test_files_of_earlier_runs_are_flushed_too(add, store, collection, monkeypatch):
     add(kind="previous")
-    flushed = []
+    flushed: list[Any] = []
     monkeypatch.setattr(atomic_folder, "_flush", flushed.append)
     store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
     temporary = flushed[-2]
@@ -336,14 +338,14 @@ def test_replicates_that_two_processes_store_at_once_are_both_there(store, add, 
 @pytest.mark.parametrize("first", ["replace", "copy"])
 def test_what_happened_before_the_lock_was_there_is_seen(store, add, replicate, collection, monkeypatch, first):
     add()
-    run, score = collection.noisy_run(1), scored_run.score_run
+    run, score = collection.noisy_run(1), score_run
 
     def slow(*arguments, **options):
-        monkeypatch.setattr(scored_run, "score_run", score)
+        monkeypatch.setattr("pytest_riskguard.baselines.scored_run.score_run", score)
         add(run=collection.other_run(), replace=True) if first == "replace" else replicate(run=run)
         return score(*arguments, **options)
 
-    monkeypatch.setattr(scored_run, "score_run", slow)
+    monkeypatch.setattr("pytest_riskguard.baselines.scored_run.score_run", slow)
     message = {"replace": "was replaced while the run was being scored", "copy": "holds this run already"}[first]
     with pytest.raises(RiskguardError, match=message):
         replicate(run=run)
@@ -365,7 +367,7 @@ def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels)
 
 def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, add, collection, monkeypatch):
     # The other one comes between the first look at the names and the lock.
-    score = scored_run.score_run
+    score = score_run
 
     def slow(*arguments, **options):
         monkeypatch.undo()
@@ -374,7 +376,7 @@ def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, ad
         add(run=collection.other_run())
         return score(*arguments, **options)
 
-    monkeypatch.setattr(scored_run, "score_run", slow)
+    monkeypatch.setattr("pytest_riskguard.baselines.scored_run.score_run", slow)
     with pytest.raises(Exception, match="a baseline of that name exists"):
         add()
 

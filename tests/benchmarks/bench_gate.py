@@ -9,6 +9,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.gates.judge import judge
@@ -46,8 +47,8 @@ def main() -> None:
     for run in RUNS:
         candidate = scored(run)
         changed = judge(gate_of("g"), candidate, baseline).topics.changed
-        scoring = milliseconds(lambda run=run: scored(run), repeats)
-        verdict = milliseconds(lambda candidate=candidate: judge(gate_of("g"), candidate, baseline), repeats)
+        scoring = milliseconds(partial(scored, run), repeats)
+        verdict = milliseconds(partial(judge, gate_of("g"), candidate, baseline), repeats)
         print(f"{run:<26}{changed:>8}{scoring:>12.1f}{verdict:>12.1f}{verdict / scoring:>8.2f}")
 
 

@@ -22,6 +22,7 @@ import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -68,8 +69,8 @@ def law_table(repeats: int, alpha: float, seed: int) -> None:
         left = np.arange(changed)
         print(
             f"{n:6d} {changed:7d}  {law.kind:10s}  {law.resolution:10.1e}"
-            f"  {milliseconds(lambda x=x: intervals(x), repeats):11.2f}"
-            f"  {milliseconds(lambda x=x, i=left: leave_out(x, i), 3):8.1f}"
+            f"  {milliseconds(partial(intervals, x), repeats):11.2f}"
+            f"  {milliseconds(partial(leave_out, x, left), 3):8.1f}"
         )
 
 
@@ -89,13 +90,13 @@ def hard_vectors(repeats: int, seed: int) -> None:
         ("4 decimals", np.round(zeros, 4)),
         ("3 decimals", rounded),
     ):
-        print(f"{name:24s} {mean_law(x).kind:8s} {milliseconds(lambda x=x: intervals(x), repeats):8.2f}")
+        print(f"{name:24s} {mean_law(x).kind:8s} {milliseconds(partial(intervals, x), repeats):8.2f}")
 
 
 def flips(repeats: int, seed: int) -> None:
     for m in (20, 30, 31, 100, 250, 1000):
         d = np.random.default_rng(seed).normal(size=m)
-        print(f"sign flip, {m:4d} changed     {milliseconds(lambda d=d: sign_flip(d), repeats):8.2f}")
+        print(f"sign flip, {m:4d} changed     {milliseconds(partial(sign_flip, d), repeats):8.2f}")
 
 
 METHODS, LEVELS = ("basic", "percentile", "bca"), (0.95, 0.999)
@@ -125,7 +126,7 @@ def by_scipy(x: np.ndarray, replicates: int) -> float:
 
 
 def by_arch(x: np.ndarray, replicates: int) -> float:
-    from arch.bootstrap import IIDBootstrap
+    from arch.bootstrap import IIDBootstrap  # type: ignore[import-not-found]
 
     return milliseconds(
         lambda: IIDBootstrap(x, seed=1).conf_int(np.mean, reps=replicates, method="bca", size=0.95), 1, warm=False
@@ -145,7 +146,7 @@ def by_r(x: np.ndarray, replicates: int) -> float:
 
 
 def peers() -> dict[str, Callable[[np.ndarray, int], float]]:
-    found = {"scipy": by_scipy}
+    found: dict[str, Callable[[np.ndarray, int], float]] = {"scipy": by_scipy}
     if importlib.util.find_spec("arch") is None:
         print("arch is not installed: no comparison with it")
     else:
@@ -189,9 +190,13 @@ def many_statistics(repeats: int, seed: int) -> None:
         ("10 changed", np.where(np.arange(250)[:, None] < 10, d, 0.0)),
     )
     for name, x in kinds:
-        took = milliseconds(lambda x=x: intervals(x, methods=METHODS, level=LEVELS), min(repeats, 5))
-        alone = milliseconds(lambda x=x: [exactly(column) for column in x.T], 1, warm=False)
+        took = milliseconds(partial(intervals, x, methods=METHODS, level=LEVELS), min(repeats, 5))
+        alone = milliseconds(partial(one_by_one, x), 1, warm=False)
         print(f"100 statistics, 250 topics, {name:20s} {took:8.1f} ms, one by one {alone:8.1f} ms")
+
+
+def one_by_one(x: np.ndarray) -> list[object]:
+    return [exactly(column) for column in x.T]
 
 
 def linear_columns(d: np.ndarray, alpha: float) -> np.ndarray:

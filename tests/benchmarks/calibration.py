@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -187,9 +188,10 @@ class Cell:
         """For each batch of data sets: the differences at a given shift."""
         for start in range(0, simulations, AT_ONCE):
             shape = (self.n, min(AT_ONCE, simulations - start))
-            yield lambda shift, start=start, shape=shape: self.population.draw(
-                self.rng(stream, start), shape, shift=shift
-            )
+            yield partial(self._batch, stream, start, shape)
+
+    def _batch(self, stream: int, start: int, shape: tuple[int, int], shift: float) -> Matrix:
+        return self.population.draw(self.rng(stream, start), shape, shift=shift)
 
 
 @dataclass(frozen=True)

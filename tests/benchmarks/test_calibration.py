@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -86,7 +87,7 @@ def table(name: str) -> list[Row]:
         return list(csv.DictReader(file, strict=True))
 
 
-def by_cell(name: str) -> dict[tuple[int, int], dict[str, float]]:
+def by_cell(name: str) -> dict[tuple[int, float], dict[str, float]]:
     return {
         (int(row["topics"]), int(row["alpha"])): {column: float(row[column]) for column in row} for row in table(name)
     }
@@ -312,7 +313,7 @@ def said_of_coverage() -> list[str]:
 
 
 def said_of_auto() -> list[str]:
-    sparse = {"differences": {"sparse: 10 % of topics change"}, "topics": {50}, "alpha": {0}}
+    sparse: dict[str, Any] = {"differences": {"sparse: 10 % of topics change"}, "topics": {50}, "alpha": {0}}
     (bca,), (auto,) = (shares_of("other-differences", f"fails {method}", **sparse) for method in ("bca", "auto"))
     few, plain = ({"topics": {12, 20}, "alpha": alphas} for alphas in ({1, 5, 10}, {0}))
     return [
@@ -329,7 +330,7 @@ def said_of_few_changes() -> list[str]:
     for share in (10, 20):
         name = f"sparse: {share} % of topics change"
         for n in (50, 100, 250):
-            where = {"differences": {name}, "topics": {n}}
+            where: dict[str, Any] = {"differences": {name}, "topics": {n}}
             (warned,) = set(shares_of("other-differences", "on_churn: warn", **where))  # the same at every alpha
             rows.append(f"| {n} | {share} % | {n * share // 100} | {warned:.1f} % |")
             student += shares_of("other-differences", "fails student_t", **where, alpha={0})
@@ -345,7 +346,7 @@ def said_of_equal_systems() -> list[str]:
             spans.append(span(fires, 0))
         rows.append(f"| {n} | {' | '.join(spans)} |")
     enough = {50, 100, 250}
-    sparse = {"differences": {"sparse: 10 % of topics change"}, "alpha": {1}}
+    sparse: dict[str, Any] = {"differences": {"sparse: 10 % of topics change"}, "alpha": {1}}
     few, many = (shares_of("other-differences", "on_churn: fail", **sparse, topics={n})[0] for n in (50, 250))
     warn = "equal systems: auto, on_churn: warn"
     tails = {row["differences"] for row in table("other-differences") if row["differences"].startswith("heavier")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,8 @@ def test_a_limit_may_move_by_a_share_of_the_standard_error_where_that_is_allowed
 
 
 def test_a_number_may_move_where_it_is_named():
-    moved = written(estimates={**VERDICT["estimates"], "alpha_star": 1.001})
+    estimates: Any = VERDICT["estimates"]
+    moved = written(estimates={**estimates, "alpha_star": 1.001})
     place = "verdicts[].estimates.alpha_star"
     assert result_of(differences(written(), moved, Allowance(limits=True))) == "NUMBERS DIFFER"
     assert result_of(differences(written(), moved, Allowance(numbers={place: 0.01}))) == "numbers moved as allowed"

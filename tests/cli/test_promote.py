@@ -26,7 +26,7 @@ def slide(folder, command, days):
     """A baseline in whose place four runs were accepted, each a little worse: a relevant document falls by a rank."""
     days("2024-01-01")
     assert command("baseline add chain prod.run --kind previous --note 'the first'").status == 0
-    ranks = {}
+    ranks: dict[str, int] = {}
     for number in range(1, 5):
         days(f"2024-0{number + 1}-01")
         ranks |= dict.fromkeys(world.TOPICS[3 * number - 3 : 3 * number], 3)

@@ -82,7 +82,7 @@ def test_without_the_extra_nothing_is_judged_and_the_command_to_install_it_is_sa
     def missing() -> None:
         raise UsageError("HTML needs the extra [report]: pip install 'pytest-riskguard[report]'")
 
-    page.ensure_available = missing  # type: ignore[attr-defined]
+    page.ensure_available = missing
     ended = command(f"{COMPARE.format('good')} --html r.html --json r.json")
     assert (ended.status, ended.out) == (2, "")
     assert "--html r.html: HTML needs the extra [report]: pip install 'pytest-riskguard[report]'" in ended.err

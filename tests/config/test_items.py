@@ -19,7 +19,7 @@ SIZES = {"code": 30, "how to": 12, "how_to": 12, "a/b::c]": 11, "rare": 2}
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    rows, judged = ["topic\tquery\tintent\tkind\n"], []
+    rows, judged = ["topic\tquery\tintent\tkind\n"], list[str]()
     for value, size in SIZES.items():
         for number in range(size):
             topic = f"t{len(judged):03d}"

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_riskguard.config.items import family_of, items_of
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, Collection
+from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, Collection, ComputedBaseline
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 
@@ -170,6 +170,7 @@ def test_the_message_begins_with_file_and_line(write):
     with pytest.raises(UsageError) as caught:
         load_config(path)
     assert str(caught.value) == f"{path}:6: unknown key 'alhpa' in gate 'no-risk'; did you mean 'alpha'?"
+    assert isinstance(caught.value, ConfigError)
     assert caught.value.gate == "no-risk"
     assert caught.value.errors == (caught.value,)
 
@@ -661,6 +662,7 @@ def test_a_computed_baseline_is_read(write):
         )
     )
     ((computed,),) = [item.baselines for item in items_of(config.gates[0])]
+    assert isinstance(computed, ComputedBaseline)
     assert (computed.kind, computed.systems, computed.candidate_inside) == ("max", ("a", "b"), True)
 
 

@@ -6,6 +6,7 @@ import io
 import random
 import re
 from collections.abc import Iterator
+from typing import IO, cast
 
 import pytest
 
@@ -156,8 +157,8 @@ def test_the_digest_knows_no_order_of_topics_or_documents():
 
 def test_a_run_is_written_into_an_open_gzip_with_a_tag_of_its_own():
     buffer = io.BytesIO()
-    with gzip.GzipFile(fileobj=buffer, mode="wb") as file:
-        write_run(file, rankings_as_run({1: [("d", 2)]}), tag="prod.v2")
+    with gzip.open(buffer, "wb") as file:
+        write_run(cast(IO[bytes], file), rankings_as_run({"1": [("d", 2)]}), tag="prod.v2")
         assert not file.closed
     assert gzip.decompress(buffer.getvalue()) == b"1 Q0 d 1 2.0 prod.v2\n"
 

@@ -158,7 +158,8 @@ def test_a_run_without_a_judged_topic_is_incomparable(write):
     ) as caught:
         score_run(write("a.run", "q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n"), qrels, ["AP"])
     assert caught.value.reason == "no_common_topic"
-    for rankings in ({}, {"1": []}, {"2": [("a", 1.0)]}):
+    none: list[dict[str, list[tuple[str, float]]]] = [{}, {"1": []}, {"2": [("a", 1.0)]}]
+    for rankings in none:
         with pytest.raises(DataError, match="found none") as caught:
             score_run(rankings, qrels, ["AP"])
         assert caught.value.reason == "no_common_topic"
@@ -210,7 +211,7 @@ class Provider(ir_measures.providers.Provider):
     def supports(self, measure):
         return True
 
-    def iter_calc(self, run):
+    def iter_calc(self, run):  # type: ignore[override]
         return self.answer(run)
 
     def evaluator(self, measures, qrels):

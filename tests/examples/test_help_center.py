@@ -63,7 +63,7 @@ def test_queries_are_many_distinct_and_tagged():
 def test_judgements_are_graded_and_name_articles_and_queries_that_exist():
     known, topics = articles(), {row["topic"] for row in queries()}
     best: dict[str, int] = {}
-    grades = Counter()
+    grades = Counter[int]()
     for line in (EXAMPLE / "qrels.txt").read_text(encoding="utf-8").splitlines():
         topic, _, article, grade = line.split()
         assert article in known

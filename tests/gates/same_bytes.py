@@ -41,7 +41,7 @@ def systems() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 CHEAP = tuple(method for method in METHODS if method != "studentized")
 COSTLY = tuple(method for method in METHODS if method == "studentized")
 KINDS = ("dense", "coarse", "sparse", "few")
-GATES = [
+GATES: list[tuple[str, dict[str, Any]]] = [
     *(("not_significantly_risky", {"alpha": 1, "method": method}) for method in ("auto", *CHEAP)),
     ("not_significantly_risky", {"alpha": 5, "on_churn": "warn", "tolerance": 0.01}),
     ("not_significantly_risky", {"tradeoff": "smooth", "level": 0.999}),
@@ -57,7 +57,9 @@ POOLS: list[dict[str, Any]] = [
     {"reference": "median", "tradeoff": "smooth", "on_churn": "warn"},
 ]
 #: Each gate on one pair, and the first on all.
-QUESTIONS = [("dense", *gate) for gate in GATES] + [(pair, *GATES[0]) for pair in KINDS[1:]]
+QUESTIONS: list[tuple[str, str, dict[str, Any]]] = [("dense", *gate) for gate in GATES] + [
+    (pair, *GATES[0]) for pair in KINDS[1:]
+]
 QUESTIONS += [("dense", "not_significantly_risky", {"alpha": 0, "method": method}) for method in COSTLY]
 QUESTIONS += [("sparse", "not_inferior", {"tolerance": 0.5, "method": method}) for method in COSTLY]  # it is drawn
 

@@ -17,7 +17,7 @@ BASE = np.array([0.8, 0.6, 0.4, 0.2, 0.0, 0.9])
 
 def collapse(*losses: float, topics: Topics | None = None, **limits: object) -> Verdict:
     candidate = BASE - np.pad(losses, (0, BASE.size - len(losses)))
-    gate = gate_of("g", "no_topic_collapse", **limits)  # type: ignore[arg-type]
+    gate = gate_of("g", "no_topic_collapse", **limits)
     return judge(gate, topic_scores("new", candidate), topic_scores("old", BASE), topics=topics)
 
 

@@ -94,8 +94,8 @@ def test_replicates_are_taken_off_and_weights_multiplied_in():
     weights = dict(zip(topics.queries, rng.uniform(1, 3, n).tolist(), strict=True))
     weighted = Topics(topics.queries, topics.tags, weights)
     again = topic_scores("again", 0.5 + rng.normal(0, 0.03, n))
-    for gate, more in ((gate_of("g", weighted=True), {}), (gate_of("g"), {"replicates": [again]})):
-        verdict = judge(gate, *pair(d), topics=weighted, **more)
+    for gate, replicates in ((gate_of("g", weighted=True), []), (gate_of("g"), [again])):
+        verdict = judge(gate, *pair(d), topics=weighted, replicates=replicates)
         assert verdict.explanation is not None
         parts = {topic.topic: topic for topic in verdict.responsible_topics}
         for group in verdict.explanation.groups:

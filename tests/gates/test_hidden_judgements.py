@@ -14,6 +14,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,12 +95,14 @@ class Case:
         place = {topic: number for number, topic in enumerate(self.left.topics)}
         right: list[bool] = []
         state = self.outcome(self.left) == wanted
-        while listed := lists(Rejudged(GATE, scores, self.runs, MEASURE, grades)):
+        runs: Any = self.runs  # of a ranked run only the ranking is asked for
+        while listed := lists(Rejudged(GATE, scores, runs, MEASURE, grades)):
             for topic, document in listed:
                 grades[topic][document] = self.whole.grades[topic].get(document, 0)
                 if grades[topic][document] > 0:  # what is not relevant was scored as such
                     values = scores_of(MEASURE, ((grades[topic], run.ranking(topic)) for run in self.runs))
-                    scores = tuple(_changed(side, place[topic], v) for side, v in zip(scores, values, strict=True))
+                    ours, theirs = (_changed(side, place[topic], v) for side, v in zip(scores, values, strict=True))
+                    scores = (ours, theirs)
                     state = rule(GATE, *scores).answer[0] == wanted
                 right.append(state)
         if not right or not right[-1]:

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import jsonschema
 import numpy as np
@@ -268,7 +269,8 @@ def test_what_is_no_score_is_refused_by_topic(value):
 
 
 def test_numbers_of_any_library_are_scores():
-    scores = TopicScores.from_mapping({"a": np.float32(0.5), "b": 1, "c": Fraction(1, 4)}, name="candidate")
+    values: dict[str, Any] = {"a": np.float32(0.5), "b": 1, "c": Fraction(1, 4)}
+    scores = TopicScores.from_mapping(values, name="candidate")
     assert scores.values.tolist() == [0.5, 1.0, 0.25]
 
 

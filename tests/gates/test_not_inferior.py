@@ -14,7 +14,7 @@ from tests.gates.conftest import evidence, pair
 
 
 def gate(**options: object) -> Gate:
-    return gate_of("g", "not_inferior", **options)  # type: ignore[arg-type]
+    return gate_of("g", "not_inferior", **options)
 
 
 def codes(verdict):

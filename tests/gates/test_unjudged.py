@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -20,9 +21,11 @@ def shuffled(seed: int, *, gate: Gate | None = None, measure: str = "nDCG@10") -
     rng = random.Random(seed)
     names = [f"d{number:02d}" for number in range(30)]
     baseline = {topic: rng.sample(names, 30) for topic in TOPICS}
-    candidate = {
-        topic: sorted(names, key=lambda n, t=topic: baseline[t].index(n) + rng.gauss(0, 6)) for topic in TOPICS
-    }
+
+    def noisy_rank(topic: str, name: str) -> float:
+        return baseline[topic].index(name) + rng.gauss(0, 6)
+
+    candidate = {topic: sorted(names, key=partial(noisy_rank, topic)) for topic in TOPICS}
     grades = {
         topic: {name: rng.choice([0, 0, 1, 3]) for name in rng.sample(names, 15)} | {"sure": 2} for topic in TOPICS
     }

@@ -49,9 +49,10 @@ def by_hand():
 
 
 def against(georisks: np.ndarray, reference: int | str) -> np.ndarray:
-    others = (
-        np.median(np.delete(georisks, 2, axis=-1), axis=-1) if reference == "median" else georisks[..., reference]
-    )
+    if isinstance(reference, int):
+        others = georisks[..., reference]
+    else:
+        others = np.median(np.delete(georisks, 2, axis=-1), axis=-1)
     return georisks[..., 2] - others
 
 

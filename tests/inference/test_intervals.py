@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,6 +162,6 @@ def test_the_order_of_methods_is_the_order_of_limits() -> None:
         ([0.1, 0.2], {"level": math.nan}, "level must be between 0 and 1, got nan"),
     ],
 )
-def test_errors_say_what_is_wrong(x: list[float], arguments: dict[str, object], message: str) -> None:
+def test_errors_say_what_is_wrong(x: list[float], arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        intervals(x, **arguments)  # type: ignore[arg-type]
+        intervals(x, **arguments)

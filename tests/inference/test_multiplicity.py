@@ -55,7 +55,7 @@ def test_holm_rejects_step_by_step(p: list[float]) -> None:
 
 @pytest.mark.parametrize("adjust", METHODS.values())
 @given(p_lists, st.randoms())
-def test_order_is_irrelevant_and_adjusted_values_keep_it(adjust, p, random) -> None:  # type: ignore[no-untyped-def]
+def test_order_is_irrelevant_and_adjusted_values_keep_it(adjust, p, random) -> None:
     adjusted = adjust(p)
     assert np.all(adjusted >= np.array(p))
     assert np.all(adjusted <= 1)
@@ -116,6 +116,6 @@ def test_thresholds_by_hand() -> None:
         (lambda: effective_levels([0.1], correction="magic"), "correction must be one of holm, benjamini_hochberg"),
     ],
 )
-def test_errors_say_what_is_wrong(call, message: str) -> None:  # type: ignore[no-untyped-def]
+def test_errors_say_what_is_wrong(call, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()

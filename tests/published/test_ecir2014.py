@@ -137,7 +137,7 @@ def test_table_3_has_each_run_inside_its_own_pool(pool: np.ndarray, alpha: int) 
         "median": exchanged(MEDIAN[alpha], "indriCASP", "qutwb"),
         "max": MAX[alpha],
     }
-    off = {kind: [] for kind in right}
+    off: dict[str, list[float]] = {kind: [] for kind in right}
     for kind, printed in right.items():
         for i, cell in enumerate(printed):
             others = reference_scores(np.delete(pool, i, axis=0), kind=kind)

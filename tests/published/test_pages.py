@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.inference import Interval
+from pytest_riskguard.inference.intervals import METHODS
 from tests.benchmarks import study_web2012
 from tests.published import csv_tables, pools
 
@@ -45,13 +46,13 @@ def test_what_is_said_below_the_tables_is_in_them(tables: dict[str, str]) -> Non
         risky[r, level, method] = int(count)
     for r in ("1", "10"):
         for level in ("95 %", "99.9 %"):
-            t, basic, studentized, percentile, bca = (risky[r, level, method] for method in study_web2012.METHODS)
+            t, basic, studentized, percentile, bca = (risky[r, level, method] for method in METHODS)
             assert basic <= t <= percentile <= bca
             assert t <= studentized <= bca
     assert "Student-t calls 3 of 48 runs risky, basic 0, percentile 25, BCa 37, and studentized" in " ".join(
         REPRODUCTION.split()
     )
-    assert [risky["10", "99.9 %", method] for method in study_web2012.METHODS] == [3, 0, 24, 25, 37]
+    assert [risky["10", "99.9 %", method] for method in METHODS] == [3, 0, 24, 25, 37]
 
 
 @pytest.mark.parametrize(

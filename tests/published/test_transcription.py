@@ -68,8 +68,8 @@ def test_sigir_2016_tables_3_to_5(reference_data: Path) -> None:
 
 def test_sigir_2016_table_6(reference_data: Path) -> None:
     name = "sigir2016_web2012.csv"
-    columns = ("err20", "trisk_mean_baseline_a0", "zrisk_a0", "georisk_a0")
-    columns += ("trisk_mean_baseline_a5", "zrisk_a5", "georisk_a5", "georisk_a20")
+    columns = ["err20", "trisk_mean_baseline_a0", "zrisk_a0", "georisk_a0"]
+    columns += ["trisk_mean_baseline_a5", "zrisk_a5", "georisk_a5", "georisk_a20"]
     printed = {
         line["run"]: tuple(float(line[column]) if line[column] else None for column in columns)
         for line in rows(reference_data / "published" / name)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
+
+import numpy as np
 
 from pytest_riskguard import TopicScores, check
 from pytest_riskguard.errors import DataError
@@ -27,7 +30,7 @@ from tests.verdicts import altered
 
 def scores(name: str, values: dict[str, float], measure: str = "AP") -> TopicScores:
     topics = tuple(sorted(values))
-    return TopicScores(name, measure, topics, [values[topic] for topic in topics], queries=QUERIES)
+    return TopicScores(name, measure, topics, np.array([values[topic] for topic in topics]), queries=QUERIES)
 
 
 def ranked(name: str, ranks: dict[str, int]) -> TopicScores:
@@ -35,7 +38,7 @@ def ranked(name: str, ranks: dict[str, int]) -> TopicScores:
     return scores(name, {topic: after for topic, (_, after) in differences(ranks).items()})
 
 
-def judged(ranks: dict[str, int], kind: str = "not_significantly_risky", **options: object) -> Verdict:
+def judged(ranks: dict[str, int], kind: str = "not_significantly_risky", **options: Any) -> Verdict:
     return check(kind, ranked("candidate", ranks), ranked("prod", {}), **options)
 
 

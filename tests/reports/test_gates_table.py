@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -17,8 +18,8 @@ from tests.verdicts import altered
 TEST = "riskguard.yaml::no-risk"
 
 
-def row(verdict: Verdict, **options: int) -> dict[str, str]:
-    heading, line, *_ = gates_table.lines([(TEST, verdict)], Screen(**({"width": 120} | options)))
+def row(verdict: Verdict, **options: Any) -> dict[str, str]:
+    heading, line, *_ = gates_table.lines([(TEST, verdict)], Screen(**{"width": 120, **options}))
     return dict(zip(re.split(r" {2,}", heading), re.split(r" {2,}", line), strict=True))
 
 

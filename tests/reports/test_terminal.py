@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from pytest_riskguard.run_context import Screen
 from tests.plugin.world import CHURN, GOOD, LOSS, differences
 
 
-def verdict(ranks: dict[str, int], **options: object) -> Verdict:
+def verdict(ranks: dict[str, int], **options: Any) -> Verdict:
     scores = differences(ranks)
     return check(
         "not_significantly_risky",
@@ -132,7 +133,7 @@ def test_what_the_baseline_itself_loses_is_said_before_the_excess():
     ) in flat(explain(judged))
 
 
-def asked(kind: str, ranks: dict[str, int], **options: object) -> Verdict:
+def asked(kind: str, ranks: dict[str, int], **options: Any) -> Verdict:
     scores = differences(ranks)
     return check(kind, {t: s[1] for t, s in scores.items()}, {t: s[0] for t, s in scores.items()}, **options)
 

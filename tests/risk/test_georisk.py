@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def slow_parts(pool: np.ndarray, *, alpha: float, kind: str) -> list[list[float]
     """Each cell by itself, from Eq. 5 and 6 of SIGIR 2016, and s(x) of AIRS 2019 for the smooth kind."""
     rows = pool.tolist()
     total = math.fsum(map(math.fsum, rows))
-    parts = []
+    parts: list[list[float]] = []
     for row in rows:
         parts.append([])
         for j, x in enumerate(row):
@@ -64,7 +65,7 @@ def test_every_figure_is_that_of_the_slow_version(pool: np.ndarray, alpha: float
     georisk = [
         math.sqrt(math.fsum(row) / topics * phi(z / topics)) for row, z in zip(pool.tolist(), zrisk, strict=True)
     ]
-    close = {"rtol": 1e-11, "atol": 1e-10}  # of sums whose terms may reach 100 times their size
+    close: dict[str, Any] = {"rtol": 1e-11, "atol": 1e-10}  # of sums whose terms may reach 100 times their size
     assert_allclose(risk.topic_contributions(pool, alpha=alpha, kind=kind), parts, **close)
     assert_allclose(risk.zrisk(pool, alpha=alpha, kind=kind), zrisk, **close)
     assert_allclose(risk.georisk(pool, alpha=alpha, kind=kind), georisk, rtol=1e-9, atol=1e-12)

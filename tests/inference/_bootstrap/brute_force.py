@@ -94,11 +94,11 @@ def furthest_off(x: np.ndarray, means: np.ndarray, *, levels: tuple[float, ...])
     a = float(np.sum(centred**3) / (6 * np.sum(centred**2) ** 1.5))
     half = np.mean([np.searchsorted(means, law.centre + step) for step in (-near, near)]) / means.size
     share = float(ndtr(bias))
-    worst = abs(half - share) / math.sqrt(share * (1 - share) / means.size)
+    worst = float(abs(half - share)) / math.sqrt(share * (1 - share) / means.size)
     for level in levels:
         for side in ("lower", "upper"):
             p = (1 - level) / 2 if side == "lower" else (1 + level) / 2
             worst = max(worst, off(getattr(interval(x, method="percentile", level=level), side), p))
             p = adjusted(p, bias, a)
             worst = max(worst, off(getattr(interval(x, method="bca", level=level), side), p))
-    return float(worst)
+    return worst

@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,11 +56,15 @@ class Opened:
         self.faults: list[str] = []
         page.on("console", lambda message: self.faults.append(f"console {message.type}: {message.text}"))
         page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (self.faults.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("dialog", self._dismissed)
         page.on("request", self._asked)
         page.on("popup", lambda popup: self.faults.append(f"popup: {popup.url}"))
         self.address = path.as_uri()
         page.goto(self.address)
+
+    def _dismissed(self, dialog: sync_api.Dialog) -> None:
+        self.faults.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
 
     def _asked(self, request: sync_api.Request) -> None:
         if request.url.partition("#")[0] != self.address:
@@ -76,7 +81,7 @@ Open = Callable[..., Opened]
 def opened(browser: sync_api.Browser, tmp_path: Path) -> Iterator[Open]:
     contexts = []
 
-    def open_(text: str, *, width: int = 1200, **options: object) -> Opened:
+    def open_(text: str, *, width: int = 1200, **options: Any) -> Opened:
         path = tmp_path / "report.html"
         path.write_text(text, encoding="utf-8")
         contexts.append(browser.new_context(viewport={"width": width, "height": 900}, **options))

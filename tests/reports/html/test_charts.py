@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import altair as alt
@@ -160,7 +161,7 @@ def test_curves_over_alpha_are_those_of_the_verdict():
 def test_a_pool_shows_all_its_systems():
     verdict = pool()
     found = charts_of(verdict)
-    curves = {}
+    curves: dict[str, dict[float, float]] = {}
     for row in drawn(found["georisk"]):
         if "system" in row:
             curves.setdefault(row["system"], {})[row["alpha"]] = row["georisk"]
@@ -208,7 +209,8 @@ def test_slices_have_their_intervals():
 def test_slices_of_a_gate_on_single_topics_are_not_called_small():
     large = Slice("intent", "buy", 48, 9, 1, 8, 0.4, 0.5, -0.1, -0.3, None, None, None, None, None, ())
     told = Explanation("Fails.", slices=(large,))
-    for options, small in (({}, True), ({"kind": "no_topic_collapse", "alpha": 1.0}, False)):
+    cases: list[tuple[dict[str, Any], bool]] = [({}, True), ({"kind": "no_topic_collapse", "alpha": 1.0}, False)]
+    for options, small in cases:
         verdict = altered(pair(50, **options), explanation=told)
         assert ("fewer than 10 topics" in charts_of(verdict)["slices"].caption) == small
         assert ("too few topics" in markdown([verdict])) == small

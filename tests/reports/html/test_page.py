@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.util import find_spec
 
 import pytest
 
@@ -234,11 +235,10 @@ def test_gates_that_pass_are_folded_where_there_are_many(verdict: Verdict):
 
 @pytest.mark.parametrize("missing", ["jinja2", "altair", "vl_convert"])
 def test_without_the_extra_the_message_names_the_command(monkeypatch: pytest.MonkeyPatch, missing: str):
-    import pytest_riskguard.reports.html as html
-
     ensure_available()
-    found = html.find_spec
-    monkeypatch.setattr(html, "find_spec", lambda name: None if name == missing else found(name))
+    monkeypatch.setattr(
+        "pytest_riskguard.reports.html.find_spec", lambda name: None if name == missing else find_spec(name)
+    )
     for ask in (ensure_available, lambda: render([])):
         with pytest.raises(UsageError, match=rf"{missing}: pip install 'pytest-riskguard\[report\]'"):
             ask()

@@ -210,7 +210,7 @@ def _answer(reader: Reader, *, raw: float) -> None:
         rf"it (?:is at (?:most|least)|may be as (?:high|low) as) {NUMBER}",
         lambda what, no, side, bound, limit: (
             bool(no) == (v.outcome == "fail")
-            and (s := sign if what.startswith("URisk") else 1)
+            and abs(s := sign if what.startswith("URisk") else 1) == 1
             and (side == "below") == (s < 0)
             and same(bound, -s * v.tolerance)
             and interval is not None
