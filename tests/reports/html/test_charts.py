@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.findings import Explanation, Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts import Chart
 from pytest_riskguard.reports.html.charts.svg import svg
 from pytest_riskguard.reports.html.charts.topic_charts import BINS, MAX_BARS, MAX_NAMED_BARS
@@ -227,7 +229,12 @@ def test_what_a_verdict_does_not_have_is_not_drawn():
     assert "topics" in charts_of(lonely)
 
 
-SHOWN = {"50": lambda: pair(50), "70": lambda: pair(70), "many": lambda: pair(MAX_BARS + 100), "pool": pool}
+SHOWN: dict[str, Callable[[], Verdict]] = {
+    "50": lambda: pair(50),
+    "70": lambda: pair(70),
+    "many": lambda: pair(MAX_BARS + 100),
+    "pool": pool,
+}
 
 
 @pytest.mark.parametrize("name", SHOWN)
