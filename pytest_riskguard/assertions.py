@@ -177,15 +177,13 @@ def assert_not_inferior(
     """Pass when the candidate is shown to be no worse than the tolerance; else raise ``RiskyError``.
 
     The burden of proof lies on the candidate: the lower limit of URisk's interval must be above ``-tolerance``, so
-    that too little evidence fails. At alpha 0 URisk is the mean difference. The verdict says how many topics would
-    be enough.
+    that too little evidence fails. At alpha 0 URisk is the mean difference; at tolerance 0 the candidate must be
+    shown to be better. The verdict says how many topics would be enough.
 
     Parameters
     ----------
     candidate, baseline, weights, replicates
         As for ``assert_not_significantly_risky``, and so are its result and errors.
-    tolerance : float
-        How far below 0 URisk may lie, in units of the measure; at 0 the candidate must be shown to be better.
     {options}
     """
     __tracebackhide__ = True

@@ -94,21 +94,10 @@ class _NotOffered:
 class Gate(_NotOffered):
     """One question about one candidate; ``judge`` is given the scores that it is asked of.
 
-    Attributes
-    ----------
-    name : str
-        As the report names the gate; its kind if it is empty.
-    kind : str
-        The word for this kind of question.
-    is_pool : bool
-        Whether the question is about a candidate in a pool of baselines.
-    is_tested : bool
-        Whether the gate tests, and so has a p-value and may be a member of a family.
-    takes_replicates : bool
-        Whether the baseline's replicates are judged with it.
-    side : str or None
-        The limit of the interval that must reach the bound: ``upper``, or ``lower`` where the candidate bears the
-        burden of proof. None where no interval decides.
+    ``name`` is what reports call the gate (its kind, if empty). A kind ``is_pool`` if it is about a candidate in a
+    pool of baselines, and ``is_tested`` if it has a p-value and may be a member of a family. The limit on its
+    ``side`` of the interval must reach the bound (``lower``: the candidate bears the burden of proof; None: no
+    interval decides).
     """
 
     kind: ClassVar[str]

@@ -31,23 +31,10 @@ class Check(Protocol):
 
 @dataclass(frozen=True)
 class Option:
-    """One option of a kind of gate.
+    """One option of a kind of gate: its name, type and default as declared, one sentence of help, and the check.
 
-    Attributes
-    ----------
-    help : str
-        One sentence, the same on every way in.
-    check : Check
-    flag : str
-        On the command line.
-    metavar : str or None
-        How the command line names the value; None for the usual name.
-    in_assertions, in_yaml : bool
-        Whether plain assertions take it, and whether it is a key of riskguard.yaml.
-    name : str
-    type : str
-        As the declaration writes it.
-    default : object
+    ``flag`` and ``metavar`` are how the command line writes the option and its value. Plain assertions take it unless
+    ``in_assertions`` is false, and it is a key of riskguard.yaml unless ``in_yaml`` is.
     """
 
     help: str
@@ -89,27 +76,25 @@ def declared(cls: type) -> dict[str, Option]:
 def lists_options(options: Mapping[str, Option]) -> Callable[[Function], Function]:
     """Have ``inspect.signature`` and ``help`` show the options that a function takes as ``**options``.
 
-    In the docstring they replace the line ``{options}``. A parameter of the function's own with the name of an option
-    stays as it is.
+    In the docstring they replace the line ``{options}``, or follow the text. An option that the function has as a
+    parameter of its own is required.
     """
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
-        own = [
-            parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD
-        ]
-        added = [known for name, known in options.items() if name not in signature.parameters]
-        keywords = [
-            inspect.Parameter(
-                known.name, inspect.Parameter.KEYWORD_ONLY, default=known.default, annotation=known.type
-            )
-            for known in added
-        ]
-        function.__signature__ = signature.replace(parameters=[*own, *keywords])  # type: ignore[attr-defined]
-        entries = [
-            f"{known.name} : {known.type_text}, default {known.default!r}\n    {known.help}" for known in added
-        ]
+        parameters = [given for given in signature.parameters.values() if given.kind is not given.VAR_KEYWORD]
+        entries = []
+        for name, known in options.items():
+            if name in signature.parameters:
+                entries.append(f"{name} : {known.type_text}\n    {known.help}")
+                continue
+            entries.append(f"{name} : {known.type_text}, default {known.default!r}\n    {known.help}")
+            keyword = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(name, keyword, default=known.default, annotation=known.type))
+        function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         text = inspect.cleandoc(function.__doc__ or "")
+        if "{options}" not in text:
+            text += "\n\nParameters\n----------\n{options}"
         function.__doc__ = text.replace("{options}", "\n".join(entries))
         return function
 
@@ -128,7 +113,7 @@ class Number:
 
     @property
     def expected(self) -> str:
-        """As errors say it."""
+        """The words of errors."""
         if self.words:
             return self.words
         low, high = f"{self.low:g}", f"{self.high:g}"
@@ -165,7 +150,7 @@ class OneOf:
 
     @property
     def expected(self) -> str:
-        """As errors say it."""
+        """The words of errors."""
         return " or ".join(filter(None, [", ".join(self.words[:-1]), self.words[-1]]))
 
     def __call__(self, value: Any) -> str:

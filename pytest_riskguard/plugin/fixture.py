@@ -38,7 +38,10 @@ Named = str | Candidate
 
 
 class Riskguard:
-    """What the fixture gives a test."""
+    """What the fixture gives a test.
+
+    ``measure`` is the first of riskguard.yaml unless it is given. Options are those of the kind of gate.
+    """
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._config, self._test = request.config, request.node.nodeid
@@ -106,14 +109,7 @@ class Riskguard:
     def assert_not_significantly_risky(
         self, candidate: Candidate, baseline: str | Candidate, *, measure: str | None = None, **options: Any
     ) -> Verdict:
-        """As the assertion of this name; ``baseline`` is a stored name, or another candidate.
-
-        Parameters
-        ----------
-        measure : str, optional
-            The first of riskguard.yaml if it is not given.
-        {options}
-        """
+        """As the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
         return self._demand(NotSignificantlyRisky.kind, candidate, baseline, measure, options)
 
@@ -121,14 +117,7 @@ class Riskguard:
     def assert_georisk_not_worse(
         self, candidate: Candidate, baselines: Sequence[Named], *, measure: str | None = None, **options: Any
     ) -> Verdict:
-        """As the assertion of this name; ``baselines`` are stored names, or other candidates.
-
-        Parameters
-        ----------
-        measure : str, optional
-            The first of riskguard.yaml if it is not given.
-        {options}
-        """
+        """As the assertion of this name; ``baselines`` are stored names, or other candidates."""
         __tracebackhide__ = True
         return self._demand(GeoRiskNotWorse.kind, candidate, baselines, measure, options)
 
@@ -142,16 +131,7 @@ class Riskguard:
         measure: str | None = None,
         **options: Any,
     ) -> Verdict:
-        """As the assertion of this name; ``baseline`` is a stored name, or another candidate.
-
-        Parameters
-        ----------
-        tolerance : float
-            How far below 0 URisk may lie, in units of the measure; at 0 the candidate must be shown to be better.
-        measure : str, optional
-            The first of riskguard.yaml if it is not given.
-        {options}
-        """
+        """As the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
         return self._demand(NotInferior.kind, candidate, baseline, measure, {"tolerance": tolerance, **options})
 
@@ -159,14 +139,7 @@ class Riskguard:
     def assert_no_topic_collapse(
         self, candidate: Candidate, baseline: str | Candidate, *, measure: str | None = None, **options: Any
     ) -> Verdict:
-        """As the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``).
-
-        Parameters
-        ----------
-        measure : str, optional
-            The first of riskguard.yaml if it is not given.
-        {options}
-        """
+        """As the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``)."""
         __tracebackhide__ = True
         return self._demand(NoTopicCollapse.kind, candidate, baseline, measure, options)
 
@@ -226,15 +199,7 @@ def _gate(name: str, kind: str, options: Mapping[str, Any]) -> Gate:
 
 
 def _source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicScores:
-    """A candidate, or a baseline that is not a stored name.
-
-    Raises
-    ------
-    TypeError
-        Anything else; for a path the message says how to make it a run.
-    DataError
-        A mapping that holds no scores.
-    """
+    """A candidate, or a baseline that is not a stored name; for a path the error says how to make it a run."""
     __tracebackhide__ = True
     if isinstance(value, RunFile | ScoreFile | LiveRun | TopicScores):
         return value
@@ -254,13 +219,7 @@ def _source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicSc
 
 
 def _baselines(value: Any, *, pool: bool) -> list[Any]:
-    """The baselines that a test gives: one, or at least one in a list for a pool.
-
-    Raises
-    ------
-    TypeError
-        A list where one baseline is expected, or an empty list.
-    """
+    """The baselines that a test gives: one, or at least one in a list for a pool."""
     __tracebackhide__ = True
     several = isinstance(value, list | tuple)
     if several and not pool:
@@ -271,13 +230,6 @@ def _baselines(value: Any, *, pool: bool) -> list[Any]:
 
 
 def _path(value: object) -> str:
-    """A path as text.
-
-    Raises
-    ------
-    TypeError
-        Not a path.
-    """
     __tracebackhide__ = True
     if isinstance(value, str | os.PathLike) and isinstance(text := os.fspath(value), str):
         return text
