@@ -68,13 +68,13 @@ def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
     """Every topic where the verdict has exhibits, else those responsible and the flagged wins."""
     sign = Shown(verdict).sign
     documents = {each.topic: f"{name}-documents-{place}" for place, each in enumerate(verdict.documents or (), 1)}
-    told = {each.topic: each for each in (*verdict.responsible_topics, *verdict.flagged_wins)}
+    responsible = {each.topic: each for each in (*verdict.responsible_topics, *verdict.flagged_wins)}
     pivotal = set(verdict.explanation.pivotal_topics) if verdict.explanation else set()
 
     def _marks(topic: str, *, flagged: bool) -> str:
-        known = told.get(topic)
-        flips = topic in pivotal or (known is not None and known.flips_verdict)
-        return Shown.marks(known, flagged=flagged, flips=flips)
+        reported = responsible.get(topic)
+        flips = topic in pivotal or (reported is not None and reported.flips_verdict)
+        return Shown.marks(reported, flagged=flagged, flips=flips)
 
     def row(
         topic: str,
@@ -102,21 +102,14 @@ def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
         )
 
     if verdict.exhibits is None:
-        found = [
-            row(
-                each.topic,
-                each.query,
-                (each.candidate, each.baseline),
-                each.contribution,
-                each.standardised,
-                flagged=each.flagged,
-            )
-            for each in told.values()
+        rows = [
+            row(t.topic, t.query, (t.candidate, t.baseline), t.contribution, t.standardised, flagged=t.flagged)
+            for t in responsible.values()
         ]
     else:
         columns = verdict.exhibits.topics
         critical = columns.critical_value
-        found = [
+        rows = [
             row(
                 topic,
                 columns.queries[place],
@@ -128,7 +121,7 @@ def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
             )
             for place, topic in enumerate(columns.topics)
         ]
-    return sorted(found, key=lambda each: (round(sign * each.contribution, 12), each.topic))
+    return sorted(rows, key=lambda made: (round(sign * made.contribution, 12), made.topic))
 
 
 def embedded(names: Sequence[str], tables: Sequence[Sequence[TopicRow]], *, budget: int) -> str:
