@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from pytest_riskguard.gates.comparison import Comparison
 
+from pytest_riskguard.gates.findings import Family
 from pytest_riskguard.gates.judge import in_families, judge, rule
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import Verdict
 from tests.gates.conftest import pair
 
 
-def family_of(seed: int, correction: str, *, size: int = 8, level: float = 0.95, on_churn: str = "fail"):
-    """Gates on comparisons some of which are losses, with their verdicts."""
+def family_of(
+    seed: int, correction: str, *, size: int = 8, level: float = 0.95, on_churn: str = "fail"
+) -> list[tuple[float, Family, Comparison, Verdict | None]]:
+    """Gates on comparisons some of which are losses: p-value, family, answer at its level, and of one the verdict."""
     rng = np.random.default_rng(seed)
     gates = [gate_of(f"g{i}", alpha=float(i % 3), level=level, on_churn=on_churn) for i in range(size)]
     pairs = [pair(rng.normal(-0.06 * (i % 4) / 3, 0.15, int(rng.integers(12, 80)))) for i in range(size)]
     p_values = [rule(gate, *both).p_value for gate, both in zip(gates, pairs, strict=True)]
     families = in_families(gates, p_values, correction=correction)
-    return p_values, [
-        judge(gate, *both, family=family) for gate, both, family in zip(gates, pairs, families, strict=True)
+    return [
+        (
+            p,
+            family,
+            rule(replace(gate, level=family.level), *both),
+            judge(gate, *both, family=family) if i == seed % size else None,
+        )
+        for i, (p, gate, both, family) in enumerate(zip(p_values, gates, pairs, families, strict=True))
     ]
 
 
@@ -26,18 +39,20 @@ def family_of(seed: int, correction: str, *, size: int = 8, level: float = 0.95,
 @pytest.mark.parametrize("correction", ["holm", "benjamini_hochberg"])
 @pytest.mark.parametrize("seed", range(12))
 def test_a_gate_fails_exactly_where_its_adjusted_p_value_and_its_interval_say_so(seed, correction, on_churn):
-    p_values, verdicts = family_of(seed, correction, on_churn=on_churn)
-    for p, verdict in zip(p_values, verdicts, strict=True):
-        family, interval = verdict.family, verdict.decisive_interval
-        assert family is not None
-        assert interval is not None
-        failed = verdict.outcome == "fail"
+    for p, family, comparison, verdict in family_of(seed, correction, on_churn=on_churn):
+        interval = comparison.ruling.deciding
+        failed = comparison.answer[0] == "fail"
         assert failed == (family.adjusted_p_value <= 0.05)
         assert failed == (p <= 1 - family.level)
         assert interval.level == family.level >= 0.95 - 1e-12
-        assert verdict.level == 0.95
         if on_churn == "fail":
             assert failed == (interval.upper < -1e-12)
+        if verdict is not None:
+            assert (verdict.outcome == "fail") == failed
+            assert verdict.family == family
+            assert verdict.level == 0.95
+            assert verdict.decisive_interval.level == family.level
+            assert verdict.decisive_interval.upper == interval.upper
 
 
 def test_holm_by_hand():

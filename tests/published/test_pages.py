@@ -29,6 +29,7 @@ def shown(name: str) -> str:
     return (csv_tables.FOLDER / f"{name}.csv").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["study-intervals", "study-disagreements", "study-normality"])
 def test_the_tables_of_the_study_are_what_it_prints(tables: dict[str, str], name: str) -> None:
     assert shown(name) == csv_tables.as_csv(tables[name])
@@ -39,6 +40,7 @@ def test_the_tables_of_pools_are_what_is_computed(shared: Path, name: str) -> No
     assert shown(name) == csv_tables.as_csv(pools.tables(shared)[name])
 
 
+@pytest.mark.slow
 def test_what_is_said_below_the_tables_is_in_them(tables: dict[str, str]) -> None:
     risky = {}
     for row in tables["study-intervals"].splitlines()[2:]:

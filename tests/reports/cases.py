@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -153,3 +154,4 @@ CASES: dict[str, Callable[[], Verdict]] = {
     "family": in_family,
     "explained": explained,
 }
+CASES = {name: functools.cache(made) for name, made in CASES.items()}  # frozen, so one of each will do

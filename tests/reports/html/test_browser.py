@@ -29,8 +29,6 @@ else:
         "axe_playwright_python.sync_playwright", reason="no browser: axe-playwright-python is not installed"
     )
 
-pytestmark = pytest.mark.slow
-
 CHROMIUM = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
 )
