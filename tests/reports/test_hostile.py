@@ -55,7 +55,7 @@ def assert_plain(said: str) -> None:
 def assert_annotations(said: str) -> None:
     """Each line is one command of ours, which ends where its message begins."""
     lines = said.split("\n")
-    assert len(lines) == github.MOST_ERRORS
+    assert len(lines) == github.MAX_ERRORS
     for line in lines:
         found = re.fullmatch(r"::error ((?:file=[^:,]*,line=3,)?title=[^:,]*)::(.*)", line)
         assert found, line
