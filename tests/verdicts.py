@@ -23,4 +23,4 @@ def altered(verdict: Verdict, **changes: Any) -> Verdict:
     if "diagnostics" in findings:
         findings["diagnostics"] = Deferred.of(findings["diagnostics"])
     verdict = replace(verdict, asked=replace(asked, **options), **changes)
-    return verdict.found(lambda own: replace(own, **findings)) if findings else verdict
+    return verdict.with_findings(lambda own: replace(own, **findings)) if findings else verdict

@@ -106,8 +106,8 @@ def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
 
 
 def _aligned(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> Aligned:
-    (ours, theirs), missing = on_one_list(gate, (candidate, baseline))
-    return Aligned(ours, theirs, missing[0], missing[1])
+    (candidate, baseline), missing = on_one_list(gate, (candidate, baseline))
+    return Aligned(candidate, baseline, missing[0], missing[1])
 
 
 def on_one_list(

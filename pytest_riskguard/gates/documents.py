@@ -14,13 +14,13 @@ from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, Top
 if TYPE_CHECKING:
     from ir_measures import Measure
 
-#: The most topics that documents are told of: the most harmful losses, and the largest flagged wins.
-MOST_LOSSES, MOST_WINS = 50, 10
+#: The most topics whose documents are listed: the most harmful losses, and the largest flagged wins.
+MAX_LOSSES, MAX_WINS = 50, 10
 #: The most documents of a topic, where the measure looks at whole runs: those that matter most.
-MOST_DOCUMENTS = 50
+MAX_DOCUMENTS = 50
 #: How many of them are moved back one at a time, where the measure is no sum and looks at whole runs: those that
 #: stand highest. All rankings that this takes may have so many rows; less harmful topics have to do without.
-MOST_REPLACED, MOST_ROWS = 10, 1_000_000
+MAX_MOVED_BACK, MAX_ROWS = 10, 1_000_000
 #: Effects add up to the topic's difference within this.
 EXACT = 1e-9
 
@@ -43,18 +43,18 @@ def topic_documents(
     grades : mapping topic -> mapping docid -> grade
     candidate, baseline : RankedRun
     """
-    found, rows = [], 0
-    for row in (*losers[:MOST_LOSSES], *winners[:MOST_WINS]):
-        ours, theirs = candidate.ranking(row.topic), baseline.ranking(row.topic)
-        moves = _Moves(measure, grades.get(row.topic, {}), ours, theirs)
-        told = _as_sum(row, moves)
-        if told is None:
+    documents, rows = [], 0
+    for row in (*losers[:MAX_LOSSES], *winners[:MAX_WINS]):
+        rankings = candidate.ranking(row.topic), baseline.ranking(row.topic)
+        moves = _Moves(measure, grades.get(row.topic, {}), *rankings)
+        of_topic = _as_sum(row, moves)
+        if of_topic is None:
             rows += moves.cost
-            if rows > MOST_ROWS:
+            if rows > MAX_ROWS:
                 break
-            told = _one_at_a_time(row, moves)
-        found.append(told)
-    return tuple(found)
+            of_topic = _one_at_a_time(row, moves)
+        documents.append(of_topic)
+    return tuple(documents)
 
 
 class _Moves:
@@ -64,13 +64,13 @@ class _Moves:
         self, measure: Measure, grades: Mapping[str, int], candidate: Sequence[str], baseline: Sequence[str]
     ) -> None:
         self.measure, self.grades, self.candidate, self.baseline = measure, grades, candidate, baseline
-        self._ours, self._theirs = (
+        self._candidate_ranks, self._baseline_ranks = (
             {document: rank for rank, document in enumerate(ranking, 1)} for ranking in (candidate, baseline)
         )
 
     def rank(self, document: str) -> tuple[int | None, int | None]:
         """In the candidate and in the baseline."""
-        return self._ours.get(document), self._theirs.get(document)
+        return self._candidate_ranks.get(document), self._baseline_ranks.get(document)
 
     @property
     def cutoff(self) -> int | None:
@@ -83,8 +83,8 @@ class _Moves:
 
     def has_moved(self, document: str) -> bool:
         """Whether the measure can have noticed."""
-        ours, theirs = self.rank(document)
-        return self.seen(ours) != self.seen(theirs)
+        candidate, baseline = self.rank(document)
+        return self.seen(candidate) != self.seen(baseline)
 
     def best_rank(self, document: str) -> int:
         """The higher of its ranks."""
@@ -104,24 +104,24 @@ class _Moves:
 
     @property
     def _to_move_back(self) -> list[str]:
-        return self.relevant[: MOST_REPLACED if self.cutoff is None else None]
+        return self.relevant[: MAX_MOVED_BACK if self.cutoff is None else None]
 
     def moved_back(self) -> tuple[list[str], list[Variant]]:
         """Documents, and the candidate's ranking with each alone where the baseline has it."""
         documents = self._to_move_back
         variants: list[Variant] = []
         for document in documents:
-            ours, theirs = self.rank(document)
+            candidate_rank, baseline_rank = self.rank(document)
             ranking = list(self.candidate)
-            if ours is not None:
-                del ranking[ours - 1]
-            if theirs is not None:
-                ranking += self._strangers(theirs - 1 - len(ranking))
-                ranking.insert(theirs - 1, document)
+            if candidate_rank is not None:
+                del ranking[candidate_rank - 1]
+            if baseline_rank is not None:
+                ranking += self._fillers(baseline_rank - 1 - len(ranking))
+                ranking.insert(baseline_rank - 1, document)
             variants.append((self.grades, ranking))
         return documents, variants
 
-    def _strangers(self, count: int) -> list[str]:
+    def _fillers(self, count: int) -> list[str]:
         """What fills a ranking too short for the baseline's rank, which would be a better one without them.
 
         Their ids hold spaces, so no run and no judgement has them. A measure of sets knows no ranks, and would take
@@ -129,19 +129,19 @@ class _Moves:
         """
         return [] if str(self.measure.NAME).startswith("Set") else [f"no document {place}" for place in range(count)]
 
-    def told(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
-        """The topic as the verdict tells of it."""
+    def as_finding(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
+        """The topic as the verdict has it."""
 
         def document(name: str) -> MovedDocument:
-            ours, theirs = self.rank(name)
-            return MovedDocument(name, self.grades.get(name), theirs, ours, effects.get(name, 0.0))
+            candidate_rank, baseline_rank = self.rank(name)
+            return MovedDocument(name, self.grades.get(name), baseline_rank, candidate_rank, effects.get(name, 0.0))
 
         def loss_first(name: str) -> tuple[float, int, str]:
             return round(effects[name], 12), self.best_rank(name), name
 
         kept = list(effects)
-        if self.cutoff is None and len(kept) > MOST_DOCUMENTS:
-            kept = sorted(kept, key=lambda name: (-abs(effects[name]), name))[:MOST_DOCUMENTS]
+        if self.cutoff is None and len(kept) > MAX_DOCUMENTS:
+            kept = sorted(kept, key=lambda name: (-abs(effects[name]), name))[:MAX_DOCUMENTS]
             exact = False
         depth = self.cutoff or DEFAULT_DEPTH
         there = frozenset(self.baseline[:depth])
@@ -166,9 +166,9 @@ def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
         return None
     worth: dict[str, tuple[float, float]] = {}
     for document, grade in moves.grades.items():
-        ours, theirs = (0.0 if rank is None else part(grade, rank) for rank in moves.rank(document))
-        if ours or theirs:
-            worth[document] = ours, theirs
+        parts = [0.0 if rank is None else part(grade, rank) for rank in moves.rank(document)]
+        if any(parts):
+            worth[document] = parts[0], parts[1]
     raw = [math.fsum(side) for side in zip(*worth.values(), strict=True)] or [0.0, 0.0]
     scores = (row.candidate, row.baseline)
     larger = 0 if raw[0] >= raw[1] else 1
@@ -177,9 +177,9 @@ def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
     factor = scores[larger] / raw[larger]
     if not abs(factor * raw[1 - larger] - scores[1 - larger]) <= EXACT:
         return None
-    effects = {document: factor * (ours - theirs) for document, (ours, theirs) in worth.items() if ours != theirs}
+    effects = {document: factor * (now - before) for document, (now, before) in worth.items() if now != before}
     still = {document: 0.0 for document in moves.relevant if document not in effects}  # below the least grade, say
-    return moves.told(row.topic, effects | still, exact=True)
+    return moves.as_finding(row.topic, effects | still, exact=True)
 
 
 def _one_at_a_time(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments:
@@ -187,4 +187,4 @@ def _one_at_a_time(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments:
     documents, variants = moves.moved_back()
     scores = scores_of(moves.measure, variants)
     effects = {document: row.candidate - score for document, score in zip(documents, scores, strict=True)}
-    return moves.told(row.topic, effects, exact=False)
+    return moves.as_finding(row.topic, effects, exact=False)

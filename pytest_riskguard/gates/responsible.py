@@ -110,11 +110,11 @@ def standardised_parts(evidence: Evidence, alpha: float) -> FloatArray:
 
 
 #: A tag with more values than this divides nothing: it is a text for each topic, such as a URL, a date, a note.
-MOST_VALUES = 50
+MAX_VALUES = 50
 #: With fewer topics than this to a value, on the average, a tag names topics rather than kinds of them.
 TOPICS_PER_VALUE = 2
 #: Fewer topics that changed the same way are no group.
-SMALLEST = 2
+MIN_GROUP = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
     return tuple(
         Tagged(tag, value, np.array(places, dtype=np.intp))
         for tag, values in sorted(columns.items())
-        if len(values) <= MOST_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
+        if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
         for value, places in sorted(values.items())
         if len(places) < n
     )
@@ -164,29 +164,29 @@ def groups(differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], 
         The largest part first.
     """
     contributions = parts / parts.size
-    found = []
+    all_groups = []
     for change, sign in _CHANGES:
         moved = sign * differences > ROUNDING_ERROR
         gains = np.maximum(sign * contributions, 0.0)
         total = math.fsum(gains[moved])
-        for each in tags:
-            members = each.places[moved[each.places]]
-            if members.size < SMALLEST:
+        for tagged_topics in tags:
+            members = tagged_topics.places[moved[tagged_topics.places]]
+            if members.size < MIN_GROUP:
                 continue
             members = members[np.argsort(np.round(-sign * parts[members], 12), kind="stable")]
-            found.append(
+            all_groups.append(
                 TopicGroup(
-                    tag=each.tag,
-                    value=each.value,
+                    tag=tagged_topics.tag,
+                    value=tagged_topics.value,
                     change=change,
                     topics=tuple(topics[int(i)] for i in members),
                     contribution=math.fsum(contributions[members]),
                     share=math.fsum(gains[members]) / total if total > 0 else None,
-                    tagged=int(each.places.size),
+                    tagged=int(tagged_topics.places.size),
                 )
             )
-    found.sort(key=lambda group: (-round(abs(group.contribution), 12), group.tag, group.value, group.change))
-    return tuple(found)
+    all_groups.sort(key=lambda group: (-round(abs(group.contribution), 12), group.tag, group.value, group.change))
+    return tuple(all_groups)
 
 
 Groups = tuple[TopicGroup, ...]
@@ -209,34 +209,33 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArr
     flagged : array of bool, shape (n_topics,)
         Topics that TR_i flags among all topics.
     """
-    gate = comparison.gate.as_kind(NotSignificantlyRisky) if _tests(comparison.gate) else None
-    found = [_slice(comparison, each, gate, flagged) for each in tags]
-    p_values = {place: each.p_value for place, each in enumerate(found) if each.p_value is not None}
+    gate = None
+    if comparison.gate.side is not None:
+        gate = comparison.gate.as_kind(NotSignificantlyRisky)
+    rows = [_slice(comparison, topics, gate, flagged) for topics in tags]
+    p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
     if p_values:
         for place, adjusted in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
             risky = adjusted <= 1 - comparison.gate.level
-            found[place] = replace(found[place], adjusted_p_value=adjusted, risky=risky)
-    return tuple(found)
+            rows[place] = replace(rows[place], adjusted_p_value=adjusted, risky=risky)
+    return tuple(rows)
 
 
-def _tests(gate: Gate) -> bool:
-    return gate.side is not None
-
-
-def _slice(comparison: Comparison, each: Tagged, gate: Gate | None, flagged: BoolArray) -> Slice:
-    evidence, aligned, alpha = comparison.evidence.only(each.places), comparison.aligned, comparison.gate.alpha
-    ours, theirs = aligned.candidate.values[each.places], aligned.baseline.values[each.places]
-    tally = counts(ours, theirs)
+def _slice(comparison: Comparison, topics: Tagged, gate: Gate | None, flagged: BoolArray) -> Slice:
+    aligned, alpha, places = comparison.aligned, comparison.gate.alpha, topics.places
+    evidence = comparison.evidence.only(places)
+    candidate, baseline = aligned.candidate.values[places], aligned.baseline.values[places]
+    changes = counts(candidate, baseline)
     lower, upper, p_value = _tested(Ruling(gate, evidence)) if gate is not None else (None, None, None)
     return Slice(
-        tag=each.tag,
-        value=each.value,
+        tag=topics.tag,
+        value=topics.value,
         count=evidence.n,
         changed=evidence.changed(alpha),
-        wins=tally.wins,
-        losses=tally.losses,
-        candidate_mean=evidence.mean(ours),
-        baseline_mean=evidence.mean(theirs),
+        wins=changes.wins,
+        losses=changes.losses,
+        candidate_mean=evidence.mean(candidate),
+        baseline_mean=evidence.mean(baseline),
         mean_difference=evidence.mean(evidence.differences),
         urisk=evidence.estimate(alpha),
         lower=lower,
@@ -244,7 +243,7 @@ def _slice(comparison: Comparison, each: Tagged, gate: Gate | None, flagged: Boo
         p_value=p_value,
         adjusted_p_value=None,
         risky=None,
-        flagged=tuple(aligned.candidate.topics[int(i)] for i in each.places if flagged[i]),
+        flagged=tuple(aligned.candidate.topics[int(i)] for i in places if flagged[i]),
     )
 
 

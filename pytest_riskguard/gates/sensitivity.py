@@ -18,22 +18,28 @@ from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.rounding import ROUNDING_ERROR
 
-#: Intervals whose limits without each topic cost one pass over all of them.
+#: Intervals whose limits without each topic take one pass over all topics.
 SHARED = ("student_t", "percentile", "bca")
-#: With more topics than this even what is shared costs seconds: then those near the bound are looked at.
-MOST_AT_ONCE = 200_000
-#: Intervals so costly that they are looked for only where the verdict could change.
+#: Beyond this many topics even that takes seconds, so only topics that bring the limit near the bound are left out.
+MAX_AT_ONCE = 200_000
+#: Intervals so slow that limits are computed only where the verdict could change.
 COSTLY = ("studentized",)
-#: Where each topic costs an interval of its own: so many of the most harmful have theirs, and as many of the best.
+#: Where every topic needs an interval of its own: how many of the most harmful, and of the best, always get one.
 ALONE = 10
-#: With more topics than this, times those to be left out, the loss that a gate could have seen is not found anew.
-MOST_SEEN = 20_000
-#: Where each topic costs an interval of its own: so many topics, times those left out, are paid for; the costly
-#: intervals count so many times more. Beyond, topics that could carry the verdict are looked at as far as this goes.
-MOST_SCORES, COSTLIER = 100_000, 20
-#: How many times further than its mean and its width say a limit may move when a topic is left out: on 400 samples,
-#: of Student's t with 1.5 degrees of freedom, one outlier or few changes among them, it was 4.5 times at the most.
+#: Beyond this product of topics and topics left out, the minimum detectable effect is that of all topics.
+MAX_RULED_ANEW = 20_000
+#: Where every topic needs an interval of its own: the largest product of topics and topics left out; a costly
+#: interval counts as ``COSTLIER`` others. Topics with the largest parts come first.
+MAX_SCORES, COSTLIER = 100_000, 20
+#: How much further a limit may move when a topic is left out than its mean and width suggest. On 400 samples, among
+#: them Student's t with 1.5 degrees of freedom, one outlier, few changes, it was 4.5 times at most.
 NEAR = 6.0
+#: A candidate that passes at this alpha, where a loss counts a million times, is said to pass at any.
+MAX_ALPHA = 2.0**20
+#: How many sizes of a flip set are tried when the search for the smallest ends without one.
+MAX_TRIED = 16
+#: The relative width to which alpha* is found; its lower end, which still passes, is reported.
+ALPHA_STAR_WIDTH = 1e-4
 
 
 @dataclass(frozen=True)
@@ -64,9 +70,9 @@ class LeftOut:
 def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
     """The gate on n - 1 topics, for each topic that may be left out; nothing flips where it neither fails nor passes.
 
-    Where the interval allows, all limits are found in one pass. Weights, which change the mean that the others are
-    seen from, and intervals that share nothing between topics leave it at the topics with the largest parts, and at
-    those without which the limit comes anywhere near the bound, as many as can be paid for.
+    Where the interval allows, all limits are found in one pass. With weights, which move the mean of the others, and
+    with intervals that share nothing between topics, only the topics with the largest parts are left out, and those
+    that bring the limit near the bound, as many as time allows.
     """
     n, failed = comparison.n, outcome == "fail"
     limits, none = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
@@ -84,12 +90,12 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
 
 
 def _detects_max_mde(ruling: Ruling, places: npt.NDArray[np.intp]) -> BoolArray:
-    """Whether the gate without each of some topics would pass, rather than say that it sees too little.
+    """Whether the gate without each of some topics could still detect a loss of ``max_mde``.
 
-    Among many topics one makes no difference to that, and costs much to leave out: the answer is that of them all.
+    Among many topics one makes no difference, and leaving it out is slow: the answer is then that of all topics.
     """
     n = ruling.evidence.n
-    if places.size * n > MOST_SEEN:
+    if places.size * n > MAX_RULED_ANEW:
         return np.full(n, ruling.detects_max_mde)
     enough = np.zeros(n, dtype=np.bool_)
     enough[places] = [ruling.without(int(place)).detects_max_mde for place in places]
@@ -125,7 +131,7 @@ def _affordable(likely: BoolArray, parts: FloatArray, rule: Rule, *, passing: bo
     places = np.flatnonzero(likely)
     costs = parts.size * (COSTLIER if {*rule.witnesses} & {*COSTLY} else 1)
     pull = np.round(parts[places] if not passing else -parts[places], 12)
-    return places[np.argsort(pull, kind="stable")[: max(ALONE, MOST_SCORES // costs)]]
+    return places[np.argsort(pull, kind="stable")[: max(ALONE, MAX_SCORES // costs)]]
 
 
 def _limits(ruling: Ruling, *, passing: bool) -> FloatArray:
@@ -136,7 +142,7 @@ def _limits(ruling: Ruling, *, passing: bool) -> FloatArray:
     for moved in (True, False):  # leaving out a changed topic leaves one change fewer
         rule = rule_for(ruling.gate, n_topics=evidence.n - 1, n_changed=changed - moved)
         members = np.flatnonzero(has_moved == moved)
-        if members.size and (scores.size > MOST_AT_ONCE or not {*rule.witnesses} <= {*SHARED}):
+        if members.size and (scores.size > MAX_AT_ONCE or not {*rule.witnesses} <= {*SHARED}):
             likely = _affordable(_near(ruling, rule), scores, rule, passing=passing)
             members = np.intersect1d(members, np.union1d(likely, _extremes(scores, rule)))
         if members.size:
@@ -188,26 +194,14 @@ def _near_by_any_rule(ruling: Ruling) -> BoolArray:
     return np.asarray(np.any([_near(ruling, rule) for rule in rules], axis=0))
 
 
-#: Above this alpha a candidate that still passes is said to pass at any: a loss then counts a million times.
-MAX_ALPHA = 2.0**20
-
-
-#: How many numbers of topics are tried where the search for those without which the gate passes ends without any.
-TRIED = 16
-
-
-#: alpha* is found to this relative width; its lower end, which still passes, is reported.
-ALPHA_STAR_WIDTH = 1e-4
-
-
 def flip_set(ruling: Ruling, topics: tuple[str, ...]) -> tuple[str, ...] | None:
     """Topics removed by contribution, most harmful first, until the gate passes.
 
     Greedy, so an upper bound on the smallest such set. Empty for a gate that passes; None when it does not pass
-    before fewer than 10 topics are left. The search starts where Student-t, which costs nothing, would flip, and
-    ends with a number of topics without which the gate passes while it fails with the last of them put back. With
-    every topic removed the rest says less, so a gate may pass without some topics and fail again without more: where
-    removing all that may go does not help, the numbers that Student-t likes best are tried.
+    before fewer than 10 topics are left. The search starts where Student-t, which costs nothing, would flip, and ends
+    with a set without which the gate passes, though it fails with the last of them put back. Fewer topics say less,
+    so a gate may pass without some topics and fail again without more: if removing all that may go does not help,
+    the sizes with the highest limits by Student-t are tried.
     """
     parts = ruling.evidence.parts(ruling.alpha)
     order = np.argsort(np.round(parts, 12), kind="stable")  # equal losses go by topic, whatever their rounding
@@ -230,7 +224,7 @@ def flip_set(ruling: Ruling, topics: tuple[str, ...]) -> tuple[str, ...] | None:
         if fails_at > 0 and passes_at <= most:
             guess = (fails_at + passes_at) // 2
     if passes_at > most:
-        likely = (np.argsort(-reached, kind="stable")[:TRIED] + 1).tolist()
+        likely = (np.argsort(-reached, kind="stable")[:MAX_TRIED] + 1).tolist()
         passes_at = next((count for count in sorted(likely) if passes_without(count)), passes_at)
     return tuple(topics[int(i)] for i in order[:passes_at]) if passes_at <= most else None
 

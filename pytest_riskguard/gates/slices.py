@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Tags = Mapping[str, Mapping[str, str]]
 """Topic to tag to value."""
 
-_MOST_SHOWN = 12
+_MAX_SHOWN = 12
 
 
 def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
@@ -89,7 +89,7 @@ def slices_of(
         return (f"{tag}={value}",)
     large = tuple(f"{tag}={known}" for known in sorted(sizes) if sizes[known] >= smallest)
     if not large:
-        largest = ", ".join(f"{known} {size}" for known, size in sizes.most_common(_MOST_SHOWN))
+        largest = ", ".join(f"{known} {size}" for known, size in sizes.most_common(_MAX_SHOWN))
         raise ValueError(
             f"no value of {tag!r} has {smallest} judged topics (largest: {largest}); set {option} lower, or name "
             f"the slices to ask about, such as {tag}={sizes.most_common(1)[0][0]}"
@@ -123,5 +123,5 @@ def _instead(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     known = list(known)
     if close := nearest(word, known):
         return f"did you mean {prefix + close!r}?"
-    more = ", ..." if len(known) > _MOST_SHOWN else ""
-    return f"there are {', '.join(prefix + name for name in known[:_MOST_SHOWN])}{more}"
+    more = ", ..." if len(known) > _MAX_SHOWN else ""
+    return f"there are {', '.join(prefix + name for name in known[:_MAX_SHOWN])}{more}"

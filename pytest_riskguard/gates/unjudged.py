@@ -91,8 +91,8 @@ class Rejudged:
             self.measure, (v for document in documents for v in self._variants(gap.topic, (document,)))
         )
         return {
-            document: ours - theirs - now
-            for document, ours, theirs in zip(documents, values[::2], values[1::2], strict=True)
+            document: candidate - baseline - now
+            for document, candidate, baseline in zip(documents, values[::2], values[1::2], strict=True)
         }
 
     def _variants(self, topic: str, relevant: Collection[str]) -> Iterator[Variant]:
@@ -133,11 +133,11 @@ def judgements(rejudged: Rejudged) -> Judgements:
     )
 
 
-def rests_on_unjudged(outcome: Outcome, found: Judgements) -> VerdictWarning | None:
+def rests_on_unjudged(outcome: Outcome, unjudged: Judgements) -> VerdictWarning | None:
     """The warning of a verdict that is no pass and that judgements could change."""
-    if outcome == "pass" or not found.depends:
+    if outcome == "pass" or not unjudged.depends:
         return None
-    return warning("rests_on_unjudged", documents=found.documents)
+    return warning("rests_on_unjudged", documents=unjudged.documents)
 
 
 @dataclass(frozen=True)

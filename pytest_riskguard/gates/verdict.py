@@ -244,7 +244,7 @@ class Verdict:
 
     @property
     def passed(self) -> bool:
-        """Whether a build may go on: a pass, or an inconclusive gate that was told only to warn."""
+        """Whether a build may go on: a pass, or an inconclusive gate that only warns."""
         return self.outcome == "pass" or (self.outcome == "inconclusive" and self.on_inconclusive == "warn")
 
     @property
@@ -252,17 +252,17 @@ class Verdict:
         """The interval whose limit decided, where there is one."""
         return next((interval for interval in self.intervals if interval.decisive), None)
 
-    def found(self, change: Callable[[Findings], Findings]) -> Verdict:
+    def with_findings(self, change: Callable[[Findings], Findings]) -> Verdict:
         """The same with other findings, which are made from its own when one of them is first read."""
         return replace(self, findings=Deferred(lambda: change(self.findings.value)))
 
     def warned(self, warning: VerdictWarning) -> Verdict:
         """The same with one more warning."""
-        return self.found(lambda findings: replace(findings, warnings=(*findings.warnings, warning)))
+        return self.with_findings(lambda findings: replace(findings, warnings=(*findings.warnings, warning)))
 
     def without_diagnostics(self) -> Verdict:
         """The same for a reader who does not look at them, so that they are not computed."""
-        return self.found(lambda findings: replace(findings, diagnostics=_nothing()))
+        return self.with_findings(lambda findings: replace(findings, diagnostics=_nothing()))
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of the report: plain types, 12 significant digits, non-finite numbers as None."""
@@ -291,10 +291,10 @@ class Verdict:
             asked = cls_asked(given["gate"], **options)
         except ValueError as error:
             raise ValueError(f"verdict.{error}") from None
-        found = {one.name: given[one.name] for one in fields(Findings) if one.name in given}
-        found["diagnostics"] = Deferred.of(given.get("diagnostics"))
+        findings = {one.name: given[one.name] for one in fields(Findings) if one.name in given}
+        findings["diagnostics"] = Deferred.of(given.get("diagnostics"))
         rest = {one.name: given[one.name] for one in fields(cls) if one.name in given}
-        return cls(asked=asked, findings=Deferred.of(Findings(**found)), **rest)
+        return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
 
 
 #: The JSON object, key by key in its order, with the type of each.

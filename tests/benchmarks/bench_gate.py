@@ -1,55 +1,48 @@
-"""How long a verdict takes once both systems are scored, beside the scoring itself.
+"""How long a verdict takes once both systems are scored: its answer, its explanation, its JSON object.
 
-python -m tests.benchmarks.bench_gate          Cranfield, 225 topics; needs the folder of real runs
+python -m tests.benchmarks.bench_gate                    Cranfield, 225 topics; needs the folder of real runs
+python -m tests.benchmarks.bench_gate --before FOLDER    beside another checkout, which is timed in turn with this one
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
-from collections.abc import Callable
-from functools import partial
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
-from pytest_riskguard.evaluation import read_qrels, score_run
-from pytest_riskguard.gates.judge import judge
-from pytest_riskguard.gates.kinds import gate_of
-from tests.benchmarks.kept_laws import forget_laws
 from tests.shared_data import SHARED
 
 RUNS = ("partial_longquery_trunc", "bm25s_atire", "fts5_and", "ties_bm25s_int", "improved_rrf")
+ROOT = Path(__file__).parents[2]
+DRIVER = Path(__file__).with_name("time_verdicts.py")
 
 
-def milliseconds(work: Callable[[], object], repeats: int) -> float:
-    """The median of some runs, after one that does not count."""
-    work()
-    times = []
-    for _ in range(repeats):
-        forget_laws()
-        start = time.perf_counter()
-        work()
-        times.append(1000 * (time.perf_counter() - start))
-    return statistics.median(times)
+def times(tree: Path, repeats: int) -> dict[str, dict[str, float]]:
+    """Milliseconds by run, as the package of a checkout takes them in a process of its own."""
+    command = [sys.executable, str(DRIVER), str(SHARED / "data" / "cranfield_runs"), str(repeats), *RUNS]
+    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    ended = subprocess.run(command, env=environment, cwd=tree, capture_output=True, text=True, check=True)
+    return json.loads(ended.stdout)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeats", type=int, default=7)
-    repeats = parser.parse_args().repeats
-    folder = SHARED / "data" / "cranfield_runs"
-    qrels = read_qrels(folder / "qrels.txt")
-
-    def scored(run: str):
-        return score_run(folder / "runs" / f"{run}.run.gz", qrels, ["nDCG@10"])[0]
-
-    baseline = scored("bm25s_lucene")
-    print(f"{'candidate':<26}{'changed':>8}{'scoring ms':>12}{'verdict ms':>12}{'ratio':>8}")
-    for run in RUNS:
-        candidate = scored(run)
-        changed = judge(gate_of("g"), candidate, baseline).topics.changed
-        scoring = milliseconds(partial(scored, run), repeats)
-        verdict = milliseconds(partial(judge, gate_of("g"), candidate, baseline), repeats)
-        print(f"{run:<26}{changed:>8}{scoring:>12.1f}{verdict:>12.1f}{verdict / scoring:>8.2f}")
+    parser.add_argument("--before", type=Path, metavar="FOLDER")
+    options = parser.parse_args()
+    before = None if options.before is None else times(options.before.resolve(), options.repeats)
+    now = times(ROOT, options.repeats)
+    print(f"{'milliseconds':<26}{'scoring':>10}{'answer':>10}{'explained':>11}{'written':>10}")
+    for run, by_part in now.items():
+        print(f"{run:<26}{by_part['scoring']:>10.1f}{by_part['answer']:>10.2f}", end="")
+        print(f"{by_part['explained']:>11.1f}{by_part['written']:>10.1f}")
+        if before is not None:
+            ratios = {part: before[run][part] / by_part[part] for part in by_part}
+            print(f"{'  times as fast as before':<26}{'':>10}{ratios['answer']:>10.1f}", end="")
+            print(f"{ratios['explained']:>11.2f}{ratios['written']:>10.2f}")
 
 
 if __name__ == "__main__":

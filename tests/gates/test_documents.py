@@ -126,7 +126,7 @@ def test_a_sum_that_does_not_give_the_scores_is_not_claimed():
 
 
 def test_a_measure_without_cutoff_tells_of_the_documents_that_matter_most(monkeypatch):
-    monkeypatch.setattr(documents, "MOST_DOCUMENTS", 2)
+    monkeypatch.setattr(documents, "MAX_DOCUMENTS", 2)
     names = [f"d{number}" for number in range(6)]
     pair = Pair({"t": ["x", *names]}, {"t": names}, {"t": dict.fromkeys(names, 1)}, measure="nDCG")
     (topic,) = told(pair)
@@ -143,7 +143,7 @@ def test_the_most_harmful_topics_come_first_and_the_rest_is_left_out(monkeypatch
         {t: {"a": 1} for t in topics},
         measure="AP",
     )
-    monkeypatch.setattr(documents, "MOST_LOSSES", 3)
+    monkeypatch.setattr(documents, "MAX_LOSSES", 3)
     assert [topic.topic for topic in told(pair)] == ["t3", "t1", "t4"]
-    monkeypatch.setattr(documents, "MOST_ROWS", 2 * (9 + 6))  # each topic: its ranking and one with a moved back
+    monkeypatch.setattr(documents, "MAX_ROWS", 2 * (9 + 6))  # each topic: its ranking and one with a moved back
     assert [topic.topic for topic in told(pair)] == ["t3", "t1"]

@@ -127,7 +127,7 @@ def test_where_not_all_can_be_paid_for_the_most_harmful_are_looked_at(weighted, 
     evidence = Evidence(d, np.zeros((0, d.size)), weights)
     _, all_told = passes_without_each(Ruling(gate, evidence), passing=False)
     assert np.count_nonzero(all_told) > 1
-    monkeypatch.setattr(left_out, "MOST_SCORES", 0)
+    monkeypatch.setattr(left_out, "MAX_SCORES", 0)
     monkeypatch.setattr(left_out, "ALONE", 1)
     _, told = passes_without_each(Ruling(gate, evidence), passing=False)
     assert np.flatnonzero(told).tolist() == [int(np.argmin(d))]
@@ -145,7 +145,7 @@ def test_with_very_many_topics_only_those_that_matter_are_looked_at(seed, monkey
     evidence = Evidence(d, np.zeros((0, d.size)))
     passing = Ruling(gate, evidence).lets_through
     limits, lets_through = passes_without_each(Ruling(gate, evidence), passing=passing)
-    monkeypatch.setattr(left_out, "MOST_AT_ONCE", 50)
+    monkeypatch.setattr(left_out, "MAX_AT_ONCE", 50)
     fewer, the_same = passes_without_each(Ruling(gate, evidence), passing=passing)
     known = np.isfinite(fewer)
     assert np.count_nonzero(known) >= 20

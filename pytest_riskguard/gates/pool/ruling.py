@@ -204,10 +204,10 @@ class PoolComparison:
     ) -> None:
         self.topics = topics or NO_TOPICS
         self.gate, self.level, self.together = gate, gate.level if level is None else level, together
-        (ours, *theirs), self.missing = on_one_list(gate, (candidate, *baselines))
-        self.candidate, self.baselines = ours, tuple(theirs)
-        self.scores: FloatArray = np.array([system.values for system in (ours, *theirs)])
-        self.names = _distinct([ours.name, *(system.name for system in theirs)])
+        systems, self.missing = on_one_list(gate, (candidate, *baselines))
+        self.candidate, self.baselines = systems[0], systems[1:]
+        self.scores: FloatArray = np.array([system.values for system in systems])
+        self.names = _distinct([system.name for system in systems])
         self._refuse_scores()
         self.references = self._references()
 
@@ -438,9 +438,9 @@ def _without(scores: TopicScores, columns: npt.NDArray[np.intp]) -> TopicScores:
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of the pool's systems; a candidate that is called like a baseline is told apart."""
-    ours, *theirs = names
-    for place, name in enumerate(theirs):
-        if name in theirs[:place]:
+    """Names of the pool's systems; a candidate with the name of a baseline is called a candidate."""
+    candidate, *baselines = names
+    for place, name in enumerate(baselines):
+        if name in baselines[:place]:
             raise ValueError(f"two baselines of a pool are called {name!r}; give each its own name")
-    return (f"{ours} (candidate)" if ours in theirs else ours, *theirs)
+    return (f"{candidate} (candidate)" if candidate in baselines else candidate, *baselines)

@@ -17,7 +17,7 @@ def worded(verdict: Verdict) -> Verdict:
     A warning that has a message keeps it, for one that was read from a report has no parameters to word it from. The
     summary is always written anew; an incomparable verdict has none.
     """
-    return verdict.found(lambda findings: _worded(verdict, findings))
+    return verdict.with_findings(lambda findings: _worded(verdict, findings))
 
 
 def _worded(verdict: Verdict, findings: Findings) -> Findings:
