@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -178,6 +178,25 @@ class TopicColumns:
     standardised: tuple[float, ...]
     critical_value: float | None
     tags: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, topics: Iterable[ResponsibleTopic]) -> TopicColumns:
+        """The columns of these topics alone."""
+        rows = tuple(topics)
+        return cls(
+            topics=tuple(row.topic for row in rows),
+            queries=tuple(row.query for row in rows),
+            candidate=tuple(row.candidate for row in rows),
+            baseline=tuple(row.baseline for row in rows),
+            contributions=tuple(row.contribution for row in rows),
+            standardised=tuple(row.standardised for row in rows),
+            critical_value=None,
+            tags={},
+        )
+
+    def flagged(self, place: int) -> bool:
+        """Whether the topic's TR_i lies beyond the critical value."""
+        return self.critical_value is not None and abs(self.standardised[place]) > self.critical_value
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -15,14 +16,14 @@ from markupsafe import Markup
 from pytest_riskguard._version import __version__
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.gate import view
-from pytest_riskguard.reports.html.rows import BUDGET, SCRIPTED, STATIC, embedded
-from pytest_riskguard.text import clean, counted, percent, plain, short, signed
+from pytest_riskguard.reports.html.rows import MAX_BYTES, MAX_STATIC_ROWS, STATIC_ROWS, embedded
+from pytest_riskguard.text import clean, counted, percent, plain, probability, signed
 
 _ASSETS = Path(__file__).with_name("assets")
 #: The longest text that the page shows in one piece.
-_LONGEST = 4000
+_MAX_TEXT = 4000
 #: With more gates than this, those that pass are folded.
-_OPEN = 3
+_MAX_OPEN = 3
 
 
 def document(verdicts: Sequence[Verdict]) -> str:
@@ -34,22 +35,19 @@ def document(verdicts: Sequence[Verdict]) -> str:
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            gates=views,
-            counts=_counts(verdicts),
-            title=_title(verdicts),
-            data=Markup(embedded([gate.name for gate in views], [gate.rows for gate in views], budget=BUDGET)),  # noqa: S704
-            style=Markup(style),  # noqa: S704
-            script=Markup(script),  # noqa: S704
-            policy=Markup(policy),  # noqa: S704 - quotes that must stay quotes
-            page_size=STATIC,
-            scripted=SCRIPTED,
-            open_all=len(views) <= _OPEN,
-            version=__version__,
-        )
+    count = Counter(verdict.outcome for verdict in verdicts)
+    return _template().render(
+        gates=views,
+        counts=sorted(count.items()),
+        title=_title(verdicts),
+        data=Markup(embedded({gate.name: gate.rows for gate in views}, budget=MAX_BYTES)),  # noqa: S704
+        style=Markup(style),  # noqa: S704
+        script=Markup(script),  # noqa: S704
+        policy=Markup(policy),  # noqa: S704 - quotes that must stay quotes
+        page_size=STATIC_ROWS,
+        max_static_rows=MAX_STATIC_ROWS,
+        open_all=len(views) <= _MAX_OPEN,
+        version=__version__,
     )
 
 
@@ -64,12 +62,6 @@ def _title(verdicts: Sequence[Verdict]) -> str:
     return f"{counted(len(verdicts), 'gate')} passed"
 
 
-def _counts(verdicts: Sequence[Verdict]) -> list[tuple[str, int]]:
-    outcomes = ("fail", "incomparable", "inconclusive", "pass")
-    found = [(outcome, sum(verdict.outcome == outcome for verdict in verdicts)) for outcome in outcomes]
-    return [(outcome, count) for outcome, count in found if count]
-
-
 def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
@@ -80,7 +72,7 @@ def _asset(name: str) -> str:
 
 
 @cache
-def _environment() -> jinja2.Environment:
+def _template() -> jinja2.Template:
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_ASSETS),
         autoescape=True,
@@ -89,14 +81,11 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(signed=signed, plain=plain, short=short, counted=counted, percent=percent, cut=_cut)
-    return environment
+    filters = (clean, counted, percent, plain, probability, signed)
+    environment.filters.update({function.__name__: function for function in filters})
+    return environment.get_template("page.html")
 
 
 def _finalize(value: Any) -> Any:
     """Every text of a template is printable: control and bidi characters go before it is escaped."""
-    return clean(value, limit=_LONGEST) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _cut(text: str, limit: int) -> str:
-    return clean(text, limit=limit)
+    return clean(value, limit=_MAX_TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value

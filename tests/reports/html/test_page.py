@@ -17,7 +17,7 @@ import pytest
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
 from pytest_riskguard.reports.html import ensure_available, render
-from pytest_riskguard.reports.html.rows import STATIC, embedded, script_json, topic_rows
+from pytest_riskguard.reports.html.rows import STATIC_ROWS, embedded, script_json, topic_rows
 from pytest_riskguard.text import clean
 from tests.reports.hostile import STRINGS, incomparable_with
 from tests.reports.html.verdicts import bare, hostile, once, page_of, pair, pool, tagged, with_documents
@@ -68,7 +68,7 @@ def test_the_page_says_what_the_verdict_says(verdict: Verdict):
     assert "1 gate failed" in page.said
     assert verdict.explanation.summary in page.said
     assert "significantly risky: URisk(alpha=2) = " in page.said
-    for topic in verdict.responsible_topics[:STATIC]:
+    for topic in verdict.responsible_topics[:STATIC_ROWS]:
         assert f"{topic.topic} {topic.query}" in page.said
     assert "manual-17 2 1 14 -0.3000" in page.said
     assert "manual-4 1 not in the run 3 +0.0500" in page.said
@@ -156,13 +156,13 @@ def test_long_tables_are_handed_to_the_script_whole(verdict: Verdict):
     assert [row[0] for row in data["gate-1"]["rows"]] == [row.topic for row in rows]
     assert sorted(row.topic for row in rows) == sorted(long.exhibits.topics.topics)
     assert [row.topic for row in rows[: long.topics.losses]] == [row.topic for row in long.responsible_topics]
-    assert f"These are the {STATIC} most harmful of 80 topics" in page.said
+    assert f"These are the {STATIC_ROWS} most harmful of 80 topics" in page.said
     assert json.loads(parsed(pair(20)).raw["script data"]) == {}, "20 topics stand in the page"
 
 
 def test_beyond_the_budget_the_most_harmful_stay():
     rows = topic_rows(pair(500), name="g")
-    data = json.loads(embedded(["g"], [rows], budget=20_000))
+    data = json.loads(embedded({"g": rows}, budget=20_000))
     kept = [row[0] for row in data["g"]["rows"]]
     assert data["g"]["of"] == 500
     assert 50 < len(kept) < 500

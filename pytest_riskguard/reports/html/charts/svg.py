@@ -36,25 +36,13 @@ def svg(spec: dict[str, Any], *, name: str, title: str, description: str) -> str
     drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     root = ElementTree.fromstring(drawn)  # noqa: S314 - made by the line above
     _keep(root)
-    root.attrib = {
-        "viewBox": root.get("viewBox", ""),
-        "role": "img",
-        "aria-labelledby": f"{name}-title {name}-desc",
-    }
+    root.attrib = {"viewBox": root.get("viewBox", ""), "role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
     for place, (tag, text) in enumerate((("title", title), ("desc", description))):
-        told = ElementTree.Element(f"{{{_NS}}}{tag}", {"id": f"{name}-{tag}"})
-        told.text = text
-        root.insert(place, told)
+        words = ElementTree.Element(f"{{{_NS}}}{tag}", {"id": f"{name}-{tag}"})
+        words.text = text
+        root.insert(place, words)
     ElementTree.register_namespace("", _NS)
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def size(drawn: str) -> tuple[int, int]:
-    """Width and height of a chart in pixels."""
-    found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', drawn)
-    if found is None:  # pragma: no cover
-        raise ValueError("an SVG without a viewBox")
-    return round(float(found[1])), round(float(found[2]))
 
 
 def _keep(element: ElementTree.Element) -> None:
@@ -76,5 +64,4 @@ def _keep(element: ElementTree.Element) -> None:
             element.remove(child)
     if mark and label:
         element.set("class", "m")
-        told = ElementTree.SubElement(element, f"{{{_NS}}}title")
-        told.text = label
+        ElementTree.SubElement(element, f"{{{_NS}}}title").text = label

@@ -37,7 +37,7 @@ def topic_rows(verdict: Verdict) -> list[Row]:
         query, standardised = clean(columns.queries[place] or "", limit=60), columns.standardised[place]
         candidate, baseline = columns.candidate[place], columns.baseline[place]
         difference = candidate - baseline
-        flagged = columns.critical_value is not None and abs(standardised) > columns.critical_value
+        flagged = columns.flagged(place)
         rows.append(
             {
                 "topic": topic,
