@@ -23,6 +23,7 @@ sys.path[:0] = [str(ROOT), str(DOCS)]  # the package and the scripts of this che
 
 import command_help  # noqa: E402
 import draw_imports  # noqa: E402
+import generated  # noqa: E402
 
 from pytest_riskguard import __version__  # noqa: E402
 
@@ -123,6 +124,84 @@ class CommandHelp(SphinxDirective):
         return [nodes.literal_block(shown.usage, shown.usage, language="none"), options]
 
 
+def inline(text: str) -> list[nodes.Node]:
+    """Text with code between backticks."""
+    parts = enumerate(re.split(r"`([^`]+)`", text))
+    return [nodes.literal(part, part) if at % 2 else nodes.Text(part) for at, part in parts]
+
+
+def table(head: tuple[str, ...], rows: list[tuple[str, ...]], widths: tuple[int, ...]) -> nodes.table:
+    """A table of texts."""
+
+    def row(cells: tuple[str, ...]) -> nodes.row:
+        return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", *inline(cell))) for cell in cells))
+
+    group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in widths), cols=len(widths))
+    group += nodes.thead("", row(head))
+    group += nodes.tbody("", *map(row, rows))
+    return nodes.table("", group)
+
+
+def section(title: str, *content: nodes.Node) -> nodes.section:
+    """A section below the one that a directive stands in."""
+    return nodes.section("", nodes.title("", "", *inline(title)), *content, ids=[nodes.make_id(f"fields {title}")])
+
+
+class ReportFields(SphinxDirective):
+    """``{report-fields}``: every field of the JSON report, from its JSON Schema."""
+
+    def run(self) -> list[nodes.Node]:
+        """One section for the file, one for a verdict, one for each part of a verdict."""
+        self.env.note_dependency(str(generated.SCHEMA_FILE))
+        head, widths = ("field", "type", "meaning"), (30, 15, 55)
+        sections = []
+        for title, fields in generated.report_sections().items():
+            intro = nodes.paragraph("", "", *inline(fields[0].text))
+            below = [field for field in fields if title != f"`{field.path}`"]
+            rows = [(f"`{field.path}`", field.type, field.text) for field in below]
+            content = [table(head, rows, widths)]
+            sections.append(section(title, *([intro] if below != fields else []), *content))
+        return [*sections]
+
+
+class GateOptions(SphinxDirective):
+    """``{gate-options}``: every option of a gate, as the kinds declare it."""
+
+    def run(self) -> list[nodes.Node]:
+        """One table."""
+        self.env.note_dependency(str(generated.PACKAGE / "gates" / "kinds.py"))
+        every = tuple(generated.KINDS)
+        rows = [
+            (
+                f"`{row.name}`",
+                f"`{row.default}`" if row.default != "none" else "none",
+                f"{row.help} Expected: {row.expected}.",
+                "all" if row.kinds == every else ", ".join(f"`{kind}`" for kind in row.kinds),
+            )
+            for row in generated.gate_options()
+        ]
+        return [table(("option", "default", "meaning", "kinds"), rows, (15, 10, 50, 25))]
+
+
+class Modules(SphinxDirective):
+    """``{modules}``: every module with the first line of its docstring."""
+
+    def run(self) -> list[nodes.Node]:
+        """One section for each folder."""
+        sections = []
+        for folder, lines in generated.modules().items():
+            for name in lines:
+                self.env.note_dependency(str(generated.PACKAGE.parent / folder / f"{name or '__init__'}.py"))
+            entries = [
+                nodes.list_item("", nodes.paragraph("", "", *inline(f"`{name}`: {line.replace('``', '`')}")))
+                for name, line in lines.items()
+                if name
+            ]
+            about = nodes.paragraph("", "", *inline(lines[""].replace("``", "`")))
+            sections.append(section(f"`{folder}`", about, nodes.bullet_list("", *entries)))
+        return [*sections]
+
+
 def write_front_page(app: Sphinx, exception: Exception | None) -> None:
     """The site's front page is the index of the documentation."""
     if exception is None and app.builder.format == "html":
@@ -133,6 +212,9 @@ def setup(app: Sphinx) -> None:
     """What Sphinx calls."""
     app.add_directive("imports-picture", ImportsPicture)
     app.add_directive("command-help", CommandHelp)
+    app.add_directive("report-fields", ReportFields)
+    app.add_directive("gate-options", GateOptions)
+    app.add_directive("modules", Modules)
     app.connect("source-read", add_contents)
     app.connect("missing-reference", resolve_short_name)
     app.connect("autodoc-process-signature", without_fields)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import runpy
-from collections.abc import Iterator
-from typing import Any, get_args
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, get_args, get_origin, get_type_hints
 
 import click
 import pytest
@@ -20,17 +21,20 @@ from pytest_riskguard.config.schema import (
     ComputedModel,
     ConfigModel,
     FamilyModel,
+    GateKeys,
     GateModel,
     RetrieveModel,
 )
 from pytest_riskguard.gates import kinds
-from pytest_riskguard.gates.verdict import Outcome
+from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
 from pytest_riskguard.plugin.options import add_options
 from pytest_riskguard.reports.json import SCHEMA_FILE
 from tests.docs.pages import DOCS
 
 REFERENCE = DOCS / "reference"
 PACKAGE = DOCS.parent / "pytest_riskguard"
+#: What the site lists from the code.
+GENERATED: dict[str, Any] = runpy.run_path(str(DOCS / "generated.py"))
 
 
 def page(name: str) -> str:
@@ -134,7 +138,7 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
         ("Keys of a `candidate` that is queried live", RetrieveModel),
         ("Keys of `family`", FamilyModel),
         ("Keys of a `baseline` that is computed", ComputedModel),
-        ("Keys of a gate", GateModel),
+        ("Keys of a gate", GateKeys),
     ],
 )
 def test_each_key_of_riskguard_yaml_is_in_the_reference_with_its_default(heading, model):
@@ -154,26 +158,61 @@ def test_each_key_of_riskguard_yaml_is_in_the_reference_with_its_default(heading
             assert said in (str(default), f"{default:g}" if isinstance(default, float) else ""), key
 
 
-def fields_of(schema: dict[str, Any], node: dict[str, Any], path: str) -> Iterator[str]:
-    """Every field of the report, objects in lists as ``name[].field``."""
-    if "$ref" in node:
-        node = schema["$defs"][node["$ref"].rsplit("/", 1)[1]]
-    for option in node.get("oneOf", []):
-        yield from fields_of(schema, option, path)
-    if node.get("type") == "array":
-        yield from fields_of(schema, node["items"], f"{path}[]")
-    for name, inner in node.get("properties", {}).items():
-        here = f"{path}.{name}" if path else name
-        yield here
-        yield from fields_of(schema, inner, here)
+def test_every_property_of_the_report_has_a_description():
+    """Properties are looked for without following references, and so in every definition."""
+    waiting: list[Any] = [json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))]
+    count = 0
+    while waiting:
+        node = waiting.pop()
+        waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else []
+        if isinstance(node, dict) and isinstance(node.get("properties"), dict):
+            for name, inner in node["properties"].items():
+                count += 1
+                assert inner.get("description", "").endswith("."), name
+                assert inner["description"].count("`") % 2 == 0, name
+    assert count > 200
 
 
-def test_each_field_of_the_report_is_in_the_reference():
-    schema = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
-    fields = [name.removeprefix("verdicts[].") for name in fields_of(schema, schema, "")]
-    text = page("report.md")
-    tables = text[: text.index("## Reasons")]
-    assert sorted(first_cells(tables)) == sorted(fields)
+def paths_of(kind: Any, path: str) -> Iterator[str]:
+    """Every field below one of this type, as the typed model of a verdict has it; objects in lists as ``name[]``."""
+    if is_dataclass(kind):
+        hints = get_type_hints(kind)
+        for field in fields(kind):
+            if field.metadata.get("json", True):
+                yield f"{path}.{field.name}"
+                yield from paths_of(hints[field.name], f"{path}.{field.name}")
+    elif get_origin(kind) is not Mapping:
+        for inner in get_args(kind):
+            yield from paths_of(inner, f"{path}[]" if get_origin(kind) is tuple else path)
+
+
+def test_the_site_lists_every_field_of_the_report():
+    assert "\n```{report-fields}\n```\n" in section(page("report.md"), "All fields")
+    listed = GENERATED["report_fields"]()
+    shared = {field.path: field.same_as for field in listed if field.same_as}
+    assert shared == {"flagged_wins": "responsible_topics[]", "documents[].replacements": "documents[].moved[]"}
+    expected = {"schema", "generated_by", "generated_by.name", "generated_by.version", "verdicts"}
+    for name, kind in JSON_TYPES.items():
+        expected |= {name, *paths_of(kind, name)}
+    expected = {path for path in expected if not any(path.startswith(f"{other}[].") for other in shared)}
+    assert sorted(field.path for field in listed) == sorted(expected)
+
+
+def test_fields_are_listed_under_headings_with_types_and_values():
+    sections = GENERATED["report_sections"]()
+    parts = [name for name, kind in JSON_TYPES.items() if any(paths_of(kind, name)) and name != "flagged_wins"]
+    assert sorted(sections) == sorted(["The file", "A verdict", *(f"`{part}`" for part in parts)])
+    under = {field.path for below in sections.values() for field in below}
+    assert under == {field.path for field in GENERATED["report_fields"]()}
+    rows = {field.path: (field.type, field.text) for field in GENERATED["report_fields"]()}
+    assert rows["on_churn"] == (
+        "string",
+        'What happens when the gate fails only because losses weigh more than wins. One of `"fail"`, `"warn"`.',
+    )
+    assert rows["inputs.replicates"][0] == "list of strings and nulls"
+    assert rows["estimates.alpha_star"][0] == "number or string or null"
+    assert rows["estimates.flip_set"][0] == "list of strings or null"
+    assert rows["flagged_wins"][1].endswith(" Fields as in `responsible_topics[]`.")
 
 
 def source() -> str:
@@ -215,30 +254,78 @@ def test_each_error_is_in_the_reference():
     assert [name for name in names if f"`{name}`" not in page("python.md")] == []
 
 
-@pytest.mark.parametrize("values", [kinds.KINDS, kinds.METHODS, kinds.TRADEOFFS, kinds.CONVENTIONS, kinds.RESPONSES])
-def test_each_value_that_a_gate_can_take_is_in_the_reference(values):
-    assert [
-        value for value in values if f"`{value}`" not in section(page("configuration.md"), "Keys of a gate")
-    ] == []
+def option_rows(name: str) -> list[Any]:
+    return [row for row in GENERATED["gate_options"]() if row.name == name]
 
 
-def test_each_reference_that_is_no_single_baseline_is_in_the_reference():
-    row = next(
-        line for line in section(page("configuration.md"), "Keys of a gate").splitlines() if "| `reference` " in line
+def test_the_site_lists_every_option_of_a_gate_with_its_kinds():
+    assert "\n```{gate-options}\n```\n" in section(page("configuration.md"), "Options of a gate")
+    listed = [(kind, row.name) for row in GENERATED["gate_options"]() for kind in row.kinds]
+    assert sorted(listed) == sorted(
+        (kind, name) for kind, cls in kinds.KINDS.items() for name in kinds.options_of(cls)
     )
-    assert all(f"`{word}`" in row for word in (kinds.ANY, kinds.MEDIAN))
+    assert all(row.help.endswith(".") and row.expected for row in GENERATED["gate_options"]())
+
+
+def test_each_key_of_a_gate_is_in_the_reference_or_an_option_that_the_site_lists():
+    keys = {*first_cells(section(page("configuration.md"), "Keys of a gate"))}
+    options = {row.name for row in GENERATED["gate_options"]() if "Not in riskguard.yaml" not in row.help}
+    assert keys | options == {*GateModel.model_fields}
+
+
+def test_options_are_listed_with_their_defaults_as_yaml_writes_them():
+    defaults = {row.name: row.default for row in GENERATED["gate_options"]()}
+    assert defaults == {
+        "alpha": "1",
+        "level": "0.95",
+        "tradeoff": "linear",
+        "convention": "plus",
+        "missing": "refuse",
+        "slice": "none",
+        "method": "auto",
+        "tolerance": "0",
+        "on_inconclusive": "fail",
+        "weighted": "false",
+        "on_churn": "fail",
+        "max_mde": "none",
+        "reference": "the first baseline",
+        "max_loss": "0.5",
+        "max_share": "none",
+        "protected": "none",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("method", kinds.METHODS),
+        ("method", kinds.GEORISK_METHODS),
+        ("tradeoff", kinds.TRADEOFFS),
+        ("convention", kinds.CONVENTIONS),
+        ("on_churn", kinds.RESPONSES),
+        ("on_inconclusive", kinds.RESPONSES),
+        ("missing", kinds.MISSING),
+    ],
+)
+def test_each_value_that_an_option_can_take_is_listed(name, values):
+    assert any(sorted(re.split(", | or ", row.expected)) == sorted(values) for row in option_rows(name))
+
+
+def test_an_option_that_kinds_check_differently_has_a_row_for_each():
+    ranges = {row.kinds: row.expected for row in option_rows("level")}
+    assert len(ranges) == 2
+    assert "0.9999" in ranges["georisk_not_worse",]
+
+
+def test_each_reference_that_is_no_single_baseline_is_listed():
+    [row] = option_rows("reference")
+    assert all(word in row.expected for word in (kinds.ANY, kinds.MEDIAN))
+
+
+def test_each_kind_of_gate_is_in_the_reference():
+    assert first_cells(section(page("configuration.md"), "Kinds of gates")) == list(kinds.KINDS)
 
 
 def test_each_correction_is_in_the_reference():
     text = section(page("configuration.md"), "Keys of `family`")
     assert [value for value in kinds.CORRECTIONS if f"`{value}`" not in text] == []
-
-
-def test_the_keys_without_a_meaning_are_those_of_each_kind():
-    rows = [
-        line.split(" | ")
-        for line in section(page("configuration.md"), "Kinds of gates").splitlines()
-        if line.startswith("| `")
-    ]
-    found = {row[0].strip("| `"): {*re.findall(r"`(\w+)`", row[2])} for row in rows}
-    assert found == {kind: kinds.OPTIONS.keys() - kinds.options_of(cls) for kind, cls in kinds.KINDS.items()}

@@ -1,0 +1,189 @@
+"""Tables of the documentation site that come from the code: fields of a report, options of a gate, modules."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pytest_riskguard.gates.kinds import KINDS, options_of
+from pytest_riskguard.gates.option_types import Option
+
+PACKAGE = Path(__file__).resolve().parents[1] / "pytest_riskguard"
+SCHEMA_FILE = PACKAGE / "reports" / "riskguard-report-1.schema.json"
+#: Values that a description lists; the page has a table for longer lists.
+MAX_VALUES = 8
+_VERDICT = "verdicts[]."
+
+
+@dataclass(frozen=True)
+class ReportField:
+    """A field of the JSON report.
+
+    Attributes
+    ----------
+    path : str
+        Objects in lists as ``name[].field``; fields of a verdict without ``verdicts[]``.
+    type : str
+        Such as ``number or null``, ``list of objects``.
+    description : str
+    values : tuple of str
+        Those that the field may have, as JSON.
+    same_as : str
+        The path whose fields an object shares; they are listed there.
+    """
+
+    path: str
+    type: str
+    description: str
+    values: tuple[str, ...] = ()
+    same_as: str = ""
+
+    @property
+    def text(self) -> str:
+        """The description, and what the schema adds to it."""
+        added = ""
+        if 0 < len(self.values) <= MAX_VALUES:
+            listed = ", ".join(f"`{value}`" for value in self.values)
+            added = f" {'One of' if len(self.values) > 1 else 'Always'} {listed}."
+        if self.same_as:
+            added += f" Fields as in `{self.same_as}`."
+        return self.description + added
+
+
+def report_fields(schema: dict[str, Any] | None = None) -> list[ReportField]:
+    """Every field of the report, in the order of the JSON Schema, with its description there."""
+    schema = schema or json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))
+    return list(_fields(schema, schema, "", {}))
+
+
+def report_sections() -> dict[str, list[ReportField]]:
+    """The same by headings: the file, a verdict, and each field of a verdict that has fields of its own."""
+    every = report_fields()
+    first = next(at for at, field in enumerate(every) if field.path == "verdicts") + 1
+    sections = {"The file": every[:first], "A verdict": []}
+    with_fields = {_top(field) for field in every[first:] if field.path != _top(field)}
+    for field in every[first:]:
+        top = _top(field)
+        sections["A verdict"] += [field] if field.path == top else []
+        if top in with_fields:
+            sections.setdefault(f"`{top}`", []).append(field)
+    return sections
+
+
+def _top(field: ReportField) -> str:
+    """The field of a verdict that a field belongs to."""
+    return re.split(r"[.[]", field.path)[0]
+
+
+def _fields(schema: dict[str, Any], node: dict[str, Any], path: str, listed: dict[str, str]) -> Iterator[ReportField]:
+    """Fields below a node; ``listed`` says where those of a definition are listed already."""
+    if "$ref" in node:
+        if node["$ref"] in listed:
+            return
+        listed[node["$ref"]] = path
+    for variant in _variants(schema, node):
+        if "items" in variant:
+            yield from _fields(schema, variant["items"], f"{path}[]", listed)
+        for name, below in variant.get("properties", {}).items():
+            here = f"{path}.{name}".removeprefix(".").removeprefix(_VERDICT)
+            values = below.get("enum", [below["const"]] if "const" in below else [])
+            yield ReportField(
+                here,
+                _type_text(schema, below),
+                below.get("description", ""),
+                tuple(json.dumps(value) for value in values),
+                _listed_elsewhere(below, listed),
+            )
+            yield from _fields(schema, below, here, listed)
+
+
+def _variants(schema: dict[str, Any], node: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a node stands for, its references followed: each thing that it may be."""
+    if "$ref" in node:
+        return _variants(schema, schema["$defs"][node["$ref"].rsplit("/", 1)[1]])
+    choices = [*node.get("oneOf", []), *node.get("anyOf", [])]
+    return [variant for choice in choices for variant in _variants(schema, choice)] if choices else [node]
+
+
+def _listed_elsewhere(node: dict[str, Any], listed: dict[str, str]) -> str:
+    references = [choice.get("items", choice).get("$ref", "") for choice in (node, *node.get("oneOf", []))]
+    return next((listed[reference] for reference in references if reference in listed), "")
+
+
+def _type_text(schema: dict[str, Any], node: dict[str, Any]) -> str:
+    """The type in words; values of a list or of a word are described elsewhere."""
+    words: list[str] = []
+    for variant in _variants(schema, node):
+        given = variant.get("type", [])
+        types = [given] if isinstance(given, str) else list(given)
+        if not types:
+            values = variant.get("enum", [variant.get("const")])
+            types = ["string"] * any(isinstance(value, str) for value in values) + ["null"] * (None in values)
+        if "array" in types:
+            items = _type_text(schema, variant["items"]).split(" or ")
+            types[types.index("array")] = "list of " + " and ".join(f"{item}s" for item in items)
+        words += [word for word in types if word not in words]
+    return " or ".join(words)
+
+
+@dataclass(frozen=True)
+class OptionRow:
+    """An option of a gate as some kinds have it; kinds that differ in it have rows of their own.
+
+    Attributes
+    ----------
+    name, default, expected, help : str
+        The default as YAML writes it, or in words; what the value must be, in words.
+    kinds : tuple of str
+    """
+
+    name: str
+    default: str
+    expected: str
+    help: str
+    kinds: tuple[str, ...]
+
+
+def gate_options() -> list[OptionRow]:
+    """Every option of every kind of gate, in the order of their declaration."""
+    kinds: dict[str, dict[tuple[str, str, str], list[str]]] = {}
+    for kind, cls in KINDS.items():
+        for name, known in options_of(cls).items():
+            text, _, default = known.help.partition(" [default: ")  # in words, where the value says little
+            row = (default.rstrip("]") or _yaml(known.default), known.check.expected, text + _absence(known))
+            kinds.setdefault(name, {}).setdefault(row, []).append(kind)
+    return [OptionRow(name, *row, tuple(having)) for name, rows in kinds.items() for row, having in rows.items()]
+
+
+def _absence(known: Option) -> str:
+    """Where the option cannot be given, as a sentence."""
+    places = {"riskguard.yaml": known.in_yaml, "assertions": known.in_assertions}
+    missing = [place for place, is_there in places.items() if not is_there]
+    return f" Not in {' or '.join(missing)}." if missing else ""
+
+
+def _yaml(default: Any) -> str:
+    match default:
+        case None | ():
+            return "none"
+        case bool():
+            return str(default).lower()
+        case float():
+            return f"{default:g}"
+    return str(default)
+
+
+def modules() -> dict[str, dict[str, str]]:
+    """The first line of each module's docstring, by folder and name; that of a folder is under an empty name."""
+    folders: dict[str, dict[str, str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py"), key=lambda path: (path.parent.parts, path.name != "__init__.py", path)):
+        folder = path.parent.relative_to(PACKAGE.parent).as_posix()
+        name = "" if path.name == "__init__.py" else path.stem
+        text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        folders.setdefault(folder, {})[name] = text.partition("\n")[0]
+    return folders
