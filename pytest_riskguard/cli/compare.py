@@ -11,16 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import (
-    Collection,
-    SliceEntries,
-    baselines_of,
-    computed_baselines,
-    engine_for,
-    gates_of,
-    measures_of,
-    slices_asked,
-)
+from pytest_riskguard.cli.inputs import Collection, Inputs, SliceEntries, gates_of
 from pytest_riskguard.cli.options import (
     ALL_OPTIONS,
     baseline_option,
@@ -78,29 +69,24 @@ def compare(
     One verdict for each measure, alpha, baseline and slice, in the order given; georisk_not_worse gives one for each
     measure, alpha and slice, over all baselines.
     """
-    from pytest_riskguard.sources import Question, RunFile, ScoreFile
+    from pytest_riskguard.sources import Question
 
     reports.check()
-    computed: dict[str, tuple[tuple[NamedPath, ...], ...]] = {
-        word: options.pop(f"baseline_{word}") for word in COMPUTED
-    }
-    named = [*baselines, *(given for groups in computed.values() for group in groups for given in group)]
+    asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
+    named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
     if not named:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
-    engine, store = engine_for(collection, named, report=reports.any)
-    tested: Source = ScoreFile(candidate) if collection.scores else RunFile(candidate)
-    single = baselines_of(baselines, store, scores=collection.scores)
-    pools = _pools(
-        kind, single, computed_baselines(computed, store, scores=collection.scores, inside=candidate_inside)
-    )
+    inputs = Inputs(collection, named, report=reports.any)
+    tested = inputs.candidate(candidate)
+    pools = _pools(kind, inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside))
     gates = gates_of(kind, alphas, options)
-    measures = measures_of(collection, candidate)
-    parts = slices_asked(slices, engine, tested, measures[0])
+    measures = inputs.measures(candidate)
+    parts = inputs.slices(slices, tested, measures[0])
     questions = [
         Question(replace(gate, slice=part), tested, first, measure, pool=others, alphas=alphas)
         for measure, gate, (first, others), part in product(measures, gates, pools, parts)
     ]
-    verdicts = engine.verdicts(questions, correction=family)
+    verdicts = inputs.engine.verdicts(questions, correction=family)
     show(verdicts, verbose=verbose, quiet=quiet, to_stderr=reports.on_stdout)
     if not quiet and any(not verdict.passed for verdict in verdicts):
         words = map(_printable, click.get_current_context().obj)

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import (
-    Collection,
-    SliceEntries,
-    baselines_of,
-    engine_for,
-    gates_of,
-    measures_of,
-    slices_asked,
-)
+from pytest_riskguard.cli.inputs import Collection, Inputs, SliceEntries, gates_of
 from pytest_riskguard.cli.options import (
     INTERVAL_OPTIONS,
     baseline_option,
@@ -72,22 +64,22 @@ def judge_next(
     slices the list is for all of these verdicts together.
     """
     from pytest_riskguard.gates import unjudged as lists
-    from pytest_riskguard.sources import Question, RunFile
+    from pytest_riskguard.sources import Question
 
-    engine, store = engine_for(collection, baselines)
-    tested = RunFile(candidate)
-    sources = baselines_of(baselines, store, scores=False)
+    inputs = Inputs(collection, baselines)
+    tested = inputs.candidate(candidate)
+    sources = inputs.systems(baselines)
     gates = gates_of(kind, alphas, options)
-    measures = measures_of(collection, candidate)
-    parts = slices_asked(slices, engine, tested, measures[0])
+    measures = inputs.measures(candidate)
+    parts = inputs.slices(slices, tested, measures[0])
     questions = [
         Question(replace(gate, slice=part), tested, baseline, measure)
         for measure, gate, baseline, part in product(measures, gates, sources, parts)
     ]
-    documents = [lists.judge_next(engine.rejudged(question)) for question in questions]
+    documents = [lists.judge_next(inputs.engine.rejudged(question)) for question in questions]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
-    _write(table(wanted[:budget], engine.queries), out)
+    _write(table(wanted[:budget], inputs.engine.queries), out)
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents))), err=True)
     if left_out := len(listed) - len(wanted):
         click.echo(f"left out: {left_out} with an id that cannot be printed as it is", err=True)

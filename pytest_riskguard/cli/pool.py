@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.inputs import Collection, engine_for, measures_of, once, source_of, whole_store
+from pytest_riskguard.cli.inputs import Collection, Inputs, once
 from pytest_riskguard.cli.options import collection_options, gate_options
 from pytest_riskguard.cli.output import ExitStatus, show_study, terminal_width
 from pytest_riskguard.cli.parameters import NamedPath, NamedPathType
@@ -41,20 +41,16 @@ def pool(
 
     if collection.scores and not systems:
         raise UsageError("--scores needs at least two tables of per-topic scores")
-    engine, store = engine_for(collection, systems, whole=not systems)
-    if systems:
-        sources = [source_of(given, store, scores=collection.scores, option="SYSTEM") for given in systems]
-    else:
-        sources = list(whole_store(store))
-    once("SYSTEM", [source.label for source in sources])
+    inputs = Inputs(collection, systems, whole=not systems)
+    sources = inputs.systems(systems, option="SYSTEM") if systems else inputs.whole_store()
     once("--alpha", [f"{value:g}" for value in alphas])
     if not MIN_SYSTEMS <= len(sources) <= MAX_SYSTEMS:
         where = "given" if systems else "stored"
         raise UsageError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems, got {len(sources)} {where}")
     gate = NotSignificantlyRisky("pool", missing=missing)
     pools = [
-        on_one_list(gate, [engine.scores(source, measure) for source in sources])
-        for measure in measures_of(collection, Path(systems[0].text) if systems else Path())
+        on_one_list(gate, [inputs.engine.scores(source, measure) for source in sources])
+        for measure in inputs.measures(Path(systems[0].text) if systems else Path())
     ]
     report = pool_report(pools, alphas=alphas)
     show_study(explain(report, width=terminal_width()), dumps(report), json_path=json_path)

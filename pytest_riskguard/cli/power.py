@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import (
-    Collection,
-    SliceEntries,
-    baselines_of,
-    engine_for,
-    measures_of,
-    once,
-    slices_asked,
-)
+from pytest_riskguard.cli.inputs import Collection, Inputs, SliceEntries, once
 from pytest_riskguard.cli.options import (
     INTERVAL_OPTIONS,
     baseline_option,
@@ -31,7 +23,6 @@ from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.power import Plan
-    from pytest_riskguard.sources import Source
 
 EFFECTS = (0.005, 0.01, 0.02, 0.05)
 CORRELATIONS = (0.7, 0.8, 0.9, 0.95)
@@ -91,27 +82,23 @@ def power(
     from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.gates.power import plan_from_baseline, plan_from_runs
     from pytest_riskguard.reports.power import dumps, explain
-    from pytest_riskguard.sources import RunFile, ScoreFile
 
     if candidate is not None and correlations:
         raise UsageError("--correlation is for plans without CANDIDATE, whose differences are observed; drop one")
-    engine, store = engine_for(collection, baselines)
-    candidate_source: Source | None = None
-    if candidate is not None:
-        candidate_source = ScoreFile(candidate) if collection.scores else RunFile(candidate)
-    baseline_sources = baselines_of(baselines, store, scores=collection.scores)
+    inputs = Inputs(collection, baselines)
+    tested = None if candidate is None else inputs.candidate(candidate)
+    sources = inputs.systems(baselines)
     for option, values in (("--alpha", alphas), ("--effect", effects), ("--correlation", correlations)):
         once(option, [f"{value:g}" for value in values])
-
-    names = measures_of(collection, candidate or Path(baselines[0].text))
-    parts = slices_asked(slices, engine, candidate_source or baseline_sources[0], names[0])
+    measures = inputs.measures(candidate or Path(baselines[0].text))
+    parts = inputs.slices(slices, tested or sources[0], measures[0])
     plans: list[Plan] = []
-    for measure, baseline, part, alpha in product(names, baseline_sources, parts, alphas):
+    for measure, baseline, part, alpha in product(measures, sources, parts, alphas):
         gate = gate_of("power", alpha=alpha, slice=part, **options)
         asked: Any = {"power": chance, "effects": effects or EFFECTS}
-        of_baseline = engine.scores(baseline, measure, gate=gate)
-        if candidate_source is not None:
-            of_candidate = engine.scores(candidate_source, measure, gate=gate)
+        of_baseline = inputs.engine.scores(baseline, measure, gate=gate)
+        if tested is not None:
+            of_candidate = inputs.engine.scores(tested, measure, gate=gate)
             plans.append(plan_from_runs(gate, of_candidate, of_baseline, **asked))
         else:
             for correlation in correlations or CORRELATIONS:
