@@ -1,0 +1,103 @@
+"""Inside gates imports point one way, and limits are computed in one module."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest_riskguard.gates as package
+
+FOLDER = Path(package.__file__).parent
+#: A module imports only what stands above it. Imports for type checking alone do not count.
+IMPORTS = {
+    "findings": set(),
+    "option_types": set(),
+    "kinds": {"option_types"},
+    "verdict": {"findings", "kinds"},
+    "slices": {"kinds"},
+    "documents": {"findings"},
+    "alignment": {"kinds"},
+    "evidence": {"alignment"},
+    "collapse": {"alignment", "kinds"},
+    "ruling": {"alignment", "collapse", "evidence", "kinds"},
+    "warnings": {"kinds", "ruling", "verdict"},
+    "power": {"alignment", "evidence", "findings", "kinds", "ruling"},
+    "history": {"alignment", "findings", "kinds", "ruling", "verdict"},
+    "sensitivity": {"evidence", "kinds", "ruling", "verdict"},
+    "responsible": {"alignment", "evidence", "findings", "kinds", "ruling", "sensitivity"},
+    "chart_data": {"findings", "kinds", "responsible", "ruling"},
+    "judge": {
+        "alignment",
+        "chart_data",
+        "findings",
+        "kinds",
+        "power",
+        "responsible",
+        "ruling",
+        "sensitivity",
+        "verdict",
+        "warnings",
+    },
+    "unjudged": {"findings", "judge", "kinds", "verdict"},
+    "pool.ruling": {"alignment", "kinds", "ruling"},
+    "pool.warnings": {"pool.ruling", "ruling", "verdict", "warnings"},
+    "pool.responsible": {"findings", "kinds", "pool.ruling", "responsible", "sensitivity"},
+    "pool.judge": {
+        "chart_data",
+        "findings",
+        "judge",
+        "kinds",
+        "pool.responsible",
+        "pool.ruling",
+        "pool.warnings",
+        "verdict",
+    },
+}
+#: What the limits and p-values of the rule of judgement are made of.
+LIMITS = {"interval", "intervals", "leave_one_out_upper", "upper_p_value"}
+
+
+def imports(module: Path) -> list[tuple[str, set[str]]]:
+    """Modules of the package with the names that are imported from each."""
+    nodes: list[ast.AST] = [ast.parse(module.read_text(encoding="utf-8"))]
+    imported = []
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pytest_riskguard."):
+            imported.append((node.module.removeprefix("pytest_riskguard."), {alias.name for alias in node.names}))
+        nodes.extend(ast.iter_child_nodes(node))
+    return imported
+
+
+def modules() -> dict[str, Path]:
+    return {
+        ".".join(path.relative_to(FOLDER).with_suffix("").parts): path
+        for path in FOLDER.rglob("*.py")
+        if path.stem != "__init__"
+    }
+
+
+def test_imports_are_those_of_the_table() -> None:
+    assert {
+        name: {module.removeprefix("gates.") for module, _ in imports(path) if module.startswith("gates.")}
+        for name, path in modules().items()
+    } == IMPORTS
+
+
+def test_imports_point_one_way() -> None:
+    above: set[str] = set()
+    for module, imported in IMPORTS.items():
+        assert imported <= above, module
+        above.add(module)
+
+
+def test_limits_are_computed_in_one_module() -> None:
+    computing = {
+        name
+        for name, path in modules().items()
+        for module, imported in imports(path)
+        if module.startswith("inference") and imported & LIMITS
+    }
+    assert computing == {"ruling"}
