@@ -131,6 +131,9 @@ def test_intervals_are_those_of_the_verdict():
     rows = [row for row in drawn(charts_of(verdict)["intervals"]) if "method" in row]
     assert [(row["lower"], row["upper"]) for row in rows] == [(i.lower, i.upper) for i in verdict.intervals]
     assert [row["kind"] == "decisive" for row in rows] == [i.decisive for i in verdict.intervals]
+    decided = verdict.decisive_interval
+    labels = [row["label"] for row in rows if row["kind"] == "decisive"]
+    assert labels == [f"BCa (decisive): [{decided.lower:+.4f}, {decided.upper:+.4f}]"]
     density = [(row["value"], row["density"]) for row in drawn(charts_of(verdict)["intervals"]) if "density" in row]
     law = verdict.exhibits.density
     assert density == list(zip(law.values, law.density, strict=True))

@@ -8,7 +8,7 @@ import altair as alt
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, exhibits, line_at, plot
-from pytest_riskguard.reports.html.charts.labels import sign, urisk_name, with_unit
+from pytest_riskguard.reports.html.charts.labels import urisk_name, with_unit
 from pytest_riskguard.reports.html.charts.palette import HALF, Colour
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import percent, plain, short, signed
@@ -25,7 +25,7 @@ def alpha_axis(max_alpha: float) -> alt.X:
 
 def trisk(verdict: Verdict) -> Chart | None:
     """TRisk with the critical values."""
-    curve, critical, turn = exhibits(verdict).curve, exhibits(verdict).topics.critical_value, sign(verdict)
+    curve, critical, turn = exhibits(verdict).curve, exhibits(verdict).topics.critical_value, Shown(verdict).sign
     rows: list[Row] = [
         {"alpha": alpha, "trisk": turn * value, "label": f"alpha {short(alpha)}: TRisk {signed(turn * value, 3)}"}
         for alpha, value in (zip(curve.alphas, curve.trisk, strict=True) if curve else ())
@@ -52,7 +52,7 @@ def trisk(verdict: Verdict) -> Chart | None:
 
 def urisk(verdict: Verdict) -> Chart | None:
     """URisk with the limits of the interval that decides."""
-    curve, turn, name = exhibits(verdict).curve, sign(verdict), urisk_name(verdict)
+    curve, turn, name = exhibits(verdict).curve, Shown(verdict).sign, urisk_name(verdict)
     if curve is None:
         return None
     rows: list[Row] = []

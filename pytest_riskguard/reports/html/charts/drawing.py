@@ -19,8 +19,7 @@ Row = dict[str, Any]
 class Chart:
     """A chart: its Vega-Lite specification, and the words beside it.
 
-    ``key`` names it within its gate; ``description`` says what can be seen, for those who do not see it; ``caption``
-    how to read it.
+    ``key`` names it within its gate; ``description`` says what can be seen, ``caption`` how to read it.
     """
 
     key: str

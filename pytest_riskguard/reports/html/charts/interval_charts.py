@@ -7,7 +7,7 @@ import altair as alt
 from pytest_riskguard.gates.findings import QuantilePair
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colours, diagonal, exhibits, line_at, plot
-from pytest_riskguard.reports.html.charts.labels import risk_name, sign, with_unit
+from pytest_riskguard.reports.html.charts.labels import risk_name, with_unit
 from pytest_riskguard.reports.html.charts.palette import HALF, Colour
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import counted, percent, plain, signed
@@ -18,8 +18,9 @@ def intervals(verdict: Verdict) -> Chart | None:
     estimate = Shown(verdict).risk
     if estimate is None or not verdict.intervals:
         return None
-    turn, name, rows, density = sign(verdict), risk_name(verdict), interval_rows(verdict), exhibits(verdict).density
+    turn, name, density = Shown(verdict).sign, risk_name(verdict), exhibits(verdict).density
     estimate, bound = turn * estimate, 0.0 - turn * verdict.tolerance
+    rows = interval_rows(verdict)
     lines = [line_at(estimate, axis="x", colour=Colour.INK, dash=(1, 0)), line_at(bound, axis="x")]
     bars = plot(rows, "rule", strokeWidth=4, strokeCap="round").encode(
         x=alt.X("lower:Q", title=with_unit(verdict, name), scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
@@ -55,22 +56,13 @@ def intervals(verdict: Verdict) -> Chart | None:
 
 def interval_rows(verdict: Verdict) -> list[Row]:
     """Lower and upper limit of each method, in the convention."""
-    turn = sign(verdict)
-    rows = []
+    shown, rows = Shown(verdict), []
     for interval in verdict.intervals:
-        method = Shown(verdict).method_name(interval.method)
-        low, high = sorted((turn * interval.lower, turn * interval.upper))
-        rows.append(
-            {
-                "method": method,
-                "lower": low,
-                "upper": high,
-                "kind": "decisive" if interval.decisive else "other",
-                "limits": Shown(verdict).limits(interval.lower, interval.upper),
-                "label": f"{method}{' (decisive)' * interval.decisive}: "
-                "{Shown(verdict).limits(interval.lower, interval.upper)}",
-            }
-        )
+        method, limits = shown.method_name(interval.method), shown.limits(interval.lower, interval.upper)
+        low, high = sorted((shown.sign * interval.lower, shown.sign * interval.upper))
+        kind = "decisive" if interval.decisive else "other"
+        label = f"{method}{' (decisive)' * interval.decisive}: {limits}"
+        rows.append({"method": method, "lower": low, "upper": high, "kind": kind, "limits": limits, "label": label})
     return rows
 
 

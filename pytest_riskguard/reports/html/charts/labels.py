@@ -20,11 +20,6 @@ def unique(names: Iterable[str], *, limit: int = 60) -> list[str]:
     return printable
 
 
-def sign(verdict: Verdict) -> int:
-    """The factor that turns figures of risk into the verdict's convention."""
-    return Shown(verdict).sign
-
-
 def urisk_name(verdict: Verdict) -> str:
     """URisk in the verdict's convention, or its excess over the baseline's own noise."""
     excess = "excess " if verdict.estimates.noise_urisk is not None else ""

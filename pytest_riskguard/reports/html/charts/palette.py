@@ -8,11 +8,9 @@ from typing import Any
 WIDE, HALF = 900, 420
 
 
+#: The page's style replaces each of these in the dark, so a chart uses no others.
 class Colour:
-    """Colours that any colour vision can tell apart (Okabe and Ito, 2008), and greys.
-
-    The page's style replaces each of them in the dark, so a chart uses no others.
-    """
+    """Colours that any colour vision can tell apart (Okabe and Ito, 2008), and greys."""
 
     INK, MUTED, GRID = "#1f2328", "#59636e", "#d8dee4"
     LOSS, WIN, SAME, LIMIT, OTHER = "#d55e00", "#0072b2", "#8c959f", "#009e73", "#cc79a7"

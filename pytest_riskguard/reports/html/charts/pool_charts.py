@@ -7,8 +7,9 @@ import altair as alt
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.alpha_charts import alpha_axis
 from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colours, exhibits, line_at, plot
-from pytest_riskguard.reports.html.charts.labels import sign, unique
+from pytest_riskguard.reports.html.charts.labels import unique
 from pytest_riskguard.reports.html.charts.palette import HALF, Colour
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, counted, percent, plain, short
 
 #: With more systems than this only the candidate and its reference are named.
@@ -32,7 +33,7 @@ def georisk(verdict: Verdict) -> Chart | None:
     curves = exhibits(verdict).georisk
     if curves is None:
         return None
-    turn, last = sign(verdict), curves.alphas[-1]
+    turn, last = Shown(verdict).sign, curves.alphas[-1]
     names = dict(zip(curves.systems, unique(curves.systems, limit=30), strict=True))
     rows: list[Row] = []
     for system, values in curves.systems.items():

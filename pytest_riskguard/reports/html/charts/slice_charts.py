@@ -6,7 +6,7 @@ import altair as alt
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colours, line_at, plot
-from pytest_riskguard.reports.html.charts.labels import risk_name, sign, unique, with_unit
+from pytest_riskguard.reports.html.charts.labels import risk_name, unique, with_unit
 from pytest_riskguard.reports.html.charts.palette import WIDE, Colour
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, counted, signed
@@ -19,7 +19,7 @@ def slices(verdict: Verdict) -> Chart | None:
     """A point for each slice, with the interval where it has one."""
     if verdict.explanation is None or not verdict.explanation.slices:
         return None
-    turn = sign(verdict)
+    turn = Shown(verdict).sign
     worst = sorted(verdict.explanation.slices, key=lambda part: round(part.urisk, 12))[:MAX_SLICES]
     names = unique(f"{clean(part.tag, limit=40)}: {clean(part.value, limit=40)}" for part in worst)
     rows: list[Row] = []

@@ -10,8 +10,9 @@ import altair as alt
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colours, diagonal, exhibits, line_at, plot
-from pytest_riskguard.reports.html.charts.labels import sign, unique, with_unit
+from pytest_riskguard.reports.html.charts.labels import unique, with_unit
 from pytest_riskguard.reports.html.charts.palette import HALF, WIDE, Colour
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.rounding import ROUNDING_ERROR
 from pytest_riskguard.text import clean, counted, percent, plain, signed
 
@@ -31,7 +32,7 @@ _BARS = {"color": _CHANGE, "opacity": _FLAGGED, "description": "label:N"}
 
 def topic_rows(verdict: Verdict) -> list[Row]:
     """All topics, the largest loss first."""
-    turn, columns = sign(verdict), exhibits(verdict).topics
+    turn, columns = Shown(verdict).sign, exhibits(verdict).topics
     rows: list[Row] = []
     for place, topic in enumerate(unique(columns.topics)):
         query, standardised = clean(columns.queries[place] or "", limit=60), columns.standardised[place]
@@ -134,30 +135,21 @@ def binned(rows: Sequence[Row], field: str) -> list[Row]:
         (min(int((row[field] + reach) / width), BINS - 1), row["change"], row["flagged"]) for row in rows
     )
     tops: Counter[int] = Counter()
-    bins = []
+    bins: list[Row] = []
     for (place, change, flagged), count in sorted(counts.items()):
-        low, high, bottom = place * width - reach, (place + 1) * width - reach, tops[place]
+        bottom, low, high = tops[place], place * width - reach, (place + 1) * width - reach
         tops[place] += count
         number = counted(count, change, "losses" if change == "loss" else "wins")
-        bins.append(
-            {
-                "low": low,
-                "high": high,
-                "bottom": bottom,
-                "top": tops[place],
-                "count": count,
-                "change": change,
-                "flagged": flagged,
-                "label": f"{number}{' flagged' * flagged} from {signed(low, 3)} to {signed(high, 3)}",
-            }
-        )
+        label = f"{number}{' flagged' * flagged} from {signed(low, 3)} to {signed(high, 3)}"
+        box = {"low": low, "high": high, "bottom": bottom, "top": tops[place]}
+        bins.append({**box, "count": count, "change": change, "flagged": flagged, "label": label})
     return bins
 
 
 def most_harmful(verdict: Verdict) -> Chart | None:
     """The topics with the largest part in the risk, by name, where the bars of all topics carry none."""
     rows = topic_rows(verdict)
-    turn, losers = sign(verdict), [row for row in rows if row["change"] == "loss"]
+    turn, losers = Shown(verdict).sign, [row for row in rows if row["change"] == "loss"]
     losers = sorted(losers, key=lambda row: round(turn * row["contribution"], 15))[:MAX_HARMFUL]
     if len(rows) <= MAX_NAMED_BARS or not losers:
         return None
@@ -226,10 +218,7 @@ def cells(rows: Sequence[Row], low: float, high: float) -> list[Row]:
     points = []
     counts = Counter((cell(row["baseline"]), cell(row["candidate"]), row["change"]) for row in rows)
     for (x, y, change), count in sorted(counts.items()):
-        baseline, candidate = low + (x + 0.5) * width, low + (y + 0.5) * width
-        near = f"with baseline near {plain(baseline, 2)} and candidate near {plain(candidate, 2)}"
-        label = f"{counted(count, 'topic')} {near}"
-        points.append(
-            {"baseline": baseline, "candidate": candidate, "change": change, "count": count, "label": label}
-        )
+        middle = {"baseline": low + (x + 0.5) * width, "candidate": low + (y + 0.5) * width}
+        near = " and ".join(f"{role} near {plain(score, 2)}" for role, score in middle.items())
+        points.append({**middle, "change": change, "count": count, "label": f"{counted(count, 'topic')} with {near}"})
     return points
