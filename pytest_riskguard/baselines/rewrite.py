@@ -18,7 +18,7 @@ from pytest_riskguard.baselines.manifest import FIXED, EarlierRun, Manifest, Sto
 from pytest_riskguard.baselines.names import history_folder
 from pytest_riskguard.baselines.scored_run import ScoredRun
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ import numpy as np
 
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.kinds import Gate
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.risk.urisk import COUNTED
-from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int, tuple[str, ...]]:

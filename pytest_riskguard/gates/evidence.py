@@ -15,9 +15,8 @@ import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.alignment import Aligned
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.risk.tradeoff import tradeoff
-from pytest_riskguard.rounding import ROUNDING_ERROR
 
 BoolArray = npt.NDArray[np.bool_]
 

@@ -17,9 +17,8 @@ from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.sensitivity import LeftOut
 from pytest_riskguard.inference import critical_value, holm
 from pytest_riskguard.risk import counts, standard_error
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.risk.urisk import varies
-from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 def responsible_topics(

@@ -29,8 +29,7 @@ from pytest_riskguard.inference import (
     upper_p_value,
 )
 from pytest_riskguard.risk import mean_test
-from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: Below this many topics BCa and Student-t must both pass: no method covers well there.
 FEW_TOPICS = 25

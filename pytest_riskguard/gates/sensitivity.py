@@ -15,8 +15,7 @@ from pytest_riskguard.gates.kinds import MIN_TOPICS, Gate
 from pytest_riskguard.gates.ruling import Comparison, Rule, Ruling, limit_of, margin_of, rule_for
 from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import critical_value
-from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: Intervals whose limits without each topic take one pass over all topics.
 SHARED = ("student_t", "percentile", "bca")

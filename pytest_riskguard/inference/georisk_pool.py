@@ -18,8 +18,7 @@ from pytest_riskguard.inference._bootstrap.georisk_replicates import PoolKernel,
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
 from pytest_riskguard.inference._bootstrap.pool_scores import Pool
 from pytest_riskguard.inference.georisk_difference import GeoRiskDifference
-from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: The reference that is the median GeoRisk of all systems but the candidate.
 MEDIAN = "median"

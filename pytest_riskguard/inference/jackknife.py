@@ -15,8 +15,7 @@ from pytest_riskguard.inference._bootstrap.inversion_law import SmoothLaw
 from pytest_riskguard.inference._bootstrap.mean_law import mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample, lattice_step
 from pytest_riskguard.inference.intervals import critical_value, interval
-from pytest_riskguard.risk.checks import FloatArray, per_topic
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, per_topic
 
 BoolArray = npt.NDArray[np.bool_]
 

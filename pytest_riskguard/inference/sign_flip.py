@@ -18,8 +18,7 @@ from scipy.special import bdtr, gammaln
 from pytest_riskguard.inference._bootstrap.fft_law import points_over
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, frequencies, weights
 from pytest_riskguard.inference._bootstrap.sample import lattice_step
-from pytest_riskguard.risk.checks import FloatArray, per_topic
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, per_topic
 
 #: Up to this many changed topics all sign patterns are counted, half of the topics against the other half.
 MAX_ENUMERATED = 30

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.risk.checks import FloatArray, loss_weight, mean, systems_by_topics
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, loss_weight, mean, systems_by_topics
 from pytest_riskguard.risk.urisk import varies
-from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 def correlations(scores: npt.ArrayLike) -> FloatArray:

@@ -9,6 +9,9 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
+#: Numbers that differ by no more than this are the same: less than this is rounding. It applies to scores, means and
+#: limits in units of the measure; kernels that work on any scale take it as a share of that scale.
+ROUNDING_ERROR = 1e-12
 #: Values beyond this are refused: sums of their cubes would overflow, and no measure of ranking comes near.
 MAX_SIZE = 1e100
 

@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.risk.checks import MAX_SIZE, FloatArray, refuse, systems_by_topics
+from pytest_riskguard.risk.checks import MAX_SIZE, ROUNDING_ERROR, FloatArray, refuse, systems_by_topics
 from pytest_riskguard.risk.tradeoff import loss_weight_of, smooth
-from pytest_riskguard.rounding import ROUNDING_ERROR
 
 
 def expected_scores(scores: npt.ArrayLike) -> FloatArray:

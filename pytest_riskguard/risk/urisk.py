@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr
 
-from pytest_riskguard.risk.checks import FloatArray, loss_weight, mean, per_topic
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, loss_weight, mean, per_topic
 from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
-from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: A win or a loss is more than this. Measures such as ERR give differences of 1e-8 to documents deep in a ranking,
 #: too small to print and to call a loss.

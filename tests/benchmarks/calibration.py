@@ -31,7 +31,7 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Ruling, margin_of, rule_for
 from pytest_riskguard.inference import intervals, sign_flip
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 #: The tables, which docs/explanation/calibration.md shows and the tests read.
 TABLES = Path(__file__).resolve().parents[2] / "docs" / "data" / "calibration"

@@ -33,7 +33,7 @@ import numpy as np
 
 from pytest_riskguard.inference import pool_inference
 from pytest_riskguard.inference.georisk_difference import METHODS
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 LEVEL = 0.95
 ALPHAS = (1.0, 5.0, 10.0)

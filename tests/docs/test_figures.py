@@ -12,8 +12,8 @@ from pytest_riskguard.gates.pool import warnings as pool_warnings
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
 from pytest_riskguard.inference._bootstrap import fft_law
 from pytest_riskguard.inference.sign_flip import MAX_ENUMERATED
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import COUNTED
-from pytest_riskguard.rounding import ROUNDING_ERROR
 from tests.docs.pages import DOCS
 
 STATED = [

@@ -27,8 +27,7 @@ from pytest_riskguard.inference import (
     replicates_for,
 )
 from pytest_riskguard.risk import expected_scores, georisk
-from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: Intervals that every verdict reports.
 REPORTED = ("student_t", "percentile", "bca")

@@ -8,8 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: A probability this close below a level has reached it, and one this small is none: sums of masses carry rounding.
 REACHED = 1e-13

@@ -9,9 +9,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.risk.checks import FloatArray, per_topic
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, per_topic
 from pytest_riskguard.risk.urisk import varies
-from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: Up to this many numbers are passed to Python as a list: quicker than one by one, but it takes memory.
 FEW_NUMBERS = 10_000

@@ -11,8 +11,7 @@ from scipy.special import bdtrc, gammaln
 
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.studentized_laws import WeightedLaw, vary
-from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 IntArray = npt.NDArray[np.int64]
 

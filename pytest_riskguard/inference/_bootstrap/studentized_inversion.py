@@ -24,8 +24,7 @@ from scipy.special import ive, ndtri
 from pytest_riskguard.inference._bootstrap.fft_law import on_visible_lattice
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, STEP, ComplexArray, half_integers
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
-from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 FIRST_FREQUENCIES = 64
 #: At most this many pairs of frequencies, of the sum times of the rest.

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.inference._bootstrap.laws import REACHED
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.risk.checks import FloatArray
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 #: Statistics this close, as a share of their size where that exceeds 1, are one.
 SAME_STATISTIC = 1e-9

@@ -19,7 +19,7 @@ from pytest_riskguard.reports.wording.phrases import (
     size,
     times,
 )
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.text import counted
 
 #: Topics that collapsed and are named; others are counted.

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import COUNTED
-from pytest_riskguard.rounding import ROUNDING_ERROR
 
 #: The longest name, of a topic, a tag or a system, that a sentence repeats whole.
 MAX_NAME = 60

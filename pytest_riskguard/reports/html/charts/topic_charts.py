@@ -13,7 +13,7 @@ from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colo
 from pytest_riskguard.reports.html.charts.labels import unique, with_unit
 from pytest_riskguard.reports.html.charts.palette import HALF, WIDE, Colour
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.rounding import ROUNDING_ERROR
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.text import clean, counted, percent, plain, signed
 
 #: With more topics than this bars carry no names, and with more than that they stand for a range of values.
