@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import runpy
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 from xml.etree import ElementTree
 
@@ -79,3 +81,12 @@ def test_no_module_is_named_that_is_not_there():
     paths = [path for path in re.findall(r"`([a-z_/]+\.py)`", TEXT) if not path.startswith("tests/")]
     assert len(paths) > 5
     assert [path for path in paths if not (PACKAGE / path).is_file()] == []
+
+
+def test_the_functions_on_the_way_of_the_data_exist():
+    way = TEXT[TEXT.index("## The way of the data") : TEXT.index("## Imports point one way")]
+    named = set(re.findall(r"`([a-z_]+(?:\.[A-Za-z_]+)+)`", way))
+    assert len(named) >= 20
+    for name in named - {"riskguard.yaml"}:
+        module, _, attribute = f"pytest_riskguard.{name}".rpartition(".")
+        assert hasattr(import_module(module), attribute) or find_spec(f"{module}.{attribute}"), name
