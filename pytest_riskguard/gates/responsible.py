@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import BoolArray, Evidence
 from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic, Slice, TopicGroup
-from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky
+from pytest_riskguard.gates.kinds import NotSignificantlyRisky
 from pytest_riskguard.gates.ruling import Comparison, Ruling
 from pytest_riskguard.gates.sensitivity import LeftOut
 from pytest_riskguard.inference import critical_value, holm
@@ -208,10 +208,8 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArr
     flagged : array of bool, shape (n_topics,)
         Topics that TR_i flags among all topics.
     """
-    gate = None
-    if comparison.gate.side is not None:
-        gate = comparison.gate.as_kind(NotSignificantlyRisky)
-    rows = [_slice(comparison, topics, gate, flagged) for topics in tags]
+    ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
+    rows = [_slice(comparison, topics, ruling.only(topics.places), flagged) for topics in tags]
     p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
     if p_values:
         for place, adjusted in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
@@ -220,23 +218,24 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArr
     return tuple(rows)
 
 
-def _slice(comparison: Comparison, topics: Tagged, gate: Gate | None, flagged: BoolArray) -> Slice:
-    aligned, alpha, places = comparison.aligned, comparison.gate.alpha, topics.places
-    evidence = comparison.evidence.only(places)
+def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: BoolArray) -> Slice:
+    aligned, places, evidence = comparison.aligned, topics.places, ruling.evidence
     candidate, baseline = aligned.candidate.values[places], aligned.baseline.values[places]
     changes = counts(candidate, baseline)
-    lower, upper, p_value = _tested(Ruling(gate, evidence)) if gate is not None else (None, None, None)
+    lower = upper = p_value = None
+    if ruling.enough_topics and comparison.gate.side is not None:
+        lower, upper, p_value = ruling.deciding.lower, ruling.deciding.upper, ruling.p_value
     return Slice(
         tag=topics.tag,
         value=topics.value,
         count=evidence.n,
-        changed=evidence.changed(alpha),
+        changed=evidence.changed(ruling.alpha),
         wins=changes.wins,
         losses=changes.losses,
         candidate_mean=evidence.mean(candidate),
         baseline_mean=evidence.mean(baseline),
         mean_difference=evidence.mean(evidence.differences),
-        urisk=evidence.estimate(alpha),
+        urisk=evidence.estimate(ruling.alpha),
         lower=lower,
         upper=upper,
         p_value=p_value,
@@ -244,10 +243,3 @@ def _slice(comparison: Comparison, topics: Tagged, gate: Gate | None, flagged: B
         risky=None,
         flagged=tuple(aligned.candidate.topics[int(i)] for i in places if flagged[i]),
     )
-
-
-def _tested(ruling: Ruling) -> tuple[float | None, float | None, float | None]:
-    """Limits and p-value by the gate's rule; none for too few topics."""
-    if not ruling.enough_topics:
-        return None, None, None
-    return ruling.deciding.lower, ruling.deciding.upper, ruling.p_value
