@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from pytest_riskguard.baselines.entry import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure
@@ -29,8 +30,7 @@ from pytest_riskguard.gates.unjudged import Rejudged, judgements, rests_on_unjud
 from pytest_riskguard.gates.verdict import Inputs, Verdict, digests, incomparable, warning
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.reference import reference_scores
-from pytest_riskguard.score_cache import ScoreCache, Scored
-from pytest_riskguard.sources import Computed, Question, ScoreFile, Source, Stored, label
+from pytest_riskguard.sources import Computed, Question, ScoreCache, ScoreFile, Source, Stored, label
 
 
 class Engine:
@@ -173,7 +173,7 @@ class Engine:
                 raise UsageError(f"slice: {error}") from None
         return tuple(slices)
 
-    def _systems(self, question: Question) -> list[Scored]:
+    def _systems(self, question: Question) -> Sequence[Scored]:
         """The candidate, the baselines, and the replicates of a single one, scored."""
         measure = self._measure(question)
         systems = [self._cache.scored(source, measure) for source in question.sources]
@@ -186,7 +186,7 @@ class Engine:
             return None
         return _asked_measure(question.measure, *question.sources)
 
-    def _restricted(self, gate: Gate, systems: list[Scored]) -> list[Scored]:
+    def _restricted(self, gate: Gate, systems: Sequence[Scored]) -> Sequence[Scored]:
         """The scores on the topics that the gate is about: whatever follows sees no others."""
         if gate.slice is None:
             return systems
@@ -260,7 +260,7 @@ class Engine:
         if gate.kind != "not_significantly_risky" or verdict.outcome not in ("pass", "fail"):
             return verdict
         try:
-            chain = [Scored(scores) for scores in self._cache.lineage(baseline, candidate.measure)]
+            chain = self._cache.lineage(baseline, candidate.measure)
             if not chain:
                 return verdict
             runs = [scored.scores for scored in self._restricted(gate, chain)]

@@ -1,62 +1,62 @@
-"""What a question is asked of: runs, score files, live systems, stored baselines, baselines computed from these."""
+"""What a question is asked of: runs, score files, live systems, stored baselines, baselines computed from these.
+
+``ScoreCache`` holds what the sources of one collection contain: each is read and scored once, and again when its file
+changes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, cast
 
+from pytest_riskguard.baselines.entry import Scored
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
+from pytest_riskguard.evaluation.measures import measure_name
+from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
+from pytest_riskguard.evaluation.rankings import PackedRun, RankedRun, pack_run
 from pytest_riskguard.evaluation.runs import Rankings
+from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.text_files import system_name
+from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.kinds import Gate
 
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
 
 @dataclass(frozen=True)
-class RunFile:
-    """A run on disk; ``name`` is what the verdict calls it (default: the file's name)."""
+class _File:
+    """``name`` is what the verdict calls the system (default: the file's name)."""
 
     path: Path
     name: str | None = None
 
-    @property
-    def label(self) -> str:
-        """The system's name."""
-        return self.name or system_name(self.path)
+
+class RunFile(_File):
+    """A run on disk."""
 
 
-@dataclass(frozen=True)
-class ScoreFile:
+class ScoreFile(_File):
     """Per-topic scores on disk."""
-
-    path: Path
-    name: str | None = None
-
-    @property
-    def label(self) -> str:
-        """The system's name."""
-        return self.name or system_name(self.path)
 
 
 @dataclass(frozen=True, eq=False)
 class LiveRun:
-    """Rankings that a system gave in this process; made when first asked for, once."""
+    """Rankings that a system gave in this process."""
 
     retrieve: Callable[[], Rankings]
     name: str = "candidate"
-    _made: list[Rankings] = field(default_factory=list)
 
-    @property
-    def label(self) -> str:
-        """The system's name."""
-        return self.name
-
-    @property
+    @cached_property
     def rankings(self) -> Rankings:
-        """The rankings, retrieved at the first call."""
-        if not self._made:
-            self._made.append(self.retrieve())
-        return self._made[0]
+        """The rankings, retrieved when first asked for."""
+        return self.retrieve()
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,6 @@ class Stored:
     """A baseline in the store."""
 
     name: str
-
-    @property
-    def label(self) -> str:
-        """The system's name."""
-        return self.name
 
 
 @dataclass(frozen=True)
@@ -99,19 +94,9 @@ Baseline = Source | Computed
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A gate, and what it is asked of.
+    """A gate, and what it is asked of: the first baseline, and in ``pool`` the others of a gate over a pool.
 
-    Attributes
-    ----------
-    gate : Gate
-    candidate : Source
-    baseline : Baseline
-        The first one where there are several.
-    measure : str or None
-    pool : tuple of Source
-        The other baselines of a gate over a pool.
-    alphas : tuple of float
-        Asked together with the gate's.
+    ``alphas`` are asked together with the gate's.
     """
 
     gate: Gate
@@ -135,4 +120,173 @@ class Question:
 
 def label(source: Baseline) -> str:
     """The name of a source."""
-    return source.name if isinstance(source, TopicScores | Computed) else source.label
+    return source.name or system_name(source.path) if isinstance(source, _File) else source.name
+
+
+Stamp = tuple[int, int, int] | None
+Key = tuple[RunFile | ScoreFile | LiveRun | Stored, tuple[Stamp, ...], str | None]
+Read = TypeVar("Read", Qrels, Topics)
+
+
+class ScoreCache:
+    """Scores and rankings of one collection; without qrels only sources that hold scores can be scored.
+
+    ``measures`` are those that will be asked for, so that one pass over a run scores them all.
+    """
+
+    def __init__(
+        self, *, qrels: Path | None, topics: Path | None, store: Store | None, measures: Sequence[str]
+    ) -> None:
+        self._qrels_path, self._topics_path, self._store = qrels, topics, store
+        self._measures = list(measures)
+        self._files: dict[Path, tuple[Stamp, Qrels | Topics]] = {}
+        self._scored: dict[Key, Scored | DataError] = {}
+        self._replicates: dict[Key, tuple[Scored, ...]] = {}
+        self._packed: dict[Hashable, PackedRun | RiskguardError] = {}
+
+    @property
+    def qrels(self) -> Qrels:
+        """The collection's judgements."""
+        if self._qrels_path is None:
+            raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
+        return self._current(self._qrels_path, read_qrels)
+
+    @property
+    def topics(self) -> Topics | None:
+        """The collection's topics with their texts, tags and weights; None without a topics file."""
+        return None if self._topics_path is None else self._current(self._topics_path, read_topics)
+
+    @property
+    def queries(self) -> Mapping[str, str]:
+        """The topics' query texts; empty without a topics file."""
+        return {} if self.topics is None else self.topics.queries
+
+    def _current(self, path: Path, read: Callable[[Path], Read]) -> Read:
+        stamp = _stamp(path)
+        if path not in self._files or self._files[path][0] != stamp:
+            self._files[path] = (stamp, read(path))
+        return cast(Read, self._files[path][1])
+
+    def scored(self, source: Source, measure: str | None) -> Scored:
+        """A source's scores with a measure, spelled as ir-measures does.
+
+        Raises
+        ------
+        UsageError
+            The source was scored with another measure, or a run is to be scored without one or without qrels.
+        DataError
+            The source is bad or missing.
+        """
+        if isinstance(source, TopicScores):
+            if measure is not None and source.measure is not None and source.measure != measure:
+                raise UsageError(f"{source.name} was scored with {source.measure}, the gate asks for {measure}")
+            return Scored(source)
+        stamps = self._stamps(source)
+        key = (source, stamps, measure)
+        if key not in self._scored:
+            try:
+                self._scored |= {(source, stamps, m): scored for m, scored in self._score(source, measure).items()}
+            except DataError as error:
+                self._scored[key] = error
+        scored = self._scored[key]
+        if isinstance(scored, DataError):
+            raise scored
+        return scored
+
+    def _score(self, source: RunFile | ScoreFile | LiveRun | Stored, measure: str | None) -> dict[str | None, Scored]:
+        """By measure: one pass over a run scores it with all measures that will be asked for."""
+        if isinstance(source, ScoreFile):
+            wanted = None if measure is None else [measure]
+            (scores,) = read_scores(source.path, wanted, name=label(source))
+            return {measure: Scored(scores)}
+        if measure is None:
+            raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
+        if isinstance(source, Stored):
+            store = self.store_of(source)
+            return {measure: store.scores(source.name, measure, qrels=self.qrels, queries=self.queries)}
+        run = source.path if isinstance(source, RunFile) else source.rankings
+        together = list(dict.fromkeys([measure, *map(measure_name, self._measures)]))
+        try:
+            by_measure = score_run(run, self.qrels, together, name=label(source), queries=self.queries)
+        except DataError:
+            # what is wrong may concern another measure only (grades above the scale of ERR, say)
+            by_measure = score_run(run, self.qrels, [measure], name=label(source), queries=self.queries)
+        return {scores.measure: Scored(scores) for scores in by_measure}
+
+    def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
+        """The scores of other runs of a stored baseline."""
+        if measure is None:
+            return ()
+        key = (source, self._stamps(source), measure)
+        if key not in self._replicates:
+            store = self.store_of(source)
+            self._replicates[key] = store.replicates(source.name, measure, qrels=self.qrels, queries=self.queries)
+        return self._replicates[key]
+
+    def lineage(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
+        """The scores of the runs that a stored baseline held, oldest first; none where it never changed."""
+        store = self.store_of(source)
+        if measure is None or not store.manifest(source.name).history:
+            return ()
+        return store.lineage(source.name, measure, qrels=self.qrels, queries=self.queries)
+
+    def store_of(self, source: Stored) -> Store:
+        """The store that a stored baseline is in."""
+        if self._store is None:
+            raise UsageError(
+                f"no run and no store for baseline {source.name!r}: give a path, --store, or a riskguard.yaml"
+            )
+        return self._store
+
+    def ranked(self, source: Source, scores: TopicScores, measure: Measure, qrels: Qrels) -> RankedRun:
+        """The rankings behind a source's scores, as the measure ranks them.
+
+        Raises
+        ------
+        RiskguardError
+            The source is no run, its run cannot be read, or it has changed since it was scored.
+        """
+        key = (None if isinstance(source, TopicScores) else (source, self._stamps(source)), qrels.digest)
+        if key not in self._packed:
+            try:
+                self._packed[key] = self._pack(source, qrels)
+            except RiskguardError as error:
+                self._packed[key] = error
+        packed = self._packed[key]
+        if isinstance(packed, RiskguardError):
+            raise packed
+        if (packed.digest, qrels.digest) != (scores.digest, scores.qrels_digest):
+            raise DataError(
+                f"{scores.name} or its judgements changed while they were read; try again", reason="inputs_changed"
+            )
+        return RankedRun(packed, measure)
+
+    def _pack(self, source: Source, qrels: Qrels) -> PackedRun:
+        if isinstance(source, RunFile):
+            return pack_run(source.path, qrels.topics)
+        if isinstance(source, LiveRun):
+            return pack_run(source.rankings, qrels.topics)
+        if isinstance(source, Stored) and self._store is not None:
+            try:
+                return pack_run(self._store.run(source.name), qrels.topics)
+            except OSError as error:  # replaced in this very moment
+                raise BaselineError(f"{source.name}: its run cannot be read ({error})") from None
+        raise DataError("there is no run, only scores", reason="missing_input")
+
+    def _stamps(self, source: RunFile | ScoreFile | LiveRun | Stored) -> tuple[Stamp, ...]:
+        """What differs when the source or the collection is written anew."""
+        paths = [self._qrels_path, self._topics_path]
+        if isinstance(source, RunFile | ScoreFile):
+            paths.append(source.path)
+        elif isinstance(source, Stored) and self._store is not None:
+            paths.append(self._store.root / source.name / "manifest.json")
+        return tuple(_stamp(path) for path in paths)
+
+
+def _stamp(path: Path | None) -> Stamp:
+    """What differs when a file is written anew; None where there is no file."""
+    try:
+        status = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)

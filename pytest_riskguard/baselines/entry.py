@@ -36,8 +36,8 @@ _POINTER = "is a Git LFS pointer, not the file itself (run `git lfs pull`)"
 
 
 @dataclass(frozen=True)
-class StoredScores:
-    """Scores of a baseline; ``rescored`` says that they differ from those that were stored."""
+class Scored:
+    """Scores of a system; ``rescored`` says that they differ from those that a baseline was stored with."""
 
     scores: TopicScores
     rescored: bool = False
@@ -213,7 +213,7 @@ class StoredBaseline:
         if digest != manifest.digests.run:
             raise self.error(f"{RUN} does not hold the run that was stored; {self._remedy}")
 
-    def scores(self, measure: str, qrels: Qrels, queries: Mapping[str, str]) -> StoredScores:
+    def scores(self, measure: str, qrels: Qrels, queries: Mapping[str, str]) -> Scored:
         """What ``Store.scores`` returns; ``measure`` is spelled as ir-measures prints it."""
         manifest = self.manifest()
         table = self.table(manifest)
@@ -226,11 +226,11 @@ class StoredBaseline:
             stored = self._completed(table[index], manifest, queries)
             stored = replace(stored, without_relevant=qrels.without_relevant)
             if not manifest.run_kept or _same_libraries(manifest, manifest.measures[index]):
-                return StoredScores(stored)
+                return Scored(stored)
             rescored = self._rescored(manifest, measure, qrels, queries)
-            return StoredScores(rescored, rescored=not np.array_equal(rescored.values, stored.values))
+            return Scored(rescored, rescored=not np.array_equal(rescored.values, stored.values))
         if manifest.run_kept:
-            return StoredScores(self._rescored(manifest, measure, qrels, queries), rescored=not same_qrels)
+            return Scored(self._rescored(manifest, measure, qrels, queries), rescored=not same_qrels)
         if same_qrels:
             has = ", ".join(stored.name for stored in manifest.measures)
             problem, reason = f"it has scores of {has}, not of {measure}", "missing_input"

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from pytest_riskguard.baselines import atomic_folder, provenance
-from pytest_riskguard.baselines.entry import RUN, StoredBaseline, StoredScores
+from pytest_riskguard.baselines.entry import RUN, Scored, StoredBaseline
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.names import name_problem
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
@@ -67,9 +67,7 @@ class StoreReader:
         """The manifest of a baseline; its scores and its run are not checked."""
         return self._read(name, StoredBaseline.manifest)
 
-    def scores(
-        self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
-    ) -> StoredScores:
+    def scores(self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None) -> Scored:
         """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
 
         They are read if the measure, the judgements and the scoring libraries are those it was stored with. Otherwise
@@ -101,7 +99,7 @@ class StoreReader:
 
     def replicates(
         self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
-    ) -> tuple[StoredScores, ...]:
+    ) -> tuple[Scored, ...]:
         """Scores of a baseline's replicates, by number, each as ``scores`` gives those of the baseline itself.
 
         All are from one state of the store, which may be a later one than an earlier call of ``scores`` saw. Their
@@ -114,7 +112,7 @@ class StoreReader:
 
         Returns
         -------
-        tuple of StoredScores
+        tuple of Scored
             Empty where the baseline has no replicates.
 
         Raises
@@ -125,7 +123,7 @@ class StoreReader:
         measure = measure_name(measure)
         texts = MappingProxyType(dict(queries or {}))
 
-        def work(baseline: StoredBaseline) -> tuple[StoredScores, ...]:
+        def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
             replicates = baseline.replicates(baseline.manifest())
             return tuple(replicate.scores(measure, qrels, texts) for replicate in replicates)
 
@@ -152,7 +150,7 @@ class StoreReader:
 
     def lineage(
         self, name: str, measure: str, *, qrels: Qrels | None = None, queries: Mapping[str, str] | None = None
-    ) -> tuple[StoredScores, ...]:
+    ) -> tuple[Scored, ...]:
         """Scores of every run that a baseline has held, oldest first, the present one last, on equal judgements.
 
         All are from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
@@ -167,7 +165,7 @@ class StoreReader:
 
         Returns
         -------
-        tuple of StoredScores
+        tuple of Scored
             Only the baseline's own if it has no earlier runs.
 
         Raises
@@ -179,7 +177,7 @@ class StoreReader:
         measure = measure_name(measure)
         texts = MappingProxyType(dict(queries or {}))
 
-        def work(baseline: StoredBaseline) -> tuple[StoredScores, ...]:
+        def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
             chain = (*baseline.history(baseline.manifest()), baseline)
             if qrels is not None:
                 return tuple(entry.scores(measure, qrels, texts) for entry in chain)
@@ -190,7 +188,7 @@ class StoreReader:
                     f"all runs with `riskguard baseline rescore {name}`",
                     reason="inputs_changed",
                 )
-            return tuple(StoredScores(entry.as_stored(measure, texts)) for entry in chain)
+            return tuple(Scored(entry.as_stored(measure, texts)) for entry in chain)
 
         return self._read(name, work)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Required, TypedDict, Unpack
 
 from pytest_riskguard.baselines import atomic_folder, provenance
-from pytest_riskguard.baselines.entry import StoredBaseline, StoredScores, mean_score
+from pytest_riskguard.baselines.entry import Scored, StoredBaseline, mean_score
 from pytest_riskguard.baselines.manifest import FIXED, KINDS, EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import (
@@ -32,7 +32,7 @@ from pytest_riskguard.baselines.rewrite import (
 from pytest_riskguard.baselines.scored_run import ScoredRun
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 
-__all__ = ["LOCK", "LOCK_TIMEOUT", "Store", "StoredScores"]
+__all__ = ["LOCK", "LOCK_TIMEOUT", "Scored", "Store"]
 
 LOCK = ".lock"
 

@@ -114,8 +114,10 @@ class Inputs:
         self, given: Sequence[NamedPath], *, option: str = "--baseline"
     ) -> list[RunFile | ScoreFile | Stored]:
         """The systems that an option names, each once."""
+        from pytest_riskguard.sources import label
+
         sources = [self._system(one, option) for one in given]
-        once(option, [source.label for source in sources])
+        once(option, [label(source) for source in sources])
         return sources
 
     def _system(self, given: NamedPath, option: str) -> RunFile | ScoreFile | Stored:
