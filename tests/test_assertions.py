@@ -164,3 +164,12 @@ def test_replicates_are_for_kinds_that_judge_them():
         check("no_topic_collapse", scores(GOOD), BASELINE, replicates=[BASELINE])
     with pytest.raises(ValueError, match="weighted has no meaning for no_topic_collapse: leave it out"):
         check("no_topic_collapse", scores(GOOD), BASELINE, weights=dict.fromkeys(BASELINE, 1.0))
+
+
+def test_a_type_checker_knows_the_options_of_an_assertion():
+    with pytest.raises(TypeError, match="unknown option 'alhpa'; did you mean 'alpha'"):
+        assert_not_significantly_risky(scores(GOOD), BASELINE, alhpa=1)  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="level: expected a number between"):
+        assert_not_significantly_risky(scores(GOOD), BASELINE, level="high")  # type: ignore[call-overload]
+    with pytest.raises(ValueError, match="max_loss has no meaning for georisk_not_worse"):
+        assert_georisk_not_worse(scores(GOOD), {"prod": BASELINE}, max_loss=0.1)  # type: ignore[call-arg]

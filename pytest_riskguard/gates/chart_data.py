@@ -33,7 +33,7 @@ def exhibits(comparison: Comparison) -> Exhibits:
         standard=standardised_parts(evidence, gate.alpha),
         tags=aligned.tags,
     )
-    if gate.side is None or comparison.n < 2:
+    if gate.by_topic or comparison.n < 2:
         return Exhibits(topics)
     return Exhibits(topics, _curve(comparison), density(comparison.ruling.scores))
 

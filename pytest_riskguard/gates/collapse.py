@@ -23,7 +23,7 @@ def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int
     ValueError
         A protected entry that is neither a judged topic nor the tag of one.
     """
-    if gate.side is not None:
+    if not gate.by_topic:
         return {}
     losses = -differences
     limits = {}

@@ -136,7 +136,7 @@ def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
 
 def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
     gate = comparison.gate
-    by_interval = judged and gate.side is not None
+    by_interval = judged and not gate.by_topic
     return replace(
         paired_estimates(comparison),
         decision_p_value=comparison.p_value,
@@ -147,7 +147,7 @@ def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
 
 def _flip_set(comparison: Comparison) -> tuple[str, ...] | None:
     topics = comparison.aligned.candidate.topics
-    if comparison.gate.side is None:
+    if comparison.gate.by_topic:
         return tuple(topics[i] for i in comparison.collapsed)
     return flip_set(comparison.ruling, topics)
 
@@ -200,7 +200,7 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
 
 def diagnostics(comparison: Comparison) -> Diagnostics | None:
     """None where the scores do not vary, and for a single topic; a collapse has no law to look at."""
-    if comparison.n < 2 or comparison.gate.side is None:
+    if comparison.n < 2 or comparison.gate.by_topic:
         return None
     scores = comparison.evidence.scores(comparison.gate.alpha)
     skew, points, test = skewness(scores), qq_points(scores), shapiro_wilk(scores)

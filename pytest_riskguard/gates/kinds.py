@@ -95,16 +95,17 @@ class Gate(_NotOffered):
     """One question about one candidate; ``judge`` is given the scores that it is asked of.
 
     ``name`` is what reports call the gate (its kind, if empty). A kind ``is_pool`` if it is about a candidate in a
-    pool of baselines, and ``is_tested`` if it has a p-value and may be a member of a family. The limit on its
-    ``side`` of the interval must reach the bound (``lower``: the candidate bears the burden of proof; None: no
-    interval decides).
+    pool of baselines, and ``is_tested`` if it has a p-value and may be a member of a family. If ``by_topic``, single
+    topics decide; else the limit on this ``side`` of the interval must reach the bound (``lower``: the candidate
+    bears the burden of proof).
     """
 
     kind: ClassVar[str]
     is_pool: ClassVar[bool] = False
     is_tested: ClassVar[bool] = False
     takes_replicates: ClassVar[bool] = False
-    side: ClassVar[Literal["upper", "lower"] | None] = "upper"
+    by_topic: ClassVar[bool] = False
+    side: ClassVar[Literal["upper", "lower"]] = "upper"
 
     name: str = ""
     alpha: float = option(1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.")
@@ -253,7 +254,7 @@ class NoTopicCollapse(Gate):
     """Passes when no topic loses more than it may."""
 
     kind = "no_topic_collapse"
-    side = None
+    by_topic = True
 
     max_loss: float | None = option(
         0.5, _ZERO_OR_NONE, "Largest loss a topic may have, in units of the measure; none for no limit."

@@ -223,7 +223,7 @@ def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: Bool
     candidate, baseline = aligned.candidate.values[places], aligned.baseline.values[places]
     changes = counts(candidate, baseline)
     lower = upper = p_value = None
-    if ruling.enough_topics and comparison.gate.side is not None:
+    if ruling.enough_topics and not comparison.gate.by_topic:
         lower, upper, p_value = ruling.deciding.lower, ruling.deciding.upper, ruling.p_value
     return Slice(
         tag=topics.tag,

@@ -175,7 +175,7 @@ class Ruling:
     @property
     def has_intervals(self) -> bool:
         """Whether there is a mean with a limit: no interval has a single topic, or a question about single topics."""
-        return self.evidence.n > 1 and self.gate.side is not None
+        return self.evidence.n > 1 and not self.gate.by_topic
 
     def interval(self, method: str) -> Interval:
         """The interval of this method."""
@@ -381,7 +381,7 @@ class Comparison:
     @cached_property
     def answer(self) -> Answer:
         """The outcome, and the reason where it is no pass."""
-        if self.gate.side is None:
+        if self.gate.by_topic:
             return ("fail", "collapse") if self.collapsed else ("pass", None)
         ruling = self.ruling
         if not ruling.enough_topics:

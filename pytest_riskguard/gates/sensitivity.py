@@ -75,7 +75,7 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
     """
     n, failed = comparison.n, outcome == "fail"
     limits, none = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
-    if comparison.gate.side is None:
+    if comparison.gate.by_topic:
         guilty = list(comparison.collapsed)
         none[guilty] = len(guilty) == 1
         return LeftOut(limits, none, failed)

@@ -43,7 +43,7 @@ def _about_the_data(comparison: Comparison, *, rescored: bool) -> Iterator[Verdi
 
 def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:
     effective = comparison.evidence.effective
-    if not comparison.evidence.uneven or comparison.gate.side is None:
+    if not comparison.evidence.uneven or comparison.gate.by_topic:
         return
     if effective < MIN_TOPICS <= comparison.n:
         yield warning("few_effective_topics", effective=effective, needed=MIN_TOPICS)

@@ -91,7 +91,7 @@ def _row(test: str, verdict: Verdict, screen: Screen) -> _Row:
         return _Row((outcome, clean(test), measure, "", "", "", "", ""), (remark,), (), _STYLES["incomparable"])
     if verdict.outcome == "fail" and verdict.reason:
         outcome += f" {clean(verdict.reason)}"
-    if verdict.kind == "no_topic_collapse":
+    if verdict.asked.by_topic:
         figures = ("" if shown.worst is None else signed(shown.worst.difference), "", "", "")  # the remark names it
     else:
         figures = (
@@ -115,7 +115,7 @@ def _remarks(shown: Shown) -> list[str]:
     verdict, remarks = shown.verdict, []
     if verdict.slice is not None:
         remarks.append(shown.part_of_topics)
-    if verdict.kind == "no_topic_collapse":
+    if verdict.asked.by_topic:
         remarks.append(shown.collapse)
     if verdict.pool is not None:
         reference = clean(verdict.pool.decided_by, limit=MAX_NAME)

@@ -16,7 +16,7 @@ def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
     Values are text without control characters, which XML forbids. What does not exist is left out.
     """
     prefix = "riskguard." if number == 1 else f"riskguard.{number}."
-    pool = verdict.kind == "georisk_not_worse"
+    pool = verdict.asked.is_pool
     shown = Shown(verdict)
     values: dict[str, str | float | None] = {
         "gate": verdict.gate,

@@ -135,7 +135,7 @@ class Shown:
     def risk(self) -> float | None:
         """What the verdict is about: URisk, or the difference of two GeoRisks; plus convention."""
         estimates = self.verdict.estimates
-        return estimates.georisk_difference if self.verdict.kind == "georisk_not_worse" else estimates.urisk
+        return estimates.georisk_difference if self.verdict.asked.is_pool else estimates.urisk
 
     @property
     def deciding_limit(self) -> float | None:
@@ -143,7 +143,7 @@ class Shown:
         interval = self.verdict.decisive_interval
         if interval is None:
             return None
-        return interval.lower if self.verdict.kind == "not_inferior" else interval.upper
+        return interval.lower if self.verdict.asked.side == "lower" else interval.upper
 
     @property
     def margin(self) -> float | None:
@@ -166,7 +166,7 @@ class Shown:
     def requirement(self) -> str:
         """What must hold for the gate to pass: ``upper limit at least +0.0000``."""
         verdict = self.verdict
-        if verdict.kind == "no_topic_collapse":
+        if verdict.asked.by_topic:
             limits = []
             if verdict.max_loss is not None:
                 limits.append(f"no loss over {short(verdict.max_loss)}")
@@ -175,7 +175,7 @@ class Shown:
             if verdict.protected:
                 limits.append(f"none of {counted(len(verdict.protected), 'protected entry', 'protected entries')}")
             return ", ".join(limits)
-        strict, minus = verdict.kind == "not_inferior", self.sign < 0
+        strict, minus = verdict.asked.side == "lower", self.sign < 0
         side = "lower" if strict is not minus else "upper"
         relation = ("below" if strict else "at most") if minus else ("above" if strict else "at least")
         return f"{side} limit {relation} {self.bound}"
@@ -195,10 +195,10 @@ class Shown:
         about += self.part_of_topics
         if verdict.pool is not None:
             about += f", pool of {len(verdict.pool.systems)}"
-        if verdict.kind == "no_topic_collapse":
+        if verdict.asked.by_topic:
             line = f"{self.collapse} ({about}"
         else:
-            bounded = verdict.kind == "not_inferior" or verdict.tolerance > 0
+            bounded = verdict.asked.side == "lower" or verdict.tolerance > 0
             line = f"{self.answer}: {self.estimate} ({about}{f'; bound {self.bound}' if bounded else ''}"
             if verdict.responsible_topics and verdict.outcome == "fail":
                 line += f"; worst: {clean(verdict.responsible_topics[0].topic, limit=MAX_NAME)}"
@@ -252,7 +252,7 @@ class Shown:
     @property
     def losers(self) -> tuple[ResponsibleTopic, ...]:
         """The topics that a failure lists, most harmful first."""
-        if self.verdict.kind == "no_topic_collapse":
+        if self.verdict.asked.by_topic:
             return self.collapsed
         # those behind the losses are differences that no tool prints
         return self.verdict.responsible_topics[: self.verdict.topics.losses]
@@ -267,7 +267,7 @@ class Shown:
     @property
     def slices_are_tested(self) -> bool:
         """Whether slices have an interval, given enough topics: those of a gate on single topics have none."""
-        return self.verdict.kind != "no_topic_collapse"
+        return not self.verdict.asked.by_topic
 
     # ---- unjudged documents
 

@@ -59,7 +59,7 @@ def _indented(paragraphs: list[str], screen: Screen, *, room: int = 0) -> list[s
 def _responsible(shown: Shown, screen: Screen) -> list[str]:
     verdict, losers = shown.verdict, shown.losers
     lost = f"{counted(len(losers), 'topic')} lost"
-    if verdict.kind == "no_topic_collapse":
+    if verdict.asked.by_topic:
         lost = f"{len(losers)} of {counted(verdict.topics.losses, 'topic')} lost too much"
     elif not losers:  # differences that no tool prints, but nothing else is left to look at
         losers = verdict.responsible_topics
@@ -69,12 +69,12 @@ def _responsible(shown: Shown, screen: Screen) -> list[str]:
     most = len(losers) if screen.topics is None else screen.topics
     title = f"topics responsible ({lost}"
     title += f"; the {most} most harmful, -vv shows all):" if most < len(losers) else "):"
-    by_share = verdict.kind != "no_topic_collapse"  # there nothing adds up: each topic has its own limit
+    by_share = not verdict.asked.by_topic  # there nothing adds up: each topic has its own limit
     lines = [*_indented([title], screen), *table(losers[:most], screen, shares=by_share)]
     if documents := moved_documents(verdict, losers, screen):
         lines += _indented(["documents that moved:"], screen)
         lines += ["  " + line for line in _indented(documents, screen, room=2)]
-    if verdict.flagged_wins and verdict.kind != "no_topic_collapse":
+    if verdict.flagged_wins and not verdict.asked.by_topic:
         wins = tuple(f"{topic.topic} ({signed(topic.difference)})" for topic in verdict.flagged_wins)
         lines += _indented([f"flagged wins: {listed(wins, most=most)}"], screen)
     if flips := _flips(verdict, most):
@@ -84,7 +84,7 @@ def _responsible(shown: Shown, screen: Screen) -> list[str]:
 
 def _flips(verdict: Verdict, most: int) -> str | None:
     flips = verdict.estimates.flip_set
-    if verdict.outcome != "fail" or verdict.kind == "no_topic_collapse":
+    if verdict.outcome != "fail" or verdict.asked.by_topic:
         return None
     if flips is None:
         if verdict.topics.count <= MIN_TOPICS:

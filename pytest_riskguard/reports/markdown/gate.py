@@ -63,7 +63,7 @@ def _topics(verdict: Verdict) -> list[str]:
     if not losers:
         return []
     title = f"Topics responsible: {_first(losers)} of {len(losers)} that lost" + (
-        " too much." if verdict.kind == "no_topic_collapse" else "."
+        " too much." if verdict.asked.by_topic else "."
     )
     with_queries = any(topic.query for topic in losers)
     columns = ["topic", *(["query"] if with_queries else []), "baseline → candidate", "difference:", "of loss:", ""]

@@ -107,7 +107,8 @@ def _risky(verdict: Verdict) -> str:
 
 def _plain(verdict: Verdict, *, churn: bool) -> str:
     """What the gate says at alpha 0, where that is another question."""
-    known = verdict.kind == "not_significantly_risky" and verdict.tradeoff == "linear"  # how often losses count
+    # How often losses count is known only there.
+    known = verdict.asked.is_tested and not verdict.asked.is_pool and verdict.tradeoff == "linear"
     alike = f"if losses counted {'once' if known else 'no more than wins'},"
     if churn:
         let = ", and churn is allowed" if verdict.outcome == "pass" else ""

@@ -60,7 +60,7 @@ def explanation_of(verdict: Verdict) -> Explanation:
 
 def lost_topics(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
     """The topics that an answer counts: those that lost; for a question about single ones those that collapsed."""
-    if verdict.kind == "no_topic_collapse":
+    if verdict.asked.by_topic:
         collapsed = (topic for topic in verdict.responsible_topics if topic.exceeds)
         return tuple(sorted(collapsed, key=lambda topic: round(topic.difference, 12)))
     return tuple(topic for topic in verdict.responsible_topics if topic.difference < -COUNTED)

@@ -64,7 +64,7 @@ def _dominant_group(verdict: Verdict) -> TopicGroup | None:
 
 def _share(verdict: Verdict, group: TopicGroup) -> float | None:
     """Of the loss; where each topic has a limit of its own, of the topics that exceed theirs."""
-    if verdict.kind != "no_topic_collapse":
+    if not verdict.asked.by_topic:
         return group.share
     return len(_members(verdict, group)) / max(len(lost_topics(verdict)), 1)
 
@@ -80,7 +80,7 @@ def _group(verdict: Verdict, group: TopicGroup) -> str:
     everyone = "Both" if all_lost == 2 else f"All {all_lost}"
     whose = everyone if members == all_lost else f"{members} of these {all_lost}"
     text = f"{whose} are tagged {line(group.tag)}={line(group.value)}"
-    if verdict.kind == "no_topic_collapse" or group.share is None or members == all_lost:
+    if verdict.asked.by_topic or group.share is None or members == all_lost:
         return f"{text}."
     return f"{text}, worth {percent(group.share)} of the loss."
 
@@ -88,7 +88,7 @@ def _group(verdict: Verdict, group: TopicGroup) -> str:
 def _heaviest(verdict: Verdict) -> Iterator[str]:
     """The topic with the largest part, where that is much and there are others."""
     topics = lost_topics(verdict)
-    if verdict.kind == "no_topic_collapse" or len(topics) < 2:
+    if verdict.asked.by_topic or len(topics) < 2:
         return
     share = topics[0].share
     if share is not None and share >= MIN_TOPIC_SHARE:
@@ -157,7 +157,7 @@ def _few_changes(verdict: Verdict) -> str | None:
 def _pivots(verdict: Verdict) -> Iterator[str]:
     """The topics of which any single one decides the verdict."""
     pivots = explanation_of(verdict).pivotal_topics
-    if verdict.kind == "no_topic_collapse" or not pivots:
+    if verdict.asked.by_topic or not pivots:
         return
     if len(pivots) == 1:
         which = f"topic {line(pivots[0])}"

@@ -108,7 +108,7 @@ def _parametric_interval(verdict: Verdict, *, enough: int) -> str:
 
 
 def _loss_within_noise(verdict: Verdict) -> str:
-    side = "shown to be no loss" if verdict.kind == "not_inferior" else "free of a significant loss"
+    side = "shown to be no loss" if verdict.asked.side == "lower" else "free of a significant loss"
     return (
         "at this alpha the baseline's own noise is larger than the loss, but the mean, compared with that of the "
         f"replicates, is not {side}; weighting losses more cannot make up for that"
@@ -126,7 +126,7 @@ def _methods_disagree(
     verdict: Verdict, *, method: str, limit: float, student_t_limit: float, student_t_passes: bool, decisive: str
 ) -> str:
     student_t, other = ("passes", "fails") if student_t_passes else ("fails", "passes")
-    side = "lower" if verdict.kind == "not_inferior" else "upper"
+    side = verdict.asked.side
     return (
         f"by Student-t it {student_t} ({side} limit {student_t_limit:+.3g}), by {NAMES[method]} it {other} "
         f"({limit:+.3g}); {NAMES[decisive]} decided"
