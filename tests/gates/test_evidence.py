@@ -10,9 +10,10 @@ import pytest
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import Evidence
-from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import NotInferior, NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.sensitivity import passes_without_each
+from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear, smooth
 from tests.gates.conftest import pair, topic_scores
@@ -254,19 +255,22 @@ def test_weights_that_leave_few_topics_need_student_t_to_agree():
     seen = set()
     for _ in range(60):
         weights = np.exp(rng.normal(0, 1.5, 60))
-        verdict = weighted_verdict(rng.normal(-0.03, 0.15, 60), weights, alpha=0)
+        candidate, baseline = pair(rng.normal(-0.03, 0.15, 60))
+        topics = Topics({}, weights=dict(zip(candidate.topics, weights.tolist(), strict=True)))
+        comparison = rule(gate_of("g", alpha=0, weighted=True), candidate, baseline, topics=topics)
+        outcome, reason = comparison.answer
         effective = weights.sum() ** 2 / (weights**2).sum()
-        codes = [notice.code for notice in verdict.warnings]
+        codes = [warning.code for warning in warnings(comparison, outcome, rescored=False)]
         if effective < 10:
-            assert (verdict.outcome, verdict.reason) == ("inconclusive", "too_few_topics")
+            assert (outcome, reason) == ("inconclusive", "too_few_topics")
         elif effective < 50:
-            uppers = {i.method: i.upper for i in verdict.intervals}
-            assert (verdict.outcome == "fail") == (uppers["bca"] < 0 and uppers["student_t"] < 0)
-            p = verdict.estimates.decision_p_value
+            uppers = {i.method: i.upper for i in comparison.ruling.intervals}
+            assert (outcome == "fail") == (uppers["bca"] < 0 and uppers["student_t"] < 0)
+            p = comparison.p_value
             assert p is not None
-            assert (verdict.outcome == "fail") == (p <= 0.05)
+            assert (outcome == "fail") == (p <= 0.05)
         assert ("few_effective_topics" in codes) == (effective < 50)
-        seen.add((verdict.outcome, effective < 10))
+        seen.add((outcome, effective < 10))
     assert seen >= {("pass", False), ("fail", False), ("inconclusive", True)}
 
 
