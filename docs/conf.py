@@ -131,10 +131,13 @@ def inline(text: str) -> list[nodes.Node]:
 
 
 def table(head: tuple[str, ...], rows: list[tuple[str, ...]], widths: tuple[int, ...]) -> nodes.table:
-    """A table of texts."""
+    """A table of texts; each line of a cell is a paragraph."""
+
+    def entry(cell: str) -> nodes.entry:
+        return nodes.entry("", *(nodes.paragraph("", "", *inline(line)) for line in cell.splitlines()))
 
     def row(cells: tuple[str, ...]) -> nodes.row:
-        return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", *inline(cell))) for cell in cells))
+        return nodes.row("", *map(entry, cells))
 
     group = nodes.tgroup("", *(nodes.colspec(colwidth=width) for width in widths), cols=len(widths))
     group += nodes.thead("", row(head))
@@ -142,9 +145,9 @@ def table(head: tuple[str, ...], rows: list[tuple[str, ...]], widths: tuple[int,
     return nodes.table("", group)
 
 
-def section(title: str, *content: nodes.Node) -> nodes.section:
-    """A section below the one that a directive stands in."""
-    return nodes.section("", nodes.title("", "", *inline(title)), *content, ids=[nodes.make_id(f"fields {title}")])
+def section(name: str, title: str, *content: nodes.Node) -> nodes.section:
+    """A section below the one that a directive stands in; ``name`` begins its anchor."""
+    return nodes.section("", nodes.title("", "", *inline(title)), *content, ids=[nodes.make_id(f"{name} {title}")])
 
 
 class ReportFields(SphinxDirective):
@@ -160,7 +163,7 @@ class ReportFields(SphinxDirective):
             below = [field for field in fields if title != f"`{field.path}`"]
             rows = [(f"`{field.path}`", field.type, field.text) for field in below]
             content = [table(head, rows, widths)]
-            sections.append(section(title, *([intro] if below != fields else []), *content))
+            sections.append(section("fields", title, *([intro] if below != fields else []), *content))
         return [*sections]
 
 
@@ -170,17 +173,14 @@ class GateOptions(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """One table."""
         self.env.note_dependency(str(generated.PACKAGE / "gates" / "kinds.py"))
-        every = tuple(generated.KINDS)
-        rows = [
-            (
-                f"`{row.name}`",
-                f"`{row.default}`" if row.default != "none" else "none",
-                f"{row.help} Expected: {row.expected}.",
-                "all" if row.kinds == every else ", ".join(f"`{kind}`" for kind in row.kinds),
-            )
-            for row in generated.gate_options()
-        ]
-        return [table(("option", "default", "meaning", "kinds"), rows, (15, 10, 50, 25))]
+        rows = []
+        for row in generated.gate_options():
+            default = row.default if row.default == "none" or " " in row.default else f"`{row.default}`"
+            lines = [row.help, f"Takes {row.expected}."]
+            if row.kinds != tuple(generated.KINDS):
+                lines.append(f"Only for {', '.join(f'`{kind}`' for kind in row.kinds)}.")
+            rows.append((f"`{row.name}`", default, "\n".join(lines)))
+        return [table(("option", "default", "meaning"), rows, (20, 15, 65))]
 
 
 class Modules(SphinxDirective):
@@ -198,7 +198,7 @@ class Modules(SphinxDirective):
                 if name
             ]
             about = nodes.paragraph("", "", *inline(lines[""].replace("``", "`")))
-            sections.append(section(f"`{folder}`", about, nodes.bullet_list("", *entries)))
+            sections.append(section("modules", f"`{folder}`", about, nodes.bullet_list("", *entries)))
         return [*sections]
 
 

@@ -122,12 +122,12 @@ class Gate(_NotOffered):
     convention: Convention = option(
         "plus",
         OneOf(CONVENTIONS),
-        "Whether a risk is shown as a negative (plus) or as a positive number (minus). It decides nothing.",
+        "Whether a risk is shown as a negative (plus) or as a positive number (minus). The verdict stays the same.",
     )
     missing: Missing = option(
         "refuse",
         OneOf(MISSING),
-        "A topic that only one side's scores have: refuse the comparison, or count zero for it.",
+        "A topic with a score on one side only: refuse the comparison, or score zero on the other side.",
         in_yaml=False,
     )
     slice: str | None = option(
@@ -184,7 +184,7 @@ class _Weighted(Gate):
     """Kinds that can weigh topics."""
 
     weighted: bool = option(
-        False, TrueOrFalse(), "Count topics by the weight column of the topics file.", in_assertions=False
+        False, TrueOrFalse(), "Weight topics by the weight column of the topics file.", in_assertions=False
     )
 
 
@@ -198,7 +198,7 @@ class _Tested(Gate):
         "fail", OneOf(RESPONSES), "What happens when the gate fails only because losses weigh more."
     )
     max_mde: float | None = option(
-        None, _ZERO_OR_NONE, "The gate is inconclusive unless it could have seen a loss of this size at 80% power."
+        None, _ZERO_OR_NONE, "The gate is inconclusive unless it could detect a loss of this size at 80% power."
     )
 
 
@@ -226,7 +226,7 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
         _LEVEL_HELP,
     )
     method: Method = option(
-        "auto", OneOf(GEORISK_METHODS), "The interval that decides. student_t is that of the jackknife."
+        "auto", OneOf(GEORISK_METHODS), "The interval that decides. student_t uses the jackknife standard error."
     )
     tolerance: float = option(0.0, _AT_LEAST_ZERO, "How far GeoRisk may lie below the reference's.")
     reference: str | None = option(
