@@ -9,15 +9,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import click
 
-from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.config.load import Config, find_config, load_config
 from pytest_riskguard.gates.option_types import Number
-
-if TYPE_CHECKING:
-    from pytest_riskguard.config.settings import Config
 
 _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pytest_riskguard.config.settings import ComputedBaseline, Config, GateSettings
+from pytest_riskguard.config.load import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.errors import ConfigError, DataError
 from pytest_riskguard.gates.kinds import Correction, Gate
 

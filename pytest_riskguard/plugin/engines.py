@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.items import GateItem, family_of
-from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, ComputedBaseline, Config
+from pytest_riskguard.config.load import CandidateFile, CandidateRetrieve, ComputedBaseline, Config
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pytest_riskguard.config.load import CandidateRetrieve
 from pytest_riskguard.config.schema import ASKING
-from pytest_riskguard.config.settings import CandidateRetrieve
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.evaluation.live_search import Asking, FailedQuery, NoPairError, Search, retrieve

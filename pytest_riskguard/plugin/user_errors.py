@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.config.settings import Candidate, CandidateFile, Config
+from pytest_riskguard.config.load import Candidate, CandidateFile, Config
 from pytest_riskguard.errors import DataError
 
 _LIBRARIES = tuple(

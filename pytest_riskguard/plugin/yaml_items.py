@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_riskguard.config.items import items_of, with_slices
-from pytest_riskguard.config.load import load_config
+from pytest_riskguard.config.load import Config, load_config
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
-    from pytest_riskguard.config.settings import Config
 
 
 class RiskguardFile(pytest.File):

@@ -8,8 +8,14 @@ import sys
 import pytest
 
 from pytest_riskguard.config.items import family_of, items_of
-from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.config.settings import CandidateFile, CandidateRetrieve, Collection, ComputedBaseline
+from pytest_riskguard.config.load import (
+    CandidateFile,
+    CandidateRetrieve,
+    Collection,
+    ComputedBaseline,
+    find_config,
+    load_config,
+)
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 
@@ -550,8 +556,8 @@ def test_loading_a_file_loads_no_numpy_scipy_or_ir_measures(write):
     code = f"""
 import sys
 from pathlib import Path
-from pytest_riskguard.config.load import load_config
 from pytest_riskguard.config.items import items_of
+from pytest_riskguard.config.load import load_config
 assert not {{"yaml", "pydantic"}} & set(sys.modules)
 items = [item for gate in load_config(Path({str(path)!r})).gates for item in items_of(gate)]
 heavy = {{"numpy", "scipy", "ir_measures", "pandas", "pytest", "filelock"}}
