@@ -13,6 +13,7 @@ import pytest
 
 from pytest_riskguard.assertions import check
 from pytest_riskguard.gates.kinds import KINDS
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import mean_law
 from pytest_riskguard.reports.json import dumps
 from tests.gates import same_bytes
@@ -22,28 +23,33 @@ ROOT = Path(__file__).resolve().parents[2]
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
-def in_a_process(threads: int, *, order: int) -> str:
+def process(threads: int, *, order: int) -> subprocess.Popen[str]:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     environment |= dict.fromkeys(THREADS, str(threads)) | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(
+    return subprocess.Popen(
         [sys.executable, "-m", "tests.gates.same_bytes", str(order)],
         cwd=ROOT,
         env=environment,
-        capture_output=True,
+        stdout=subprocess.PIPE,
         encoding="utf-8",
-        check=True,
-    ).stdout
+    )
 
 
-def test_threads_repetition_and_order_of_topics_change_no_byte(monkeypatch):
-    monkeypatch.delenv("PYTEST_CURRENT_TEST")  # it would name the gates
-    told = dumps(list(same_bytes.verdicts()))
-    assert in_a_process(1, order=1) == told
-    assert in_a_process(2, order=2) == told
+@pytest.fixture(scope="module")
+def verdicts() -> list[Verdict]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTEST_CURRENT_TEST")  # it would name the gates
+        return list(same_bytes.verdicts())
 
 
-def test_what_was_asked_covers_every_kind_of_gate_outcome_and_law():
-    verdicts = list(same_bytes.verdicts())
+def test_threads_repetition_and_order_of_topics_change_no_byte(verdicts):
+    with process(1, order=1) as one, process(2, order=2) as other:
+        written = dumps(verdicts)
+        assert one.communicate()[0] == written
+        assert other.communicate()[0] == written
+
+
+def test_what_was_asked_covers_every_kind_of_gate_outcome_and_law(verdicts):
     assert {verdict.kind for verdict in verdicts} == set(KINDS)
     assert {verdict.outcome for verdict in verdicts} == {"pass", "fail"}
     assert {verdict.reason for verdict in verdicts} >= {"loss", "churn", "not_shown", "collapse"}

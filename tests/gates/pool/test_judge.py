@@ -16,6 +16,7 @@ from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.responsible import contributions
 from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.gates.pool.warnings import warnings
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import replicates_for
 from pytest_riskguard.reports import json as report
@@ -38,6 +39,11 @@ def systems(seed: int, *, shift: float = 0.0, n: int = 40, count: int = 4) -> li
 
 def judged(pool: list[TopicScores], **options) -> Verdict:
     return judge_pool(gate(**options), pool[0], pool[1:])
+
+
+def codes(comparison: PoolComparison) -> list[str]:
+    """The warnings of a gate, of which no more is wanted."""
+    return [warning.code for warning in warnings(comparison, rescored=False)]
 
 
 def passes(pool: list[TopicScores], **options: Any) -> bool:
@@ -204,12 +210,14 @@ def test_fewer_than_ten_topics_are_inconclusive_and_one_is_not_computed():
 
 def test_below_25_topics_both_witnesses_must_pass_and_the_verdict_warns():
     for seed in range(3):
-        verdict = judged(systems(seed, n=20, shift=-0.04), alpha=1.0, level=0.8)
-        uppers = {interval.method: interval.upper for interval in verdict.intervals}
-        assert (verdict.outcome == "pass") == (min(uppers["bca"], uppers["student_t"]) >= -1e-12)
-        assert "few_topics" in [notice.code for notice in verdict.warnings]
-    assert "few_topics" in [n.code for n in judged(systems(1, n=40), alpha=5.0).warnings]
-    assert "few_topics" not in [n.code for n in judged(systems(1, n=40), alpha=1.0).warnings]
+        pool = systems(seed, n=20, shift=-0.04)
+        comparison = PoolComparison(gate(alpha=1.0, level=0.8), pool[0], pool[1:])
+        uppers = {interval.method: interval.upper for interval in comparison.ruling.intervals}
+        assert (comparison.answer[0] == "pass") == (min(uppers["bca"], uppers["student_t"]) >= -1e-12)
+        assert "few_topics" in codes(comparison)
+    pool = systems(1, n=40)
+    assert "few_topics" in codes(PoolComparison(gate(alpha=5.0), pool[0], pool[1:]))
+    assert "few_topics" not in codes(PoolComparison(gate(alpha=1.0), pool[0], pool[1:]))
 
 
 @pytest.mark.parametrize(
@@ -233,7 +241,7 @@ def test_percent_is_judged_and_said():
 
 
 def test_a_topic_that_one_system_lacks_is_incomparable_unless_it_scores_zero():
-    pool = systems(10)
+    pool = systems(10, shift=0.1)
     pool[2] = TopicScores("s2", pool[2].measure, pool[2].topics[1:], pool[2].values[1:])
     verdict = judged(pool)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "topics_differ")
@@ -312,7 +320,8 @@ def test_the_order_of_baselines_moves_no_figure():
 
 def test_the_report_holds_to_its_schema_and_reads_back():
     for options in ({}, {"reference": "any"}, {"reference": "median"}):
-        verdict = judged(systems(16, shift=-0.1), alpha=5.0, **options)
+        verdict = judged(systems(16, n=16, shift=-0.3), alpha=5.0, **options)
+        assert verdict.outcome == "fail"
         whole = json.loads(report.dumps([verdict]))
         jsonschema.validate(whole, json.loads(report.SCHEMA_FILE.read_text("utf-8")))
         assert Verdict.from_dict(whole["verdicts"][0]).to_dict() == whole["verdicts"][0]
@@ -349,15 +358,15 @@ def test_every_gate_of_a_family_can_still_fail():
 def test_an_alpha_that_leaves_hardly_any_georisk_never_passes():
     pool = systems(18, n=60)
     pool[0] = topic_scores("s0", pool[0].values * 0.0)
-    verdicts = {alpha: judged(pool, alpha=alpha) for alpha in (5.0, 50.0, 200.0, 1e6)}
-    assert [(v.outcome, v.reason) for v in verdicts.values()] == [
+    asked = [PoolComparison(gate(alpha=alpha), pool[0], pool[1:]) for alpha in (5.0, 50.0, 200.0, 1e6)]
+    assert [comparison.answer for comparison in asked] == [
         ("fail", "loss"),
         ("fail", "loss"),
         ("inconclusive", "too_weak"),
         ("inconclusive", "too_weak"),
     ]
-    codes = [[notice.code for notice in verdict.warnings] for verdict in verdicts.values()]
-    assert ["georisk_vanishes" in found for found in codes] == [False, True, True, True]
+    vanishes = ["georisk_vanishes" in codes(comparison) for comparison in asked]
+    assert vanishes == [False, True, True, True]
 
 
 def test_a_pool_of_tiny_scores_is_judged_like_any_other():
