@@ -46,6 +46,15 @@ _NEEDED = (
     ("candidate", "candidate", "`candidate: PATH_OF_A_RUN`"),
 )
 
+# What may stand under a key, numbers in lists left out; elsewhere a candidate that is asked live.
+_MODELS: dict[tuple[str, ...], type[BaseModel]] = {
+    (): ConfigModel,
+    ("collection",): CollectionModel,
+    ("family",): FamilyModel,
+    ("gates",): GateModel,
+    ("gates", "baseline"): ComputedModel,
+}
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -144,20 +153,7 @@ def _gate(data: Any, path: Path) -> str | None:
 
 def _instead(parent: Path, key: str) -> tuple[str | None, str]:
     """The key that was probably meant by an unknown one, and the advice to give."""
-    model: type[BaseModel]
-    match parent:
-        case ():
-            model = ConfigModel
-        case ("collection",):
-            model = CollectionModel
-        case ("family",):
-            model = FamilyModel
-        case ("gates", int()):
-            model = GateModel
-        case ("gates", int(), "baseline"):
-            model = ComputedModel
-        case _:
-            model = RetrieveModel
+    model = _MODELS.get(tuple(part for part in parent if isinstance(part, str)), RetrieveModel)
     known = list(model.model_fields)
     likely = nearest(key, known)
     return likely, f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
