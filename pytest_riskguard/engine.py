@@ -19,7 +19,6 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.documents import topic_documents
-from pytest_riskguard.gates.findings import Family, Yardstick
 from pytest_riskguard.gates.history import with_lineage
 from pytest_riskguard.gates.judge import in_families, judge, rule
 from pytest_riskguard.gates.kinds import Gate
@@ -27,7 +26,7 @@ from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.unjudged import Rejudged, judgements, rests_on_unjudged
-from pytest_riskguard.gates.verdict import Inputs, Verdict, digests, incomparable, warning
+from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, Question, ScoreCache, ScoreFile, Source, Stored, label

@@ -10,8 +10,8 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.evaluation.scoring import score_run
-from pytest_riskguard.gates.findings import Yardstick
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import Yardstick
 from pytest_riskguard.sources import Computed, Question, RunFile, ScoreFile, Stored
 
 TOPICS = [f"q{i:02d}" for i in range(30)]

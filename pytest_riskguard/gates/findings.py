@@ -352,20 +352,6 @@ class Diagnostics:
 
 
 @dataclass(frozen=True)
-class Family:
-    """The gates that a gate was judged together with; ``level`` is what was left of its own after the correction.
-
-    The gate fails exactly where ``adjusted_p_value`` is at most 1 less its own level, which is where its decisive
-    interval at ``level`` lies below the bound.
-    """
-
-    correction: str
-    size: int
-    level: float
-    adjusted_p_value: float
-
-
-@dataclass(frozen=True)
 class AgainstReference:
     """The candidate against one reference of a pool.
 
@@ -416,18 +402,6 @@ class Lineage:
     lower: float | None
     upper: float | None
     risky: bool | None
-
-
-@dataclass(frozen=True)
-class Yardstick:
-    """A baseline that is computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``.
-
-    ``candidate_inside`` says whether the candidate is among them, which moves the maximum above all.
-    """
-
-    kind: str
-    systems: tuple[str, ...]
-    candidate_inside: bool
 
 
 @dataclass(frozen=True)

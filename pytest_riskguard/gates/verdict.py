@@ -13,7 +13,6 @@ from pytest_riskguard.gates.findings import (
     Estimates,
     Exhibits,
     Explanation,
-    Family,
     Judgements,
     Lineage,
     PoolFigures,
@@ -21,7 +20,6 @@ from pytest_riskguard.gates.findings import (
     ReportedInterval,
     ResponsibleTopic,
     TopicDocuments,
-    Yardstick,
 )
 from pytest_riskguard.gates.kinds import Gate, kind_of, options_of
 from pytest_riskguard.serialization import from_plain, to_plain
@@ -83,6 +81,32 @@ class TopicCounts:
     missing_in_baseline: tuple[str, ...] = ()
     unknown_in_candidate: tuple[str, ...] = ()
     without_relevant: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Family:
+    """The gates that a gate was judged together with; ``level`` is what was left of its own after the correction.
+
+    The gate fails exactly where ``adjusted_p_value`` is at most 1 less its own level, which is where its decisive
+    interval at ``level`` lies below the bound.
+    """
+
+    correction: str
+    size: int
+    level: float
+    adjusted_p_value: float
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """A baseline that is computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``.
+
+    ``candidate_inside`` says whether the candidate is among them, which moves the maximum above all.
+    """
+
+    kind: str
+    systems: tuple[str, ...]
+    candidate_inside: bool
 
 
 T = TypeVar("T")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.findings import Family, Lineage, MovedDocument, ResponsibleTopic, Slice, TopicDocuments
-from pytest_riskguard.gates.findings import Yardstick as ComputedBaseline
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.findings import Lineage, MovedDocument, ResponsibleTopic, Slice, TopicDocuments
+from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.gates.verdict import Yardstick as ComputedBaseline
 from pytest_riskguard.reports import georisk
 from pytest_riskguard.reports.shown import Shown, names
 from pytest_riskguard.run_context import Screen

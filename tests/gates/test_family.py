@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.findings import Family
 from pytest_riskguard.gates.judge import in_families, judge, rule
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.ruling import Comparison
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Family, Verdict
 from tests.gates.conftest import pair
 
 

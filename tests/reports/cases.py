@@ -14,7 +14,6 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.findings import (
     Exhibits,
     Explanation,
-    Family,
     IfJudged,
     Judgements,
     MovedDocument,
@@ -24,7 +23,7 @@ from pytest_riskguard.gates.findings import (
     UnjudgedTopic,
 )
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.verdict import Verdict, incomparable
+from pytest_riskguard.gates.verdict import Family, Verdict, incomparable
 from tests.plugin.world import CHURN, GOOD, LOSS, QUERIES, TOPICS, differences
 from tests.verdicts import altered
 

@@ -16,7 +16,6 @@ from pytest_riskguard.gates.findings import (
     CurvePoint,
     Estimates,
     Exhibits,
-    Family,
     GeoRiskCurves,
     PoolFigures,
     Power,
@@ -34,7 +33,16 @@ from pytest_riskguard.gates.pool.responsible import (
 )
 from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison, Reference
 from pytest_riskguard.gates.pool.warnings import warnings
-from pytest_riskguard.gates.verdict import Deferred, Findings, TopicCounts, Verdict, digests, refused, unanswered
+from pytest_riskguard.gates.verdict import (
+    Deferred,
+    Family,
+    Findings,
+    TopicCounts,
+    Verdict,
+    digests,
+    refused,
+    unanswered,
+)
 from pytest_riskguard.pool_study import principal_components
 from pytest_riskguard.risk import georisk, standardised, zrisk
 from pytest_riskguard.risk.checks import FloatArray

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.evaluation import TopicScores
-from pytest_riskguard.gates.findings import Family
 from pytest_riskguard.gates.judge import in_families
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.responsible import contributions
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.pool.warnings import warnings
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.inference import replicates_for
 from pytest_riskguard.reports import json as report
 from pytest_riskguard.risk import georisk, zrisk
