@@ -8,8 +8,8 @@ import math
 import sys
 import types
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 #: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
 SIGNIFICANT_DIGITS = 12
@@ -37,6 +37,47 @@ _EXPECTED = {
     "float_type": "a number",
 }
 _CONFLICT_MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>")
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a value must be beside its type, in keywords of JSON Schema; it stands in ``Annotated``.
+
+    An ``open`` list of words may have more in a later version, so that reading does not insist on it.
+    """
+
+    enum: tuple[str | None, ...] = ()
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    open_range: bool = False
+    min_items: int = 0
+    nullable: bool = False
+    open: bool = False
+
+    def check(self, value: Any, where: str) -> Any:
+        """The value, if it is as it must be."""
+        if self.enum and not self.open:
+            _expected(value in self.enum, value, f"one of {', '.join(map(str, self.enum))}", where)
+        if isinstance(value, tuple):
+            _expected(len(value) >= self.min_items, list(value), f"at least {self.min_items}", where)
+        if isinstance(value, int | float) and not math.isnan(value):
+            inside = self.minimum < value < self.maximum if self.open_range else self.minimum <= value <= self.maximum
+            between = "above {:g} and below {:g}" if self.open_range else "from {:g} to {:g}"
+            _expected(inside, value, f"a number {between.format(self.minimum, self.maximum)}", where)
+        return value
+
+    def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
+        if self.enum:
+            return {"enum": list(self.enum)}
+        schema = dict(handler(core_schema))
+        if self.nullable:
+            schema["type"] = [schema["type"], "null"]
+        prefix = "exclusiveM" if self.open_range else "m"
+        if self.minimum > -math.inf:
+            schema[f"{prefix}inimum"] = self.minimum
+        if self.maximum < math.inf:
+            schema[f"{prefix}aximum"] = self.maximum
+        return schema | ({"minItems": self.min_items} if self.min_items else {})
 
 
 class JsonError(ValueError):
@@ -80,10 +121,17 @@ def from_plain(cls: type[T], data: Any, *, where: str = "") -> T:
 
 def _decoded(kind: Any, value: Any, where: str) -> Any:
     origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        made = _decoded(arguments[0], value, where)
+        for constraint in arguments[1:]:
+            constraint.check(made, where)
+        return made
     if origin in (Union, types.UnionType):
         return _one_of(arguments, value, where)
     if origin is Literal:
-        return _expected(value in arguments and isinstance(value, str), value, f"one of {arguments}", where)
+        return _expected(
+            value in arguments and isinstance(value, str), value, f"one of {', '.join(arguments)}", where
+        )
     if origin is tuple:
         _expected(isinstance(value, list), value, "a list", where)
         return tuple(_decoded(arguments[0], item, f"{where}[{place}]") for place, item in enumerate(value))
@@ -128,7 +176,7 @@ def _object(kind: Any, value: Any, where: str) -> Any:
 
 @functools.cache
 def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind)
+    return get_type_hints(kind, include_extras=True)
 
 
 def _expected(right: bool, value: Any, what: str, where: str) -> Any:

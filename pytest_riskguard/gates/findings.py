@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pytest_riskguard.serialization import Constraint
+
+Count = Annotated[int, Constraint(minimum=0)]
+Positive = Annotated[int, Constraint(minimum=1)]
+Probability = Annotated[float, Constraint(minimum=0, maximum=1)]
+Level = Annotated[float, Constraint(minimum=0, maximum=1, open_range=True)]
+Alpha = Annotated[float, Constraint(minimum=0)]
+#: Intervals by name.
+INTERVALS = ("student_t", "basic", "studentized", "percentile", "bca")
 
 
 @dataclass(frozen=True)
@@ -269,8 +279,8 @@ class Estimates:
     sign_flip_p_value: float | None = None
     mean_absolute_difference: float | None = None
     noise_urisk: float | None = None
-    decision_p_value: float | None = None
-    alpha_star: float | Literal["any"] | None = None
+    decision_p_value: Probability | None = None
+    alpha_star: Alpha | Literal["any"] | None = None
     flip_set: tuple[str, ...] | None = None
     zrisk: Mapping[str, float] | None = None
     georisk: Mapping[str, float] | None = None
@@ -282,7 +292,7 @@ class Estimates:
 class ReportedInterval:
     """One interval of URisk, or of the difference of two GeoRisks; ``decisive`` marks the one whose limit decided."""
 
-    method: str
+    method: Annotated[str, Constraint(enum=INTERVALS)]
     level: float
     lower: float
     upper: float
@@ -310,7 +320,7 @@ class ResponsibleTopic:
     flagged: bool
     flips_verdict: bool
     weight: float | None = None
-    exceeds: tuple[str, ...] = ()
+    exceeds: tuple[Annotated[str, Constraint(enum=("max_loss", "max_share", "protected"))], ...] = ()
     candidate_z: float | None = None
     baseline_z: float | None = None
     limit_without: float | None = None
@@ -344,7 +354,7 @@ class Diagnostics:
     less than a bound far below what is printed.
     """
 
-    skewness: float
+    skewness: Annotated[float, Constraint(nullable=True)]
     shapiro_wilk_w: float | None
     shapiro_wilk_p_value: float | None
     law: str
@@ -363,9 +373,9 @@ class AgainstReference:
     georisk_difference: float
     lower: float
     upper: float
-    level: float
-    p_value: float
-    adjusted_p_value: float
+    level: Level
+    p_value: Probability
+    adjusted_p_value: Probability
     passes: bool
 
 
@@ -373,7 +383,7 @@ class AgainstReference:
 class CurvePoint:
     """GeoRisk of candidate and reference at one alpha."""
 
-    alpha: float
+    alpha: Alpha
     candidate: float
     reference: float
 
@@ -397,8 +407,8 @@ class Lineage:
     it is significantly below 0; None below 10 topics.
     """
 
-    accepted: int
-    runs: tuple[ChainedRun, ...]
+    accepted: Positive
+    runs: Annotated[tuple[ChainedRun, ...], Constraint(min_items=3)]
     lower: float | None
     upper: float | None
     risky: bool | None
@@ -429,12 +439,12 @@ class PoolFigures:
         At every alpha that was asked together with this one.
     """
 
-    systems: tuple[str, ...]
+    systems: Annotated[tuple[str, ...], Constraint(min_items=2)]
     reference: str
     decided_by: str
-    rank: int
-    rank_probabilities: tuple[float, ...]
-    probability_below: Mapping[str, float]
-    replicates: int
-    references: tuple[AgainstReference, ...]
-    curve: tuple[CurvePoint, ...]
+    rank: Positive
+    rank_probabilities: tuple[Probability, ...]
+    probability_below: Mapping[str, Probability]
+    replicates: Positive
+    references: Annotated[tuple[AgainstReference, ...], Constraint(min_items=1)]
+    curve: Annotated[tuple[CurvePoint, ...], Constraint(min_items=1)]

@@ -5,24 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.findings import (
+    Alpha,
+    Count,
     Diagnostics,
     Estimates,
     Exhibits,
     Explanation,
     Judgements,
+    Level,
     Lineage,
     PoolFigures,
+    Positive,
     Power,
+    Probability,
     ReportedInterval,
     ResponsibleTopic,
     TopicDocuments,
 )
-from pytest_riskguard.gates.kinds import Gate, kind_of, options_of
-from pytest_riskguard.serialization import from_plain, to_plain
+from pytest_riskguard.gates.kinds import (
+    KINDS,
+    Convention,
+    Gate,
+    Method,
+    Missing,
+    Response,
+    Tradeoff,
+    kind_of,
+    options_of,
+)
+from pytest_riskguard.serialization import Constraint, from_plain, to_plain
 
 if TYPE_CHECKING:  # numpy is loaded with it, which a run that only collects gates does not need
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -71,12 +86,12 @@ class Inputs:
 class TopicCounts:
     """How many topics, how many moved, and which were not as they should be."""
 
-    count: int = 0
-    changed: int = 0
-    wins: int = 0
-    losses: int = 0
-    ties: int = 0
-    losses_over_20_percent: int = 0
+    count: Count = 0
+    changed: Count = 0
+    wins: Count = 0
+    losses: Count = 0
+    ties: Count = 0
+    losses_over_20_percent: Count = 0
     missing_in_candidate: tuple[str, ...] = ()
     missing_in_baseline: tuple[str, ...] = ()
     unknown_in_candidate: tuple[str, ...] = ()
@@ -91,10 +106,10 @@ class Family:
     interval at ``level`` lies below the bound.
     """
 
-    correction: str
-    size: int
-    level: float
-    adjusted_p_value: float
+    correction: Annotated[str, Constraint(enum=("holm", "benjamini_hochberg"))]
+    size: Positive
+    level: Level
+    adjusted_p_value: Probability
 
 
 @dataclass(frozen=True)
@@ -104,8 +119,8 @@ class Yardstick:
     ``candidate_inside`` says whether the candidate is among them, which moves the maximum above all.
     """
 
-    kind: str
-    systems: tuple[str, ...]
+    kind: Annotated[str, Constraint(enum=("mean", "median", "max"))]
+    systems: Annotated[tuple[str, ...], Constraint(min_items=1)]
     candidate_inside: bool
 
 
@@ -321,31 +336,49 @@ class Verdict:
         return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
 
 
+#: Codes that say why a verdict is no pass.
+REASONS = (
+    "loss",
+    "churn",
+    "not_shown",
+    "collapse",
+    "too_few_topics",
+    "too_weak",
+    "bad_run",
+    "bad_qrels",
+    "bad_topics",
+    "bad_scores",
+    "bad_baseline",
+    "missing_input",
+    "topics_differ",
+    "no_common_topic",
+    "inputs_changed",
+)
 #: The JSON object, key by key in its order, with the type of each.
 JSON_TYPES: Mapping[str, Any] = {
     "gate": str,
-    "kind": str,
+    "kind": Annotated[str, Constraint(enum=tuple(KINDS))],
     "outcome": Outcome,
-    "reason": str | None,
+    "reason": Annotated[str | None, Constraint(enum=(*REASONS, None), open=True)],
     "warnings": tuple[VerdictWarning, ...],
     "measure": str | None,
-    "alpha": float,
-    "tradeoff": str,
-    "level": float,
-    "method": str,
-    "tolerance": float,
-    "on_churn": str,
-    "on_inconclusive": str,
-    "missing": str,
+    "alpha": Alpha,
+    "tradeoff": Tradeoff,
+    "level": Level,
+    "method": Method,
+    "tolerance": Alpha,
+    "on_churn": Response,
+    "on_inconclusive": Response,
+    "missing": Missing,
     "candidate": str,
-    "baselines": tuple[str, ...],
-    "convention": str,
+    "baselines": Annotated[tuple[str, ...], Constraint(min_items=1)],
+    "convention": Convention,
     "weighted": bool,
-    "max_loss": float | None,
-    "max_share": float | None,
+    "max_loss": Annotated[float, Constraint(minimum=0)] | None,
+    "max_share": Probability | None,
     "protected": tuple[str, ...],
     "slice": str | None,
-    "replicates": int,
+    "replicates": Count,
     "family": Family | None,
     "inputs": Inputs | None,
     "topics": TopicCounts,

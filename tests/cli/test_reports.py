@@ -172,12 +172,12 @@ def test_a_report_that_is_too_large_is_not_read(command, monkeypatch):
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("kind", "other", "verdicts[0]: kind: expected not_significantly_risky, "),
+        ("kind", "other", "verdicts[0]: kind: expected one of not_significantly_risky, "),
         ("outcome", "maybe", "verdicts[0]: outcome: expected one of"),
         ("alpha", "1", "verdicts[0]: alpha: expected a number, found '1'"),
-        ("baselines", [], "verdicts[0]: baselines: expected at least one, found none"),
+        ("baselines", [], "verdicts[0]: baselines: expected at least 1, found []"),
         ("intervals", [{}], "verdicts[0]: intervals[0]: expected a field 'method', found none"),
-        ("convention", "both", "verdicts[0]: convention: expected plus or minus, found 'both'"),
+        ("convention", "both", "verdicts[0]: convention: expected one of plus, minus, found 'both'"),
     ],
 )
 def test_what_no_verdict_says_is_refused_with_its_place(command, field, value, said):

@@ -7,7 +7,7 @@ import re
 import runpy
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import click
 import pytest
@@ -175,6 +175,8 @@ def test_every_property_of_the_report_has_a_description():
 
 def paths_of(kind: Any, path: str) -> Iterator[str]:
     """Every field below one of this type, as the typed model of a verdict has it; objects in lists as ``name[]``."""
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
     if is_dataclass(kind):
         hints = get_type_hints(kind)
         for field in fields(kind):

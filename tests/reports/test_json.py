@@ -11,6 +11,7 @@ from pytest_riskguard import check
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from tests.plugin.world import CHURN, GOOD, LOSS
+from tests.reports.schema import comparable, schema_of_a_verdict
 from tests.reports.test_terminal import asked, verdict
 
 VERDICTS = {
@@ -41,6 +42,12 @@ def test_a_report_is_valid_strict_json_and_reads_back(name):
     jsonschema.validate(report, schema, cls=jsonschema.Draft202012Validator)
     assert report["schema"] == "riskguard-report/1"
     assert Verdict.from_dict(report["verdicts"][0]).to_dict() == given.to_dict()
+
+
+def test_the_schema_in_the_package_says_what_the_types_of_a_verdict_say():
+    schema, types = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8")), schema_of_a_verdict()
+    definitions = schema["$defs"]
+    assert comparable(definitions["verdict"], definitions) == comparable(types, types["$defs"])
 
 
 def test_the_schema_is_a_schema_and_refuses_what_is_not_a_report():

@@ -1,0 +1,73 @@
+"""The JSON Schema that the types of a verdict make, and a form of any schema in which two can be compared."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import create_model
+
+from pytest_riskguard.gates.verdict import JSON_TYPES
+
+#: Fields that were added within version 1 of the format, so that earlier reports lack them.
+ADDED = {
+    "verdict": {
+        "convention",
+        "weighted",
+        "max_loss",
+        "max_share",
+        "protected",
+        "slice",
+        "replicates",
+        "family",
+        "diagnostics",
+        "yardstick",
+        "lineage",
+        "pool",
+    },
+    "Inputs": {"replicates"},
+    "Estimates": {
+        "noise_urisk",
+        "decision_p_value",
+        "zrisk",
+        "georisk",
+        "georisk_difference",
+        "georisk_standard_error",
+    },
+    "ResponsibleTopic": {"weight", "exceeds", "candidate_z", "baseline_z"},
+}
+Schema = dict[str, Any]
+
+
+def schema_of_a_verdict() -> Schema:
+    """The schema of one verdict, by pydantic, with its definitions in ``$defs``."""
+    fields: dict[str, Any] = {key: (kind, ...) for key, kind in JSON_TYPES.items()}
+    verdict = create_model("verdict", **fields).model_json_schema(ref_template="#/$defs/{model}")
+    del verdict["$defs"]["VerdictWarning"]["properties"]["parameters"]
+    for name, definition in [*verdict["$defs"].items(), ("verdict", verdict)]:
+        definition["required"] = [key for key in definition["properties"] if key not in ADDED.get(name, ())]
+    return verdict
+
+
+def comparable(schema: Schema, definitions: Schema) -> list[Schema]:
+    """The alternatives that a schema allows, in order: references followed, without titles and descriptions."""
+    while "$ref" in schema:
+        schema = definitions[schema["$ref"].rsplit("/", 1)[1]]
+    schema = {key: value for key, value in schema.items() if key not in ("title", "description", "default", "$defs")}
+    alternatives = schema.pop("anyOf", schema.pop("oneOf", None))
+    if alternatives is None and isinstance(schema.get("type"), list):
+        alternatives = [{"type": kind} for kind in schema.pop("type")]
+    if alternatives is not None:
+        every = [one for alternative in alternatives for one in comparable(alternative, definitions)]
+        shared = [one if one.get("type") == "null" else one | schema for one in every]
+        return sorted(shared, key=lambda one: json.dumps(one, sort_keys=True))
+    words = schema.get("enum", [schema["const"]] if "const" in schema else None)
+    if words is not None:
+        return [{"enum": sorted(map(str, words))}]
+    if "properties" in schema:
+        inner = {key: comparable(value, definitions) for key, value in schema["properties"].items()}
+        schema |= {"properties": inner, "required": sorted(schema.get("required", []))}
+    for key in ("items", "additionalProperties"):
+        if isinstance(schema.get(key), dict):
+            schema[key] = comparable(schema[key], definitions)
+    return [schema]
