@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.gates.findings import Lineage, MovedDocument, ResponsibleTopic, Slice, TopicDocuments
+from pytest_riskguard.gates.findings import (
+    AgainstReference,
+    Lineage,
+    MovedDocument,
+    PoolFigures,
+    ResponsibleTopic,
+    Slice,
+    TopicDocuments,
+)
 from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.gates.verdict import Yardstick as ComputedBaseline
-from pytest_riskguard.reports import georisk
-from pytest_riskguard.reports.shown import Shown, names
+from pytest_riskguard.reports.shown import MAX_NAME, Shown, names
 from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
 
@@ -18,6 +25,8 @@ _MAX_TOPICS, _MAX_MOVED, _MAX_NEW = 3, 2, 1
 _MAX_ID = 60
 #: Risky slices that are shown where not everything was asked for: tags overlap, so the first ones say most.
 _MAX_SLICES = 2
+#: Names of systems that a line shows; others are counted.
+_MAX_NAMED = 6
 _OUTCOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
 
 
@@ -28,13 +37,13 @@ def figures(verdict: Verdict) -> list[str]:
         _means(shown),
         verdict.yardstick and _computed_baseline(verdict.yardstick),
         verdict.lineage and _lineage(shown, verdict.lineage),
-        *(georisk.systems(shown, verdict.pool) if verdict.pool is not None else ()),
+        *(_pool(shown, verdict.pool) if verdict.pool is not None else ()),
         _intervals(shown) if verdict.pool is not None else None,
         _noise(shown),
         _tests(shown),
         verdict.family and _family(verdict, verdict.family),
         _inconclusive(shown) if verdict.outcome == "inconclusive" else None,
-        georisk.loss_or_churn(shown) if verdict.pool is not None else _loss_or_churn(shown),
+        _georisk_loss_or_churn(shown) if verdict.pool is not None else _loss_or_churn(shown),
         _not_shown(shown),
         _counts(verdict),
         _detectable(shown, power) if verdict.outcome == "pass" and power else None,
@@ -188,6 +197,70 @@ def _floored(star: float) -> str:
         return f"{star:.3g}"
     scaled = int(star * 1000) / 1000
     return f"{scaled:.3g}" if scaled < 1 else f"{int(scaled * 100) / 100:.2f}"
+
+
+def _pool(shown: Shown, pool: PoolFigures) -> list[str]:
+    """GeoRisk of both sides, the references beside the one that decided, the rank, other alphas, the pool."""
+    lines = [_georisks(shown, pool)]
+    if len(pool.references) > 1:
+        lines.append(_references(pool))
+    lines.append(_pool_rank(pool))
+    if len(pool.curve) > 1:
+        lines.append(_georisk_curve(shown, pool))
+    lines.append(f"pool of {len(pool.systems)}: {names(pool.systems, most=_MAX_NAMED)}")
+    return lines
+
+
+def _georisks(shown: Shown, pool: PoolFigures) -> str:
+    point = next(point for point in pool.curve if point.alpha == shown.verdict.alpha)
+    return (
+        f"{shown.georisk_name}: {shown.level_of_risk(point.reference)} -> {shown.level_of_risk(point.candidate)}; "
+        f"difference {shown.value(shown.verdict.estimates.georisk_difference or 0.0)}"
+    )
+
+
+def _references(pool: PoolFigures) -> str:
+    failed = sorted((one for one in pool.references if not one.passes), key=lambda one: one.p_value)
+    of_all = counted(len(pool.references), "reference")
+    if not failed:
+        return f"significantly below none of {of_all} (Holm)"
+    return f"significantly below {len(failed)} of {of_all} (Holm): " + listed(
+        tuple(map(_reference, failed)), most=_MAX_NAMED
+    )
+
+
+def _reference(against: AgainstReference) -> str:
+    p_value = probability(against.adjusted_p_value)
+    return f"{clean(against.reference)} ({signed(against.georisk_difference)}, adjusted p {p_value})"
+
+
+def _pool_rank(pool: PoolFigures) -> str:
+    text = f"rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {percent(pool.rank_probabilities[0], 1)}"
+    if (below := pool.probability_below.get(pool.decided_by)) is not None:
+        text += f", below {clean(pool.decided_by, limit=MAX_NAME)} in {percent(below, 1)}"
+    return f"{text} of {pool.replicates} replicates"
+
+
+def _georisk_curve(shown: Shown, pool: PoolFigures) -> str:
+    points = ", ".join(
+        f"{short(point.alpha)}: {shown.level_of_risk(point.reference)} -> {shown.level_of_risk(point.candidate)}"
+        for point in pool.curve
+    )
+    return f"GeoRisk at each alpha ({clean(pool.decided_by, limit=MAX_NAME)} -> candidate): {points}"
+
+
+def _georisk_loss_or_churn(shown: Shown) -> str | None:
+    """Which of the two it was."""
+    verdict = shown.verdict
+    if verdict.reason == "loss":
+        return "loss: GeoRisk is significantly lower at alpha 0 too, where a loss counts no more than a win"
+    if not shown.is_churn:
+        return None
+    text = (
+        "churn: at alpha 0 GeoRisk is not significantly lower; here a loss counts "
+        f"{short(1 + verdict.alpha)} times, and that makes the difference"
+    )
+    return text if verdict.on_churn == "warn" else f"{text}. on_churn: warn lets churn pass with a warning."
 
 
 def moved_documents(verdict: Verdict, topics: tuple[ResponsibleTopic, ...], screen: Screen) -> list[str]:

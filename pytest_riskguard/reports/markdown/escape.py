@@ -1,4 +1,4 @@
-"""Other people's text inside Markdown: never a table, a tag, a link, a mention or a reference.
+"""Markdown: tables, folds, and other people's text, which is never a table, a tag, a link, a mention or a reference.
 
 Two ways. Names and ids stand in ``<code>``, where GitHub and GitLab look for neither mentions nor references; what
 could be markup is written as character references, which no parser takes for it, so that a reader copies the text
@@ -8,6 +8,7 @@ itself. Prose is escaped likewise, and what begins a mention, a reference or a l
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.text import clean
 
@@ -55,3 +56,20 @@ def _escaped(kept: re.Pattern[str], text: str) -> str:
 
 def _reference(found: re.Match[str]) -> str:
     return f"&#{ord(found.group())};"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table; a column whose name ends with a colon is set to the right."""
+    names = [name.removesuffix(":") for name in columns]
+    rules = ["---:" if name.endswith(":") else "---" for name in columns]
+    return [_cells(names), _cells(rules), *map(_cells, rows)]
+
+
+def _cells(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def folded(title: str, lines: Iterable[str]) -> list[str]:
+    """Lines that a reader unfolds; none where there are none."""
+    body = list(lines)
+    return ["<details>", f"<summary>{title}</summary>", "", *body, "", "</details>", ""] if body else []

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 from pytest_riskguard.gates.findings import Judgements, MovedDocument, ResponsibleTopic, Slice, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.markdown.escape import code, prose
+from pytest_riskguard.reports.markdown.escape import code, folded, prose, table
 from pytest_riskguard.reports.markdown.pictures import Picture
-from pytest_riskguard.reports.markdown.table import folded, table
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.topic_table import marks
 from pytest_riskguard.text import counted, percent, plain, probability, signed

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.markdown.escape import code, prose
+from pytest_riskguard.reports.markdown.escape import code, folded, prose, table
 from pytest_riskguard.reports.markdown.gate import ALL, BRIEF, TOPICS, Extent, section
 from pytest_riskguard.reports.markdown.pictures import Picture
-from pytest_riskguard.reports.markdown.table import folded, table
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import uncorrected
 from pytest_riskguard.text import counted, plain, signed

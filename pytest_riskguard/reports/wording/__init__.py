@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pytest_riskguard.gates.verdict import Findings, Verdict
+from pytest_riskguard.reports.wording.messages import message
 from pytest_riskguard.reports.wording.summary import summary
-from pytest_riskguard.reports.wording.warnings import message
 
 __all__ = ["worded"]
 

@@ -10,7 +10,7 @@ import pytest
 from pytest_riskguard.gates.findings import ChainedRun, Lineage
 from pytest_riskguard.gates.verdict import TopicCounts, Verdict, VerdictWarning
 from pytest_riskguard.reports.wording import worded
-from pytest_riskguard.reports.wording.warnings import _MESSAGES, _TEMPLATES
+from pytest_riskguard.reports.wording.messages import _MESSAGES, _TEMPLATES
 from tests.reports.cases import CASES
 from tests.verdicts import altered
 
