@@ -85,10 +85,10 @@ def append_summary(path: Path, verdicts: Sequence[Verdict], errors: Sequence[Ann
     from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
 
     used = path.stat().st_size if path.exists() else 0
-    told = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MAX_ERRORS])
+    errors_text = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MAX_ERRORS])
     with path.open("a", encoding="utf-8", newline="\n") as file:
-        text = render(verdicts, limit=max(SUMMARY_LIMIT - used - len(told.encode()), 0))
-        file.write(("\n" if used else "") + text + told)
+        text = render(verdicts, limit=max(SUMMARY_LIMIT - used - len(errors_text.encode()), 0))
+        file.write(("\n" if used else "") + text + errors_text)
 
 
 def _as_markdown(error: Annotation) -> str:

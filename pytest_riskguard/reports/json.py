@@ -85,15 +85,15 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
     given = report.get("verdicts")
     if not isinstance(given, list):
         raise ValueError(f"verdicts: expected a list, found {given!r:.60}")
-    found = []
+    verdicts = []
     for place, data in enumerate(given):
         try:
             verdict = Verdict.from_dict(data)
             _check(verdict)
         except ValueError as error:
             raise ValueError(f"verdicts[{place}]: {re.sub(r'^verdict(: |[.])', '', str(error))}") from None
-        found.append(verdict)
-    return found
+        verdicts.append(verdict)
+    return verdicts
 
 
 def _check_schema(schema: object) -> None:

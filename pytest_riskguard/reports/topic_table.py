@@ -120,7 +120,9 @@ def _sorted(verdict: Verdict) -> tuple[list[float], int, list[float]]:
         given = [topic.difference for topic in verdict.responsible_topics]
     else:
         columns = verdict.exhibits.topics
-        given = [ours - theirs for ours, theirs in zip(columns.candidate, columns.baseline, strict=True)]
+        given = [
+            candidate - baseline for candidate, baseline in zip(columns.candidate, columns.baseline, strict=True)
+        ]
     differences = sorted(round(difference, 12) for difference in given)
     losses = [-difference for difference in differences if difference < 0]
     if verdict.exhibits is None:

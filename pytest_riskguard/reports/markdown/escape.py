@@ -44,18 +44,18 @@ def code(text: str, *, limit: int = 120) -> str:
 
 
 def prose(text: str, *, limit: int = 4000) -> str:
-    """A sentence of ours that other people's text is part of."""
-    broken = _LINKING.sub(lambda found: found.group() + _GAP, clean(text, limit=limit))
+    """A sentence of this package that other people's text is part of."""
+    broken = _LINKING.sub(lambda match: match.group() + _GAP, clean(text, limit=limit))
     escaped = _escaped(_KEPT, broken)
     return _NUMBERED.sub(_reference, escaped).replace(_GAP, "&#8203;")
 
 
 def _escaped(kept: re.Pattern[str], text: str) -> str:
-    return kept.sub(lambda found: _reference(found) if found["escaped"] else found.group(), text)
+    return kept.sub(lambda match: _reference(match) if match["escaped"] else match.group(), text)
 
 
-def _reference(found: re.Match[str]) -> str:
-    return f"&#{ord(found.group())};"
+def _reference(match: re.Match[str]) -> str:
+    return f"&#{ord(match.group())};"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

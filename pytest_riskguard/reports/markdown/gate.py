@@ -14,8 +14,8 @@ from pytest_riskguard.reports.topic_table import marks
 from pytest_riskguard.text import counted, percent, plain, probability, signed
 
 #: Rows of a table; the JSON report has all of them.
-MOST = 10
-_MOST_SLICES = 30
+MAX_ROWS = 10
+_MAX_SLICES = 30
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,12 @@ def _topics(verdict: Verdict) -> list[str]:
     )
     with_queries = any(topic.query for topic in losers)
     columns = ["topic", *(["query"] if with_queries else []), "baseline → candidate", "difference:", "of loss:", ""]
-    rows = [_topic(topic, with_queries=with_queries) for topic in losers[:MOST]]
+    rows = [_topic(topic, with_queries=with_queries) for topic in losers[:MAX_ROWS]]
     return [title, "", *table(columns, rows), ""]
 
 
 def _first(items: Sequence[object]) -> str:
-    return f"the {MOST} most harmful" if len(items) > MOST else "all"
+    return f"the {MAX_ROWS} most harmful" if len(items) > MAX_ROWS else "all"
 
 
 def _topic(topic: ResponsibleTopic, *, with_queries: bool) -> list[str]:
@@ -86,14 +86,14 @@ def _topic(topic: ResponsibleTopic, *, with_queries: bool) -> list[str]:
 
 
 def _documents(documents: Sequence[TopicDocuments]) -> list[str]:
-    rows = [_document(each.topic, moved) for each in documents[:MOST] for moved in each.moved[:MOST]]
+    rows = [_document(one.topic, moved) for one in documents[:MAX_ROWS] for moved in one.moved[:MAX_ROWS]]
     if not rows:
         return []
     lines = table(("topic", "document", "grade:", "rank: baseline → candidate", "effect:"), rows)
-    if any(not each.exact for each in documents[:MOST]):
+    if any(not one.exact for one in documents[:MAX_ROWS]):
         lines += ["", "An effect is what restoring this document alone would gain; effects do not add up."]
-    if len(documents) > MOST or any(len(each.moved) > MOST for each in documents[:MOST]):
-        lines += ["", f"At most {MOST} topics, and {MOST} documents of each, are shown."]
+    if len(documents) > MAX_ROWS or any(len(one.moved) > MAX_ROWS for one in documents[:MAX_ROWS]):
+        lines += ["", f"At most {MAX_ROWS} topics, and {MAX_ROWS} documents of each, are shown."]
     return lines
 
 
@@ -107,7 +107,7 @@ def _slices(verdict: Verdict) -> list[str]:
     slices = () if verdict.explanation is None else verdict.explanation.slices
     if not slices:
         return []
-    worst = sorted(slices, key=lambda one: (not one.risky, one.urisk))[:_MOST_SLICES]
+    worst = sorted(slices, key=lambda one: (not one.risky, one.urisk))[:_MAX_SLICES]
     columns = ("slice", "topics:", "wins:", "losses:", "mean change:", "URisk:", "adjusted p:", "")
     lines = table(columns, [_slice(Shown(verdict), one) for one in worst])
     if len(worst) < len(slices):
@@ -152,6 +152,6 @@ def _judgements(verdict: Verdict, judgements: Judgements) -> list[str]:
         rows = [(shown.case(case), shown.value(case.urisk), case.outcome) for case in judgements.cases]
         lines += ["", *table(("if", "URisk:", "outcome"), rows)]
     if judgements.topics:
-        most = [(code(t.topic), str(t.candidate), str(t.baseline)) for t in judgements.topics[:MOST]]
+        most = [(code(t.topic), str(t.candidate), str(t.baseline)) for t in judgements.topics[:MAX_ROWS]]
         lines += ["", *table(("topics with most", "candidate:", "baseline:"), most)]
     return lines

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
 #: Charts of a gate that did not pass; of one that passed the first alone.
-_MOST = 2
+_MAX_FAILED = 2
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,17 @@ def pictures(path: Path, verdicts: Sequence[Verdict]) -> list[list[Picture]]:
     from pytest_riskguard.reports.html.charts import charts
     from pytest_riskguard.reports.html.charts.svg import svg
 
-    found, number = [], 0
+    by_verdict, number = [], 0
     for verdict in verdicts:
-        mine: list[Picture] = []
+        drawings: list[Picture] = []
         if verdict.outcome != "incomparable":
-            for chart in charts(verdict)[: 1 if verdict.passed else _MOST]:
+            for chart in charts(verdict)[: 1 if verdict.passed else _MAX_FAILED]:
                 number += 1
                 drawn = svg(chart.spec, name=chart.key, title=chart.title, description=chart.description)
                 name = f"{_plain(path.stem)}.{_plain(verdict.gate)}-{number}.svg"
-                mine.append(Picture(name, f"{chart.title}. {chart.description}", _alone(drawn)))
-        found.append(mine)
-    return found
+                drawings.append(Picture(name, f"{chart.title}. {chart.description}", _alone(drawn)))
+        by_verdict.append(drawings)
+    return by_verdict
 
 
 def _plain(name: str) -> str:
