@@ -19,8 +19,7 @@ from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.rankings import PackedRun, RankedRun, pack_run
 from pytest_riskguard.evaluation.runs import Rankings
-from pytest_riskguard.evaluation.score_files import read_scores
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scores import TopicScores, read_scores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.text_files import system_name
 from pytest_riskguard.evaluation.topics import Topics, read_topics

@@ -14,8 +14,9 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BufferedReader
 from pathlib import Path
+
+from pytest_riskguard.evaluation.text_files import open_decompressed
 
 _TEMPORARY = ".tmp-"
 _PREVIOUS = ".previous-"
@@ -29,18 +30,15 @@ def sha256(content: bytes) -> str:
 
 def gzip_digest(path: Path) -> str:
     """``sha256:...`` of what a gzip file holds."""
-    digest = hashlib.sha256()
-    with gzip.open(path, "rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return f"sha256:{digest.hexdigest()}"
+    with gzip.GzipFile(path) as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
 
 
 def copy_compressed(source: Path, target: Path) -> str:
     """Write the decompressed bytes of ``source`` as gzip, the same bytes each time; return their digest."""
     digest = hashlib.sha256()
     with (
-        _decompressed(source) as file,
+        open_decompressed(source) as file,
         target.open("wb") as raw,
         gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed,
     ):
@@ -135,12 +133,6 @@ def tidy(root: Path) -> None:
                 _delete(path)
             else:
                 path.rename(target)
-
-
-def _decompressed(path: Path) -> gzip.GzipFile | BufferedReader:
-    with path.open("rb") as file:
-        magic = file.read(2)
-    return gzip.open(path, "rb") if magic == b"\x1f\x8b" else path.open("rb")
 
 
 def _delete(path: Path) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -20,17 +21,13 @@ from pytest_riskguard.baselines.manifest import (
     StoredMeasure,
     StoredReplicate,
 )
-from pytest_riskguard.baselines.names import history_folder
 from pytest_riskguard.errors import BaselineError, DataError, ScoresFormatError
 from pytest_riskguard.evaluation.qrels import Qrels
-from pytest_riskguard.evaluation.score_files import read_scores
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scores import TopicScores, read_scores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.serialization import JsonError
 
 MANIFEST, SCORES, RUN = "manifest.json", "scores.tsv", "run.gz"
-REPLICATES, HISTORY = "replicates", "history"
-
 _LFS = b"version https://git-lfs"
 _POINTER = "is a Git LFS pointer, not the file itself (run `git lfs pull`)"
 
@@ -45,10 +42,9 @@ class Scored:
 
 @dataclass(frozen=True)
 class StoredBaseline:
-    """The folder of one baseline; ``root`` is the store it belongs to.
+    """The folder of one baseline of the store ``root``, of an earlier run of it, or of a replicate of either.
 
-    An earlier run of a baseline is one too, with the name of the baseline and ``earlier`` as the baseline's manifest
-    lists it; so is a replicate of either, with ``replicate`` as that manifest lists it.
+    These have the name of the baseline; ``earlier`` and ``replicate`` are as the manifests list them.
     """
 
     root: Path
@@ -60,26 +56,24 @@ class StoredBaseline:
     @property
     def place(self) -> str:
         """Its place in the store, as in errors and scores: ``prod``, ``prod/history/0001/replicates/2``."""
-        parts = [self.name]
-        if self.earlier is not None:
-            parts += [HISTORY, history_folder(self.earlier.number)]
-        if self.replicate is not None:
-            parts += [REPLICATES, str(self.replicate.number)]
-        return "/".join(parts)
+        return "/".join([self.name, *(entry.folder for entry in (self.earlier, self.replicate) if entry is not None)])
 
     def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
-        """The error to raise; it begins with the place of the entry, in reports without the path of the store."""
+        """The error to raise; in reports it is without the path of the store."""
         return BaselineError(
             f"{self.root / self.place}: {problem}", reason=reason, problem=f"{self.root.name}/{self.place}: {problem}"
         )
 
-    def stamp(self) -> tuple[int, int, bytes] | None:
-        """Something that changes when the baseline is replaced; None if there is no baseline."""
+    def stamp(self) -> tuple[Path, int, int, bytes] | None:
+        """Something that changes when the baseline is replaced or moved aside; None if its folder is gone."""
         try:
             status = self.folder.stat()
-            return status.st_ino, status.st_mtime_ns, (self.folder / MANIFEST).read_bytes()
         except OSError:
             return None
+        manifest = b""
+        with suppress(OSError):
+            manifest = (self.folder / MANIFEST).read_bytes()
+        return self.folder, status.st_ino, status.st_mtime_ns, manifest
 
     def manifest(self) -> Manifest:
         """The manifest, checked against the one that lists this entry."""
@@ -103,24 +97,23 @@ class StoredBaseline:
 
     def replicates(self, manifest: Manifest) -> tuple[StoredBaseline, ...]:
         """The replicates that the manifest lists, by number, not read yet."""
-        self._check_folders(REPLICATES, (str(replicate.number) for replicate in manifest.replicates))
-        return tuple(map(self.listed, manifest.replicates))
+        return self._all_listed("replicates", manifest.replicates)
 
     def history(self, manifest: Manifest) -> tuple[StoredBaseline, ...]:
         """The earlier runs that the manifest lists, oldest first, not read yet."""
-        self._check_folders(HISTORY, (history_folder(earlier.number) for earlier in manifest.history))
-        return tuple(map(self.listed, manifest.history))
+        return self._all_listed("history", manifest.history)
 
     def holds_history(self) -> bool:
         """Whether there are folders of earlier runs, listed or not."""
-        return bool(self._folders(HISTORY))
+        return bool(self._folders("history"))
 
     def numbers(self) -> tuple[int, ...]:
         """Numbers of the replicates in the manifest, or if that is damaged, of those that have a folder."""
         try:
             return tuple(replicate.number for replicate in self.manifest().replicates)
         except DataError:
-            return tuple(sorted(int(name) for name in self._folders(REPLICATES) if name.isascii() and name.isdigit()))
+            names = (folder.removeprefix("replicates/") for folder in self._folders("replicates"))
+            return tuple(sorted(int(name) for name in names if name.isascii() and name.isdigit()))
 
     def find(self, manifest: Manifest, number: int) -> StoredReplicate:
         """One replicate as the manifest lists it, or the error that says which there are."""
@@ -132,22 +125,20 @@ class StoredBaseline:
 
     def listed(self, entry: StoredReplicate | EarlierRun) -> StoredBaseline:
         """One replicate or earlier run, which must be a folder and not a link."""
+        baseline = replace(self, folder=self.folder / entry.folder)
         if isinstance(entry, EarlierRun):
-            path = Path(HISTORY, history_folder(entry.number))
-            baseline = StoredBaseline(self.root, self.name, self.folder / path, earlier=entry)
+            baseline = replace(baseline, earlier=entry)
         else:
-            path = Path(REPLICATES, str(entry.number))
-            baseline = StoredBaseline(self.root, self.name, self.folder / path, entry, self.earlier)
+            baseline = replace(baseline, replicate=entry)
         # Compared after resolving, which also finds the other kinds of links that Windows has.
-        if baseline.folder.resolve() != self.folder.resolve() / path:
+        if baseline.folder.resolve() != self.folder.resolve() / entry.folder:
             raise baseline.error("is a link; store the run itself")
         return baseline
 
     def as_earlier(self, number: int) -> EarlierRun:
         """How a manifest lists this baseline once it is an earlier run."""
         manifest = self.manifest()
-        means = {str(scores.measure): mean_score(scores) for scores in self.table(manifest)}
-        return EarlierRun(number, manifest.digests.run, manifest.created, manifest.git, manifest.note, means)
+        return _as_earlier(number, manifest, self.table(manifest))
 
     def problems(self) -> list[str]:
         """Every problem, replicates and earlier runs included, as text."""
@@ -185,20 +176,10 @@ class StoredBaseline:
             and set(manifest.topics.unanswered) <= set(topics)
         ):
             raise self.error(f"{MANIFEST} and {SCORES} do not belong together; {self._remedy}")
-        if self.replicate is None and self.earlier is not None:
-            self._check_listing(self.earlier, manifest, table)
-        return table
-
-    def _check_listing(self, earlier: EarlierRun, manifest: Manifest, table: tuple[TopicScores, ...]) -> None:
-        """Check that the baseline's manifest describes an earlier run as it is."""
-        means = {str(scores.measure): mean_score(scores) for scores in table}
-        if (manifest.created, manifest.git, manifest.note, means) != (
-            earlier.created,
-            earlier.git,
-            earlier.note,
-            earlier.means,
-        ):
+        listed = self.earlier if self.replicate is None else None
+        if listed is not None and listed != _as_earlier(listed.number, manifest, table):
             raise self.error(f"is not as {MANIFEST} of {self._owner} lists it; {self._remedy}")
+        return table
 
     def check_run(self, manifest: Manifest) -> None:
         """Check that ``run.gz``, if it was kept, holds the run that was stored."""
@@ -213,7 +194,7 @@ class StoredBaseline:
         if digest != manifest.digests.run:
             raise self.error(f"{RUN} does not hold the run that was stored; {self._remedy}")
 
-    def scores(self, measure: str, qrels: Qrels, queries: Mapping[str, str]) -> Scored:
+    def scores(self, measure: str, qrels: Qrels, queries: Mapping[str, str] | None) -> Scored:
         """What ``Store.scores`` returns; ``measure`` is spelled as ir-measures prints it."""
         manifest = self.manifest()
         table = self.table(manifest)
@@ -232,22 +213,20 @@ class StoredBaseline:
         if manifest.run_kept:
             return Scored(self._rescored(manifest, measure, qrels, queries), rescored=not same_qrels)
         if same_qrels:
-            has = ", ".join(stored.name for stored in manifest.measures)
-            problem, reason = f"it has scores of {has}, not of {measure}", "missing_input"
+            problem, reason = _without_measure(manifest, measure), "missing_input"
         else:
             problem, reason = f"{qrels.path_name} has changed since it was scored", "inputs_changed"
         remedy = f"store it again with {self._command}" if self.earlier is None else self._remedy
         raise self.error(f"{problem}, and its run was not kept; {remedy}", reason=reason)
 
-    def as_stored(self, measure: str, queries: Mapping[str, str]) -> TopicScores:
+    def as_stored(self, measure: str, queries: Mapping[str, str] | None) -> TopicScores:
         """The stored scores of a measure, on the judgements that they were computed with."""
         manifest = self.manifest()
         self.check_run(manifest)
         for scores in self.table(manifest):
             if scores.measure == measure:
                 return self._completed(scores, manifest, queries)
-        has = ", ".join(stored.name for stored in manifest.measures)
-        raise self.error(f"it has scores of {has}, not of {measure}", reason="missing_input")
+        raise self.error(_without_measure(manifest, measure), reason="missing_input")
 
     @property
     def _owner(self) -> str:
@@ -285,41 +264,44 @@ class StoredBaseline:
             return f"{SCORES} holds a merge conflict; {self._remedy}"
         return f"{SCORES} was changed after it was stored; {self._remedy}"
 
-    def _completed(self, scores: TopicScores, manifest: Manifest, queries: Mapping[str, str]) -> TopicScores:
+    def _completed(self, scores: TopicScores, manifest: Manifest, queries: Mapping[str, str] | None) -> TopicScores:
         """Scores of the table with what the manifest says of their run and judgements."""
         return replace(
             scores,
             digest=manifest.digests.run,
             qrels_digest=manifest.digests.qrels,
-            queries=queries,
+            queries=MappingProxyType(dict(queries or {})),
             unanswered=manifest.topics.unanswered,
             unknown=manifest.topics.unknown,
             from_run=True,
         )
 
-    def _rescored(self, manifest: Manifest, measure: str, qrels: Qrels, queries: Mapping[str, str]) -> TopicScores:
+    def _rescored(
+        self, manifest: Manifest, measure: str, qrels: Qrels, queries: Mapping[str, str] | None
+    ) -> TopicScores:
         (scores,) = score_run(self.folder / RUN, qrels, [measure], name=self.place, queries=queries)
         if scores.digest != manifest.digests.run:
             raise self.error(f"{RUN} changed while it was being read; try again")
         return scores
 
-    def _check_folders(self, kind: str, names: Iterable[str]) -> None:
-        """Check that a folder of replicates or of earlier runs is not a link and holds only those listed."""
+    def _all_listed(self, kind: str, entries: Sequence[StoredReplicate | EarlierRun]) -> tuple[StoredBaseline, ...]:
+        """All replicates or earlier runs, whose folder must not be a link and hold only those listed."""
         if (self.folder / kind).resolve() != self.folder.resolve() / kind:
             raise self.error(f"{kind} is a link; store the runs themselves")
-        if unlisted := self._folders(kind) - set(names):
+        if unlisted := self._folders(kind) - {entry.folder for entry in entries}:
             raise self.error(
-                f"{kind}/{min(unlisted)} is not listed in {MANIFEST}; restore {MANIFEST} from "
+                f"{min(unlisted)} is not listed in {MANIFEST}; restore {MANIFEST} from "
                 "version control, or delete that folder"
             )
+        return tuple(map(self.listed, entries))
 
     def _folders(self, kind: str) -> set[str]:
-        """Names of the folders that have a manifest."""
+        """The folders of replicates or of earlier runs that have a manifest."""
         try:
             paths = list((self.folder / kind).iterdir())
         except (FileNotFoundError, NotADirectoryError):
             return set()
-        return {path.name for path in paths if (path / MANIFEST).exists()}
+        return {f"{kind}/{path.name}" for path in paths if (path / MANIFEST).exists()}
 
     def _bytes(self, file: str) -> bytes:
         try:
@@ -340,6 +322,15 @@ class StoredBaseline:
 def mean_score(scores: TopicScores) -> float:
     """The mean over topics; their order never changes it."""
     return math.fsum(scores.values) / len(scores.topics)
+
+
+def _as_earlier(number: int, manifest: Manifest, table: Sequence[TopicScores]) -> EarlierRun:
+    means = {str(scores.measure): mean_score(scores) for scores in table}
+    return EarlierRun(number, manifest.digests.run, manifest.created, manifest.git, manifest.note, means)
+
+
+def _without_measure(manifest: Manifest, measure: str) -> str:
+    return f"it has scores of {', '.join(stored.name for stored in manifest.measures)}, not of {measure}"
 
 
 def _is_pointer(path: Path) -> bool:

@@ -1,4 +1,4 @@
-"""The manifest of a baseline: what its scores were computed from, and when; written and read strictly."""
+"""The manifest of a baseline: what its scores were computed from, and when; and which names a baseline may have."""
 
 from __future__ import annotations
 
@@ -12,22 +12,33 @@ from typing import Literal, get_args
 
 from pytest_riskguard.serialization import JsonError, decoded, parsed
 
+#: The newest format that this version reads. Each baseline is written in the oldest format that can express it, which
+#: older versions read too: format 1 has no replicates, kind or history, format 2 has replicates. A version refuses
+#: newer formats, because it would judge without the replicates or drop the history.
 FORMAT = 3
-"""The newest format that this version reads.
-
-Each baseline is written in the oldest format that can express it, so that older versions can read it. Format 1 has
-no ``replicates``, ``kind`` or ``history``; format 2 has replicates. A version without replicates would judge without
-them. One without histories would judge correctly, but would drop the history as soon as it adds a replicate. Both
-therefore refuse newer formats.
-"""
 
 Kind = Literal["fixed", "previous", "release", "best"]
+#: When a baseline moves: never, with every accepted change, with every release, or only to a run that is as good.
 KINDS: tuple[str, ...] = get_args(Kind)
-"""What a baseline stands for, and so when it moves: never, with every accepted change, with every release, or only
-to a run that is at least as good."""
 FIXED: Kind = "fixed"
 
+MAX_NAME_LENGTH = 100
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+# Windows reserves these for devices, with any extension ("Naming Files, Paths, and Namespaces", Microsoft).
+_DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))}
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def name_problem(name: str) -> str | None:
+    """Why ``name``, which is also a folder on every system, cannot name a baseline; None if it can."""
+    if not _NAME.fullmatch(name):
+        return "expected letters, digits, '.', '_' and '-', beginning with a letter or digit"
+    if ".." in name or name.endswith("."):
+        return "'..' and a final '.' have a special meaning in file systems"
+    if name.split(".")[0].lower() in _DEVICES:
+        return f"Windows reserves {name.split('.')[0]!r} for a device"
+    return f"longer than {MAX_NAME_LENGTH} characters" if len(name) > MAX_NAME_LENGTH else None
 
 
 class NewerFormatError(JsonError):
@@ -87,10 +98,15 @@ class StoredTopics(_Exact):
 
 @dataclass(frozen=True)
 class StoredReplicate(_Exact):
-    """Another run of the same system: the number of its folder, and the digest of the run in it."""
+    """Another run of the same system, numbered from 1, and the digest of that run."""
 
     number: int
     run: str
+
+    @property
+    def folder(self) -> str:
+        """Relative to that of its baseline."""
+        return f"replicates/{self.number}"
 
     def __post_init__(self) -> None:
         if self.number < 1:
@@ -100,18 +116,10 @@ class StoredReplicate(_Exact):
 
 @dataclass(frozen=True)
 class EarlierRun(_Exact):
-    """A run that a baseline held before another one was accepted in its place.
+    """A run that a baseline held before another one was accepted in its place, numbered from 1, the oldest.
 
-    Attributes
-    ----------
-    number : int
-        From 1, the oldest; also the number of its folder.
-    run : str
-        The digest of the run in that folder.
-    created, git, note
-        Those of its manifest.
-    means : mapping measure -> mean score
-        Of the stored scores, for each stored measure.
+    ``run`` is its digest; ``created``, ``git`` and ``note`` are those of its own manifest, ``means`` those of its
+    stored scores, by measure.
     """
 
     number: int
@@ -120,6 +128,11 @@ class EarlierRun(_Exact):
     git: GitState | None
     note: str
     means: Mapping[str, float]
+
+    @property
+    def folder(self) -> str:
+        """Relative to that of its baseline; four digits, so that a listing is in order."""
+        return f"history/{self.number:04d}"
 
     def __post_init__(self) -> None:
         if self.number < 1:
@@ -135,27 +148,9 @@ class EarlierRun(_Exact):
 class Manifest(_Exact):
     """One stored baseline, a replicate or an earlier run: where its scores come from. No host, user or absolute path.
 
-    Attributes
-    ----------
-    created : str
-        UTC, ISO 8601, to the second.
-    digests : Digests
-    measures : tuple of StoredMeasure
-        In the order of the columns of ``scores.tsv``.
-    topics : StoredTopics
-    run_kept : bool
-        Whether ``run.gz`` lies beside it.
-    versions : mapping distribution -> version
-        Of ``ir-measures`` and ``pytest-riskguard``.
-    git : GitState or None
-        None outside a repository, and where git could not say.
-    note : str
-    replicates : tuple of StoredReplicate
-        By number. Listed here so that a lost one is noticed: how much noise there is changes verdicts.
-    kind : str
-        What it stands for, one of ``KINDS``.
-    history : tuple of EarlierRun
-        By number: the runs that this one and its predecessors replaced. Listed here so that a lost one is noticed.
+    ``created`` is UTC, ISO 8601, to the second; ``measures`` are in the order of the columns of ``scores.tsv``;
+    ``git`` is None where git could not say. Replicates and earlier runs are listed by number, so that a lost one is
+    noticed: how much noise there is changes verdicts.
     """
 
     created: str
@@ -198,13 +193,7 @@ class Manifest(_Exact):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Manifest:
-        """Read what ``to_bytes`` wrote.
-
-        Raises
-        ------
-        JsonError
-            Not JSON; a key twice, missing or unknown; a value of another type; or a newer format.
-        """
+        """Read what ``to_bytes`` wrote; a ``JsonError`` for anything else, or for a newer format."""
         data = parsed(content)
         number = data.pop("format", None)
         if type(number) is not int or number < 1:

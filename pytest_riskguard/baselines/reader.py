@@ -8,34 +8,27 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeVar
 
 from pytest_riskguard.baselines import atomic_folder, provenance
 from pytest_riskguard.baselines.entry import RUN, Scored, StoredBaseline
-from pytest_riskguard.baselines.manifest import Manifest
-from pytest_riskguard.baselines.names import name_problem
+from pytest_riskguard.baselines.manifest import Manifest, name_problem
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.text import did_you_mean
 
+#: How often a baseline that is replaced while it is being read is read again.
 _MAX_ATTEMPTS = 50
-"""How often a baseline that is replaced while it is being read is read again."""
 
 _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True)
 class Staleness:
-    """Age of a baseline. It depends on the clock, so it is only shown and never changes a verdict.
+    """Age of a baseline: whole days since it was stored, and how many other runs the store has accepted since.
 
-    Attributes
-    ----------
-    days : int
-        Whole days since it was stored; 0 if the clock is behind.
-    accepted_since : int
-        Other runs that any baseline of the store has accepted since then.
+    It depends on the clock, so it is only shown and never changes a verdict.
     """
 
     days: int
@@ -43,15 +36,10 @@ class Staleness:
 
 
 class StoreReader:
-    """What a store holds, for code that only reads.
+    """What a store, which need not exist, holds, for code that only reads.
 
     Every method raises ``BaselineError`` with reason ``missing_input`` for a baseline that does not exist and a store
     that cannot be read, ``bad_baseline`` for damage, and ``UsageError`` for text that cannot be a name or a measure.
-
-    Parameters
-    ----------
-    root : Path
-        It need not exist.
     """
 
     def __init__(self, root: Path) -> None:
@@ -72,30 +60,11 @@ class StoreReader:
 
         They are read if the measure, the judgements and the scoring libraries are those it was stored with. Otherwise
         the stored run is scored in memory; ``rescored`` is then true if the judgements changed or a library gives
-        other values, and false for a measure that was not stored.
-
-        Parameters
-        ----------
-        name : str
-            A stored name.
-        measure : str
-            In any spelling that ``measure_name`` knows.
-        qrels : Qrels
-            The present judgements.
-        queries : mapping topic -> query text, optional
-            Carried along in the scores.
-
-        Raises
-        ------
-        BaselineError
-            ``missing_input``: neither the measure nor the run was stored; ``inputs_changed``: the judgements changed
-            and the run was not kept.
-        DataError
-            The run answers none of the judged topics.
+        other values, and false for a measure that was not stored. Without a stored run a ``BaselineError`` has reason
+        ``missing_input`` if the measure was not stored, ``inputs_changed`` if the judgements changed.
         """
         measure = measure_name(measure)
-        texts = MappingProxyType(dict(queries or {}))
-        return self._read(name, lambda baseline: baseline.scores(measure, qrels, texts))
+        return self._read(name, lambda baseline: baseline.scores(measure, qrels, queries))
 
     def replicates(
         self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
@@ -104,28 +73,12 @@ class StoreReader:
 
         All are from one state of the store, which may be a later one than an earlier call of ``scores`` saw. Their
         names are ``NAME/replicates/NUMBER``.
-
-        Parameters
-        ----------
-        name, measure, qrels, queries
-            As for ``scores``.
-
-        Returns
-        -------
-        tuple of Scored
-            Empty where the baseline has no replicates.
-
-        Raises
-        ------
-        DataError
-            As for ``scores``; the replicate that cannot be used is named.
         """
         measure = measure_name(measure)
-        texts = MappingProxyType(dict(queries or {}))
 
         def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
             replicates = baseline.replicates(baseline.manifest())
-            return tuple(replicate.scores(measure, qrels, texts) for replicate in replicates)
+            return tuple(replicate.scores(measure, qrels, queries) for replicate in replicates)
 
         return self._read(name, work)
 
@@ -154,33 +107,14 @@ class StoreReader:
         """Scores of every run that a baseline has held, oldest first, the present one last, on equal judgements.
 
         All are from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
-
-        Parameters
-        ----------
-        name, measure, queries
-            As for ``scores``.
-        qrels : Qrels, optional
-            The present judgements; each run is scored with them as ``scores`` does. Without them the scores are
-            those stored.
-
-        Returns
-        -------
-        tuple of Scored
-            Only the baseline's own if it has no earlier runs.
-
-        Raises
-        ------
-        DataError
-            As for ``scores``; the run that cannot be used is named. Without ``qrels`` also ``inputs_changed``: the
-            runs were scored with different judgements, and ``missing_input``: not all have the measure.
+        Without the present judgements the scores are those stored, which must be of equal judgements.
         """
         measure = measure_name(measure)
-        texts = MappingProxyType(dict(queries or {}))
 
         def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
             chain = (*baseline.history(baseline.manifest()), baseline)
             if qrels is not None:
-                return tuple(entry.scores(measure, qrels, texts) for entry in chain)
+                return tuple(entry.scores(measure, qrels, queries) for entry in chain)
             digests = {entry.manifest().digests.qrels for entry in chain}
             if len(digests) > 1:
                 raise baseline.error(
@@ -188,19 +122,12 @@ class StoreReader:
                     f"all runs with `riskguard baseline rescore {name}`",
                     reason="inputs_changed",
                 )
-            return tuple(Scored(entry.as_stored(measure, texts)) for entry in chain)
+            return tuple(Scored(entry.as_stored(measure, queries)) for entry in chain)
 
         return self._read(name, work)
 
     def staleness(self, name: str, *, now: str | None = None) -> Staleness:
-        """How old a baseline is, and how many changes the store has accepted since; damaged baselines are skipped.
-
-        Parameters
-        ----------
-        name : str
-        now : str, optional
-            A time, ISO 8601; default: the present.
-        """
+        """How old a baseline is at a time, ISO 8601, by default the present; damaged others are skipped."""
         manifests = {}
         for held in self.names():
             if held != name:
@@ -230,7 +157,7 @@ class StoreReader:
                 with self._reading():
                     return work(baseline)
             except DataError:
-                if self._baseline(name).stamp() == before:
+                if before is not None and self._baseline(name).stamp() == before:
                     raise
                 time.sleep(min(0.005 * 2**attempt, 0.16))  # a process that keeps replacing it gets out of step
         with self._reading():
@@ -252,6 +179,9 @@ class StoreReader:
         has = f"it holds {', '.join(names)}" if names else "it holds none"
         hint = did_you_mean(name, names)
         problem = f"no baseline {name!r} ({has}){hint}; store it with `riskguard baseline add {name} RUN`"
+        return self._missing(problem)
+
+    def _missing(self, problem: str) -> BaselineError:
         return BaselineError(
             f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
         )
@@ -261,10 +191,7 @@ class StoreReader:
         try:
             yield
         except OSError as error:
-            problem = f"the store cannot be read ({error.strerror or error})"
-            raise BaselineError(
-                f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
-            ) from None
+            raise self._missing(f"the store cannot be read ({error.strerror or error})") from None
 
 
 def check_name(name: str) -> None:
@@ -274,17 +201,7 @@ def check_name(name: str) -> None:
 
 
 def staleness(name: str, manifests: Mapping[str, Manifest], *, now: str) -> Staleness:
-    """Age of one of the baselines of a store.
-
-    Parameters
-    ----------
-    name : str
-        One of ``manifests``.
-    manifests : mapping name -> Manifest
-        Those of the store that can be read.
-    now : str
-        ISO 8601, as in manifests.
-    """
+    """Age of one of the baselines of a store, by the manifests that can be read."""
     own = manifests[name]
     stored = _time(own.created)
     accepted = {run for manifest in manifests.values() for run, when in _accepted(manifest) if _time(when) > stored}

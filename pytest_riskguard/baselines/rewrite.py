@@ -1,4 +1,4 @@
-"""Rewriting a baseline: one replicate more or less, one earlier run more, or every run rescored.
+"""What is written: a scored run, and a baseline anew with a replicate or an earlier run more or less, or rescored.
 
 Each function writes into an empty temporary folder, which then takes the place of the baseline's, so that the
 manifest changes together with the replicates and earlier runs that it lists. The caller holds the store's lock.
@@ -8,17 +8,128 @@ Damage raises a ``DataError``, unless a function says otherwise.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pytest_riskguard.baselines import atomic_folder
-from pytest_riskguard.baselines.entry import HISTORY, MANIFEST, REPLICATES, RUN, SCORES, StoredBaseline
-from pytest_riskguard.baselines.manifest import FIXED, EarlierRun, Manifest, StoredReplicate
-from pytest_riskguard.baselines.names import history_folder
-from pytest_riskguard.baselines.scored_run import ScoredRun
+from pytest_riskguard._version import __version__
+from pytest_riskguard.baselines import atomic_folder, provenance
+from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseline
+from pytest_riskguard.baselines.manifest import (
+    FIXED,
+    Digests,
+    EarlierRun,
+    Manifest,
+    StoredMeasure,
+    StoredReplicate,
+    StoredTopics,
+)
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.evaluation.measures import measure_name, parse_measure, provider_of
+from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
+from pytest_riskguard.evaluation.scores import TopicScores, write_scores
+from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
+
+
+@dataclass(frozen=True)
+class ScoredRun:
+    """A run with its scores, one ``TopicScores`` for each measure, and the rest of its manifest."""
+
+    run: Path
+    scores: tuple[TopicScores, ...]
+    judgements: Qrels
+    topics_digest: str | None
+    note: str
+    keep_run: bool
+
+    @classmethod
+    def read(
+        cls,
+        run: Path,
+        *,
+        name: str,
+        qrels: Path,
+        topics: Path | None,
+        measures: Sequence[str] = (),
+        note: str = "",
+        keep_run: bool = True,
+    ) -> ScoredRun:
+        """Score a run; nothing is written."""
+        names = tuple(dict.fromkeys(map(measure_name, measures)))
+        if not names:
+            raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
+        try:
+            note.encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"the note {note!r} is not text in UTF-8") from None
+        judgements = read_qrels(qrels)
+        topics_digest = None if topics is None else read_topics(topics).digest
+        return cls(run, score_run(run, judgements, names, name=name), judgements, topics_digest, note, keep_run)
+
+    def likewise(self, run: Path, *, note: str) -> ScoredRun:
+        """Another run, scored in the same way; it is kept."""
+        scores = score_run(run, self.judgements, self.measures)
+        return replace(self, run=run, scores=scores, note=note, keep_run=True)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """Names as ir-measures prints them."""
+        return tuple(str(scores.measure) for scores in self.scores)
+
+    @property
+    def digest(self) -> str:
+        """``sha256:...`` of the run, decompressed."""
+        return str(self.scores[0].digest)
+
+    def write(
+        self,
+        folder: Path,
+        *,
+        store: Path,
+        replicates: tuple[StoredReplicate, ...] = (),
+        kind: str = FIXED,
+        history: tuple[EarlierRun, ...] = (),
+        stored: Manifest | None = None,
+    ) -> Manifest:
+        """Write the files into a folder of ``store`` that has none of them yet.
+
+        Time and commit are those of ``stored``, the manifest of the same run as it was stored before, where given.
+        """
+        if self.keep_run and atomic_folder.copy_compressed(self.run, folder / RUN) != self.digest:
+            raise BaselineError(f"{self.run} changed while it was being stored; try again")
+        write_scores(folder / SCORES, self.scores)
+        first = self.scores[0]
+        manifest = Manifest(
+            created=provenance.now() if stored is None else stored.created,
+            digests=Digests(
+                run=self.digest,
+                qrels=self.judgements.digest,
+                scores=atomic_folder.sha256((folder / SCORES).read_bytes()),
+                topics=self.topics_digest,
+            ),
+            measures=tuple(map(_stored_measure, self.measures)),
+            topics=StoredTopics(
+                scored=len(first.topics),
+                without_relevant=len(first.without_relevant),
+                unanswered=first.unanswered,
+                unknown=first.unknown,
+            ),
+            run_kept=self.keep_run,
+            versions={
+                "ir-measures": provenance.distribution_version("ir-measures") or "unknown",
+                "pytest-riskguard": __version__,
+            },
+            git=provenance.git_state(store) if stored is None else stored.git,
+            note=self.note,
+            replicates=replicates,
+            kind=kind,
+            history=history,
+        )
+        (folder / MANIFEST).write_bytes(manifest.to_bytes())
+        return manifest
 
 
 @dataclass(frozen=True)
@@ -37,16 +148,9 @@ class MeanChange:
 
 @dataclass(frozen=True)
 class Promotion:
-    """The result of promoting a run to a baseline.
+    """What a baseline holds now; ``moved`` is false if it is ``best`` and stays because a mean falls.
 
-    Attributes
-    ----------
-    manifest : Manifest
-        Of what the baseline holds now.
-    moved : bool
-        Whether that is the promoted run; false if a ``best`` baseline stays because a mean falls.
-    changes : tuple of MeanChange
-        For each measure that the previous run can still be scored with.
+    There is a change for each measure that the previous run can still be scored with.
     """
 
     manifest: Manifest
@@ -59,9 +163,9 @@ def with_earlier(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
     if problems := baseline.problems():
         raise BaselineError(problems[0])
     history = with_history(baseline, folder)
-    number = 1 + max((earlier.number for earlier in history), default=0)
-    _copy(baseline, folder / HISTORY / history_folder(number))
-    return (*history, baseline.as_earlier(number))
+    earlier = baseline.as_earlier(_next_number(history))
+    _copy(baseline, folder / earlier.folder)
+    return (*history, earlier)
 
 
 def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ...]:
@@ -72,11 +176,10 @@ def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
         if not baseline.holds_history():
             return ()
         raise baseline.error(
-            f"{error.problem.partition(': ')[2]}. Its {HISTORY} would be lost; pass --forget-history to drop it"
+            f"{error.problem.partition(': ')[2]}. Its history would be lost; pass --forget-history to drop it"
         ) from None
-    if baseline.history(manifest) and (baseline.folder / HISTORY).is_dir():
-        (folder / HISTORY).mkdir()
-        atomic_folder.copy_folder(baseline.folder / HISTORY, folder / HISTORY)
+    if baseline.history(manifest) and (baseline.folder / "history").is_dir():
+        atomic_folder.copy_folder(baseline.folder / "history", _made(folder / "history"))
     return manifest.history
 
 
@@ -90,10 +193,10 @@ def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[
     baseline.check_run(manifest)
     not_rescored = []
     for replicate in baseline.replicates(manifest):
-        not_rescored += rescored(replicate, scored, _made(folder / REPLICATES / replicate.folder.name))
+        not_rescored += rescored(replicate, scored, _made(folder / replicate.folder.relative_to(baseline.folder)))
     history = []
     for earlier, listed in zip(baseline.history(manifest), manifest.history, strict=True):
-        place = _made(folder / HISTORY / earlier.folder.name)
+        place = _made(folder / listed.folder)
         not_rescored += rescored(earlier, scored, place)
         history.append(StoredBaseline(baseline.root, baseline.name, place).as_earlier(listed.number))
     manifest = replace(manifest, history=tuple(history))
@@ -124,23 +227,21 @@ def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) ->
                 f"{entry.root / entry.place}: holds this run already; a replicate is the output of another run "
                 "of the same system"
             )
-    number = 1 + max((replicate.number for replicate in manifest.replicates), default=0)
+    added = StoredReplicate(_next_number(manifest.replicates), scored.digest)
     atomic_folder.copy_folder(baseline.folder, folder)
-    place = folder / REPLICATES / str(number)
-    atomic_folder.clear(place)
-    place.mkdir(parents=True)
-    scored.write(place, store=baseline.root)
-    _write_list(folder, manifest, (*manifest.replicates, StoredReplicate(number, scored.digest)))
-    return number
+    atomic_folder.clear(folder / added.folder)
+    scored.write(_made(folder / added.folder), store=baseline.root)
+    _write_list(folder, manifest, (*manifest.replicates, added))
+    return added.number
 
 
 def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> None:
     """Write the baseline without one replicate, which may be damaged."""
     manifest = baseline.manifest()
     removed = baseline.find(manifest, number)
-    atomic_folder.copy_folder(baseline.folder, folder, without=baseline.folder / REPLICATES / str(number))
+    atomic_folder.copy_folder(baseline.folder, folder, without=baseline.folder / removed.folder)
     with suppress(OSError):  # not empty, unless this was the last one
-        (folder / REPLICATES).rmdir()
+        (folder / removed.folder).parent.rmdir()
     _write_list(folder, manifest, tuple(replicate for replicate in manifest.replicates if replicate != removed))
 
 
@@ -158,8 +259,7 @@ def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Pat
     if manifest.digests.run != scored.digest:
         return ()
     for replicate in replicates:
-        target = folder / replicate.folder.relative_to(baseline.folder)
-        target.mkdir(parents=True)
+        target = _made(folder / replicate.folder.relative_to(baseline.folder))
         rescored_run = _rescored_replicate(replicate, scored)
         if rescored_run is not None:
             rescored_run.write(target, store=baseline.root)
@@ -173,7 +273,7 @@ def _copy(baseline: StoredBaseline, target: Path) -> None:
     manifest = replace(baseline.manifest(), kind=FIXED, history=())
     _copy_files(baseline, manifest, _made(target))
     for replicate in baseline.replicates(manifest):
-        _copy(replicate, target / REPLICATES / replicate.folder.name)
+        _copy(replicate, target / replicate.folder.relative_to(baseline.folder))
 
 
 def _copy_files(baseline: StoredBaseline, manifest: Manifest, target: Path) -> None:
@@ -181,6 +281,10 @@ def _copy_files(baseline: StoredBaseline, manifest: Manifest, target: Path) -> N
     for file in (SCORES, RUN) if manifest.run_kept else (SCORES,):
         shutil.copyfile(baseline.file(file), target / file)
     (target / MANIFEST).write_bytes(manifest.to_bytes())
+
+
+def _next_number(entries: Sequence[StoredReplicate | EarlierRun]) -> int:
+    return 1 + max((entry.number for entry in entries), default=0)
 
 
 def _made(folder: Path) -> Path:
@@ -201,3 +305,8 @@ def _write_list(folder: Path, manifest: Manifest, replicates: tuple[StoredReplic
     path = folder / MANIFEST
     atomic_folder.clear(path)  # it may be a link, whose target must not be overwritten
     path.write_bytes(replace(manifest, replicates=replicates).to_bytes())
+
+
+def _stored_measure(name: str) -> StoredMeasure:
+    provider = str(provider_of(parse_measure(name)).NAME)
+    return StoredMeasure(name, provider, provenance.provider_version(provider))

@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Required, TypedDict, Unpack
 
 from pytest_riskguard.baselines import atomic_folder, provenance
-from pytest_riskguard.baselines.entry import Scored, StoredBaseline, mean_score
+from pytest_riskguard.baselines.entry import StoredBaseline, mean_score
 from pytest_riskguard.baselines.manifest import FIXED, KINDS, EarlierRun, Manifest, StoredReplicate
 from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import (
     MeanChange,
     Promotion,
+    ScoredRun,
     rescored,
     rescored_replicates,
     with_earlier,
@@ -29,15 +30,11 @@ from pytest_riskguard.baselines.rewrite import (
     with_replicate,
     without_replicate,
 )
-from pytest_riskguard.baselines.scored_run import ScoredRun
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 
-__all__ = ["LOCK", "LOCK_TIMEOUT", "Scored", "Store"]
-
 LOCK = ".lock"
-
+#: Seconds that a writer waits for another one.
 LOCK_TIMEOUT = 60.0
-"""Seconds that a writer waits for another one."""
 
 
 class Scoring(TypedDict, total=False):
@@ -57,12 +54,6 @@ class Store(StoreReader):
     that is not text, and where a CI service runs this without ``allow_ci``; ``DataError`` for a file that cannot be
     used or a run that answers no judged topic; and ``BaselineError`` if the store cannot be written or another
     process keeps it locked.
-
-    Parameters
-    ----------
-    root : Path
-    lock_timeout : float
-        Seconds that writing waits for another writer.
     """
 
     def __init__(self, root: Path, *, lock_timeout: float = LOCK_TIMEOUT) -> None:
@@ -80,24 +71,13 @@ class Store(StoreReader):
         allow_ci: bool = False,
         **scoring: Unpack[Scoring],
     ) -> Manifest:
-        """Score a run and keep it under a name.
+        """Score a run and keep it under a name, by default with the kind of the baseline replaced, else ``fixed``.
 
-        Parameters
-        ----------
-        name : str
-            Letters, digits, ``.``, ``_`` and ``-``; a ``UsageError`` if it is taken.
-        run : Path
-            Plain or gzip.
-        kind : str, optional
-            What the baseline stands for, one of ``KINDS``. Default: that of the baseline replaced, else ``fixed``.
-        replace : bool
-            Whether a baseline of that name may exist; it is then replaced. Its replicates are rescored with it if
-            ``run`` is the run it had, and removed otherwise, since they would be replicates of another system. Its
-            earlier runs are kept; the replaced run is not added to them, because only ``promote`` says that a run
-            was accepted in its place.
-        forget_history : bool
-            Whether the earlier runs are removed instead. Without it, a ``BaselineError`` where the replaced baseline
-            is damaged and they would be lost.
+        With ``replace`` a baseline of that name may exist. Its replicates are rescored if ``run`` is the run it had,
+        and removed otherwise, since they would be replicates of another system. Its earlier runs are kept, unless
+        ``forget_history`` is set; without it, a ``BaselineError`` where the replaced baseline is damaged and they
+        would be lost. The replaced run is not added to them: only ``promote`` says that a run was accepted in its
+        place.
         """
         self._check_place(allow_ci=allow_ci)
         _check_kind(kind)
@@ -120,13 +100,8 @@ class Store(StoreReader):
     def add_replicate(self, name: str, run: Path, *, allow_ci: bool = False, **scoring: Unpack[Scoring]) -> int:
         """Score another run of the system of a baseline, and keep it beside that; returns the replicate's number.
 
-        Raises
-        ------
-        UsageError
-            The run is stored already, as the baseline or as a replicate.
-        BaselineError
-            There is no such baseline, or it cannot be scored with these judgements and measures, so that nothing
-            could be compared with the replicate.
+        A ``UsageError`` if the run is stored already, as the baseline or as a replicate; a ``BaselineError`` if the
+        baseline cannot be scored with these judgements and measures, so that nothing could be compared.
         """
         self._check_place(allow_ci=allow_ci)
         before = self.manifest(name)
@@ -150,14 +125,9 @@ class Store(StoreReader):
 
         The previous run, with its replicates, becomes the newest of the baseline's earlier runs. A ``best`` baseline
         stays as it is if the mean of any measure would fall, so that no question about it gets easier. The measures
-        of the baseline are always kept, so that its history can be compared. Without ``kind`` it stays as it is.
-
-        Raises
-        ------
-        UsageError
-            The baseline is ``fixed``, or holds this run already.
-        BaselineError
-            There is no such baseline, part of it is damaged, or it is ``best`` and cannot be scored any more.
+        of the baseline are always kept, so that its history can be compared. Without ``kind`` it stays as it is. A
+        ``UsageError`` if the baseline is ``fixed`` or holds this run already; a ``BaselineError`` if part of it is
+        damaged, or it is ``best`` and cannot be scored any more.
         """
         self._check_place(allow_ci=allow_ci)
         _check_kind(kind)

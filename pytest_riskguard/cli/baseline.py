@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.baselines.manifest import KINDS
-from pytest_riskguard.baselines.names import history_folder, name_problem
+from pytest_riskguard.baselines.manifest import KINDS, name_problem
 from pytest_riskguard.cli.baseline_show import DEFAULT_STORE, LOOKING, in_a_line, opened, store_option
 from pytest_riskguard.cli.parameters import FILE, file_option, grouped, options, surroundings
 from pytest_riskguard.errors import BaselineError, UsageError
@@ -175,7 +174,7 @@ def promote(name: str, run: str, *, place: _Place, note: str, **options: Any) ->
         click.echo(f"  {change.measure} {plain(change.before)} -> {plain(change.after)} ({difference})")
     if promotion.moved:
         accepted = f"{counted(len(manifest.history), 'change')} accepted since {manifest.history[0].created}"
-        click.echo(f"kept what it held as {name}/history/{history_folder(manifest.history[-1].number)}; {accepted}")
+        click.echo(f"kept what it held as {name}/{manifest.history[-1].folder}; {accepted}")
 
 
 def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.baselines.names import history_folder
 from pytest_riskguard.cli.options import gate_options
 from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.parameters import file_option, surroundings
@@ -117,7 +116,7 @@ def _names(manifest: Manifest) -> tuple[str, ...]:
 
 def _chain(manifest: Manifest) -> list[str]:
     """The runs of a chain, oldest first."""
-    runs = [(history_folder(run.number), run.created, run.git, run.note) for run in manifest.history]
+    runs = [(run.folder.removeprefix("history/"), run.created, run.git, run.note) for run in manifest.history]
     runs.append(("now", manifest.created, manifest.git, manifest.note))
     lines = [f"{'history':<12} {counted(len(manifest.history), 'change')} accepted since {runs[0][1][:10]}"]
     return lines + [

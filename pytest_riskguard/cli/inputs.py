@@ -169,7 +169,7 @@ class Inputs:
             return self._collection.measures
         if not self._collection.scores:
             return (DEFAULT_MEASURE,)
-        from pytest_riskguard.evaluation.score_files import read_scores
+        from pytest_riskguard.evaluation.scores import read_scores
 
         try:
             return tuple(str(column.measure) for column in read_scores(table, None))
@@ -203,7 +203,7 @@ class Inputs:
 
 
 def _may_be_stored(given: NamedPath) -> bool:
-    from pytest_riskguard.baselines.names import name_problem
+    from pytest_riskguard.baselines.manifest import name_problem
 
     return given.name is None and name_problem(given.text) is None
 

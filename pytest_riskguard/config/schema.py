@@ -24,7 +24,7 @@ from pydantic import (
     model_validator,
 )
 
-from pytest_riskguard.baselines.names import name_problem
+from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
     CORRECTIONS,

@@ -13,17 +13,14 @@ from typing import Generic, TypeVar
 
 from pytest_riskguard.errors import FileError, MissingFileError
 
+#: 4 GiB decompressed, some 80 million rows of a run: a larger file is taken for a decompression bomb.
 MAX_BYTES = 4 * 2**30
-"""4 GiB decompressed, some 80 million rows of a run: a larger file is taken for a decompression bomb."""
-
+#: 1 MiB: a file with a longer line is not a text file.
 MAX_LINE_BYTES = 2**20
-"""1 MiB: a file with a longer line is not a text file."""
-
+#: Of a grade or gain, and its negative: trec_eval allocates a counter for every grade up to the largest.
 MAX_GRADE = 1000
-"""Of a grade or gain, and its negative: trec_eval allocates a counter for every grade up to the largest."""
 
 _BLOCK = 2**20
-_GZIP_MAGIC = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _LFS = b"version https://git-lfs"
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
@@ -35,16 +32,9 @@ Problem = TypeVar("Problem", bound=FileError)
 class LineReader(Generic[Problem]):
     """The lines of one file, each with its number, from 1.
 
-    Gzip is recognised by its first two bytes, not by the file name. Lines end with LF; a CR before it stays in the
-    line. Blank lines are included. A byte order mark is removed from the first line.
-
-    Parameters
-    ----------
-    path : Path
-        A regular file.
-    error : type of FileError
-        Raised for content that is not text: damaged gzip, bytes that are not UTF-8, NUL, a line over
-        ``MAX_LINE_BYTES``, more than ``MAX_BYTES``. A path that cannot be read raises ``MissingFileError``.
+    Lines end with LF; a CR before it stays in the line. Blank lines are included. A byte order mark is removed.
+    ``error`` is raised for content that is not text: damaged gzip, bytes that are not UTF-8, NUL, a line over
+    ``MAX_LINE_BYTES``, more than ``MAX_BYTES``; ``MissingFileError`` for a path that is not a readable file.
     """
 
     def __init__(self, path: Path, *, error: type[Problem]) -> None:
@@ -90,10 +80,8 @@ class LineReader(Generic[Problem]):
 
     def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> Problem:
         """The error to raise for one line, which it quotes; it recognises what git leaves where a file should be."""
-        reason = _not_the_file(line)
-        if reason is not None:
-            return self.refuse(number, f"expected {expected}; {reason}: {shown(line)}")
-        return self.refuse(number, f"expected {expected}, found {found}: {shown(line)}")
+        reason = _not_the_file(line) or f", found {found}"
+        return self.refuse(number, f"expected {expected}{reason}: {shown(line)}")
 
     def refuse_empty(self, expected: str) -> Problem:
         """The error to raise for a file without any row."""
@@ -172,14 +160,19 @@ def _open(path: Path) -> gzip.GzipFile | BufferedReader:
         raise MissingFileError(path, None, "expected a file, found a folder")
     if not stat.S_ISREG(mode):  # a pipe cannot be read twice, and a device may never end
         raise MissingFileError(path, None, "expected a regular file, found a pipe, socket or device")
+    return open_decompressed(path)
+
+
+def open_decompressed(path: Path) -> gzip.GzipFile | BufferedReader:
+    """A file, plain or gzip as its first two bytes say."""
     with path.open("rb") as file:
         magic = file.read(2)
-    return gzip.open(path, "rb") if magic == _GZIP_MAGIC else path.open("rb")
+    return gzip.open(path, "rb") if magic == b"\x1f\x8b" else path.open("rb")
 
 
 def _not_the_file(line: bytes) -> str | None:
     if line.startswith(_LFS):
-        return "found a Git LFS pointer in place of the file; run `git lfs pull`"
+        return "; found a Git LFS pointer in place of the file; run `git lfs pull`"
     if line.startswith(_CONFLICTS):
-        return "found a merge conflict marker; resolve the conflict"
+        return "; found a merge conflict marker; resolve the conflict"
     return None

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from pytest_riskguard.evaluation.rankings import RankedRun
+from pytest_riskguard.evaluation.rankings import RankedRun, Unjudged, Variant, depth_of, scores_of, unjudged
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.evaluation.unjudged import Unjudged, Variant, depth_of, scores_of, unjudged
 from pytest_riskguard.gates.findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate

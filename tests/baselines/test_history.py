@@ -543,11 +543,11 @@ def test_a_baseline_that_is_replaced_while_the_run_is_scored_is_not_promoted(
     score = score_run
 
     def slow(*arguments, **options):
-        monkeypatch.setattr("pytest_riskguard.baselines.scored_run.score_run", score)
+        monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", score)
         add(run=collection.noisy_run(1), replace=True)
         return score(*arguments, **options)
 
-    monkeypatch.setattr("pytest_riskguard.baselines.scored_run.score_run", slow)
+    monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", slow)
     with pytest.raises(RiskguardError, match="was replaced while the run was being scored"):
         promote()
     assert store.manifest("prod").history == ()

@@ -2,11 +2,11 @@
 
 import pytest
 
-from pytest_riskguard.baselines.names import MAX_LENGTH, name_problem
+from pytest_riskguard.baselines.manifest import MAX_NAME_LENGTH, name_problem
 
 
 @pytest.mark.parametrize(
-    "name", ["prod", "release-7", "bm25_k1.2", "2024", "A.b", "console", "com10", "x" * MAX_LENGTH]
+    "name", ["prod", "release-7", "bm25_k1.2", "2024", "A.b", "console", "com10", "x" * MAX_NAME_LENGTH]
 )
 def test_letters_digits_and_three_signs_make_a_name(name):
     assert name_problem(name) is None
@@ -33,7 +33,7 @@ def test_letters_digits_and_three_signs_make_a_name(name):
             "a\n",
             "é",
         ],
-        *["a\0b", "con", "NUL", "nul.txt", "Com1", "lpt9.tsv", "x" * (MAX_LENGTH + 1), "a=b", "²"],
+        *["a\0b", "con", "NUL", "nul.txt", "Com1", "lpt9.tsv", "x" * (MAX_NAME_LENGTH + 1), "a=b", "²"],
     ],
 )
 def test_anything_else_does_not(name):

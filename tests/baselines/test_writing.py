@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.baselines import atomic_folder
+from pytest_riskguard.baselines.entry import StoredBaseline
 from pytest_riskguard.baselines.store import LOCK, Store
 from pytest_riskguard.errors import BaselineError, RiskguardError
 from pytest_riskguard.evaluation.qrels import read_qrels
@@ -341,11 +342,11 @@ def test_what_happened_before_the_lock_was_there_is_seen(store, add, replicate, 
     run, score = collection.noisy_run(1), score_run
 
     def slow(*arguments, **options):
-        monkeypatch.setattr("pytest_riskguard.baselines.scored_run.score_run", score)
+        monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", score)
         add(run=collection.other_run(), replace=True) if first == "replace" else replicate(run=run)
         return score(*arguments, **options)
 
-    monkeypatch.setattr("pytest_riskguard.baselines.scored_run.score_run", slow)
+    monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", slow)
     message = {"replace": "was replaced while the run was being scored", "copy": "holds this run already"}[first]
     with pytest.raises(RiskguardError, match=message):
         replicate(run=run)
@@ -376,7 +377,7 @@ def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, ad
         add(run=collection.other_run())
         return score(*arguments, **options)
 
-    monkeypatch.setattr("pytest_riskguard.baselines.scored_run.score_run", slow)
+    monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", slow)
     with pytest.raises(Exception, match="a baseline of that name exists"):
         add()
 
@@ -490,6 +491,21 @@ def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, 
 
 
 @pytest.mark.skipif(os.name == "nt", reason="this system (Windows) renames no folder whose files are being read")
+def test_a_baseline_whose_folder_was_gone_at_both_looks_is_read_again(store, add, monkeypatch):
+    stored = add()
+    stamps, manifests = [None, None], [BaselineError("manifest.json is missing")]
+    stamp, manifest = StoredBaseline.stamp, StoredBaseline.manifest
+
+    def failing_once(baseline):
+        if manifests:
+            raise manifests.pop()
+        return manifest(baseline)
+
+    monkeypatch.setattr(StoredBaseline, "stamp", lambda baseline: stamps.pop() if stamps else stamp(baseline))
+    monkeypatch.setattr(StoredBaseline, "manifest", failing_once)
+    assert store.manifest("prod") == stored
+
+
 def test_readers_see_one_state_of_the_replicates_while_they_come_and_go(store, add, replicate, collection, qrels):
     add()
     replicate()

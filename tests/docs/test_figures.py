@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_riskguard.baselines import names, store
+from pytest_riskguard.baselines import manifest, store
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, text_files
 from pytest_riskguard.gates import kinds, ruling, sensitivity, warnings
@@ -61,7 +61,7 @@ STATED = [
     ),
     ("reference/measures.md", "max being 4", err.DEFAULT_MAX_GRADE == 4),
     ("reference/store.md", "waits up to 60 seconds", store.LOCK_TIMEOUT == 60),
-    ("reference/store.md", "at most 100 characters", names.MAX_LENGTH == 100),
+    ("reference/store.md", "at most 100 characters", manifest.MAX_NAME_LENGTH == 100),
     (
         "reference/configuration.md",
         "more than 1,000,000\n  bytes, more than 20 levels",
