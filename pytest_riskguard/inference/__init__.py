@@ -1,9 +1,7 @@
 """Intervals and p-values: arrays in, numbers or small frozen results out; no files, no pytest."""
 
-from pytest_riskguard.inference._bootstrap.mean_law import mean_law
-from pytest_riskguard.inference._bootstrap.studentized import studentized_law
-from pytest_riskguard.inference.georisk_difference import GeoRiskDifference
-from pytest_riskguard.inference.georisk_pool import PoolInference, pool_inference, replicates_for
+from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
+from pytest_riskguard.inference.georisk_pool import GeoRiskDifference, PoolInference, pool_inference, replicates_for
 from pytest_riskguard.inference.intervals import (
     Interval,
     IntervalBatch,

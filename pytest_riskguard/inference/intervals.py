@@ -18,12 +18,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
+from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
 from pytest_riskguard.inference._bootstrap.inversion_law import quantiles_of
-from pytest_riskguard.inference._bootstrap.laws import MeanLaw
-from pytest_riskguard.inference._bootstrap.mean_law import mean_law
+from pytest_riskguard.inference._bootstrap.laws import MeanLaw, StudentizedLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference._bootstrap.studentized import studentized_law
-from pytest_riskguard.inference._bootstrap.studentized_laws import StudentizedLaw
 from pytest_riskguard.risk.checks import FloatArray
 
 METHODS = ("student_t", "basic", "studentized", "percentile", "bca")

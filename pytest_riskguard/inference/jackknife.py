@@ -8,11 +8,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
-from pytest_riskguard.inference._bootstrap.characteristic_function import mean_exponential_less_one
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.fft_law import MAX_LATTICE_POINTS
-from pytest_riskguard.inference._bootstrap.inversion import PERIOD, STEP, Inversion, frequencies
+from pytest_riskguard.inference._bootstrap.inversion import (
+    PERIOD,
+    STEP,
+    Inversion,
+    frequencies,
+    mean_exponential_less_one,
+)
 from pytest_riskguard.inference._bootstrap.inversion_law import SmoothLaw
-from pytest_riskguard.inference._bootstrap.mean_law import mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample, lattice_step
 from pytest_riskguard.inference.intervals import critical_value, interval
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, per_topic

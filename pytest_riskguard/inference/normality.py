@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.inference._bootstrap.mean_law import mean_law
+from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 

@@ -22,8 +22,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from pytest_riskguard.inference import pool_inference
-from pytest_riskguard.inference._bootstrap.georisk_jackknife import georisk_left_out
-from pytest_riskguard.inference._bootstrap.georisk_replicates import georisk_replicates
+from pytest_riskguard.inference._bootstrap.georisk_resampling import georisk_left_out, georisk_replicates
 
 ALPHA = 1.0
 #: Systems, topics and replicates that are compared, and how much faster the fast way must be.

@@ -27,12 +27,11 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from pytest_riskguard.inference import pool_inference
-from pytest_riskguard.inference.georisk_difference import METHODS
+from pytest_riskguard.inference.georisk_pool import METHODS
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 LEVEL = 0.95
@@ -82,7 +81,7 @@ class Batch:
     replicates: int
 
 
-def simulate(batch: Batch) -> dict[str, Any]:
+def simulate(batch: Batch) -> dict[str, object]:
     """How many of a batch's data sets each method fails at each alpha."""
     place = list(POPULATIONS).index(batch.population)
     rng = np.random.default_rng([20240704, place, batch.systems, batch.topics, batch.number])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.inference._bootstrap import mean_law, studentized
+from pytest_riskguard.inference._bootstrap import choice
 
 
 def forget_laws() -> None:
     """Empty both caches."""
-    mean_law._kept_law.cache_clear()
-    studentized._kept_law.cache_clear()
+    choice._kept_mean_law.cache_clear()
+    choice._kept_studentized_law.cache_clear()

@@ -12,12 +12,15 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ndtri
 
-from pytest_riskguard.inference._bootstrap.characteristic_function import (
+from pytest_riskguard.inference._bootstrap.inversion import (
     MAGNITUDE_ERROR,
+    PERIOD,
+    STEP,
+    ComplexArray,
+    Inversion,
     magnitudes,
     mean_exponential_less_one,
 )
-from pytest_riskguard.inference._bootstrap.inversion import PERIOD, STEP, ComplexArray, Inversion
 from pytest_riskguard.inference._bootstrap.laws import MeanLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtr, ndtri
 
+from pytest_riskguard.inference._bootstrap.laws import WeightedLaw, vary
 from pytest_riskguard.inference._bootstrap.replicates import IntArray, words
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
-from pytest_riskguard.inference._bootstrap.studentized_laws import WeightedLaw, vary
 from pytest_riskguard.risk.checks import FloatArray
 
 #: How far out draws are centred, as quantiles of the normal law: about those of 95 % and 99.9 % limits, and none.

@@ -12,12 +12,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pytest_riskguard.inference import Interval, IntervalBatch, interval, intervals, mean_law
-from pytest_riskguard.inference._bootstrap.characteristic_function import (
+from pytest_riskguard.inference._bootstrap.inversion import (
     MAGNITUDE_ERROR,
+    STEP,
+    Inversion,
+    frequencies,
     magnitudes,
     mean_exponential_less_one,
+    weights,
 )
-from pytest_riskguard.inference._bootstrap.inversion import STEP, Inversion, frequencies, weights
 from pytest_riskguard.inference._bootstrap.inversion_law import (
     CHECKED_FREQUENCIES,
     SmoothLaw,
@@ -28,6 +31,7 @@ from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import FAST, METHODS
 
 LEVELS = (0.8, 0.95, 0.999)
+KINDS = {"constant", "enumerated", "lattice", "smooth", "grid"}
 
 
 def mixed(n: int = 60) -> np.ndarray:
@@ -49,7 +53,7 @@ def mixed(n: int = 60) -> np.ndarray:
 
 
 def test_the_matrix_holds_every_kind_of_law() -> None:
-    assert {mean_law(column).kind for column in mixed().T} == {"constant", "lattice", "smooth", "grid"}
+    assert {mean_law(column).kind for column in mixed().T} == KINDS
 
 
 def test_each_column_has_the_limits_it_has_alone_to_the_bit() -> None:

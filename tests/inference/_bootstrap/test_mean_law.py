@@ -90,7 +90,7 @@ def test_a_law_on_a_lattice_but_for_a_few_topics_is_not_taken_for_smooth_too_ear
 def test_every_way_to_draw_few_changed_topics_is_accounted_for(n: int, changed: int) -> None:
     x = sparse(n, changed, seed=changed)
     law = mean_law(x)
-    assert law.kind == ("lattice" if changed == 1 else "grid")
+    assert law.kind == "enumerated"
     for point, below in between_atoms(*changed_topics_law(x[:changed], n, 22), gap=distinguished(law, Sample.of(x))):
         assert law.cdf(point) == pytest.approx(below, abs=1e-10)  # beyond 12 standard errors it wraps around
 

@@ -11,9 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from pytest_riskguard.inference._bootstrap.georisk_jackknife import georisk_left_out
-from pytest_riskguard.inference._bootstrap.georisk_replicates import PoolKernel, georisk_replicates
-from pytest_riskguard.inference._bootstrap.pool_scores import Pool
+from pytest_riskguard.inference._bootstrap.georisk_resampling import (
+    Pool,
+    PoolKernel,
+    georisk_left_out,
+    georisk_replicates,
+)
 from pytest_riskguard.inference._bootstrap.replicates import draw_counts, rows_per_chunk
 from tests.inference._bootstrap.direct_georisk import georisk, replicate
 
@@ -122,7 +125,7 @@ def test_neither_blocks_nor_other_systems_order_move_a_bit(monkeypatch):
     turned, turned_means = PoolKernel(Pool.of(scores[order]), alphas=ALPHAS).replicates(counts)
     assert_array_equal(turned, found[:, order])
     assert_array_equal(turned_means, means[order])
-    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.georisk_replicates.MAX_SUMS", 1000)
+    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.georisk_resampling.MAX_SUMS", 1000)
     in_blocks, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
     assert_array_equal(in_blocks, found)
 
@@ -130,7 +133,7 @@ def test_neither_blocks_nor_other_systems_order_move_a_bit(monkeypatch):
 def test_one_thread_and_two_give_the_same_bytes():
     code = """
 import hashlib, numpy as np
-from pytest_riskguard.inference._bootstrap.georisk_replicates import georisk_replicates
+from pytest_riskguard.inference._bootstrap.georisk_resampling import georisk_replicates
 scores = np.random.default_rng(0).beta(1, 2, (12, 400))
 digest = hashlib.sha256()
 for georisk, _ in georisk_replicates(scores, alphas=[1.0, 5.0], replicates=4000):

@@ -1,4 +1,4 @@
-"""The exact law of T* where few topics changed, or there are few: every way to draw the changed ones, enumerated."""
+"""Exact laws where few topics changed, or there are few: every way to draw the changed ones, enumerated."""
 
 from __future__ import annotations
 
@@ -9,25 +9,37 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtrc, gammaln
 
+from pytest_riskguard.inference._bootstrap.laws import StepLaw, WeightedLaw, vary
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.inference._bootstrap.studentized_laws import WeightedLaw, vary
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
 IntArray = npt.NDArray[np.int64]
 
 #: The mass of resamples that draw changed topics more often than is enumerated.
 LEFT_OUT = 1e-14
-#: At most this many vectors of counts are enumerated: that takes as long as drawing replicates.
-MAX_VECTORS = 400_000
+#: At most this many vectors of counts are enumerated: as long as another law of the mean, or drawn replicates, take.
+MAX_MEAN_VECTORS, MAX_STUDENTIZED_VECTORS = 60_000, 400_000
 #: With more distinct values than this there are always more vectors, save for a handful of topics.
 MAX_VALUES = 16
 #: The smallest variance that rounding leaves, as a share of the squares it is the difference of.
 MIN_VARIANCE = 1e-15
 
 
-def enumerated_law(sample: Sample) -> WeightedLaw | None:
-    """The exact law, or None where there are too many resamples."""
-    resamples = _enumerated_resamples(sample)
+def enumerated_mean_law(sample: Sample) -> StepLaw | None:
+    """The exact law of the mean, or None where there are too many resamples."""
+    resamples = _enumerated_resamples(sample, max_vectors=MAX_MEAN_VECTORS)
+    if resamples is None:
+        return None
+    order = np.argsort(resamples.sums, kind="stable")
+    means, masses = resamples.sums[order] / sample.n, resamples.masses[order]
+    starts = np.flatnonzero(np.diff(means, prepend=-np.inf) > sample.same)
+    atoms, masses = sample.means(means[starts]), np.add.reduceat(masses, starts)
+    return StepLaw("enumerated", atoms, masses, sample, centre=sample.mean)
+
+
+def enumerated_studentized_law(sample: Sample) -> WeightedLaw | None:
+    """The exact law of T*, or None where there are too many resamples."""
+    resamples = _enumerated_resamples(sample, max_vectors=MAX_STUDENTIZED_VECTORS)
     if resamples is None:
         return None
     n, unit = sample.n, sample.deviation
@@ -71,8 +83,8 @@ class _Resamples:
     masses: FloatArray
 
 
-def _enumerated_resamples(sample: Sample) -> _Resamples | None:
-    """Every way to draw the changed topics, or None where there are too many.
+def _enumerated_resamples(sample: Sample, *, max_vectors: int) -> _Resamples | None:
+    """Every way to draw the changed topics, or None where there are more.
 
     Changed means other than the most frequent score, 0 where few topics changed. Topics with the same score count as
     one value with a larger share. A replicate draws value j c_j times; the counts are multinomial, and only totals
@@ -85,7 +97,7 @@ def _enumerated_resamples(sample: Sample) -> _Resamples | None:
     offsets, times_held = sample.offsets[moved], counts[moved]
     changed = float(times_held.sum())
     max_draws = _max_draws(n, changed / n)
-    if math.comb(max_draws + offsets.size, offsets.size) > MAX_VECTORS:
+    if math.comb(max_draws + offsets.size, offsets.size) > max_vectors:
         return None
     sums, squares, log_masses = np.zeros(1), np.zeros(1), np.zeros(1)
     draws, values = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)

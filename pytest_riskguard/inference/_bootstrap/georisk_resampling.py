@@ -1,25 +1,140 @@
-"""GeoRisk of every system of a pool in each of many replicates, from one set of draws.
+"""Scores of several systems on the same topics, taken apart so that the z of any replicate are sums of their parts.
 
-A replicate draws topics with replacement; the whole column of a topic moves, and sums, expected scores and z are
-those of the replicate. None of them is computed cell by cell: ``pool_scores`` takes z apart into terms whose sums,
-weighted by how often each topic is drawn, are one matrix product.
+With S_i the sum of system i, N that of all and T_j the sum of topic j over systems the expected score is
+e_ij = rho_i T_j where rho_i = S_i/N. Drawing topics with replacement changes rho_i but never T_j, so
+
+    z_ij = (x_ij - e_ij)/sqrt(e_ij) = a_ij/sqrt(rho_i) - b_j sqrt(rho_i),    a_ij = x_ij/sqrt(T_j), b_j = sqrt(T_j),
+
+which is negative where x_ij/T_j < rho_i.
+
+References
+----------
+B. T. Dinçer, C. Macdonald, I. Ounis, "Risk-sensitive evaluation and learning to rank using multiple baselines",
+SIGIR 2016 (z, ZRisk and GeoRisk); R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS
+2019 (the smooth trade-off).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtr
 
-from pytest_riskguard.inference._bootstrap.pool_scores import Pool, checked_alphas, georisk_from, smooth_coefficients
 from pytest_riskguard.inference._bootstrap.replicates import Counts, ExactColumns, draw_counts, rows_per_chunk
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import MAX_SIZE, FloatArray, loss_weight
+from pytest_riskguard.risk.tradeoff import KINDS, SMOOTH, SMOOTH_ALPHA
 
 #: Sums held at once: bounds the memory of large pools.
 MAX_SUMS = 2**21
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Scores of several systems on the same topics, with what their z-scores are made of.
+
+    Attributes
+    ----------
+    scores : array, shape (n_systems, n_topics)
+        In units of the measure, at least 0.
+    totals : array, shape (n_topics,)
+        T_j, rounded once, so that the order of systems cannot move it.
+    ratios : array, shape (n_systems, n_topics)
+        x_ij/T_j; infinite for a topic that nobody answered, whose z are 0.
+    a : array, shape (n_systems, n_topics)
+    b : array, shape (n_topics,)
+        The two parts of z.
+    """
+
+    scores: FloatArray
+    totals: FloatArray
+    ratios: FloatArray
+    a: FloatArray
+    b: FloatArray
+
+    @classmethod
+    def of(cls, scores: npt.ArrayLike) -> Pool:
+        """Check the scores, shape (n_systems, n_topics).
+
+        Raises
+        ------
+        ValueError
+            Not two axes, fewer than two systems, no topic, a score that is not finite, negative or beyond 1e100.
+        """
+        x = np.array(scores, dtype=np.float64)
+        if x.ndim != 2:
+            raise ValueError(f"scores must have two axes (systems, topics), got shape {x.shape}")
+        if x.shape[0] < 2 or x.shape[1] < 1:
+            raise ValueError(
+                f"scores must be those of two systems at least, on one topic at least, got shape {x.shape}"
+            )
+        if not np.all(np.isfinite(x)):
+            raise ValueError(f"scores must be finite, got {x[~np.isfinite(x)][0]}")
+        if np.any(x < 0):
+            raise ValueError(f"scores must not be negative, for z divides by a root of their sums; got {x[x < 0][0]}")
+        if np.any(x > MAX_SIZE):
+            raise ValueError(f"scores must not exceed {MAX_SIZE:g}, got {x[x > MAX_SIZE][0]}")
+        totals = np.array([math.fsum(topic) for topic in x.T.tolist()])
+        answered = totals > 0
+        divisors = np.where(answered, totals, 1.0)
+        return cls(x, totals, np.where(answered, x / divisors, np.inf), x / np.sqrt(divisors), np.sqrt(totals))
+
+    @property
+    def n_systems(self) -> int:
+        """Systems in the pool."""
+        return int(self.scores.shape[0])
+
+    @property
+    def n_topics(self) -> int:
+        """Topics, those that nobody answered included: c of the formulas."""
+        return int(self.scores.shape[1])
+
+
+def checked_alphas(pool: Pool, alphas: Sequence[float], tradeoff: str) -> FloatArray:
+    """Loss weights that go with the trade-off.
+
+    Raises
+    ------
+    ValueError
+        No alpha, one that is negative or not finite; an unknown trade-off; smooth with an alpha other than 1 or a
+        score above 1.
+    """
+    if tradeoff not in KINDS:
+        raise ValueError(f"tradeoff must be one of {', '.join(KINDS)}, got {tradeoff!r}")
+    checked = np.array([loss_weight(alpha) for alpha in alphas])
+    if checked.size == 0:
+        raise ValueError("expected at least one alpha, got none")
+    if tradeoff == "smooth":
+        if np.any(checked != SMOOTH_ALPHA):
+            raise ValueError(f"the smooth trade-off has no alpha but {SMOOTH_ALPHA:g}, got {list(alphas)!r}")
+        if np.any(pool.scores > 1):
+            raise ValueError(f"scores must be from 0 to 1 for the smooth trade-off, got {np.max(pool.scores)}")
+    return checked
+
+
+def georisk_from(means: FloatArray, zrisk: FloatArray, *, n_topics: int) -> FloatArray:
+    """``sqrt(mean Phi(ZRisk/c))``: 0 for a system without any score."""
+    georisk: FloatArray = np.sqrt(means * ndtr(zrisk / n_topics))
+    return georisk
+
+
+def smooth_coefficients(pool: Pool) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Of s(x - rho T)/sqrt(T), the cubic of AIRS 2019, in ascending powers of rho: one for each topic.
+
+    The first three are those of each system, shape (n_systems, n_topics), the last one, shape (n_topics,), of all.
+    """
+    cubic, square, plain = SMOOTH
+    x, b = pool.scores, pool.b
+    return (
+        ((cubic * x + square) * x + plain) * pool.a,
+        -((3 * cubic * x + 2 * square) * x + plain) * b,
+        (3 * cubic * x + square) * b**3,
+        -cubic * b**5,
+    )
 
 
 class PoolKernel:
@@ -197,3 +312,70 @@ class SmoothTerms:
         safe = np.where(shares > 0, shares, 1.0)
         polynomial = ((third * safe + second) * safe + first) * safe + constant
         return np.asarray(polynomial / np.sqrt(safe))[None]
+
+
+def georisk_left_out(
+    scores: npt.ArrayLike | Pool, *, alphas: Sequence[float], tradeoff: str = "linear"
+) -> FloatArray:
+    """GeoRisk of every system at every alpha, with each topic left out in turn (c is then n - 1).
+
+    Parameters
+    ----------
+    scores : array, shape (n_systems, n_topics), or Pool
+        In units of the measure, at least 0; two systems and two topics at least.
+    alphas : sequence of float
+        Extra weights of a loss; only 1 with the smooth trade-off.
+    tradeoff : {"linear", "smooth"}
+
+    Returns
+    -------
+    array, shape (n_topics, n_systems, n_alphas)
+
+    Raises
+    ------
+    ValueError
+        A single topic; what ``Pool.of`` and ``checked_alphas`` refuse.
+    """
+    pool = scores if isinstance(scores, Pool) else Pool.of(scores)
+    checked = checked_alphas(pool, alphas, tradeoff)
+    n = pool.n_topics
+    if n < 2:
+        raise ValueError(f"expected at least 2 topics, for one is left out at a time; got {n}")
+    sums, total = _sums_without_each(pool.scores), _sums_without_each(pool.totals)
+    shares = sums / np.where(total > 0, total, 1.0)
+    roots = np.sqrt(np.where(shares > 0, shares, 1.0))
+    if tradeoff == "smooth":
+        zrisk = _smooth(pool, shares, roots)[None]
+    else:
+        z = _sums_without_each(pool.a) / roots - _sums_without_each(pool.b) * roots
+        losses = np.stack([_losses(pool, system, shares[system], roots[system]) for system in range(pool.n_systems)])
+        zrisk = np.stack([z + alpha * losses for alpha in checked])
+    return np.ascontiguousarray(georisk_from(sums / (n - 1), zrisk, n_topics=n - 1).transpose(2, 1, 0))
+
+
+def _sums_without_each(terms: FloatArray) -> FloatArray:
+    """Sums over the last axis without each of its places: what comes before plus what comes after.
+
+    Nothing is subtracted, so that a small sum beside a large topic keeps its digits.
+    """
+    sums = np.zeros(terms.shape)
+    sums[..., 1:] += np.cumsum(terms[..., :-1], axis=-1)
+    sums[..., :-1] += np.cumsum(terms[..., :0:-1], axis=-1)[..., ::-1]
+    return sums
+
+
+def _losses(pool: Pool, system: int, shares: FloatArray, roots: FloatArray) -> FloatArray:
+    """The sum of a system's negative z, with each topic left out."""
+    ratios, a = pool.ratios[system], pool.a[system]
+    order = np.argsort(ratios, kind="stable")
+    negative = np.searchsorted(ratios[order], shares, side="left")
+    own = ratios < shares  # the topic left out is among them
+    sums_a = np.append(0.0, np.cumsum(a[order]))[negative] - np.where(own, a, 0.0)
+    sums_b = np.append(0.0, np.cumsum(pool.b[order]))[negative] - np.where(own, pool.b, 0.0)
+    return np.asarray(sums_a / roots - sums_b * roots)
+
+
+def _smooth(pool: Pool, shares: FloatArray, roots: FloatArray) -> FloatArray:
+    """ZRisk by the cubic: its coefficients are those of powers of rho."""
+    constant, first, second, third = (_sums_without_each(part) for part in smooth_coefficients(pool))
+    return np.asarray((((third * shares + second) * shares + first) * shares + constant) / roots)

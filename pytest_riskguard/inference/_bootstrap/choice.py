@@ -1,0 +1,114 @@
+"""Which bootstrap law a mean has, and which a studentized mean has.
+
+References
+----------
+R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with confidence", ADCS 2019, Eq. 4.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from pytest_riskguard.inference._bootstrap.enumeration import enumerated_mean_law, enumerated_studentized_law
+from pytest_riskguard.inference._bootstrap.fft_law import grid_law, lattice_law
+from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
+from pytest_riskguard.inference._bootstrap.laws import (
+    ConstantLaw,
+    MeanLaw,
+    MirroredLaw,
+    StudentizedLaw,
+    leans_left,
+)
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
+from pytest_riskguard.inference._bootstrap.studentized_replicates import replicated_law
+
+#: Interval, p-value, diagnostics and charts need the law of the same scores: the last laws are kept, of samples with
+#: at most this many topics. A studentized law of drawn replicates takes some megabytes.
+MAX_KEPT_LAWS, MAX_KEPT_STUDENTIZED_LAWS, MAX_KEPT_TOPICS = 8, 4, 10_000
+
+
+def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
+    """The bootstrap law of the mean, without simulation: no seed, no replicates, the same for everybody.
+
+    Constant data have one value. Few changed topics are enumerated. Data on a lattice coarse enough for its steps to
+    matter have them computed. Else the characteristic function is inverted where it decays, which it does where many
+    topics changed; where it does not, the data are rounded to a fine grid (the law's ``resolution`` says how fine).
+
+    Parameters
+    ----------
+    x : array, shape (n_topics,)
+        Trade-off scores, at least two.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two topics, a second axis, a value that is not finite.
+    """
+    sample = x if isinstance(x, Sample) else Sample.of(x)
+    return _mean(sample) if sample.n > MAX_KEPT_TOPICS else _kept_mean_law(sample.x.tobytes())
+
+
+@lru_cache(maxsize=MAX_KEPT_LAWS)
+def _kept_mean_law(x: bytes) -> MeanLaw:
+    return _mean(Sample(np.frombuffer(x)))
+
+
+def _mean(sample: Sample) -> MeanLaw:
+    if sample.constant:
+        return ConstantLaw(sample.mean)
+    law = enumerated_mean_law(sample) or lattice_law(sample)
+    if law is not None:
+        return law
+    smooth = smooth_law(sample)
+    if smooth is None:
+        return grid_law(sample)
+    if sample.step is not None:  # the lattice is too fine for its steps to matter: the law runs through their middle
+        smooth.resolution = max(smooth.resolution, sample.step / (2 * sample.total))
+    return smooth
+
+
+def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
+    """The law of T* = (mean* - mean)/SE* over replicates that vary.
+
+    Where few topics changed, or few there are, every resample is enumerated; where many changed, the joint
+    characteristic function of the sum and the sum of squares is inverted; where that takes too many frequencies,
+    replicates are drawn, the same ones for everybody. Of data and their mirror image only one is worked on, so that
+    their laws mirror each other.
+
+    Parameters
+    ----------
+    x : array, shape (n_topics,)
+        Trade-off scores that vary, at least two.
+
+    Raises
+    ------
+    ValueError
+        Fewer than two topics, a second axis, a value that is not finite; or the scores are constant, so that no
+        replicate has a standard error.
+    """
+    sample = x if isinstance(x, Sample) else Sample.of(x)
+    if sample.constant:
+        raise ValueError("x must vary for its mean to be studentized, got a constant")
+    return _studentized(sample) if sample.n > MAX_KEPT_TOPICS else _kept_studentized_law(sample.x.tobytes())
+
+
+@lru_cache(maxsize=MAX_KEPT_STUDENTIZED_LAWS)
+def _kept_studentized_law(x: bytes) -> StudentizedLaw:
+    return _studentized(Sample(np.frombuffer(x)))
+
+
+def _studentized(sample: Sample) -> StudentizedLaw:
+    enumerated = enumerated_studentized_law(sample)
+    if enumerated is not None:
+        return enumerated
+    if leans_left(sample):
+        return MirroredLaw(_turned_law(Sample.of(-sample.x)))
+    return _turned_law(sample)
+
+
+def _turned_law(sample: Sample) -> StudentizedLaw:
+    return inverted_law(sample) or replicated_law(sample)
