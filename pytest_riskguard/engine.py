@@ -33,14 +33,9 @@ from pytest_riskguard.sources import Computed, Question, ScoreCache, ScoreFile, 
 
 
 class Engine:
-    """Judges gates over one collection.
+    """Judges gates over one collection; sources are as ``ScoreCache`` takes them.
 
-    Parameters
-    ----------
-    qrels, topics, store, measures
-        As ``ScoreCache`` takes them.
-    report : bool
-        Whether a report is to be written: verdicts then hold what its charts draw.
+    ``report``: verdicts hold what the charts of a report draw.
     """
 
     def __init__(
@@ -68,13 +63,12 @@ class Engine:
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
         """The gate's verdict; ``family`` says what the gates that it is judged together with leave of its level.
 
-        ``together`` is how many gates are judged together, those without a p-value among them.
+        ``together`` is how many these are, those without a p-value among them.
 
         Raises
         ------
         UsageError
-            The question is wrong: an unknown measure, a provider that is not installed, no qrels for a run, weights
-            that the topics file does not have.
+            An unknown measure, a provider that is not installed, a run without qrels, weights not in the topics file.
         """
         try:
             systems = self._systems(question)
@@ -90,12 +84,8 @@ class Engine:
     def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
         """The verdicts of gates that are judged together, their levels corrected for being several.
 
-        Gates that have no p-value (data that cannot be compared, too few topics) are no part of the family.
-
-        Raises
-        ------
-        UsageError
-            A question is wrong, or the gates have different levels.
+        Gates without a p-value (data that cannot be compared, too few topics) are no part of the family.
+        Raises as ``verdict``, also where the gates have different levels.
         """
         if correction == "none":
             return [self.verdict(question) for question in questions]
@@ -113,12 +103,7 @@ class Engine:
     def rejudged(self, question: Question) -> Rejudged:
         """The comparison that a gate on one baseline is about, to be asked again under other judgements.
 
-        Raises
-        ------
-        UsageError
-            As for ``verdict``.
-        DataError
-            A source is bad or missing, or is no run.
+        Raises as ``verdict``, and ``DataError`` for a source that is bad, missing or no run.
         """
         systems = self._systems(question)
         if len(systems) > len(question.sources):
@@ -130,12 +115,7 @@ class Engine:
     def scores(self, source: Source, measure: str | None, *, gate: Gate | None = None) -> TopicScores:
         """A source's scores, for questions that need no verdict; on the topics of the gate's slice, if it has one.
 
-        Raises
-        ------
-        UsageError
-            As for ``verdict``.
-        DataError
-            The source is bad or missing.
+        Raises as ``verdict``, and ``DataError`` for a source that is bad or missing.
         """
         if measure is not None:
             measure = _asked_measure(measure, source)
@@ -153,14 +133,8 @@ class Engine:
     ) -> tuple[str, ...]:
         """The slices that entries (``TAG=VALUE`` or ``TAG``) ask for, each once; see ``gates.slices.slices_of``.
 
-        Judged are the topics of the qrels, or those of a ``source`` that holds scores.
-
-        Raises
-        ------
-        UsageError
-            There is no such slice, or none with enough topics.
-        DataError
-            A file is bad or missing.
+        Judged are the topics of the qrels, or those of a ``source`` that holds scores. Raises ``UsageError``
+        if there is no such slice or none with enough topics, ``DataError`` if a file is bad or missing.
         """
         holds_scores = isinstance(source, ScoreFile | TopicScores)
         judged = self.scores(source, measure).topics if holds_scores else self.qrels.topics
@@ -353,13 +327,7 @@ def _asked_measure(measure: str, *sources: Source) -> str:
 def computed_baseline(
     gate: Gate, baseline: Computed, candidate: TopicScores, systems: Sequence[TopicScores]
 ) -> TopicScores:
-    """The scores of a baseline that is computed topic by topic.
-
-    Raises
-    ------
-    DataError
-        The systems do not answer the same topics.
-    """
+    """The scores of a baseline computed topic by topic; ``DataError`` if the systems answer different topics."""
     pool = [*systems, candidate] if baseline.candidate_inside else list(systems)
     together, missing = on_one_list(gate, pool)
     first = together[0]

@@ -240,10 +240,7 @@ class ScoreCache:
     def ranked(self, source: Source, scores: TopicScores, measure: Measure, qrels: Qrels) -> RankedRun:
         """The rankings behind a source's scores, as the measure ranks them.
 
-        Raises
-        ------
-        RiskguardError
-            The source is no run, its run cannot be read, or it has changed since it was scored.
+        ``RiskguardError`` if it is no run, cannot be read, or has changed since it was scored.
         """
         key = (None if isinstance(source, TopicScores) else (source, self._stamps(source)), qrels.digest)
         if key not in self._packed:

@@ -20,18 +20,10 @@ NO_TOPICS = Topics({})
 
 @dataclass(frozen=True)
 class Aligned:
-    """Scores on the same topics, and what else is known of them.
+    """Scores on the same topics: a side was given a 0 for those it missed.
 
-    Attributes
-    ----------
-    candidate, baseline : TopicScores
-    missing_in_candidate, missing_in_baseline : tuple of str
-        The topics that a side had to be given a 0 for.
-    replicates : tuple of TopicScores
-        Other runs of the baseline.
-    weights : array, shape (n_topics,), or None
-        In the order of the topics; None where the gate counts them all the same.
-    tags : mapping topic -> mapping tag -> value
+    ``weights`` (n_topics,) are None where the gate counts all topics the same; ``tags`` map topic to tag to
+    value.
     """
 
     candidate: TopicScores
@@ -53,13 +45,13 @@ def align(
 ) -> Aligned:
     """Put all runs on one list of topics, with the topics' weights where the gate asks for them.
 
-    Runs scored with the same qrels are on one already. Per-topic scores must name the same topics, or the gate says
-    that a missing topic scores 0 (``missing: zero``).
+    Runs scored with the same qrels are on one already. Per-topic scores must name the same topics, unless a
+    missing topic scores 0 (``missing: zero``).
 
     Raises
     ------
     DataError
-        ``inputs_changed``: scored with different qrels; ``no_common_topic``; ``topics_differ``, with both lists;
+        ``inputs_changed``: scored with different qrels; ``no_common_topic``; ``topics_differ``;
         ``missing_input``: a topic without a weight; ``bad_baseline``: a replicate that leaves out topics.
     ValueError
         The gate counts topics by weight and there are no weights.
@@ -113,14 +105,7 @@ def _aligned(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> Align
 def on_one_list(
     gate: Gate, systems: Sequence[TopicScores]
 ) -> tuple[tuple[TopicScores, ...], tuple[tuple[str, ...], ...]]:
-    """All systems on the same topics, and for each the topics that it had to be given a 0 for.
-
-    Raises
-    ------
-    DataError
-        ``inputs_changed``: two were scored with different qrels; ``no_common_topic``; ``topics_differ``, with what
-        each lacks.
-    """
+    """All systems on the same topics, and for each those that it had to be given a 0 for; raises as ``align``."""
     first, *others = systems
     for other in others:
         if len({first.qrels_digest, other.qrels_digest} - {None}) > 1:

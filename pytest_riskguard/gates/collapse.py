@@ -15,13 +15,8 @@ from pytest_riskguard.risk.urisk import COUNTED
 def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int, tuple[str, ...]]:
     """The topics that lost more than they may, by index, each with the limits that it exceeds.
 
-    Limits are exceeded, not reached: a loss of exactly ``max_loss`` is let through. Losses that no tool prints (1e-6
-    and less) are none, for protected topics too. Empty for gates of another kind.
-
-    Raises
-    ------
-    ValueError
-        A protected entry that is neither a judged topic nor the tag of one.
+    A loss of exactly ``max_loss`` is let through. Losses that no tool prints (1e-6 and less) are none, for
+    protected topics too. ``ValueError`` for an unknown protected entry.
     """
     if not gate.by_topic:
         return {}
@@ -45,13 +40,7 @@ def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int
 def protected_topics(
     entries: Sequence[str], topics: tuple[str, ...], tags: Mapping[str, Mapping[str, str]]
 ) -> frozenset[str]:
-    """The topics that entries name: topics themselves, or ``TAG=VALUE``.
-
-    Raises
-    ------
-    ValueError
-        An entry that names none of the topics.
-    """
+    """The topics that entries name, themselves or as ``TAG=VALUE``; ``ValueError`` if one names none."""
     named: set[str] = set()
     for entry in entries:
         tag, equals, value = entry.partition("=")

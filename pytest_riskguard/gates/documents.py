@@ -34,13 +34,7 @@ def topic_documents(
 ) -> tuple[TopicDocuments, ...]:
     """What moved in the topics responsible, most harmful first, then in the flagged wins.
 
-    Parameters
-    ----------
-    losers, winners : sequence of ResponsibleTopic
-        As the verdict has them.
-    measure : Measure
-    grades : mapping topic -> mapping docid -> grade
-    candidate, baseline : RankedRun
+    ``grades`` map topic to document to grade.
     """
     documents, rows = [], 0
     for row in (*losers[:MAX_LOSSES], *winners[:MAX_WINS]):
@@ -121,10 +115,9 @@ class _Moves:
         return documents, variants
 
     def _fillers(self, count: int) -> list[str]:
-        """What fills a ranking too short for the baseline's rank, which would be a better one without them.
+        """What fills a ranking too short for the baseline's rank; no run and no judgement has ids with spaces.
 
-        Their ids hold spaces, so no run and no judgement has them. A measure of sets knows no ranks, and would take
-        them for documents that were found.
+        None for a measure of sets, which knows no ranks and would take them for documents found.
         """
         return [] if str(self.measure.NAME).startswith("Set") else [f"no document {place}" for place in range(count)]
 
@@ -157,8 +150,7 @@ class _Moves:
 def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
     """Each document's part in the difference; None where the measure is no sum over documents.
 
-    The factor that all documents of the topic share is found from one of the scores; that the same factor gives the
-    other one shows that the measure is the sum that it is taken for.
+    The factor that all documents share is found from one score; that it gives the other one too shows the sum.
     """
     part = part_of(moves.measure)
     if part is None:

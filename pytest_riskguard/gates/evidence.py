@@ -30,16 +30,8 @@ NEARLY_ALL = 0.9
 class Evidence:
     """Differences over topics with all that turns them into trade-off scores.
 
-    Attributes
-    ----------
-    differences : array, shape (n_topics,)
-        Candidate minus baseline, in units of the measure; 0 where they differ by no more than 1e-12.
-    noise : array, shape (n_replicates, n_topics)
-        Each replicate of the baseline minus the baseline; no row where there are none.
-    weights : array, shape (n_topics,), or None
-        Above 0; only their ratios matter.
-    kind : str
-        The trade-off, ``linear`` or ``smooth``.
+    ``differences`` (n_topics,) are 0 up to 1e-12; ``noise`` (n_replicates, n_topics) is each replicate minus the
+    baseline; of ``weights`` (n_topics,) only the ratios matter; ``kind`` is the trade-off.
     """
 
     differences: FloatArray
@@ -49,13 +41,7 @@ class Evidence:
 
     @classmethod
     def between(cls, aligned: Aligned, *, tradeoff: str) -> Evidence:
-        """What two systems on the same topics differ by, with their weights and the baseline's noise.
-
-        Raises
-        ------
-        DataError
-            ``bad_scores``: differences that the smooth trade-off is not defined for.
-        """
+        """What two systems differ by; ``DataError`` (``bad_scores``) where the smooth trade-off is not defined."""
         baseline = aligned.baseline.values
         noise = [_differences(replicate.values, baseline) for replicate in aligned.replicates]
         evidence = cls(
@@ -165,11 +151,10 @@ class Evidence:
     def scores(self, alpha: float) -> FloatArray:
         """The vector that every interval is computed from; its mean is the estimate.
 
-        Without weights these are the parts. A weighted mean is a ratio of two sums over topics, so its variation is
-        that of its jackknife: leaving topic i out moves it by w_i (x_i - mean)/(sum w - w_i), which counts a heavy
-        topic for more than the first-order expansion w_i (x_i - mean)/sum w does. The vector has these values, times
-        n - 1, around the mean. Topics that all score the same then have no variation, as they should, and equal
-        weights are no weights.
+        Without weights these are the parts. A weighted mean is a ratio, so its variation is that of its
+        jackknife: leaving topic i out moves it by w_i (x_i - mean)/(sum w - w_i). The vector has these moves,
+        times n - 1, around the mean: topics that score the same have no variation, and equal weights are no
+        weights.
         """
         parts = self.parts(alpha)
         if self.weights is None:

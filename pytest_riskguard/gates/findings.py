@@ -19,10 +19,9 @@ INTERVALS = ("student_t", "basic", "studentized", "percentile", "bca")
 
 @dataclass(frozen=True)
 class TopicGroup:
-    """Topics that changed the same way and carry the same tag.
+    """Topics of one tag that changed the same way, largest part first; ``share`` is of what all topics lost (or won).
 
-    ``topics`` by contribution, largest first; ``contribution`` is theirs together, ``share`` their part in what all
-    topics lost (or won); ``tagged`` is how many topics of the comparison carry the tag.
+    ``tagged`` is how many topics of the comparison carry the tag.
     """
 
     tag: str
@@ -36,11 +35,9 @@ class TopicGroup:
 
 @dataclass(frozen=True)
 class Slice:
-    """The comparison on the topics of one tag, at the gate's alpha and level.
+    """The comparison on the topics of one tag, at the gate's alpha and level; limits and p-values need 10 topics.
 
-    ``lower`` and ``upper`` are the limits of URisk by the gate's own method, ``p_value`` is that of its rule on these
-    topics, ``adjusted_p_value`` after Holm over all slices that have one, ``risky`` whether that is at most
-    ``1 - level``. These five are None below 10 topics. ``flagged`` are topics of the slice that TR_i flags.
+    ``risky``: ``adjusted_p_value`` (Holm, over all slices that have one) is at most ``1 - level``.
     """
 
     tag: str
@@ -63,19 +60,9 @@ class Slice:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why, from the scores alone.
+    """Why, from the scores alone; ``summary`` is empty until reports have written it.
 
-    Attributes
-    ----------
-    summary : str
-        The verdict in a paragraph of plain language, empty until reports have written it from the verdict's figures.
-    pivotal_topics : tuple of str
-        Topics of which leaving out any single one gives the other verdict (fail instead of pass, or pass instead of
-        fail), most decisive first.
-    groups : tuple of TopicGroup
-        Those with the largest part first.
-    slices : tuple of Slice
-        By tag, then value.
+    Leaving out any single one of ``pivotal_topics`` gives the other verdict; most decisive first.
     """
 
     summary: str = ""
@@ -86,10 +73,9 @@ class Explanation:
 
 @dataclass(frozen=True)
 class MovedDocument:
-    """A document in both rankings of a topic.
+    """A document in both rankings; ``grade`` is None for an unjudged one, a rank where the run does not hold it.
 
-    ``grade`` is None for one that nobody judged; a rank is None where the run does not hold it. ``effect`` is its
-    part in the topic's difference, in units of the measure.
+    ``effect`` is its part in the topic's difference, in units of the measure.
     """
 
     document: str
@@ -101,20 +87,11 @@ class MovedDocument:
 
 @dataclass(frozen=True)
 class TopicDocuments:
-    """What moved in one topic.
+    """What moved in one topic: relevant documents, largest loss first, and what is new in the first ranks.
 
-    Attributes
-    ----------
-    topic : str
-    depth : int
-        Ranks that the measure looks at; 0 for all.
-    exact : bool
-        Whether the effects of ``moved`` add up to the topic's difference: so for sums over documents (nDCG, DCG);
-        otherwise each is what putting this document alone back where the baseline had it would bring.
-    moved : tuple of MovedDocument
-        Relevant documents whose rank changed where the measure looks, largest loss first.
-    replacements : tuple of MovedDocument
-        What stands in the candidate's first ranks that did not in the baseline's, by rank.
+    ``depth`` is how many ranks the measure looks at (0: all). ``exact``: the effects add up to the topic's
+    difference, as for sums over documents (nDCG, DCG); otherwise each is what moving this document alone back
+    would bring.
     """
 
     topic: str
@@ -135,10 +112,9 @@ class UnjudgedTopic:
 
 @dataclass(frozen=True)
 class IfJudged:
-    """What the gate would have said, had the unjudged documents the grades of this case.
+    """What the gate would have said, had the unjudged documents the highest grade of their topic.
 
-    ``case``: ``irrelevant`` (as scored), ``relevant`` (all have the highest grade that their topic has),
-    ``candidate_relevant`` and ``baseline_relevant`` (only those that this side shows more of, or higher up).
+    Which of them: none (``irrelevant``, as scored), all, or those that one side shows more of, or higher up.
     """
 
     case: Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
@@ -148,19 +124,9 @@ class IfJudged:
 
 @dataclass(frozen=True)
 class Judgements:
-    """Documents that nobody judged, and whether the verdict rests on them.
+    """Unjudged documents in the first ``depth`` ranks, and whether the outcome ``depends`` on them.
 
-    Attributes
-    ----------
-    depth : int
-        Ranks looked at: the measure's cutoff, else 10.
-    candidate, baseline, documents : int
-        Unjudged (topic, document) pairs in the candidate's first ranks, the baseline's, and in either.
-    topics : tuple of UnjudgedTopic
-        Those that have any, most first.
-    cases : tuple of IfJudged
-    depends : bool
-        Whether the outcome differs between the cases.
+    Counts are of (topic, document) pairs; ``documents`` are those in either ranking.
     """
 
     depth: int
@@ -174,10 +140,9 @@ class Judgements:
 
 @dataclass(frozen=True)
 class TopicColumns:
-    """All topics with their figures, column by column in the order of the topics: what charts draw.
+    """All topics with their figures, column by column: what charts draw.
 
-    ``contributions`` add up to the estimate; ``standardised`` is TR_i. ``critical_value`` is where TR_i is flagged,
-    None for a single topic. ``tags`` maps each tag to its value per topic (empty where a topic has none).
+    ``contributions`` add up to the estimate; ``standardised`` is TR_i, flagged beyond ``critical_value``.
     """
 
     topics: tuple[str, ...]
@@ -259,12 +224,8 @@ class Exhibits:
 class Estimates:
     """The figures of the literature, in units of the measure; None where they do not exist.
 
-    Where the baseline has replicates ``urisk`` and all that belongs to it is the excess over ``noise_urisk``, the
-    mean URisk of the replicates. ``decision_p_value`` is the smallest ``1 - level`` at which this gate would fail.
-
-    For a pool all that is said of two systems is of the candidate and the reference; ``zrisk`` and ``georisk`` map
-    every system to its value, ``georisk_difference`` is the candidate's GeoRisk less the reference's, its error that
-    of the jackknife.
+    With replicates of the baseline, URisk is the excess over ``noise_urisk``, their mean URisk. In a pool,
+    figures of two systems are of candidate and reference, ``zrisk`` and ``georisk`` of every system.
     """
 
     candidate_mean: float | None = None
@@ -301,12 +262,10 @@ class ReportedInterval:
 
 @dataclass(frozen=True)
 class ResponsibleTopic:
-    """A topic's part in the verdict; ``contribution`` = x_i/n, so losses and wins add up to URisk.
+    """A topic's part in the verdict; ``contribution`` is x_i/n, so losses and wins add up to URisk (or GeoRisk).
 
-    ``weight`` is None where all topics count the same; ``exceeds`` names the limits of ``no_topic_collapse``;
-    ``limit_without`` is the limit that decides, with this topic alone left out. In a
-    pool ``contribution`` is the topic's part in the difference of GeoRisk, and the two z are those of candidate and
-    reference: how far each lies above what the pool leads to expect.
+    ``limit_without`` is the limit that decides with this topic left out; ``exceeds`` names limits of
+    ``no_topic_collapse``; the two z say how far candidate and reference lie above what the pool leads to expect.
     """
 
     topic: str
@@ -330,8 +289,8 @@ class ResponsibleTopic:
 class Power:
     """What this gate could have seen with 80 % power, its tolerance included, in units of the measure.
 
-    ``topics_for_tolerance`` belongs to ``not_inferior``, which passes only on evidence: with so many topics a
-    candidate such as this one would be shown not inferior, 4 times of 5. None where no number would do.
+    With ``topics_for_tolerance`` topics ``not_inferior`` would pass such a candidate 4 times of 5; None if none
+    suffice.
     """
 
     minimum_detectable_effect: float | None = None
@@ -350,8 +309,8 @@ class QuantilePair:
 class Diagnostics:
     """How normal the trade-off scores are (skewness, Shapiro-Wilk), and their mean (Q-Q points).
 
-    ``law`` says how the bootstrap law is known: ``lattice`` is exact step by step, ``smooth`` and ``grid`` are off by
-    less than a bound far below what is printed.
+    ``law`` says how the bootstrap law is known: ``lattice`` exactly, ``smooth`` and ``grid`` far closer than
+    printed.
     """
 
     skewness: Annotated[float, Constraint(nullable=True)]
@@ -363,10 +322,9 @@ class Diagnostics:
 
 @dataclass(frozen=True)
 class AgainstReference:
-    """The candidate against one reference of a pool.
+    """The candidate against one reference of a pool, at the level that Holm's method left for it.
 
-    ``level`` is what Holm's method left of the gate's for this one of several references, ``p_value`` the smallest
-    ``1 - level`` at which the rule fails against it alone, ``adjusted_p_value`` the same among all references.
+    ``p_value`` is the smallest ``1 - level`` at which the rule fails against it alone.
     """
 
     reference: str
@@ -403,8 +361,7 @@ class ChainedRun:
 class Lineage:
     """The changes that a baseline went through, oldest first, and last the candidate.
 
-    ``lower`` and ``upper`` are the limits of the candidate's URisk against the oldest run, and ``risky`` says whether
-    it is significantly below 0; None below 10 topics.
+    Limits and ``risky`` are of the candidate's URisk against the oldest run; None below 10 topics.
     """
 
     accepted: Positive
@@ -416,27 +373,10 @@ class Lineage:
 
 @dataclass(frozen=True)
 class PoolFigures:
-    """Where the candidate stands in its pool.
+    """Where the candidate stands in its pool (``systems``, candidate first); rank 1 has the highest GeoRisk.
 
-    Attributes
-    ----------
-    systems : tuple of str
-        The pool, candidate first.
-    reference : str
-        As asked: a baseline, ``any`` or ``median``.
-    decided_by : str
-        The reference that ``baseline_mean``, wins, losses, intervals and topics are about.
-    rank : int
-        Of the candidate by GeoRisk; 1 is the highest, equal ones share the better rank.
-    rank_probabilities : tuple of float
-        Share of replicates in which it has rank 1, 2, ...: the first is the probability of being best.
-    probability_below : mapping system -> float
-        Share of replicates in which its GeoRisk is lower than that of each baseline.
-    replicates : int
-        How many were drawn.
-    references : tuple of AgainstReference
-    curve : tuple of CurvePoint
-        At every alpha that was asked together with this one.
+    ``reference`` is as asked, ``decided_by`` the one that means, wins, intervals and topics are about.
+    Probabilities are shares of replicates: of each rank, and of a GeoRisk below each baseline's.
     """
 
     systems: Annotated[tuple[str, ...], Constraint(min_items=2)]

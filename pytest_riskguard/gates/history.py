@@ -1,8 +1,7 @@
 """The history of a baseline: each accepted run against the one before and against the oldest.
 
-A gate judges one change. Losses that are too small to detect can pass every gate and add up: the slow slide, visible
-only against the oldest run. Nothing here is corrected for the number of changes: these figures describe, a gate
-decides.
+Losses too small to detect can pass every gate and add up: the slow slide, visible only against the oldest run. These
+figures describe, so they are not corrected for the number of changes.
 """
 
 from __future__ import annotations
@@ -25,22 +24,10 @@ from pytest_riskguard.risk.urisk import counts
 
 @dataclass(frozen=True)
 class Change:
-    """One run against an earlier one, in units of the measure.
+    """One run against an earlier one, in units of the measure; below 10 topics without ``interval`` and answers.
 
-    Attributes
-    ----------
-    mean_difference, urisk : float
-        Of the later run minus the earlier one.
-    interval : Interval or None
-        Of URisk: the one that decides ``not_significantly_risky`` with ``method: auto``, which is BCa unless few
-        topics are judged or few changed. None below 10 topics.
-    wins, losses, changed : int
-        Topics.
-    risky : bool or None
-        Whether URisk is significantly below 0 by that gate. None without an interval.
-    worse, better : bool or None
-        Whether the mean is significantly down (that gate at alpha 0) or up (``not_inferior`` at alpha 0 and tolerance
-        0). None without an interval.
+    ``interval`` and ``risky`` are those of ``not_significantly_risky`` with ``method: auto``, ``worse`` is the
+    same at alpha 0, ``better`` ``not_inferior`` at alpha 0 and tolerance 0.
     """
 
     mean_difference: float
@@ -56,10 +43,7 @@ class Change:
 
 @dataclass(frozen=True)
 class DriftStep:
-    """A run after the oldest: its mean and what changed.
-
-    The mean difference ``against_oldest`` is the sum of those ``against_previous`` up to this run.
-    """
+    """A run after the oldest; differences ``against_previous`` add up to those ``against_oldest``."""
 
     name: str
     mean: float
@@ -69,21 +53,7 @@ class DriftStep:
 
 @dataclass(frozen=True)
 class Drift:
-    """A chain of accepted runs, oldest first.
-
-    Attributes
-    ----------
-    measure : str or None
-    alpha, level : float
-        Extra weight of a loss; confidence of the intervals.
-    topics : int
-    oldest : str
-        Name of the oldest run.
-    oldest_mean : float
-        In units of the measure.
-    steps : tuple of DriftStep
-        One for each run accepted after it, then the candidate if there is one.
-    """
+    """A chain of accepted runs: the oldest, and a step for each after it, last the candidate if there is one."""
 
     measure: str | None
     alpha: float
@@ -119,18 +89,7 @@ def drift(
     alpha: float = 1.0,
     level: float = 0.95,
 ) -> Drift:
-    """Compare the runs of a chain with the one before and with the oldest.
-
-    Parameters
-    ----------
-    chain : sequence of TopicScores
-        Accepted runs, oldest first, at least one; all with one measure and the same topics.
-    candidate : TopicScores, optional
-        The run that may be accepted next.
-    alpha : float
-        Extra weight of a loss, at least 0.
-    level : float
-        Confidence of the two-sided intervals.
+    """Compare the runs of a chain, oldest first, with the one before and with the oldest.
 
     Raises
     ------
@@ -186,24 +145,10 @@ def _change(gate: Gate, later: TopicScores, earlier: TopicScores) -> Change:
 def lineage_of(
     gate: Gate, chain: Sequence[TopicScores], candidate: TopicScores, *, topics: Topics | None = None
 ) -> Lineage:
-    """The accepted runs and the candidate, each compared with the oldest run by the gate.
+    """At least two accepted runs and the candidate, each compared with the oldest run by the gate.
 
-    Cheaper than ``drift``: only the candidate's URisk gets an interval, the one that decides.
-
-    Parameters
-    ----------
-    gate : Gate
-        Alpha, level, method, trade-off, tolerance and weights are its own.
-    chain : sequence of TopicScores
-        Oldest first, at least two; the last is the baseline.
-    candidate : TopicScores
-    topics : Topics, optional
-        Weights of topics.
-
-    Raises
-    ------
-    DataError
-        The runs are not scored on the same topics.
+    Cheaper than ``drift``: only the candidate's URisk gets an interval, the one that decides. Raises as
+    ``align``.
     """
     oldest, runs, before = chain[0], [], None
     for run in (*chain, candidate):
@@ -233,15 +178,10 @@ def with_lineage(
     *,
     topics: Topics | None = None,
 ) -> Verdict:
-    """The verdict with its baseline's chain, and a warning if there is a slow slide.
+    """The verdict with its baseline's chain, and a warning if there is a slow slide; raises as ``align``.
 
-    That is: by this gate the mean is significantly down against the oldest run, but the candidate passes, and every
-    change of the chain would have passed.
-
-    Raises
-    ------
-    DataError
-        As ``lineage_of``.
+    That is: by this gate the mean is significantly down against the oldest run, but the candidate passes, and
+    every change of the chain would have passed.
     """
     lineage = lineage_of(gate, chain, candidate, topics=topics)
     verdict = replace(verdict, lineage=lineage)

@@ -55,29 +55,15 @@ def judge(
 ) -> Verdict:
     """Ask the gate's question of two systems' scores on the same topics.
 
-    Only the answer is computed here; what explains it is computed when it is first read from the verdict. Data that
-    cannot be compared give an ``incomparable`` verdict, never an exception.
-
-    Parameters
-    ----------
-    gate : Gate
-    candidate, baseline : TopicScores
-    replicates : sequence of TopicScores
-        Other runs of the baseline: the gate then asks about the candidate's excess over the baseline's own noise.
-    topics : Topics, optional
-        Weights and tags of topics.
-    rescored : bool
-        Whether a stored baseline was scored anew because judgements changed.
-    family : Family, optional
-        The gates that this one is judged together with, and the level that they leave to it.
-    report : bool
-        Whether the verdict is to hold what charts draw, which costs more than the verdict.
+    Only the answer is computed; what explains it follows when it is first read. Data that cannot be compared give
+    an ``incomparable`` verdict. ``replicates`` are other runs of the baseline, whose noise is taken off;
+    ``rescored`` says that a stored baseline was scored anew; ``family`` leaves the gate a level; ``report`` adds
+    the data of charts.
 
     Raises
     ------
     ValueError
-        The question itself is wrong: the two were scored with different measures, a protected topic that there is
-        not, weights asked for where there are none.
+        Two measures, an unknown protected topic, or weights asked for where there are none.
     """
     if candidate.measure != baseline.measure and None not in (candidate.measure, baseline.measure):
         raise ValueError(f"candidate was scored with {candidate.measure}, baseline with {baseline.measure}")
@@ -108,15 +94,7 @@ def rule(
     replicates: Sequence[TopicScores] = (),
     topics: Topics | None = None,
 ) -> Comparison:
-    """The gate's answer alone: outcome, reason and p-value; each is computed when it is first asked for.
-
-    Raises
-    ------
-    DataError
-        The systems cannot be compared.
-    ValueError
-        Weights are asked for where there are none.
-    """
+    """The gate's answer alone: outcome, reason and p-value, each computed when first read; raises as ``align``."""
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
 
 
@@ -233,13 +211,12 @@ _ADJUST = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
 def in_families(gates: Sequence[Gate], p_values: Sequence[float | None], *, correction: str) -> list[Family | None]:
     """What each gate's family leaves it; None for gates without a p-value, and for all where nothing is corrected.
 
-    A gate judged at the level that it is left fails exactly where its adjusted p-value is at most 1 less its own
-    level, so that interval and p-value never disagree.
+    A gate judged at that level fails exactly where its adjusted p-value is at most 1 less its own level.
 
     Raises
     ------
     ValueError
-        The gates have different levels; they are so many that a level beyond 0.999999 would be left to one.
+        The gates have different levels, or are so many that a level beyond 0.999999 would be left to one.
     """
     members = [i for i, p in enumerate(p_values) if p is not None]
     families: list[Family | None] = [None] * len(gates)

@@ -52,13 +52,7 @@ _LEVEL_HELP = "Confidence of the two-sided interval."
 
 
 def parse_slice(text: str) -> tuple[str, str | None]:
-    """Tag and value of ``TAG=VALUE``, or the tag alone of ``TAG``; the first ``=`` parts them.
-
-    Raises
-    ------
-    ValueError
-        The tag, or the value after a ``=``, is empty.
-    """
+    """Tag and value of ``TAG=VALUE`` (the first ``=`` parts them), or a tag alone; ``ValueError`` if one is empty."""
     tag, equals, value = (part.strip() for part in text.partition("="))
     if not tag or (equals and not value):
         raise ValueError(f"expected TAG=VALUE or TAG, a column of the topics file, found {text!r}")
@@ -303,13 +297,7 @@ def kinds_with(name: str) -> tuple[str, ...]:
 
 
 def kind_of(word: str) -> type[Gate]:
-    """The kind that a word names.
-
-    Raises
-    ------
-    ValueError
-        There is no such kind.
-    """
+    """The kind that a word names, or ``ValueError``."""
     try:
         return KINDS[OneOf(tuple(KINDS))(word)]
     except ValueError as error:
@@ -317,9 +305,7 @@ def kind_of(word: str) -> type[Gate]:
 
 
 def gate_of(name: str, kind: str = NotSignificantlyRisky.kind, **options: Any) -> Gate:
-    """The gate of a kind that is given as a word, with its options by name.
-
-    An option that the kind does not offer may be given with its default, which asks for nothing.
+    """The gate of a kind that is given as a word; an option that it does not offer may be given with its default.
 
     Raises
     ------

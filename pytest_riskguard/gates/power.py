@@ -68,9 +68,7 @@ class Effect:
 class Plan:
     """What one gate can detect, in units of the measure; the reference of ``riskguard power`` has every field.
 
-    ``changed`` and ``topics_for_tolerance`` are None where differences are assumed; ``minimum_detectable_effect`` is
-    None where nothing changed, or where the gate cannot fail with so few topics or changes. ``churn`` is the URisk of
-    a change that moves topics as much but does not move the mean.
+    ``churn`` is the URisk of a change that moves topics as much but does not move the mean.
     """
 
     measure: str | None
@@ -103,16 +101,7 @@ def plan_from_runs(
 ) -> Plan:
     """Plan for changes like the one between these two systems.
 
-    Parameters
-    ----------
-    gate : Gate
-        With the linear trade-off.
-    candidate, baseline : TopicScores
-        Scores with the same measure.
-    power : float
-        In (0, 1).
-    effects : sequence of float
-        Falls of URisk below 0, each above 0, in units of the measure.
+    ``effects`` are falls of URisk below 0, each above 0, in units of the measure.
 
     Raises
     ------
@@ -142,19 +131,11 @@ def plan_from_runs(
 def plan_from_baseline(
     gate: Gate, baseline: TopicScores, *, correlation: float, power: float, effects: Sequence[float]
 ) -> Plan:
-    """Plan for a candidate that does not exist yet.
+    """Plan for a candidate that does not exist yet, from the ``correlation`` of its scores with the baseline's.
 
-    Its scores are assumed to vary over topics as the baseline's do, so differences have ``2 (1 - correlation)`` times
-    the baseline's variance; and differences are assumed to be normal with mean 0. The critical value is that of the
-    interval on n normal quantiles.
-
-    Parameters
-    ----------
-    gate, power, effects
-        As for ``plan_from_runs``.
-    baseline : TopicScores
-    correlation : float
-        Between the scores of candidate and baseline over topics, from -1 to 1.
+    Its scores are assumed to vary over topics as the baseline's do, so differences have ``2 (1 - correlation)``
+    times the baseline's variance, and to differ normally with mean 0; the critical value is that of n normal
+    quantiles.
 
     Raises
     ------
@@ -199,11 +180,7 @@ def _churn(alpha: float, mean_size: float, mean_square: float) -> tuple[float, f
 
 @dataclass(frozen=True)
 class _Basis:
-    """What a plan is made from: a gate, and differences that are observed or stand for assumed ones.
-
-    ``changed`` is None for assumed ones; ``mean_size`` and ``mean_square`` are of the differences, ``urisk`` and
-    ``deviation`` of their trade-off scores.
-    """
+    """What a plan is made from: a gate, and differences that are observed, or assumed (``changed`` is None)."""
 
     gate: Gate
     power: float

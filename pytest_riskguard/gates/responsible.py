@@ -26,8 +26,7 @@ def responsible_topics(
 ) -> tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]:
     """Every topic that lost, most harmful first, and apart from them the wins that are flagged.
 
-    A topic is flagged when its TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14
-    Eq. 21). ``alone`` is the gate with each topic left out.
+    Flagged: TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21).
     """
     alpha, weights, exceeded = comparison.gate.alpha, comparison.aligned.weights, comparison.collapsed
     losers, winners = topic_rows(
@@ -126,10 +125,7 @@ class Tagged:
 
 
 def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
-    """By tag, then value; without tags that name topics rather than kinds, and without empty values.
-
-    Nor a tag of which all topics have one value, as in a gate about a slice: it parts nothing.
-    """
+    """By tag, then value; without empty values, tags that name topics rather than kinds, and tags of one value."""
     n = len(aligned.candidate.topics)
     columns: dict[str, dict[str, list[int]]] = {}
     for place, topic in enumerate(aligned.candidate.topics):
@@ -146,21 +142,9 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
 
 
 def groups(differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], tags: tuple[Tagged, ...]) -> Groups:
-    """Topics of one tag that lost, and those that won, where there are at least two.
+    """Topics of one tag that lost, and those that won, where there are at least two; the largest part first.
 
-    Parameters
-    ----------
-    differences : array, shape (n_topics,)
-        Candidate minus baseline, in units of the measure.
-    parts : array, shape (n_topics,)
-        Each topic's part in the estimate, times the number of topics.
-    topics : tuple of str
-    tags : tuple of Tagged
-
-    Returns
-    -------
-    tuple of TopicGroup
-        The largest part first.
+    ``parts`` (n_topics,) are each topic's part in the estimate, times the number of topics.
     """
     contributions = parts / parts.size
     all_groups = []
@@ -193,20 +177,10 @@ _CHANGES: tuple[tuple[Literal["loss", "win"], float], ...] = (("loss", -1.0), ("
 
 
 def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArray) -> tuple[Slice, ...]:
-    """The gate's question about the topics of each value, as if there were no others.
+    """The gate's question about the topics of each value, as if there were no others; ``flagged`` by TR_i among all.
 
-    Each slice has its interval by the rule for its own number of topics and changes, with its own weights and the
-    replicates' noise on its own topics. What is tested is always a loss: whether the slice is significantly below
-    ``-tolerance``, for ``not_inferior`` too, where the gate itself asks for evidence of the contrary. A gate that
-    asks about single topics tests no mean, so its slices have estimates only.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    tags : tuple of Tagged
-        By tag, then value.
-    flagged : array of bool, shape (n_topics,)
-        Topics that TR_i flags among all topics.
+    What is tested is always a loss, whether the slice is significantly below ``-tolerance``, for ``not_inferior``
+    too. A gate about single topics tests no mean, so its slices have estimates only.
     """
     ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
     rows = [_slice(comparison, topics, ruling.only(topics.places), flagged) for topics in tags]

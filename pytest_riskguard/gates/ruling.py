@@ -60,11 +60,10 @@ class Rule:
 
 
 def rule_for(gate: Gate, *, n_topics: int, n_changed: int, uneven: bool = False, level: float | None = None) -> Rule:
-    """The rule of judgement for a comparison of this size.
+    """The rule of judgement for a comparison of this size; ``level`` is the gate's own unless given.
 
-    Few changes come first, and weights that leave few topics: no interval alone may then answer yes to "significantly
-    risky?" or "shown to be not inferior?", so the gate's method and Student-t must agree. Then ``auto``: BCa alone
-    from 25 topics, with Student-t below. ``level`` is the gate's own unless it is given.
+    With few changes, or weights that leave few topics, no interval alone may answer yes: the gate's method and
+    Student-t must agree. Otherwise ``auto`` is BCa alone from 25 topics, with Student-t below.
     """
     both = (own_method(gate), "student_t") if own_method(gate) != "student_t" else ("student_t",)
     if uneven or n_changed < min_changes(gate.level if level is None else level):
@@ -85,10 +84,10 @@ def limit_of(gate: Gate, interval: Interval) -> float:
 
 
 def margin_of(gate: Gate, limit: float) -> float:
-    """How far a limit is from the bound: at least 0 exactly where it suffices, in units of the measure.
+    """How far a limit is from the bound, in units of the measure: at least 0 exactly where it suffices.
 
-    An upper limit must reach the bound, a lower one must lie above it. NaN for a limit that says nothing, so that a
-    condition written as what must hold fails.
+    An upper limit must reach the bound, a lower one lie above it. NaN for a limit that says nothing, so that it
+    fails.
     """
     if not math.isfinite(limit):
         return math.nan
@@ -103,11 +102,10 @@ def detects_max_mde(gate: Gate, effect: float | None) -> bool:
 def p_by_rule(
     gate: Gate, p_of: Callable[[str], float], *, n_topics: int, n_changed: int, uneven: bool = False
 ) -> float:
-    """The smallest ``1 - level`` at which the rule fails, from the p-values of the intervals it looks at.
+    """The smallest ``1 - level`` at which the rule fails; ``p_of`` gives the p-value of one method.
 
-    The rule is followed through all levels: with m changed topics a gate needs both witnesses to fail as long as
-    ``1 - level`` is below 2^(1 - m), and its own afterwards. ``p_of`` gives the p-value of one method; the others are
-    as ``rule_for`` takes them.
+    With m changed topics a gate needs both witnesses to fail as long as ``1 - level`` is below 2^(1 - m), and its
+    own afterwards.
     """
     own = p_of(own_method(gate))
     if gate.method == "student_t":
@@ -124,15 +122,9 @@ def p_by_rule(
 
 
 class Ruling:
-    """What the rule says of the evidence at one alpha; each interval is computed once, when it is first needed.
+    """What the rule says of the evidence at one alpha (the gate's own by default), at the gate's level.
 
-    Parameters
-    ----------
-    gate : Gate
-        What is asked, at the level that decides.
-    evidence : Evidence
-    alpha : float, optional
-        The gate's own unless it is given.
+    Each interval is computed once, when first needed.
     """
 
     def __init__(self, gate: Gate, evidence: Evidence, *, alpha: float | None = None) -> None:
@@ -213,7 +205,7 @@ class Ruling:
     def margin(self) -> float:
         """How far the rule is from its bound: at least 0 exactly where it is met, in units of the measure.
 
-        The cheapest witness is looked at first, and no other where it settles the answer.
+        The cheapest witness comes first, and no other where it settles the answer.
         """
         if not self.has_intervals:
             return math.nan
@@ -233,8 +225,8 @@ class Ruling:
     def asks_at_zero_too(self) -> bool:
         """Whether the rule must be met at alpha 0 as well.
 
-        A loss that counts more cannot turn a failure into a pass, save where the baseline's noise, which counts more
-        too, is taken off.
+        A higher alpha can turn a failure into a pass only where the baseline's noise, which then counts more,
+        is taken off.
         """
         return self.evidence.noisy and self.alpha > 0
 
@@ -274,8 +266,8 @@ class Ruling:
     def p_value(self) -> float:
         """The smallest ``1 - level`` at which the gate fails, by the very rule that decides it.
 
-        Where churn only warns the gate must fail at alpha 0 too; where the baseline's noise is taken off it fails at
-        alpha 0 or at its own.
+        Where churn only warns it must fail at alpha 0 too; where noise is taken off it fails at alpha 0 or at
+        its own.
         """
         if self.asks_at_zero_too:
             plain = self.plain._p_value_here
@@ -309,7 +301,7 @@ class Ruling:
     def minimum_detectable_effect(self) -> float | None:
         """The smallest loss, tolerance included, that fails the gate with 80 % power; None where nothing can.
 
-        Of URisk; of the mean difference where churn only warns, for then nothing less fails the gate.
+        Of URisk; of the mean difference where churn only warns.
         """
         tested = self.plain if self.gate.on_churn == "warn" else self
         if not self.has_intervals or self.cannot_fail:
@@ -337,24 +329,10 @@ Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
 
 
 class Comparison:
-    """A gate applied to two systems.
+    """A gate applied to two systems: their ``evidence``, and the ``ruling`` on it.
 
-    Attributes
-    ----------
-    gate, aligned
-        What was asked, and of which scores.
-    evidence : Evidence
-        Differences over topics, the baseline's noise, the weights.
-    ruling : Ruling
-        What the gate's rule says of them.
-    n, changed : int
-        Topics, and topics that have a part in the estimate at the gate's alpha: without replicates of the baseline
-        those whose score changed.
-
-    Raises
-    ------
-    DataError
-        ``bad_scores``: differences that the smooth trade-off is not defined for.
+    ``n`` topics, of which ``changed`` have a part in the estimate at the gate's alpha: without replicates of the
+    baseline those whose score changed. ``DataError`` (``bad_scores``): differences beyond the smooth trade-off.
     """
 
     def __init__(self, gate: Gate, aligned: Aligned) -> None:

@@ -43,16 +43,9 @@ ALPHA_STAR_WIDTH = 1e-4
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A gate with each of its topics left out alone.
+    """A gate with each topic left out alone: the limit that decides then (NaN: not looked for), and what flips.
 
-    Attributes
-    ----------
-    limits : array, shape (n_topics,)
-        The limit that decides then, at the gate's alpha, in its unit; NaN where it was not looked for.
-    flips : array of bool, shape (n_topics,)
-        Whether the gate would have the other verdict: pass in place of fail, fail in place of pass.
-    failed : bool
-        What it says of all topics.
+    ``failed`` is what it says of all topics; both arrays have shape (n_topics,).
     """
 
     limits: FloatArray
@@ -69,9 +62,8 @@ class LeftOut:
 def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
     """The gate on n - 1 topics, for each topic that may be left out; nothing flips where it neither fails nor passes.
 
-    Where the interval allows, all limits are found in one pass. With weights, which move the mean of the others, and
-    with intervals that share nothing between topics, only the topics with the largest parts are left out, and those
-    that bring the limit near the bound, as many as time allows.
+    With weights, or intervals that share nothing between topics, only topics with the largest parts and those
+    near the bound are left out, as many as time allows; otherwise one pass finds all limits.
     """
     n, failed = comparison.n, outcome == "fail"
     limits, none = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
@@ -91,7 +83,7 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
 def _detects_max_mde(ruling: Ruling, places: npt.NDArray[np.intp]) -> BoolArray:
     """Whether the gate without each of some topics could still detect a loss of ``max_mde``.
 
-    Among many topics one makes no difference, and leaving it out is slow: the answer is then that of all topics.
+    Among many topics one makes no difference: the answer is then that of all topics.
     """
     n = ruling.evidence.n
     if places.size * n > MAX_RULED_ANEW:
@@ -102,11 +94,7 @@ def _detects_max_mde(ruling: Ruling, places: npt.NDArray[np.intp]) -> BoolArray:
 
 
 def passes_without_each(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, BoolArray]:
-    """Deciding limits without each topic, and whether the gate passes then.
-
-    ``passing`` is what it says of all topics: so it does without those whose limits were not looked for, and where
-    too few topics would be left.
-    """
+    """Deciding limits without each topic, and whether the gate passes then: ``passing`` where no limit is known."""
     if ruling.evidence.weights is not None:
         return _one_by_one(ruling, passing=passing)
     gate = ruling.gate
@@ -173,11 +161,7 @@ def _extremes(parts: FloatArray, rule: Rule) -> npt.NDArray[np.intp]:
 
 
 def _near(ruling: Ruling, rule: Rule) -> BoolArray:
-    """Which topics could carry the verdict at all.
-
-    Those without which the limit would come to the bound, if it moved ``NEAR`` times as far as the mean does and as
-    one topic fewer makes the interval wider.
-    """
+    """Topics without which the limit would reach the bound if it moved ``NEAR`` times as far as mean and width do."""
     scores = ruling.scores
     mean, limit = math.fsum(scores) / scores.size, limit_of(ruling.gate, ruling.deciding_by(rule))
     shifts = (np.abs(scores - mean) + abs(limit - mean)) / (scores.size - 1)
@@ -194,13 +178,12 @@ def _near_by_any_rule(ruling: Ruling) -> BoolArray:
 
 
 def flip_set(ruling: Ruling, topics: tuple[str, ...]) -> tuple[str, ...] | None:
-    """Topics removed by contribution, most harmful first, until the gate passes.
+    """Topics removed by contribution, most harmful first, until the gate passes; None if it never does.
 
-    Greedy, so an upper bound on the smallest such set. Empty for a gate that passes; None when it does not pass
-    before fewer than 10 topics are left. The search starts where Student-t, which costs nothing, would flip, and ends
-    with a set without which the gate passes, though it fails with the last of them put back. Fewer topics say less,
-    so a gate may pass without some topics and fail again without more: if removing all that may go does not help,
-    the sizes with the highest limits by Student-t are tried.
+    Greedy, so an upper bound on the smallest such set; it ends where fewer than 10 topics are left. The search
+    starts where Student-t would flip, and ends with a set without which the gate passes, though it fails with the
+    last of them put back. If removing all that may go does not help, the sizes with the highest limits by
+    Student-t are tried: fewer topics say less, so a gate may pass without some and fail again without more.
     """
     parts = ruling.evidence.parts(ruling.alpha)
     order = np.argsort(np.round(parts, 12), kind="stable")  # equal losses go by topic, whatever their rounding
@@ -249,10 +232,9 @@ def _half(gate: Gate, n: int) -> float:
 def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
     """The largest alpha up to which the candidate passes the gate's own interval rule.
 
-    None for a loss (it fails even at alpha 0), ``"any"`` when it passes at every alpha up to 2^20; None too for the
-    smooth trade-off, which has no alpha to vary. The gate passes at the value reported and fails within about a
-    thousandth above it (limits of few topics are steps, and not quite monotone in alpha). The search starts where
-    Student-t, which costs nothing, would change its mind.
+    None for a loss (it fails even at alpha 0) and for the smooth trade-off, ``"any"`` when it passes up to 2^20.
+    The gate passes at the value reported and fails within about a thousandth above it (limits of few topics are
+    steps, and not quite monotone in alpha). The search starts where Student-t would change its mind.
     """
 
     def margin(alpha: float) -> float:
@@ -304,10 +286,7 @@ def _passing_digits(alpha: float, margin: Callable[[float], float]) -> float:
 
 
 def _alpha_star_by_student_t(ruling: Ruling) -> float | None:
-    """Where Student-t's limit first falls below the bound, to a few percent; None where it never does.
-
-    Trade-off scores are straight lines in alpha.
-    """
+    """Where Student-t's limit first falls below the bound, to a few percent; None where it never does."""
     grid = np.geomspace(2.0**-6, MAX_ALPHA, 512)
     gate, plain = ruling.gate, ruling.plain.scores
     slopes = ruling.at(1.0).scores - plain

@@ -22,19 +22,9 @@ _MAX_SHOWN = 12
 
 
 def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
-    """A system's scores on the topics of a slice; what is said of other topics is left out as well.
+    """A system's scores on the topics of a slice ``TAG=VALUE``; what is said of other topics is left out as well.
 
-    Parameters
-    ----------
-    scores : TopicScores
-    asked : str
-        ``TAG=VALUE``. A topic belongs to it when its tag has exactly this value.
-    tags : mapping topic -> mapping tag -> value
-
-    Raises
-    ------
-    DataError
-        ``no_common_topic``: the scores hold no topic of the slice.
+    ``DataError`` (``no_common_topic``) if the scores hold no topic of it.
     """
     belongs = _member_of(asked, tags)
     places = [place for place, topic in enumerate(scores.topics) if belongs(topic)]
@@ -64,22 +54,13 @@ def slices_of(
 ) -> tuple[str, ...]:
     """The slices that an entry asks for, by value.
 
-    Parameters
-    ----------
-    entry : str
-        ``TAG=VALUE``: this one, whatever its size. ``TAG``: each of its values that has ``smallest`` judged topics;
-        a topic without a value belongs to none.
-    judged : sequence of str
-        The topics that have scores.
-    tags : mapping topic -> mapping tag -> value
-    smallest : int
-    option : str
-        What the user calls it, for the message.
+    ``TAG=VALUE`` is that one, whatever its size; ``TAG`` each of its values that has ``smallest`` of the topics
+    ``judged``. ``option`` is what the user calls ``smallest``.
 
     Raises
     ------
     ValueError
-        There is no such tag, or value of it; or none of its values has topics enough.
+        There is no such tag, or value of it; or none of its values has enough topics.
     """
     tag, value = parse_slice(entry)
     sizes = _sizes(entry, tag, judged, tags)

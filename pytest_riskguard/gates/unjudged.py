@@ -38,20 +38,9 @@ _CASES: Mapping[Case, Collection[int]] = {
 
 @dataclass(frozen=True, eq=False)
 class Rejudged:
-    """A comparison of two runs that can be asked again under other judgements.
+    """A comparison of two runs that can be asked again under other judgements, at the level that decided.
 
-    Attributes
-    ----------
-    gate : Gate
-        At the level that decided.
-    scores : (TopicScores, TopicScores)
-        Of candidate and baseline, as the judgements are.
-    runs : (RankedRun, RankedRun)
-        The same two, as the measure ranks them.
-    measure : Measure
-    grades : mapping topic -> mapping docid -> grade
-    topics : Topics, optional
-        Weights and tags.
+    Pairs are candidate and baseline; ``grades`` map topic to document to grade.
     """
 
     gate: Gate
@@ -71,10 +60,7 @@ class Rejudged:
         return tuple(unjudged(self.scores[0].topics, self.grades, *self.runs, depth=self.depth))
 
     def if_relevant(self, relevant: Relevant) -> tuple[float, Answer]:
-        """URisk and the gate's answer, had these documents the highest grade of their topic.
-
-        Only topics with such documents are scored again; the others keep their scores.
-        """
+        """URisk and the gate's answer, had these documents the highest grade of their topic."""
         affected = [topic for topic, documents in relevant.items() if documents]
         values = scores_of(self.measure, (v for topic in affected for v in self._variants(topic, relevant[topic])))
         candidate, baseline = (_changed(scores, affected, values[side::2]) for side, scores in enumerate(self.scores))
@@ -150,10 +136,9 @@ class ToJudge:
 def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     """The documents to judge, most useful first; none where no judgement of them could change the verdict.
 
-    A document is the more useful the more it would move its topic's difference, were it relevant. Losses are not
-    weighed more than wins here: the first answers would then lean to one verdict, and later ones take them back.
-    The list ends where the rest, relevant or not, would leave the verdict as it is. Those before are taken for
-    irrelevant, as they are scored, so whoever finds relevant ones among them asks again.
+    A document is the more useful the more it would move its topic's difference, were it relevant; losses are not
+    weighed more than wins, or the first answers would lean to one verdict. The list ends where the rest, relevant
+    or not, would leave the verdict as it is, those before taken for irrelevant.
     """
     gaps = rejudged.gaps()
     if not _open(rejudged, gaps):

@@ -56,10 +56,9 @@ NAMES = {
 
 @dataclass(frozen=True)
 class VerdictWarning:
-    """Something worth knowing that did not decide.
+    """Something worth knowing that did not decide: ``code`` for tools, ``message`` for people.
 
-    ``code`` is for tools, ``message`` for people: reports make it from the verdict and the ``parameters``, which
-    stand in no report.
+    Reports make the message from the verdict and the ``parameters``, which are not written.
     """
 
     code: str
@@ -68,7 +67,7 @@ class VerdictWarning:
 
 
 def warning(code: str, **parameters: Any) -> VerdictWarning:
-    """A warning that is still to be put into words."""
+    """A warning that reports still have to phrase."""
     return VerdictWarning(code, parameters=parameters)
 
 
@@ -100,10 +99,10 @@ class TopicCounts:
 
 @dataclass(frozen=True)
 class Family:
-    """The gates that a gate was judged together with; ``level`` is what was left of its own after the correction.
+    """The gates that a gate was judged together with; ``level`` is what the correction left of its own.
 
-    The gate fails exactly where ``adjusted_p_value`` is at most 1 less its own level, which is where its decisive
-    interval at ``level`` lies below the bound.
+    The gate fails exactly where ``adjusted_p_value`` is at most 1 less its own level: its decisive interval at
+    ``level`` then lies below the bound.
     """
 
     correction: Annotated[str, Constraint(enum=("holm", "benjamini_hochberg"))]
@@ -114,10 +113,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Yardstick:
-    """A baseline that is computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``.
-
-    ``candidate_inside`` says whether the candidate is among them, which moves the maximum above all.
-    """
+    """A baseline computed topic by topic from stored ones: their mean, median or max, with the candidate or not."""
 
     kind: Annotated[str, Constraint(enum=("mean", "median", "max"))]
     systems: Annotated[tuple[str, ...], Constraint(min_items=1)]
@@ -428,7 +424,7 @@ def incomparable(
     baselines: tuple[str, ...],
     inputs: Inputs | None = None,
 ) -> Verdict:
-    """The same for data that never became scores."""
+    """The verdict on data that never became scores."""
     return refused(unanswered(gate, measure=measure, candidate=candidate, baselines=baselines, inputs=inputs), error)
 
 

@@ -62,32 +62,14 @@ def judge_pool(
 ) -> Verdict:
     """Ask whether the candidate's GeoRisk is significantly below that of a reference in its pool.
 
-    Data that cannot be compared give an ``incomparable`` verdict, never an exception.
-
-    Parameters
-    ----------
-    gate : Gate
-        Of the kind ``georisk_not_worse``.
-    candidate : TopicScores
-    baselines : sequence of TopicScores
-        At least one; with the candidate they are the pool.
-    alphas : sequence of float
-        Asked together with the gate's: the verdict gives GeoRisk at each.
-    rescored : bool
-        Whether a stored baseline was scored anew because judgements changed.
-    family : Family, optional
-        The gates that this one is judged together with, and the level that they leave to it.
-    together : int
-        How many these are, itself among them: it says how far into the tail must be drawn.
-    topics : Topics, optional
-        Tags of topics.
-    report : bool
-        Whether the verdict is to hold what charts draw.
+    As ``gates.judge.judge``. ``alphas`` are asked together with the gate's: the verdict gives GeoRisk at each.
+    ``together`` is how many gates are judged together, itself among them: it says how far into the tail must be
+    drawn.
 
     Raises
     ------
     ValueError
-        The question itself is wrong: no baseline, two of one name, a reference that is none, different measures.
+        No baseline, two of one name, a reference that is none, different measures.
     """
     question = replace(_question(gate, candidate, baselines), family=family)
     level = None if family is None else family.level

@@ -27,11 +27,11 @@ CLOSE = 1e-4
 def contributions(comparison: PoolComparison, reference: Reference) -> FloatArray:
     """Each topic's part in GeoRisk(candidate) - GeoRisk(reference): shape (n_topics,), they add up to it.
 
-    GeoRisk is sqrt(m) sqrt(P), m the mean score and P = Phi(ZRisk/c). A difference of two products is split between
-    the factors exactly: (sqrt(m1) - sqrt(m2)) times the mean of the sqrt(P), plus (sqrt(P1) - sqrt(P2)) times the
-    mean of the sqrt(m). A difference of roots is that of what is under them over the sum of the roots, and a
-    difference of Phi its slope between the two times that of ZRisk/c; so both are sums over topics. For the median of
-    an even number of baselines it is the mean over the two in the middle.
+    GeoRisk is sqrt(m) sqrt(P), m the mean score and P = Phi(ZRisk/c). The difference of two products is split
+    exactly: (sqrt(m1) - sqrt(m2)) times the mean sqrt(P), plus (sqrt(P1) - sqrt(P2)) times the mean sqrt(m). A
+    difference of roots is that of what is under them over their sum, one of Phi its slope times that of ZRisk/c:
+    both are sums over topics. For the median of an even number of baselines it is the mean over the two in the
+    middle.
     """
     gate, x = comparison.gate, comparison.scores
     parts = topic_contributions(x, alpha=gate.alpha, kind=gate.tradeoff)
@@ -72,8 +72,8 @@ def responsible_topics(
 ) -> tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]:
     """Every topic that lost against the reference, most harmful first, and apart from them the wins that are flagged.
 
-    A topic is flagged when its part, in standard deviations of all parts, lies outside the Student-t critical values.
-    ``parts`` are the contributions.
+    ``parts`` are the contributions; flagged by their size in standard deviations of all, as in
+    ``gates.responsible``.
     """
     losers, winners = topic_rows(
         comparison.pair(reference), parts=parts * comparison.n, standard=standardised(parts), alone=alone
@@ -90,10 +90,10 @@ def responsible_topics(
 def pool_explanation(
     comparison: PoolComparison, reference: Reference, parts: FloatArray, alone: LeftOut
 ) -> Explanation:
-    """Groups by their part in the difference of GeoRisk; slices by URisk against the reference, for a slice has none.
+    """Groups by their part in the difference of GeoRisk; slices by URisk against the reference.
 
-    Whether a topic is where the pool leads to expect depends on the pool and on all topics, so that GeoRisk of a few
-    topics is no part of GeoRisk of all. What can be asked of a slice is the paired question at the same alpha.
+    Where the pool leads to expect a topic depends on all topics, so GeoRisk of a few is no part of GeoRisk of
+    all.
     """
     return explanation(
         comparison.pair(reference, asked=True),
@@ -104,10 +104,9 @@ def pool_explanation(
 
 
 def without_each(comparison: PoolComparison, *, failed: bool) -> LeftOut:
-    """The gate with each topic left out, asked only of one that fails.
+    """The gate with each topic left out where the jackknife says that it could matter; only of a gate that fails.
 
-    The rule is applied to n - 1 topics where the jackknife says that the topic could matter: each costs all draws
-    anew. Only these have limits.
+    Only these have limits: each costs all draws anew.
     """
     limits, flips = np.full(comparison.n, np.nan), np.zeros(comparison.n, dtype=np.bool_)
     if not failed or comparison.n - 1 < MIN_TOPICS:
@@ -133,10 +132,10 @@ def _near(rulings: Sequence[ReferenceRuling], n: int) -> npt.NDArray[np.bool_]:
 
 
 def flip_set(comparison: PoolComparison, reference: Reference) -> tuple[str, ...] | None:
-    """Topics removed by contribution, most harmful first, until the gate passes.
+    """Topics removed by contribution, most harmful first, until the gate passes; None if it never does.
 
-    Greedy, so an upper bound on the smallest such set; None when it does not pass before fewer than 10 topics are
-    left. The number is found by halving: the gate passes without so many, and fails with the last of them put back.
+    Greedy, so an upper bound on the smallest such set; found by halving: the gate fails with the last of them put
+    back.
     """
     order = np.argsort(np.round(contributions(comparison, reference), 12), kind="stable")
     most = comparison.n - MIN_TOPICS

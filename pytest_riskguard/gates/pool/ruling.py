@@ -37,18 +37,8 @@ REPORTED = ("student_t", "percentile", "bca")
 class ReferenceRuling:
     """What the rule says of the difference from one reference at one alpha: that of ``gates.ruling``, with GeoRisk.
 
-    Attributes
-    ----------
-    gate : Gate
-    difference : GeoRiskDifference
-    changed : int
-        Topics that differ between candidate and reference.
-    level : float
-        What Holm's method leaves for this reference.
-    bound : float
-        What the upper limit must reach.
-    p_value, adjusted_p_value : float
-        The smallest ``1 - level`` at which the rule fails, alone and among all references.
+    ``changed`` topics differ; Holm's method leaves ``level`` for it; the upper limit must reach ``bound``.
+    P-values are the smallest ``1 - level`` at which the rule fails, alone and among all references.
     """
 
     gate: Gate
@@ -108,17 +98,8 @@ def rulings_of(
 ) -> tuple[ReferenceRuling, ...]:
     """The rule against each reference at one alpha, the errors kept together by Holm's method.
 
-    Parameters
-    ----------
-    gate : Gate
-    differences : sequence of GeoRiskDifference
-        From each reference.
-    changed : sequence of int
-        Topics that differ between candidate and reference.
-    level : float
-        Of all references together.
-    scale : float
-        The largest GeoRisk of the pool: a limit counts as having reached the bound by a share of it.
+    ``level`` is of all references together. ``scale``, the largest GeoRisk of the pool: a limit counts as having
+    reached the bound by a share of it.
     """
     bound = -gate.tolerance - ROUNDING_ERROR * min(scale, 1.0)
     p_values = [
@@ -149,17 +130,9 @@ LITTLE = 0.01
 
 @dataclass(frozen=True)
 class Reference:
-    """What the candidate's GeoRisk is compared with.
+    """What the candidate's GeoRisk is compared with: a ``row`` of the pool, or the ``median`` of its baselines.
 
-    Attributes
-    ----------
-    name : str
-        A baseline's, or ``median``.
-    row : int or "median"
-        Of the pool.
-    scores : TopicScores
-        Of the baseline; for the median those of the baseline that has it, or the mean of the two that have the
-        middle ones.
+    Scores of the median are the mean of the one or two baselines that have the middle values.
     """
 
     name: str
@@ -170,18 +143,8 @@ class Reference:
 class PoolComparison:
     """A ``georisk_not_worse`` gate applied to a pool.
 
-    Parameters
-    ----------
-    gate : Gate
-    candidate : TopicScores
-    baselines : sequence of TopicScores
-        At least one, in the order given.
-    level : float, optional
-        What is left of the gate's level in a family of gates.
-    together : int
-        How many gates are judged together: all must be able to fail.
-    topics : Topics, optional
-        Tags of topics.
+    ``level`` is what a family of gates leaves of the gate's own; ``together`` how many gates are judged together:
+    all must be able to fail.
 
     Raises
     ------
@@ -280,8 +243,8 @@ class PoolComparison:
     def pair(self, reference: Reference, *, asked: bool = False) -> Comparison:
         """Candidate and reference as two systems: what changed between them, wins and losses.
 
-        ``asked`` puts the pool's question to them as far as two systems can be asked it: at the same level, by the
-        same interval and trade-off. A tolerance is in units of GeoRisk, so it is none of theirs.
+        ``asked`` puts the pool's question to them, at the same level, by the same interval and trade-off;
+        without the tolerance, which is in units of GeoRisk.
         """
         asks = self.gate
         gate = NotSignificantlyRisky(asks.name, alpha=asks.alpha, level=asks.level)
@@ -390,7 +353,7 @@ class PoolComparison:
     def minimum_detectable_effect(self) -> float | None:
         """The smallest fall of GeoRisk, tolerance included, that fails the gate with 80 % power, by the jackknife.
 
-        Where churn is let through only a fall at alpha 0 fails the gate, so that is planned. None for too few topics.
+        At alpha 0 where churn is let through. None for too few topics.
         """
         if not self.enough_topics:
             return None
