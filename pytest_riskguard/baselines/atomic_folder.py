@@ -87,13 +87,13 @@ def temporary_folder(root: Path) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        _delete(folder)
+        delete(folder)
 
 
-def clear(path: Path) -> None:
-    """Delete what is at a path; of a link, the link itself."""
+def delete(path: Path) -> None:
+    """Delete what is at a path, or as much of it as can be; of a link, the link itself."""
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
 
@@ -111,7 +111,7 @@ def publish(new: Path, target: Path) -> None:
             previous.rename(target)
         raise
     _flush(target.parent)
-    _delete(previous)
+    delete(previous)
 
 
 def withdraw(target: Path) -> None:
@@ -119,27 +119,20 @@ def withdraw(target: Path) -> None:
     renamed = target.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
     target.rename(renamed)
     _flush(target.parent)
-    _delete(renamed)
+    delete(renamed)
 
 
 def tidy(root: Path) -> None:
     """Finish or undo what a killed process has left behind; the caller holds the store's lock."""
     for path in list(root.iterdir()):
         if path.name.startswith(_TEMPORARY):
-            _delete(path)
+            delete(path)
         elif path.name.startswith(_PREVIOUS):
             target = root / path.name.removeprefix(_PREVIOUS)
             if target.exists():
-                _delete(path)
+                delete(path)
             else:
                 path.rename(target)
-
-
-def _delete(path: Path) -> None:
-    if path.is_symlink():
-        path.unlink()
-    else:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 def _flush_all(folder: Path) -> None:

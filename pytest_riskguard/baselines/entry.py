@@ -117,11 +117,11 @@ class StoredBaseline:
 
     def find(self, manifest: Manifest, number: int) -> StoredReplicate:
         """One replicate as the manifest lists it, or the error that says which there are."""
-        for replicate in manifest.replicates:
-            if replicate.number == number:
-                return replicate
-        numbers = ", ".join(str(replicate.number) for replicate in manifest.replicates)
-        raise self.error(f"no replicate {number} (it has {numbers or 'none'})", reason="missing_input")
+        by_number = {replicate.number: replicate for replicate in manifest.replicates}
+        if number not in by_number:
+            has = ", ".join(map(str, by_number)) or "none"
+            raise self.error(f"no replicate {number} (it has {has})", reason="missing_input")
+        return by_number[number]
 
     def listed(self, entry: StoredReplicate | EarlierRun) -> StoredBaseline:
         """One replicate or earlier run, which must be a folder and not a link."""
@@ -169,9 +169,9 @@ class StoredBaseline:
             table = read_scores(self.folder / SCORES, name=self.place)
         except ScoresFormatError as error:
             raise self.error(f"{error.problem}; {self._remedy}") from None
-        names, topics = [scores.measure for scores in table], table[0].topics
+        names, topics = tuple(scores.measure for scores in table), table[0].topics
         if not (
-            names == [measure.name for measure in manifest.measures]
+            names == manifest.measure_names
             and len(topics) == manifest.topics.scored
             and set(manifest.topics.unanswered) <= set(topics)
         ):
@@ -189,7 +189,9 @@ class StoredBaseline:
         try:
             digest = atomic_folder.gzip_digest(path)
         except (EOFError, zlib.error, OSError) as error:
-            problem = _POINTER if _is_pointer(path) else f"is damaged ({error})"
+            problem = f"is damaged ({error})"
+            with suppress(OSError), path.open("rb") as file:
+                problem = _POINTER if file.read(len(_LFS)) == _LFS else problem
             raise self.error(f"{RUN} {problem}; {self._remedy}") from None
         if digest != manifest.digests.run:
             raise self.error(f"{RUN} does not hold the run that was stored; {self._remedy}")
@@ -200,8 +202,8 @@ class StoredBaseline:
         table = self.table(manifest)
         self.check_run(manifest)
         same_qrels = manifest.digests.qrels == qrels.digest
-        index = next((i for i, listed in enumerate(manifest.measures) if listed.name == measure), None)
-        if same_qrels and index is not None:
+        if same_qrels and measure in manifest.measure_names:
+            index = manifest.measure_names.index(measure)
             if table[index].topics != qrels.topics:
                 raise self.error(f"{SCORES} does not hold the topics of {qrels.path_name}; {self._remedy}")
             stored = self._completed(table[index], manifest, queries)
@@ -330,13 +332,7 @@ def _as_earlier(number: int, manifest: Manifest, table: Sequence[TopicScores]) -
 
 
 def _without_measure(manifest: Manifest, measure: str) -> str:
-    return f"it has scores of {', '.join(stored.name for stored in manifest.measures)}, not of {measure}"
-
-
-def _is_pointer(path: Path) -> bool:
-    with suppress(OSError), path.open("rb") as file:
-        return file.read(len(_LFS)) == _LFS
-    return False
+    return f"it has scores of {', '.join(manifest.measure_names)}, not of {measure}"
 
 
 def _same_libraries(manifest: Manifest, measure: StoredMeasure) -> bool:

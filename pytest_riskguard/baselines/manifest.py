@@ -177,6 +177,11 @@ class Manifest(_Exact):
         if len({self.digests.run, *(replicate.run for replicate in self.replicates)}) <= len(numbers):
             raise ValueError("replicates: the same run appears twice")
 
+    @property
+    def measure_names(self) -> tuple[str, ...]:
+        """The stored measures, in the order of the columns."""
+        return tuple(measure.name for measure in self.measures)
+
     def to_bytes(self) -> bytes:
         """JSON, keys sorted, one value on a line, so that a change shows in a diff."""
         content = {"format": self._format, **asdict(self)}

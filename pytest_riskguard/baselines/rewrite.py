@@ -229,7 +229,7 @@ def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) ->
             )
     added = StoredReplicate(_next_number(manifest.replicates), scored.digest)
     atomic_folder.copy_folder(baseline.folder, folder)
-    atomic_folder.clear(folder / added.folder)
+    atomic_folder.delete(folder / added.folder)
     scored.write(_made(folder / added.folder), store=baseline.root)
     _write_list(folder, manifest, (*manifest.replicates, added))
     return added.number
@@ -303,7 +303,7 @@ def _rescored_replicate(replicate: StoredBaseline, scored: ScoredRun) -> ScoredR
 
 def _write_list(folder: Path, manifest: Manifest, replicates: tuple[StoredReplicate, ...]) -> None:
     path = folder / MANIFEST
-    atomic_folder.clear(path)  # it may be a link, whose target must not be overwritten
+    atomic_folder.delete(path)  # it may be a link, whose target must not be overwritten
     path.write_bytes(replace(manifest, replicates=replicates).to_bytes())
 
 

@@ -105,7 +105,7 @@ class Store(StoreReader):
         """
         self._check_place(allow_ci=allow_ci)
         before = self.manifest(name)
-        scoring["measures"] = scoring.get("measures") or _measures(before)
+        scoring["measures"] = scoring.get("measures") or before.measure_names
         scored = ScoredRun.read(run, name=name, **scoring)
         for measure in scored.measures:
             self.scores(name, measure, qrels=scored.judgements)
@@ -138,7 +138,7 @@ class Store(StoreReader):
                 f"{self.root / name}: is fixed, so accepted changes do not replace it; pass --kind previous, release "
                 f"or best to let it move from now on, or run `riskguard baseline update {name} RUN`"
             )
-        scoring["measures"] = [*_measures(before), *scoring.get("measures", ())]
+        scoring["measures"] = [*before.measure_names, *scoring.get("measures", ())]
         scored = ScoredRun.read(run, name=name, **scoring)
         if scored.digest == before.digests.run:
             raise UsageError(
@@ -162,7 +162,7 @@ class Store(StoreReader):
         self.run(name)
         with self._replacing(name) as folder:
             manifest = self.manifest(name)
-            scoring |= {"measures": scoring.get("measures") or _measures(manifest), "note": manifest.note}
+            scoring |= {"measures": scoring.get("measures") or manifest.measure_names, "note": manifest.note}
             scored = ScoredRun.read(self.run(name), name=name, **scoring)
             return tuple(rescored(self._baseline(name), scored, folder))
 
@@ -246,7 +246,3 @@ class Store(StoreReader):
 def _check_kind(kind: str | None) -> None:
     if kind is not None and kind not in KINDS:
         raise UsageError(f"{kind!r} is not a kind of baseline; expected one of {', '.join(KINDS)}")
-
-
-def _measures(manifest: Manifest) -> list[str]:
-    return [measure.name for measure in manifest.measures]

@@ -106,12 +106,10 @@ def show(
     if manifest.history:
         for line in _chain(manifest):
             click.echo(line)
-        damaged += _drift(baselines, name, _qrels(qrels), measures or _names(manifest), alpha=alpha, level=level)
+        damaged += _drift(
+            baselines, name, _qrels(qrels), measures or manifest.measure_names, alpha=alpha, level=level
+        )
     return _status(damaged)
-
-
-def _names(manifest: Manifest) -> tuple[str, ...]:
-    return tuple(measure.name for measure in manifest.measures)
 
 
 def _chain(manifest: Manifest) -> list[str]:

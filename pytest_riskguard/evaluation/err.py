@@ -2,8 +2,7 @@
 
 ``gdeval.pl`` cuts topic ids at their last dash (so that topics us-1 and de-1 silently score 0), fails on
 ids with letters and on grades above 4, rounds to five decimals and needs Perl. The values here are those it
-would print, not rounded. This module imports ir-measures; the others load it only when something is to be
-scored.
+would print, not rounded. Only this module imports ir-measures at once.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from ir_measures import Metric, providers
 from ir_measures.providers import base
 from ir_measures.util import QrelsConverter, RunConverter
 
+#: Highest grade of TREC's Web track, the constant of gdeval.
 DEFAULT_MAX_GRADE = 4
-"""Highest grade of TREC's Web track, the constant of gdeval."""
 
 # ir-measures types its public functions only; what it leaves untyped is used through these.
 _anything: Any = base.Any
@@ -34,27 +33,10 @@ _NDCG: Any = type(ir_measures.nDCG)
 def expected_reciprocal_rank(
     grades: Sequence[int], *, max_grade: int = DEFAULT_MAX_GRADE, cutoff: int | None = None
 ) -> float:
-    """Expected reciprocal of the rank at which a user is satisfied.
+    """Expected reciprocal of the rank at which a user is satisfied: in [0, 1), higher is better.
 
-    Parameters
-    ----------
-    grades : sequence of int
-        Of the documents in ranked order; unjudged ones and negative grades count as 0.
-    max_grade : int
-        Highest grade of the scale; the probability that a document of grade g satisfies the user is
-        ``(2**g - 1) / 2**max_grade``.
-    cutoff : int, optional
-        Ranks that are read; all of them by default.
-
-    Returns
-    -------
-    float
-        In [0, 1), higher is better.
-
-    Raises
-    ------
-    ValueError
-        A grade above ``max_grade``.
+    ``grades`` are of the documents in ranked order; unjudged ones and negative grades count as 0. A document of grade
+    g satisfies the user with probability ``(2**g - 1) / 2**max_grade``; a ``ValueError`` for a grade above that.
 
     References
     ----------
@@ -71,21 +53,10 @@ def expected_reciprocal_rank(
 
 
 def exponential_ndcg(grades: Sequence[int], judged: Iterable[int], *, cutoff: int | None = None) -> float:
-    """Normalised discounted cumulative gain with gain ``2**g - 1`` and discount ``log2(rank + 1)``.
+    """Normalised discounted cumulative gain with gain ``2**g - 1`` and discount ``log2(rank + 1)``: in [0, 1].
 
-    Parameters
-    ----------
-    grades : sequence of int
-        Of the documents in ranked order; unjudged ones and negative grades count as 0.
-    judged : iterable of int
-        Every grade of the topic: in descending order, the ideal ranking.
-    cutoff : int, optional
-        Ranks that are read, of both rankings; all of them by default.
-
-    Returns
-    -------
-    float
-        In [0, 1], higher is better; 0 for a topic without a relevant document.
+    ``judged`` is every grade of the topic: in descending order the ideal ranking, which is cut off too. 0 for a topic
+    without a relevant document.
 
     References
     ----------

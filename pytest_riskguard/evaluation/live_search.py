@@ -31,24 +31,12 @@ _MAX_WAIT = 0.2
 
 @dataclass(frozen=True)
 class Asking:
-    """How a system is queried.
+    """How a system is queried."""
 
-    Attributes
-    ----------
-    depth : int
-        Results kept of each answer.
-    workers : int
-        Queries sent at a time. One worker without a time limit is the calling thread itself.
-    timeout : float or None
-        Seconds that an answer may take.
-    retries : int
-        Further attempts for a query that failed.
-    """
-
-    depth: int = 100
-    workers: int = 1
-    timeout: float | None = None
-    retries: int = 0
+    depth: int = 100  # results kept of each answer
+    workers: int = 1  # queries sent at a time; one worker without a time limit is the calling thread itself
+    timeout: float | None = None  # seconds that an answer may take
+    retries: int = 0  # further attempts for a query that failed
 
 
 @dataclass(frozen=True)
@@ -88,28 +76,21 @@ def retrieve(
     progress: Progress | None = None,
     pause: Callable[[int], float] = backoff,
 ) -> Retrieved:
-    """Send every query.
+    """Send every query, by topic; a generator that ``search`` returns is read in the thread that called it.
 
-    Parameters
-    ----------
-    search : callable
-        Takes a query and gives (docid, score) pairs; a generator is read in the thread that called it.
-    queries : mapping topic -> query
-    asking : Asking
-    failures, stops : tuple of exception types
-        Exceptions that count as a failure of the query, and those among them that end everything and are raised
-        here, as is any other exception, such as KeyboardInterrupt.
-    progress : callable, optional
-        Called in the calling thread with the number of topics done and the number of all topics.
-    pause : callable
-        Seconds before the try that follows attempt number ``n``.
+    ``failures`` are exceptions that count as a failure of the query. ``stops``, which may be among them, end
+    everything and are raised here, as is any other exception, such as KeyboardInterrupt. ``progress`` is called in
+    the calling thread with the numbers of topics done and of all topics; ``pause`` gives seconds after an attempt.
     """
     book = _Book(queries, asking, failures, stops, progress, pause)
     if asking.workers == 1 and asking.timeout is None:
         _ask_here(search, book)
     else:
         _ask_in_threads(search, book)
-    return book.result()
+    return Retrieved(
+        {topic: book.answers[topic] for topic in queries if topic in book.answers},
+        tuple(book.failed[topic] for topic in queries if topic in book.failed),
+    )
 
 
 @dataclass
@@ -139,13 +120,6 @@ class _Book:
             self.progress(len(self.answers) + len(self.failed), len(self.queries))
         return None
 
-    def result(self) -> Retrieved:
-        """In the order of the queries."""
-        return Retrieved(
-            {topic: self.answers[topic] for topic in self.queries if topic in self.answers},
-            tuple(self.failed[topic] for topic in self.queries if topic in self.failed),
-        )
-
 
 def _ask_here(search: Search, book: _Book) -> None:
     """One query after another, in the calling thread."""
@@ -162,7 +136,7 @@ def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
         results = search(query)
         if results is None:  # a forgotten return statement
             raise NoPairError("returned None, expected (docid, score) pairs")
-        pairs = list(results[:depth] if isinstance(results, list | tuple) else islice(results, depth))
+        pairs = list(islice(results, depth))
         for pair in pairs:
             if not _is_pair(pair):
                 raise NoPairError(f"returned {pair!r}, expected (docid, score) pairs")
@@ -172,15 +146,12 @@ def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
 
 
 def _is_pair(result: object) -> bool:
-    """Whether a result is a pair and not a mistake.
-
-    A string of two characters, a number as text, a boolean or a missing id would pass unpacking, str() and float().
-    """
-    if not (isinstance(result, list | tuple) and len(result) == 2):
-        return False
-    document, score = result
-    return not (
-        isinstance(document, bool | np.bool_ | bytes | None) or isinstance(score, str | bytes | bool | np.bool_)
+    """Whether a result is a pair: text of two letters, a score as text or a missing id could be taken for one."""
+    return (
+        isinstance(result, list | tuple)
+        and len(result) == 2
+        and not isinstance(result[0], bool | np.bool_ | bytes | None)
+        and not isinstance(result[1], str | bytes | bool | np.bool_)
     )
 
 

@@ -51,8 +51,8 @@ _OTHER_NAMES = {
 }
 
 
+#: Grade and rank of a document to its part in the score, up to a factor that all documents of a topic share.
 Part = Callable[[int, int], float]
-"""Grade and rank of a document to its part in the score, up to a factor that all documents of a topic share."""
 
 
 def parse_measure(text: str) -> Measure:
@@ -94,12 +94,9 @@ def measure_name(text: str) -> str:
 
 
 def bounds(measure: Measure) -> tuple[float, float] | None:
-    """The least and greatest value a measure can take.
+    """The least and greatest value a measure can take; None where they depend on its arguments.
 
-    Returns
-    -------
-    (low, high) or None
-        Mostly (0, 1); high is infinite for counts and for alpha_DCG; None where the range depends on arguments.
+    Mostly (0, 1); counts and alpha_DCG have no greatest value (infinity).
     """
     if measure.NAME in _UNBOUNDED:
         return None
@@ -108,10 +105,8 @@ def bounds(measure: Measure) -> tuple[float, float] | None:
 
 def within_bounds(measure: Measure, value: float) -> bool:
     """Whether a value can be one of this measure; false for NaN. Rounding may exceed a bound by 1e-9."""
-    limits = bounds(measure)
-    if limits is None:
-        return math.isfinite(value)
-    return math.isfinite(value) and limits[0] - 1e-9 <= value <= limits[1] + 1e-9
+    low, high = bounds(measure) or (-math.inf, math.inf)
+    return math.isfinite(value) and low - 1e-9 <= value <= high + 1e-9
 
 
 def cutoff_of(measure: Measure) -> int | None:
@@ -123,13 +118,10 @@ def cutoff_of(measure: Measure) -> int | None:
 def part_of(measure: Measure) -> Part | None:
     """What a document adds to a measure's score; None where documents depend on each other.
 
-    The factor that is left open (the ideal gain, the number of relevant documents) belongs to the topic's judgements:
-    it is the same for every ranking of the topic.
+    The factor that is left open (the ideal gain, the number of relevant documents) is the same for every ranking.
     """
-    if measure.params.get("judged_only", False):  # a document's rank then depends on what others are judged
-        return None
     gain = _GAINS.get(str(measure.NAME))
-    if gain is None:
+    if gain is None or measure.params.get("judged_only", False):  # a rank then depends on what others are judged
         return None
     last = cutoff_of(measure) or math.inf
     gain_of, discount_at = gain(measure), _discount(measure)
@@ -139,11 +131,8 @@ def part_of(measure: Measure) -> Part | None:
 def ensure_available(measure: Measure) -> None:
     """Check that the measure can be computed here.
 
-    Raises
-    ------
-    UsageError
-        Nothing computes it, its provider is not installed (the message gives the command that installs it), or it
-        needs judgements per subtopic, which are not read here.
+    A ``UsageError`` if nothing computes it, its provider is not installed (the message gives the command to run), or
+    it needs judgements per subtopic, which are not read here.
     """
     provider_of(measure)
 
@@ -152,8 +141,7 @@ def provider_of(measure: Measure) -> Any:
     """The ir-measures provider that computes a measure.
 
     It is the first in ir-measures' order that supports the measure, except that ``err.py`` replaces gdeval. If it is
-    not installed, no other is used: two providers may break ties differently, and a score must not depend on what is
-    installed. Errors are those of ``ensure_available``.
+    not installed, no other is used: a score must not depend on what is installed. Errors as ``ensure_available``.
     """
     provider = next((provider for provider in _pipeline() if provider.supports(measure)), None)
     if provider is None:
@@ -177,10 +165,7 @@ def _install(provider: Any) -> str:
     ir-measures calls it ``cwl-eval``.
     """
     command = str(provider.install_instructions() or f"pip install {provider.NAME}")
-    extra = re.search(r"(\S+)\[(\w+)\]", command)
-    if extra is None:
-        return command
-    return command.replace(extra[0], f"'{extra[1]}[{extra[2].replace('_', '-')}]'")
+    return re.sub(r"(\S+)\[(\w+)\]", lambda extra: f"'{extra[1]}[{extra[2].replace('_', '-')}]'", command)
 
 
 def _parts(text: str) -> tuple[str, dict[str, Any], Any]:
@@ -230,21 +215,21 @@ def _checked(text: str, supported: dict[str, Any], arguments: dict[str, Any]) ->
     return checked
 
 
+#: Of parameters; beyond these trec_eval fails or aborts.
+_RANGES = {
+    **{"cutoff": (1, _MAX_CUTOFF), "rel": (1, MAX_GRADE), "min_rel": (0, MAX_GRADE), "max_rel": (1, MAX_GRADE)},
+    **{"p": (0, 1), "alpha": (0, 1)},
+}
 _TYPES = {int: "an integer", float: "a number", bool: "True or False", dict: "a mapping of grades to gains"}
 
 
 def _expected(key: str, value: Any) -> str | None:
-    """What a parameter must be, where ``value`` is not that; beyond it trec_eval fails or aborts."""
-    if key == "cutoff":
-        return None if 1 <= value <= _MAX_CUTOFF else f"from 1 to {_MAX_CUTOFF}"
-    if key in ("rel", "max_rel"):
-        return None if 1 <= value <= MAX_GRADE else f"from 1 to {MAX_GRADE}"
-    if key == "min_rel":
-        return None if 0 <= value <= MAX_GRADE else f"from 0 to {MAX_GRADE}"
+    """What a parameter must be, where ``value`` is not that."""
+    if key in _RANGES:
+        low, high = _RANGES[key]
+        return None if low <= value <= high else f"from {low} to {high}"
     if key == "recall":  # trec_eval is asked for it with two decimals
         return None if 0 <= value <= 1 and value == round(value, 2) else "from 0 to 1, with two decimals at most"
-    if key in ("p", "alpha"):
-        return None if 0 <= value <= 1 else "from 0 to 1"
     if key in ("beta", "T"):
         return None if 0 <= value < math.inf else "a finite number, at least 0"
     if key == "gains":

@@ -53,7 +53,6 @@ def read_qrels(path: Path) -> Qrels:
     MissingFileError
         The path cannot be read.
     """
-    path = Path(path)
     lines = LineReader(path, error=QrelsFormatError)
     grades: dict[str, dict[str, int]] = {}
     for number, line in lines:
@@ -66,20 +65,23 @@ def read_qrels(path: Path) -> Qrels:
         grade = _grade(lines, number, line, fields[3])
         judged = grades.setdefault(topic, {})
         if document in judged:
-            raise _judged_twice(lines, number, topic, document, judged[document], grade)
+            ids = (fields[0], fields[2])
+            first = next(n for n, line in lines if (fields := line.split()) and (fields[0], fields[2]) == ids)
+            earlier = judged[document]
+            grades_given = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
+            raise lines.refuse(
+                number,
+                f"expected each document once per topic, found {document!r} of topic {topic!r} also in line {first} "
+                f"({grades_given}); keep one of the two lines",
+            )
         judged[document] = grade
     if not grades:
         raise lines.refuse_empty(_COLUMNS)
     relevant = {topic for topic, judged in grades.items() if max(judged.values()) >= 1}
     if not relevant:
         raise lines.refuse(None, "expected at least one relevant document (grade 1 or more), found none")
-    return Qrels(
-        path.name,
-        lines.digest,
-        MappingProxyType(grades),
-        tuple(sorted(relevant)),
-        tuple(sorted(grades.keys() - relevant)),
-    )
+    without_relevant = tuple(sorted(grades.keys() - relevant))
+    return Qrels(lines.path.name, lines.digest, MappingProxyType(grades), tuple(sorted(relevant)), without_relevant)
 
 
 def _grade(lines: _Lines, number: int, line: bytes, field: bytes) -> int:
@@ -91,17 +93,3 @@ def _grade(lines: _Lines, number: int, line: bytes, field: bytes) -> int:
         expected = f"an integer from {-MAX_GRADE} to {MAX_GRADE} as grade"
         raise lines.refuse_line(number, line, expected, field.decode())
     return grade
-
-
-def _judged_twice(
-    lines: _Lines, number: int, topic: str, document: str, earlier: int, grade: int
-) -> QrelsFormatError:
-    ids = (topic.encode(), document.encode())
-    first = next(n for n, line in lines if (fields := line.split()) and (fields[0], fields[2]) == ids)
-    grades = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
-    return QrelsFormatError(
-        lines.path,
-        number,
-        f"expected each document once per topic, found {document!r} of topic {topic!r} also in line {first} "
-        f"({grades}); keep one of the two lines",
-    )

@@ -30,8 +30,8 @@ DEFAULT_DEPTH = 10
 #: Ranks that are searched at most, whatever the cutoff: judges do not go deeper.
 MAX_DEPTH = 100
 
+#: Judgements of a topic (docid -> grade), and a ranking of it.
 Variant = tuple[Mapping[str, int], Sequence[str]]
-"""Judgements of a topic (docid -> grade), and a ranking of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +156,6 @@ def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
 
     A topic may appear many times, with other judgements or in another order.
     """
-    cutoff = cutoff_of(measure)
     scores: list[float] = []
     remaining = iter(variants)
     while batch := list(islice(remaining, TOPICS_PER_CHUNK)):
@@ -164,7 +163,7 @@ def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
         judged: dict[str, dict[str, int]] = {}
         for number, (grades, ranking) in enumerate(batch):
             if ranking:
-                kept = ranking[:cutoff]
+                kept = ranking[: cutoff_of(measure)]
                 # whole numbers from the last rank up: no ties, even in 32 bits
                 rankings[str(number)] = dict(zip(kept, map(float, range(len(kept), 0, -1)), strict=True))
                 judged[str(number)] = dict(grades)

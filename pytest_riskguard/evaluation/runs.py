@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import math
 from array import array
 from collections import Counter
@@ -20,8 +19,8 @@ from pytest_riskguard.evaluation.text_files import LineReader
 TOPICS_PER_CHUNK = 20
 DEFAULT_TAG = "riskguard"
 
+#: Some topics, whole: topic -> docid -> score, documents in the order of the file.
 Chunk = dict[str, dict[str, float]]
-"""Some topics, whole: topic -> docid -> score, documents in the order of the file."""
 
 Result = TypeVar("Result")
 _Topic = tuple[str, dict[str, float]]  # and its documents, docid -> score
@@ -52,7 +51,7 @@ class Rankings:
 
 
 def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Result, str]:
-    """Pass the topics of a run file to ``work``, about 20 at a time, each topic complete.
+    """Pass the topics of a run file, plain or gzip, to ``work``, about 20 at a time, each topic complete.
 
     While the rows of each topic stand together, only one chunk is in memory. If a topic appears again later, the
     file is read a second time into compact arrays and ``work`` is called again, so it must not keep anything from a
@@ -61,7 +60,6 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
     Parameters
     ----------
     path : Path
-        Plain or gzip.
     work : callable
         Takes an iterator of chunks, which it must exhaust.
 
@@ -115,26 +113,14 @@ def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]]) -> Rank
 def write_run(target: Path | IO[bytes], run: Rankings, *, tag: str = DEFAULT_TAG) -> None:
     """Write rankings in the format of TREC: UTF-8, LF, ranks from 1, scores that read back exactly.
 
-    Parameters
-    ----------
-    target : Path or binary file
-        A path is written uncompressed; for gzip, pass an open ``gzip.GzipFile``.
-    run : Rankings
-        As ``rankings_as_run`` makes them.
-    tag : str
-        The sixth column.
+    A path is written uncompressed; for gzip, pass an open ``gzip.GzipFile``. ``tag`` is the sixth column.
     """
     tag = _identifier(tag, what="tag", where="run")
     if isinstance(target, Path):
         with target.open("wb") as file:
             write_run(file, run, tag=tag)
         return
-    text = io.TextIOWrapper(target, encoding="utf-8", newline="\n")
-    try:
-        text.writelines(_run_lines(run.by_topic, tag))
-    finally:
-        text.flush()
-        text.detach()  # the file stays open for its owner
+    target.writelines(line.encode() for line in _run_lines(run.by_topic, tag))
 
 
 class _InterleavedError(Exception):
@@ -153,8 +139,7 @@ def _rows(lines: _Lines) -> Iterator[_Row]:
         except ValueError:
             score = math.nan
         if not math.isfinite(score) or b"_" in fields[4]:
-            expected = "a finite number as score (column 5)"
-            raise lines.refuse_line(number, line, expected, fields[4].decode())
+            raise lines.refuse_line(number, line, "a finite number as score (column 5)", fields[4].decode())
         yield number, fields[0], fields[2], score
 
 
@@ -228,9 +213,8 @@ def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> tuple[
             raise _bad_rankings(f"topic {topic!r}: expected (docid, score), found {entry!r}") from None
         document = _identifier(key, what="docid", where=f"topic {topic!r}")
         if not math.isfinite(score):
-            raise _bad_rankings(
-                f"topic {topic!r}: expected a finite number as score of {document!r}, found {score!r}"
-            )
+            problem = f"expected a finite number as score of {document!r}, found {score!r}"
+            raise _bad_rankings(f"topic {topic!r}: {problem}")
         if document in documents:
             raise _bad_rankings(f"topic {topic!r}: expected each document once, found {document!r} twice")
         documents[document] = score

@@ -63,7 +63,10 @@ def score_run(
     DataError
         The run is damaged or answers no judged topic; a grade is above the scale of a measure; ir-measures failed.
     """
-    parsed = _usable([measures] if isinstance(measures, str) else measures, qrels)
+    parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
+    for measure in parsed:
+        provider_of(measure)
+        _check_grades(measure, qrels)
     if isinstance(run, Path | str):
         path = Path(run)
         source, name = path.name, name or system_name(path)
@@ -90,15 +93,6 @@ def score_run(
         )
         for measure, values in zip(parsed, tally.values, strict=True)
     )
-
-
-def _usable(measures: Sequence[str], qrels: Qrels) -> list[Measure]:
-    """The measures, once they are known to be computable here and fit for the grades."""
-    parsed = [parse_measure(text) for text in measures]
-    for measure in parsed:
-        provider_of(measure)
-        _check_grades(measure, qrels)
-    return parsed
 
 
 @dataclass
@@ -144,8 +138,7 @@ def evaluate(measure: Measure, judged: dict[str, dict[str, int]], rankings: Chun
             low, high = bounds(measure) or ("-inf", "inf")
             raise ScoringError(f"{source}: expected {measure} of topic {topic!r} in [{low}, {high}], found {value!r}")
         values[topic] = value
-    missing = sorted(rankings.keys() - values.keys())
-    if missing:
+    if missing := sorted(rankings.keys() - values.keys()):
         raise ScoringError(
             f"{source}: ir-measures gave no value of {measure} for {_topics(missing)}, where it may be "
             "undefined; use another measure"
@@ -168,9 +161,8 @@ def _check_grades(measure: Measure, qrels: Qrels) -> None:
     if "max_rel" not in measure.SUPPORTED_PARAMS:  # assumes no scale of grades
         return
     limit: int = measure["max_rel"]
-    grade, topic, document = max(
-        (grade, topic, document) for topic in qrels.topics for document, grade in qrels.grades[topic].items()
-    )
+    judgements = ((grade, topic, docid) for topic in qrels.topics for docid, grade in qrels.grades[topic].items())
+    grade, topic, document = max(judgements)
     if grade > limit:
         raise DataError(
             f"{qrels.path_name}: {measure} expects grades of at most {limit}, found {grade} (topic "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import stat
 import zlib
 from collections.abc import Iterator
@@ -96,14 +97,10 @@ class LineReader(Generic[Problem]):
                     if total > MAX_BYTES:
                         raise self.refuse(None, f"expected at most {MAX_BYTES:,} bytes, found more")
                     yield block
-        except EOFError:
-            raise self.refuse(
-                None, "expected a whole gzip file, found one that ends too early (truncated); copy it again"
-            ) from None
-        except (gzip.BadGzipFile, zlib.error) as problem:
-            raise self.refuse(
-                None, f"expected a whole gzip file, found a damaged one ({problem}); copy it again"
-            ) from None
+        except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
+            early = isinstance(problem, EOFError)
+            damage = "one that ends too early (truncated)" if early else f"a damaged one ({problem})"
+            raise self.refuse(None, f"expected a whole gzip file, found {damage}; copy it again") from None
         except OSError as problem:
             raise MissingFileError(self.path, None, f"cannot be read ({problem.strerror or problem})") from None
 
@@ -143,10 +140,7 @@ def system_name(path: Path) -> str:
     """A system's name from its file: without ``.gz``, then without one of .run, .txt, .res, .csv, .tsv."""
     name = Path(path).name
     stem = name.removesuffix(".gz") or name
-    for suffix in (".run", ".txt", ".res", ".csv", ".tsv"):
-        if stem.endswith(suffix) and stem != suffix:
-            return stem.removesuffix(suffix)
-    return stem
+    return re.sub(r"(?s)(.)\.(run|txt|res|csv|tsv)\Z", r"\1", stem)
 
 
 def _open(path: Path) -> gzip.GzipFile | BufferedReader:
@@ -170,9 +164,7 @@ def open_decompressed(path: Path) -> gzip.GzipFile | BufferedReader:
     return gzip.open(path, "rb") if magic == b"\x1f\x8b" else path.open("rb")
 
 
-def _not_the_file(line: bytes) -> str | None:
+def _not_the_file(line: bytes) -> str:
     if line.startswith(_LFS):
         return "; found a Git LFS pointer in place of the file; run `git lfs pull`"
-    if line.startswith(_CONFLICTS):
-        return "; found a merge conflict marker; resolve the conflict"
-    return None
+    return "; found a merge conflict marker; resolve the conflict" if line.startswith(_CONFLICTS) else ""

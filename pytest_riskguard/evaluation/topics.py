@@ -56,7 +56,6 @@ def read_topics(path: Path) -> Topics:
     MissingFileError
         The path cannot be read.
     """
-    path = Path(path)
     lines = LineReader(path, error=TopicsFormatError)
     header: tuple[str, ...] | None = None
     queries: dict[str, str] = {}
@@ -87,7 +86,7 @@ def read_topics(path: Path) -> Topics:
     if not queries:
         raise lines.refuse_empty(_HEADERLESS)
     return Topics(
-        MappingProxyType(queries), MappingProxyType(tags), MappingProxyType(weights), path.name, lines.digest
+        MappingProxyType(queries), MappingProxyType(tags), MappingProxyType(weights), lines.path.name, lines.digest
     )
 
 
@@ -100,9 +99,8 @@ def _header(lines: _Lines, number: int, cells: list[str]) -> tuple[tuple[str, ..
     names[2:] = [_WEIGHT if low == _WEIGHT else name for name, low in zip(names, lowered, strict=True)][2:]
     for index, name in enumerate(names):
         if not name or name in names[:index]:
-            raise lines.refuse(
-                number, f"expected a name of its own for every column, found {name!r} in column {index + 1}"
-            )
+            problem = f"expected a name of its own for every column, found {name!r} in column {index + 1}"
+            raise lines.refuse(number, problem)
     return tuple(names), True
 
 
