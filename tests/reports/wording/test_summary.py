@@ -81,11 +81,11 @@ def check(verdict: Verdict) -> None:
         said = percent is None or abs(int(percent) - 100 * (found.share or 0)) <= 0.5 + 1e-9
         return int(members) == count and (all_lost is None or int(all_lost) == len(lost)) and said
 
-    reader.claim(r"(\d+) of these (\d+) are tagged (\w+)=(\w+)(?:, worth (\d+) % of the loss)?", group)
+    reader.claim(r"(\d+) of these (\d+) are tagged (\w+)=(\w+)(?:, worth (\d+)% of the loss)?", group)
     reader.claim(r"All (\d+)() are tagged (\w+)=(\w+)()", lambda n, _a, tag, value, _b: group(n, n, tag, value, None))
     reader.claim(r"Both are tagged (\w+)=(\w+)", lambda tag, value: group("2", "2", tag, value, None))
     reader.claim(
-        r"Topic (t\d{5}) alone is (\d+) % of the loss",
+        r"Topic (t\d{5}) alone is (\d+)% of the loss",
         lambda topic, percent: lost[0].topic == topic and abs(int(percent) - 100 * (lost[0].share or 0)) <= 0.5,
     )
     other = {"pass": "fail", "fail": "pass"}.get(v.outcome)
