@@ -56,18 +56,13 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
     Parameters
     ----------
     level : float
-        Confidence of the two-sided interval, in (0, 1).
+        Confidence of the two-sided interval, in (0, 1); ValueError otherwise, and for more than memory holds.
     n_systems, n_topics : int
         Size of the pool.
     n_differences : int
         References times alphas: all their replicates are kept.
     n_tests : int
         Tests that share the error, as by Holm's method: the strictest has ``(1 - level)/n_tests``.
-
-    Raises
-    ------
-    ValueError
-        A level outside (0, 1); more replicates than memory holds.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")
@@ -137,39 +132,19 @@ class GeoRiskDifference:
         return bias_correction(self.law.mid_cdf(self.law.centre))
 
     def interval(self, *, method: str = "bca", level: float = 0.95) -> Interval:
-        """The two-sided interval of the difference.
+        """The two-sided interval by ``student_t``, ``percentile`` or ``bca``; all levels share the draws.
 
-        Parameters
-        ----------
-        method : {"student_t", "percentile", "bca"}
-        level : float
-            Confidence, in (0, 1). Any number of levels share the draws.
-
-        Raises
-        ------
-        ValueError
-            An unknown method; a level outside (0, 1), or so high that not even one replicate lies beyond a limit.
+        ValueError for an unknown method, and a level outside (0, 1), or so high that no replicate lies beyond a
+        limit.
         """
         self._check(method, level)
         return Interval(method, level, *self._limits(method, level))
 
     def p_value(self, *, method: str = "bca", bound: float = 0.0) -> float:
-        """The smallest ``1 - level`` at which the interval's upper limit lies below a bound.
+        """The smallest ``1 - level`` at which the interval's upper limit lies below a bound, else 1.
 
-        Found by looking at the interval itself, so the two never disagree: for every level that ``interval`` takes,
-        its upper limit is below the bound exactly where the p-value is at most ``1 - level``.
-
-        Parameters
-        ----------
-        method : {"student_t", "percentile", "bca"}
-        bound : float
-            In units of GeoRisk.
-
-        Returns
-        -------
-        float
-            From 0 to 1, and 1 where no level suffices. Draws cannot show less than 2 over their number. Without
-            variation it is 0 or 1.
+        Found by looking at the interval itself, so the two never disagree. Draws cannot show less than 2 over their
+        number. Without variation it is 0 or 1.
         """
         self._check(method, 0.5)
         if self.constant:
@@ -258,13 +233,7 @@ class PoolInference:
     differences: tuple[GeoRiskDifference, ...]
 
     def difference(self, *, reference: int | str, alpha: float) -> GeoRiskDifference:
-        """That against this reference at this alpha.
-
-        Raises
-        ------
-        ValueError
-            One that was not computed.
-        """
+        """That against this reference at this alpha; ValueError where it was not computed."""
         for difference in self.differences:
             if difference.reference == reference and difference.alpha == alpha:
                 return difference
@@ -289,25 +258,20 @@ def pool_inference(
     Parameters
     ----------
     scores : array, shape (n_systems, n_topics)
-        In units of the measure, at least 0; the candidate is one of the systems. At least two of each.
-    candidate : int
-        Its row.
+        In units of the measure, at least 0; the candidate, row ``candidate``, is one of the systems. At least two of
+        each.
     references : sequence of int or "median"
         Rows, or the median GeoRisk of all systems but the candidate, which every replicate has its own of.
     alphas : sequence of float
         Extra weights of a loss; only 1 with the smooth trade-off.
-    tradeoff : {"linear", "smooth"}
     level : float
-        The highest level of any interval, before any correction for several references: it says how many
-        replicates there are.
-    replicates : int, optional
-        How many instead; at least 1.
+        The highest level of any interval, before any correction for several references: it says how many replicates
+        there are, unless ``replicates`` does.
 
     Raises
     ------
     ValueError
-        A row that does not exist, the candidate as its own reference, no reference, a single topic; what ``Pool.of``,
-        ``checked_alphas`` and ``replicates_for`` refuse.
+        Scores, alphas or rows other than these, no reference, and what ``replicates_for`` refuses.
     """
     pool = Pool.of(scores)
     alphas = tuple(float(alpha) for alpha in alphas)

@@ -45,14 +45,11 @@ class Interval:
 
 @dataclass(frozen=True, eq=False)
 class IntervalBatch:
-    """Two-sided intervals of the means of several statistics over the same topics.
+    """Two-sided intervals of the means of several statistics over the same topics, in units of x.
 
     Attributes
     ----------
-    method, level
-        The same for all.
     lower, upper : array, shape (n_statistics,)
-        In units of x.
     """
 
     method: str
@@ -140,27 +137,11 @@ def _intervals(
 
 
 def upper_p_value(x: npt.ArrayLike, *, method: str, bound: float = 0.0) -> float:
-    """The smallest ``1 - level`` at which the interval's upper limit lies below a bound.
+    """The smallest ``1 - level`` at which the interval's upper limit lies below a bound; 1 where no level suffices.
 
-    Each formula is that of the interval, solved for the level: test and interval never disagree.
-
-    Parameters
-    ----------
-    x : array, shape (n_topics,)
-        Trade-off scores, in units of the measure; at least two.
-    method : {"student_t", "basic", "studentized", "percentile", "bca"}
-    bound : float
-        In units of x.
-
-    Returns
-    -------
-    float
-        From 0 to 1, and 1 where no level suffices. Constant data, whose limits are all their mean, have 0 or 1.
-
-    Raises
-    ------
-    ValueError
-        An unknown method, and what ``intervals`` refuses.
+    Each formula is that of the interval, solved for the level: test and interval never disagree. Constant data, whose
+    limits are all their mean, have 0 or 1. ``x``, ``bound`` and errors are as for ``intervals``, the bound in units
+    of x.
     """
     if method not in _METHODS:
         raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {method!r}")
@@ -171,13 +152,7 @@ def upper_p_value(x: npt.ArrayLike, *, method: str, bound: float = 0.0) -> float
 
 
 def critical_value(n: int, *, level: float) -> float:
-    """The two-sided critical value of Student's t with n - 1 degrees of freedom.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two topics, a level outside (0, 1).
-    """
+    """The two-sided critical value of Student's t with n - 1 degrees of freedom; at least two topics."""
     if n < 2:
         raise ValueError(f"n must be at least 2, got {n}")
     _check_level(level)

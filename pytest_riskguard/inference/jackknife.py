@@ -35,29 +35,10 @@ SAFE_TAIL = 1e-6
 def leave_one_out_upper(
     x: npt.ArrayLike, *, method: str, level: float, indices: npt.ArrayLike | None = None
 ) -> FloatArray:
-    """Upper limits of ``interval(np.delete(x, i), ...)``.
+    """Upper limits of ``interval(np.delete(x, i), ...)``, in units of x, for each index i: all topics by default.
 
     Where the law is inverted the sums over topics are shared and one term is taken out; elsewhere each distinct value
-    is left out in turn.
-
-    Parameters
-    ----------
-    x : array, shape (n_topics,)
-        Trade-off scores, at least three.
-    method, level
-        As for ``interval``.
-    indices : array of int, shape (k,), optional
-        Which topics to leave out, one at a time; default all.
-
-    Returns
-    -------
-    array, shape (k,)
-        In units of x.
-
-    Raises
-    ------
-    ValueError
-        Fewer than three topics, and what ``interval`` refuses.
+    is left out in turn. ValueError with fewer than three topics, and what ``interval`` refuses.
     """
     x = per_topic(x, name="x", at_least=3)
     chosen = np.arange(x.size) if indices is None else np.asarray(indices, dtype=np.intp)

@@ -27,17 +27,7 @@ def holm(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
     Parameters
     ----------
     p_values : array, shape (n_tests,)
-        In any order, from 0 to 1.
-
-    Returns
-    -------
-    array, shape (n_tests,)
-        Adjusted, in the order given.
-
-    Raises
-    ------
-    ValueError
-        No p-value, a second axis, one that is None, NaN or outside [0, 1].
+        In any order, which the result keeps. ValueError with none, a second axis, or one outside [0, 1].
     """
     p = _checked(p_values)
     order = np.argsort(p, kind="stable")
@@ -52,22 +42,7 @@ def benjamini_hochberg(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
 
     The p-value of rank i among k, lowest first, becomes the smallest of ``k p_j / j`` over ranks j from i, and 1 at
     the most. It holds for independent tests, and for tests that are positively dependent, as gates on the same topics
-    mostly are.
-
-    Parameters
-    ----------
-    p_values : array, shape (n_tests,)
-        In any order, from 0 to 1.
-
-    Returns
-    -------
-    array, shape (n_tests,)
-        Adjusted, in the order given.
-
-    Raises
-    ------
-    ValueError
-        No p-value, a second axis, one that is None, NaN or outside [0, 1].
+    mostly are. Parameters and errors are those of ``holm``.
     """
     from scipy.stats import false_discovery_control  # takes half a second to import, for those who ask for it
 
@@ -78,7 +53,7 @@ def benjamini_hochberg(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
 def effective_levels(
     p_values: npt.ArrayLike | Sequence[float], *, level: float = 0.95, correction: str = "holm"
 ) -> FloatArray:
-    """The significance threshold that each test meets once the others are known.
+    """The significance threshold that each test meets once the others are known: above 0, at most ``1 - level``.
 
     An interval at level ``1 - a_i`` then decides as the adjusted p-value does: ``p_i <= a_i`` exactly where the
     adjusted p-value is at most ``1 - level``. Where rounding would part the two the threshold gives way by a last
@@ -91,21 +66,10 @@ def effective_levels(
     Parameters
     ----------
     p_values : array, shape (n_tests,)
-        In any order, from 0 to 1; two-sided where the intervals are.
+        As for ``holm``; two-sided where the intervals are.
     level : float
         Confidence of each interval without correction, in (0, 1).
     correction : {"holm", "benjamini_hochberg"}
-        Which error is kept.
-
-    Returns
-    -------
-    array, shape (n_tests,)
-        Thresholds, in the order given: above 0, at most ``1 - level``.
-
-    Raises
-    ------
-    ValueError
-        No p-value, one that is None, NaN or outside [0, 1], a level outside (0, 1), an unknown correction.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level!r}")

@@ -28,22 +28,9 @@ class ShapiroWilk:
 def shapiro_wilk(x: npt.ArrayLike) -> ShapiroWilk | None:
     """The Shapiro-Wilk test of normality, by Royston's approximation, as scipy has it.
 
-    Parameters
-    ----------
-    x : array, shape (n_topics,)
-        Trade-off scores, in any unit.
-
-    Returns
-    -------
-    ShapiroWilk or None
-        None with fewer than 3 or more than 5000 topics, where the approximation was not made for it, and where
-        scores do not vary. The p-value is exact for 3 topics; W is off by up to 1e-9, for scipy's normal quantiles
-        have nine digits.
-
-    Raises
-    ------
-    ValueError
-        No topic, a second axis, a value that is not finite.
+    None with fewer than 3 or more than 5000 topics, where the approximation was not made for it, and where scores do
+    not vary. The p-value is exact for 3 topics; W is off by up to 1e-9, for scipy's normal quantiles have nine
+    digits.
 
     References
     ----------
@@ -64,17 +51,7 @@ def skewness(x: npt.ArrayLike) -> float | None:
     """The third central moment over the second's power 3/2, both with divisor n; None where scores do not vary.
 
     This is the moment skewness, without correction for the number of topics: below 0 where losses reach further than
-    wins. BCa's acceleration is this over ``6 sqrt(n)``.
-
-    Parameters
-    ----------
-    x : array, shape (n_topics,)
-        Trade-off scores, at least two.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two topics, a second axis, a value that is not finite.
+    wins. BCa's acceleration is this over ``6 sqrt(n)``. At least two topics.
     """
     sample = Sample.of(x)
     if sample.constant:
@@ -102,25 +79,15 @@ class QQPoints:
 def qq_points(x: npt.ArrayLike | Sample, *, z: npt.ArrayLike | None = None) -> QQPoints | None:
     """The exact bootstrap law of the mean against the normal law: the normal Q-Q plot of infinitely many replicates.
 
-    This is what the figures of ADCS 2019 (Fig. 1) and AIRS 2019 (Fig. 3) draw from 10,000 replicates and more.
+    This is what the figures of ADCS 2019 (Fig. 1) and AIRS 2019 (Fig. 3) draw from 10,000 replicates and more. None
+    where scores do not vary. The standard error has divisor n, which is that of the bootstrap.
 
     Parameters
     ----------
     x : array, shape (n_topics,)
         Trade-off scores, at least two.
     z : array, shape (n_points,), optional
-        Normal quantiles at which to compare, from -8 to 8; 25 of them from -3 to 3 by default.
-
-    Returns
-    -------
-    QQPoints or None
-        None where scores do not vary, for then there is no law. The standard error has divisor n, which is that of
-        the bootstrap.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two topics, a second axis, a value that is not finite, z outside [-8, 8].
+        Normal quantiles at which to compare, from -8 to 8 (else ValueError); 25 of them from -3 to 3 by default.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
     normal = np.linspace(-3.0, 3.0, 25) if z is None else per_topic(z, name="z", at_least=0)

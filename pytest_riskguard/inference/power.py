@@ -33,24 +33,9 @@ MAX_DOUBLINGS = 40
 def observed_critical(x: npt.ArrayLike, interval: Interval, *, side: str = "upper") -> float | None:
     """How many standard errors a limit lies from the mean: what stands for Student's critical value.
 
-    Parameters
-    ----------
-    x : array, shape (n_topics,)
-        Trade-off scores.
-    interval : Interval
-        Of the mean of x; the standard error has divisor n - 1, so that a Student-t interval gives Student's value.
-    side : {"upper", "lower"}
-        The upper limit where a gate fails on evidence of risk, the lower where it passes on evidence of none.
-
-    Returns
-    -------
-    float or None
-        None where scores do not vary.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two topics, a value that is not finite, an unknown side.
+    None where scores do not vary. The standard error has divisor n - 1, so that a Student-t interval gives Student's
+    value. ``side`` is ``upper`` where a gate fails on evidence of risk, ``lower`` where it passes on evidence of
+    none.
     """
     if side not in ("upper", "lower"):
         raise ValueError(f"side must be upper or lower, got {side!r}")
@@ -64,7 +49,7 @@ def observed_critical(x: npt.ArrayLike, interval: Interval, *, side: str = "uppe
 def minimum_detectable_effect(
     standard_deviation: float, n: int, *, level: float, power: float = 0.8, critical: float | None = None
 ) -> float:
-    """The smallest loss of the mean that would be found significant with this power.
+    """The smallest loss of the mean, at least 0, that would be found significant with this power.
 
     Parameters
     ----------
@@ -79,16 +64,10 @@ def minimum_detectable_effect(
     critical : float, optional
         Standard errors from the mean to the limit that decides (``observed_critical``); Student's by default.
 
-    Returns
-    -------
-    float
-        In units of the measure, at least 0.
-
     Raises
     ------
     ValueError
-        A negative or infinite deviation, fewer than two topics, a level or power outside (0, 1), a critical value
-        that is not finite.
+        A parameter that is not finite or out of its range.
     """
     critical = _checked(standard_deviation, n, level, critical)
     _between_0_and_1("power", power)
@@ -100,18 +79,8 @@ def power_of(
 ) -> float:
     """The chance that a loss of this size is found significant.
 
-    Parameters
-    ----------
-    effect : float
-        How far the true mean lies below the bound, in units of the measure; 0 gives the rate of false alarms, and
-        below 0 is a gain.
-    standard_deviation, n, level, critical
-        As for ``minimum_detectable_effect``.
-
-    Raises
-    ------
-    ValueError
-        An effect that is not finite, or what ``minimum_detectable_effect`` refuses.
+    ``effect`` is how far the true mean lies below the bound, in units of the measure; 0 gives the rate of false
+    alarms, and below 0 is a gain. Other parameters and errors are those of ``minimum_detectable_effect``.
     """
     critical = _checked(standard_deviation, n, level, critical)
     if not math.isfinite(effect):
@@ -197,18 +166,12 @@ def topics_needed(
     Parameters
     ----------
     standard_deviation, level, power
-        As for ``minimum_detectable_effect``.
+        As for ``minimum_detectable_effect``, and so are errors.
     effect : float
         The loss, beyond what the gate tolerates, in units of the measure; above 0.
     critical, n : float and int, optional
         What was observed with n topics; both or neither. What the critical value has over Student's comes from the
         skewness of a mean, which shrinks as ``1/sqrt(topics)``, and so does this excess.
-
-    Raises
-    ------
-    ValueError
-        ``effect`` not above 0, ``critical`` without ``n`` or ``n`` without ``critical``, or what
-        ``minimum_detectable_effect`` refuses.
     """
     if not (math.isfinite(effect) and effect > 0):
         raise ValueError(f"effect must be finite and above 0, got {effect!r}")
@@ -250,29 +213,17 @@ def topics_for_tolerance(
 ) -> int | None:
     """The fewest topics from which on a mean like the one observed would be shown not to be below ``-tolerance``.
 
-    That is what a gate asks which passes only on evidence: that the lower limit lies above the bound.
+    That is what a gate asks which passes only on evidence: that the lower limit lies above the bound. None where no
+    number of topics would: the mean itself is not above it, or by so little that a trillion topics do not suffice.
 
     Parameters
     ----------
-    standard_deviation, level, power
-        As for ``minimum_detectable_effect``.
     mean : float
         Observed, and taken for the true one.
     tolerance : float
         Loss that is accepted, at least 0, in units of the measure.
-    critical, n : float and int, optional
-        As for ``topics_needed``, but of the lower limit: ``observed_critical(x, interval, side="lower")``.
-
-    Returns
-    -------
-    int or None
-        None where no number of topics would: the mean itself is not above the bound, or by so little that a trillion
-        topics do not suffice.
-
-    Raises
-    ------
-    ValueError
-        A mean that is not finite, a tolerance below 0, or what ``topics_needed`` refuses.
+    standard_deviation, level, power, critical, n
+        As for ``topics_needed``, with the lower limit: ``observed_critical(x, interval, side="lower")``.
     """
     if not math.isfinite(mean):
         raise ValueError(f"mean must be finite, got {mean!r}")
@@ -287,11 +238,6 @@ def cannot_fail(changed: int, n: int, *, level: float) -> bool:
     """Whether no values at all of this many changed topics would be significant by Student-t.
 
     With m changed topics of n, t is in absolute value at most sqrt(m (n - 1)/(n - m)).
-
-    Raises
-    ------
-    ValueError
-        Fewer than two topics, a level outside (0, 1).
     """
     if changed >= n:
         return False

@@ -53,17 +53,10 @@ class SignFlip:
 
 
 def sign_flip(differences: npt.ArrayLike) -> SignFlip:
-    """P(sum of randomly signed differences <= observed sum).
+    """P(sum of randomly signed differences <= observed sum), for candidate minus baseline.
 
-    Parameters
-    ----------
-    differences : array, shape (n_topics,)
-        Candidate minus baseline. Unchanged topics do not matter; with none changed p is 1.
-
-    Raises
-    ------
-    ValueError
-        No topic, a second axis, a value that is not finite.
+    Unchanged topics do not matter; with none changed p is 1. ValueError with no topic, a second axis, or a value that
+    is not finite.
     """
     d = np.sort(per_topic(differences, name="differences"))
     d = d[np.abs(d) > ROUNDING_ERROR]

@@ -101,20 +101,8 @@ def _top_places(values: npt.ArrayLike, name: str) -> npt.NDArray[np.intp]:
 def kendall_tau(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
     """Kendall's tau-b of two orders, corrected for ties: 1 for the same order, -1 for the reverse.
 
-    Parameters
-    ----------
-    first, second : array, shape (n_systems,)
-        The values that order the systems. Values within 1e-12 are tied.
-
-    Returns
-    -------
-    float or None
-        None where all systems are tied in an order, so for a single system too.
-
-    Raises
-    ------
-    ValueError
-        No system, shapes that differ, a NaN.
+    None where all systems are tied in an order, so for a single system too. Parameters and errors are those of
+    ``rank_biased_overlap``.
     """
     orders = [places(per_topic(values, name=name)) for values, name in ((first, "first"), (second, "second"))]
     if orders[0].shape != orders[1].shape:

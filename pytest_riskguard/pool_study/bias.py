@@ -18,23 +18,14 @@ from pytest_riskguard.risk.urisk import varies
 
 
 def correlations(scores: npt.ArrayLike) -> FloatArray:
-    """Pearson's correlation over topics between all pairs of systems.
+    """Pearson's correlation over topics between all pairs of systems: symmetric, from -1 to 1.
+
+    The row and the column of a system that scores the same on every topic are NaN, the diagonal included.
 
     Parameters
     ----------
     scores : array, shape (n_systems, n_topics)
-        In units of the measure; at least two systems.
-
-    Returns
-    -------
-    array, shape (n_systems, n_systems)
-        Symmetric, from -1 to 1. The row and the column of a system that scores the same on every topic are NaN, the
-        diagonal included.
-
-    Raises
-    ------
-    ValueError
-        Not two axes, fewer than two systems, no topic, a value that is not finite.
+        In units of the measure; two systems and one topic at least, finite (else ValueError).
     """
     scores = systems_by_topics(scores)
     directions = np.full(scores.shape, np.nan)
@@ -69,17 +60,7 @@ class EveryBaseline:
 def every_baseline(scores: npt.ArrayLike, *, alpha: float) -> EveryBaseline:
     """URisk and TRisk of every system against every system as the baseline (ECIR 2014, Table 2).
 
-    Parameters
-    ----------
-    scores : array, shape (n_systems, n_topics)
-        In units of the measure, of either sign; at least two systems.
-    alpha : float
-        Extra weight of a loss, at least 0; the trade-off is linear.
-
-    Raises
-    ------
-    ValueError
-        Not two axes, fewer than two systems, no topic, a value that is not finite, or ``alpha < 0``.
+    Scores are those of ``correlations``, of either sign; alpha is at least 0; the trade-off is linear.
     """
     scores = systems_by_topics(scores)
     weight = 1 + loss_weight(alpha)
@@ -111,23 +92,11 @@ def sortable_trisk(risks: EveryBaseline) -> FloatArray:
 
 
 def ranks(values: npt.ArrayLike) -> FloatArray:
-    """Places of the systems under each baseline: 1 is the least risky; ties share the mean of their places.
+    """Places of the systems under each baseline: 1 is the least risky; ties within 1e-12 share their mean place.
 
-    Parameters
-    ----------
-    values : array, shape (n_systems, n_systems)
-        Higher is better, as from ``every_baseline``. The diagonal is ignored: a baseline has no place in its own
-        ranking, as in ECIR 2014's Table 2.
-
-    Returns
-    -------
-    array, shape (n_systems, n_systems)
-        Each column holds the places 1 to n_systems - 1, and NaN on the diagonal. Values within 1e-12 are tied.
-
-    Raises
-    ------
-    ValueError
-        Not square, or a NaN off the diagonal.
+    ``values``, shape (n_systems, n_systems), are better the higher, as from ``every_baseline``; ValueError for
+    another shape, and a NaN off the diagonal. The diagonal is NaN in the result: a baseline has no place in its own
+    ranking, as in ECIR 2014's Table 2.
     """
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 2 or values.shape[0] != values.shape[1]:

@@ -37,29 +37,12 @@ class Components:
 def principal_components(scores: npt.ArrayLike, *, centred: bool) -> Components:
     """Coordinates of the systems on the principal axes of their scores, and the share that each axis explains.
 
-    Uncentred, as in ECIR 2014, the first axis is close to the mean score, and the others contrast systems that do
-    well on different topics: a baseline favours systems on its side. Centred, each topic's mean over the systems is
-    subtracted first, which leaves only the differences between systems.
+    Uncentred, as in ECIR 2014 (section 2.4 and Figure 2), the first axis is close to the mean score, and the others
+    contrast systems that do well on different topics: a baseline favours systems on its side. Centred, each topic's
+    mean over the systems is subtracted first, which leaves only the differences between systems.
 
     The sign of an axis is arbitrary: the system farthest from 0 (the first one, if several are) has a positive
-    coordinate.
-
-    Parameters
-    ----------
-    scores : array, shape (n_systems, n_topics)
-        In units of the measure; at least two systems.
-    centred : bool
-        Whether to subtract each topic's mean.
-
-    Raises
-    ------
-    ValueError
-        Not two axes, fewer than two systems, no topic, a value that is not finite.
-
-    References
-    ----------
-    B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
-    systems", ECIR 2014, section 2.4 and Figure 2.
+    coordinate. Scores are those of ``correlations``.
     """
     table = systems_by_topics(scores)
     size = float(np.max(np.abs(table)))

@@ -35,29 +35,18 @@ def friedman_test(values: npt.ArrayLike) -> RankTest | None:
     """Friedman's test as in ECIR 2014: systems are treatments, baselines are blocks, and the diagonal is ranked too.
 
     A baseline has URisk 0 against itself, more than any system with a risk. So each system comes first once, however
-    bad it is, and baselines seem to agree less than they do: Table 2 of ECIR 2014 gives p = 0.0003, as printed, and
-    W = 0.49, whereas ``durbin_test`` gives W = 0.87.
+    bad it is, and baselines seem to agree less than they do: Table 2 of ECIR 2014 gives p = 0.0003, as printed, and W
+    = 0.49, whereas ``durbin_test`` gives W = 0.87. Computed by ``scipy.stats.friedmanchisquare``, corrected for ties.
 
     Parameters
     ----------
     values : array, shape (n_systems, n_baselines)
-        URisk, higher is better. Values within 1e-12 are tied.
+        URisk, higher is better; no NaN. Values within 1e-12 are tied.
 
     Returns
     -------
     RankTest or None
         None for fewer than three systems or two baselines, and where all systems are equal under every baseline.
-
-    Raises
-    ------
-    ValueError
-        Not two axes, or a NaN.
-
-    References
-    ----------
-    M. Friedman, "The use of ranks to avoid the assumption of normality implicit in the analysis of variance", Journal
-    of the American Statistical Association 32, 1937; computed by ``scipy.stats.friedmanchisquare``, corrected for
-    ties.
     """
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 2:
@@ -81,22 +70,8 @@ def durbin_test(values: npt.ArrayLike) -> RankTest | None:
     """Durbin's test: Friedman's for incomplete blocks, here without each baseline's place in its own ranking.
 
     Each baseline ranks the other n - 1 systems, so any two systems meet under n - 2 baselines: a balanced incomplete
-    block design.
-
-    Parameters
-    ----------
-    values : array, shape (n_systems, n_systems)
-        Higher is better; rows are systems, columns are baselines; the diagonal is ignored.
-
-    Returns
-    -------
-    RankTest or None
-        None for fewer than three systems, and where all systems are equal under every baseline.
-
-    Raises
-    ------
-    ValueError
-        Not square, or a NaN off the diagonal.
+    block design. None for fewer than three systems, and where all are equal under every baseline. ``values`` and
+    errors are those of ``ranks``.
 
     References
     ----------
@@ -120,17 +95,9 @@ def durbin_test(values: npt.ArrayLike) -> RankTest | None:
 
 
 def changing_pairs(table: npt.ArrayLike) -> int:
-    """Count the pairs of systems whose order under one baseline is reversed under another.
+    """Count the pairs of systems, of n (n - 1) / 2, whose order under one baseline is reversed under another.
 
-    Parameters
-    ----------
-    table : array, shape (n_systems, n_systems)
-        Places, from ``ranks``.
-
-    Returns
-    -------
-    int
-        Of n (n - 1) / 2 pairs. A tie is in neither order.
+    The table is one of ``ranks``; a tie is in neither order.
     """
     table = np.asarray(table, dtype=np.float64)
     before = np.zeros((len(table), len(table)), dtype=bool)

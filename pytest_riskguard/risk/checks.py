@@ -17,13 +17,7 @@ MAX_SIZE = 1e100
 
 
 def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatArray:
-    """The values as a vector of finite floats, one per topic.
-
-    Raises
-    ------
-    ValueError
-        A second axis, fewer topics than ``at_least``, a value that is not finite or beyond 1e100 in size.
-    """
+    """The values as a vector of finite floats, at least so many, none beyond 1e100 in size; else ValueError."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one axis (topics), got shape {array.shape}")
@@ -37,13 +31,7 @@ def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatAr
 
 
 def systems_by_topics(values: npt.ArrayLike, *, name: str = "scores", at_least: int = 2) -> FloatArray:
-    """The values as a matrix of finite floats, a row for each system and a column for each topic.
-
-    Raises
-    ------
-    ValueError
-        Not two axes, fewer systems than ``at_least``, no topic, a value that is not finite or beyond 1e100 in size.
-    """
+    """The values as a matrix of finite floats, a row for each system and a column for each topic; else ValueError."""
     array = np.asarray(values, dtype=np.float64) + 0.0  # which turns -0 into 0
     if array.ndim != 2:
         raise ValueError(f"{name} must have two axes (systems, topics), got shape {array.shape}")
@@ -58,13 +46,7 @@ def systems_by_topics(values: npt.ArrayLike, *, name: str = "scores", at_least: 
 
 
 def refuse(array: FloatArray, where: npt.NDArray[np.bool_], expected: str) -> None:
-    """Says what was expected of a matrix of systems x topics, and the first cell that is otherwise, if there is one.
-
-    Raises
-    ------
-    ValueError
-        ``where`` holds in a cell.
-    """
+    """ValueError with what was expected of a matrix of systems x topics, and the first cell that is not so."""
     if np.any(where):
         system, topic = np.argwhere(where)[0]
         raise ValueError(

@@ -21,20 +21,12 @@ from pytest_riskguard.risk.tradeoff import loss_weight_of, smooth
 def expected_scores(scores: npt.ArrayLike) -> FloatArray:
     """What each system would score on each topic if all systems divided their totals alike (Eq. 5).
 
+    ``S_i T_j / N``, total of the system times total of the topic over the total of all; 0 where any of them is 0.
+
     Parameters
     ----------
     scores : array, shape (n_systems, n_topics)
-        At least 0, in units of the measure; two systems at least.
-
-    Returns
-    -------
-    array, shape (n_systems, n_topics)
-        ``S_i T_j / N``, total of the system times total of the topic over the total of all; 0 where any of them is 0.
-
-    Raises
-    ------
-    ValueError
-        Not two axes, fewer than two systems, no topic, a score that is negative, not finite or beyond 1e100.
+        From 0 to 1e100 (else ValueError), in units of the measure; two systems at least.
     """
     return _expectation(_pool(scores))[0]
 

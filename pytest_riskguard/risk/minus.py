@@ -40,11 +40,5 @@ def minus_limits(lower: float, upper: float) -> tuple[float, float]:
 
 
 def alpha_hat(alpha: float) -> float:
-    """The whole weight of a loss, ``1 + alpha``, which the minus convention takes as its parameter.
-
-    Raises
-    ------
-    ValueError
-        ``alpha`` is not finite or below 0.
-    """
+    """The whole weight of a loss, ``1 + alpha``, which the minus convention takes as its parameter."""
     return 1 + loss_weight(alpha)

@@ -17,34 +17,16 @@ SMOOTH_ALPHA = 1.0
 
 
 def tradeoff(differences: npt.ArrayLike, *, kind: str = "linear", alpha: float) -> FloatArray:
-    """Trade-off scores of either kind: ``linear`` with its loss weight, or ``smooth``.
+    """Trade-off scores of either kind: ``linear`` with its loss weight, or ``smooth``; errors are theirs.
 
-    Parameters
-    ----------
-    differences : array, shape (n_topics,)
-        Candidate minus baseline, in units of the measure.
-    kind : {"linear", "smooth"}
-    alpha : float
-        Extra weight of a loss, at least 0. The smooth function has no such parameter: it was fitted for alpha 1, and
-        any other is refused, for it would change nothing.
-
-    Raises
-    ------
-    ValueError
-        As ``linear`` and ``smooth``; an unknown kind; ``smooth`` with an alpha other than 1.
+    The smooth function has no alpha: it was fitted for 1, and any other is refused, for it would change nothing.
     """
     alpha = loss_weight_of(kind, alpha)
     return linear(differences, alpha=alpha) if kind == "linear" else smooth(differences)
 
 
 def loss_weight_of(kind: str, alpha: float) -> float:
-    """The extra weight of a loss, checked together with the trade-off that it goes with.
-
-    Raises
-    ------
-    ValueError
-        An unknown kind, ``alpha`` not finite or below 0, ``smooth`` with an alpha other than 1.
-    """
+    """The extra weight of a loss, checked together with the trade-off that it goes with; else ValueError."""
     if kind not in KINDS:
         raise ValueError(f"tradeoff must be one of {', '.join(KINDS)}, got {kind!r}")
     weight = loss_weight(alpha)
@@ -57,19 +39,14 @@ def loss_weight_of(kind: str, alpha: float) -> float:
 
 
 def linear(differences: npt.ArrayLike, *, alpha: float) -> FloatArray:
-    """Differences with each loss multiplied by ``1 + alpha``.
+    """Differences with each loss multiplied by ``1 + alpha``, in units of the measure.
 
     Parameters
     ----------
     differences : array, shape (n_topics,)
-        Candidate minus baseline, in units of the measure.
+        Candidate minus baseline.
     alpha : float
         Extra weight of a loss, at least 0.
-
-    Returns
-    -------
-    array, shape (n_topics,)
-        In units of the measure.
 
     Raises
     ------
@@ -90,23 +67,13 @@ def linear(differences: npt.ArrayLike, *, alpha: float) -> FloatArray:
 def smooth(differences: npt.ArrayLike) -> FloatArray:
     """A cubic that is flat for small differences and weighs large ones, losses above all.
 
-    ``s(d) = 1.38426 d^3 - 0.51659 d^2 + 0.11578 d``, strictly increasing, with s(0) = 0.
+    ``s(d) = 1.38426 d^3 - 0.51659 d^2 + 0.11578 d``, strictly increasing, from s(-1) = -2.01663 over s(0) = 0 to
+    s(1) = 0.98345. These are not differences of the measure any more: compare them with each other only.
 
     Parameters
     ----------
     differences : array, shape (n_topics,)
-        Candidate minus baseline, from -1 to 1: of a measure whose scores lie between 0 and 1.
-
-    Returns
-    -------
-    array, shape (n_topics,)
-        From s(-1) = -2.01663 to s(1) = 0.98345. These are not differences of the measure any more: compare them with
-        each other only.
-
-    Raises
-    ------
-    ValueError
-        No topic, a second axis, a value that is not finite, or beyond -1 or 1: the cubic was fitted between them.
+        Candidate minus baseline, from -1 to 1 (else ValueError), between which the cubic was fitted.
 
     References
     ----------

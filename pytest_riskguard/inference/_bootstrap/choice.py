@@ -34,19 +34,10 @@ MAX_KEPT_LAWS, MAX_KEPT_STUDENTIZED_LAWS, MAX_KEPT_TOPICS = 8, 4, 10_000
 def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
     """The bootstrap law of the mean, without simulation: no seed, no replicates, the same for everybody.
 
-    Constant data have one value. Few changed topics are enumerated. Data on a lattice coarse enough for its steps to
-    matter have them computed. Else the characteristic function is inverted where it decays, which it does where many
-    topics changed; where it does not, the data are rounded to a fine grid (the law's ``resolution`` says how fine).
-
-    Parameters
-    ----------
-    x : array, shape (n_topics,)
-        Trade-off scores, at least two.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two topics, a second axis, a value that is not finite.
+    Few changed topics are enumerated. Data on a lattice coarse enough for its steps to matter have them computed.
+    Else the characteristic function is inverted where it decays, which it does where many topics changed; where it
+    does not, the data are rounded to a fine grid (the law's ``resolution`` says how fine). ``x`` has at least two
+    topics; others are refused with ValueError, and so are a second axis and values that are not finite.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
     return _mean(sample) if sample.n > MAX_KEPT_TOPICS else _kept_mean_law(sample.x.tobytes())
@@ -77,18 +68,8 @@ def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
     Where few topics changed, or few there are, every resample is enumerated; where many changed, the joint
     characteristic function of the sum and the sum of squares is inverted; where that takes too many frequencies,
     replicates are drawn, the same ones for everybody. Of data and their mirror image only one is worked on, so that
-    their laws mirror each other.
-
-    Parameters
-    ----------
-    x : array, shape (n_topics,)
-        Trade-off scores that vary, at least two.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two topics, a second axis, a value that is not finite; or the scores are constant, so that no
-        replicate has a standard error.
+    their laws mirror each other. ValueError as ``mean_law``, and for constant scores: no replicate has a standard
+    error.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
     if sample.constant:

@@ -64,16 +64,9 @@ def enumerated_studentized_law(sample: Sample) -> WeightedLaw | None:
 class _Resamples:
     """Every way to draw the changed topics that has any mass, one entry each.
 
-    Attributes
-    ----------
-    sums : array, shape (n_resamples,)
-        What the draws add to a replicate of n usual scores, in units of x.
-    squares : array, shape (n_resamples,)
-        Sum of squared distances of the draws from the usual score, in units of the sample's variance.
-    draws, values : array of int, shape (n_resamples,)
-        How often changed topics are drawn, and how many different scores among them.
-    masses : array, shape (n_resamples,)
-        Probabilities; they sum to 1 but for 1e-14.
+    ``sums`` is what the draws add to a replicate of n usual scores, in units of x; ``squares`` their squared
+    distances from the usual score, in units of the sample's variance; ``draws`` and ``values`` how often changed
+    topics are drawn, and how many different scores among them. ``masses`` sum to 1 but for 1e-14.
     """
 
     sums: FloatArray

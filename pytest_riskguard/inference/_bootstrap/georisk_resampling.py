@@ -35,19 +35,10 @@ MAX_SUMS = 2**21
 
 @dataclass(frozen=True)
 class Pool:
-    """Scores of several systems on the same topics, with what their z-scores are made of.
+    """Scores of systems on the same topics, shape (n_systems, n_topics), with what their z-scores are made of.
 
-    Attributes
-    ----------
-    scores : array, shape (n_systems, n_topics)
-        In units of the measure, at least 0.
-    totals : array, shape (n_topics,)
-        T_j, rounded once, so that the order of systems cannot move it.
-    ratios : array, shape (n_systems, n_topics)
-        x_ij/T_j; infinite for a topic that nobody answered, whose z are 0.
-    a : array, shape (n_systems, n_topics)
-    b : array, shape (n_topics,)
-        The two parts of z.
+    ``totals`` are T_j, rounded once, so that the order of systems cannot move them; ``ratios`` are x_ij/T_j, infinite
+    for a topic that nobody answered, whose z are 0; ``a`` and ``b`` are the two parts of z.
     """
 
     scores: FloatArray
@@ -58,13 +49,7 @@ class Pool:
 
     @classmethod
     def of(cls, scores: npt.ArrayLike) -> Pool:
-        """Check the scores, shape (n_systems, n_topics).
-
-        Raises
-        ------
-        ValueError
-            Not two axes, fewer than two systems, no topic, a score that is not finite, negative or beyond 1e100.
-        """
+        """Check the scores: two systems and one topic at least, finite, from 0 to 1e100; else ValueError."""
         x = np.array(scores, dtype=np.float64)
         if x.ndim != 2:
             raise ValueError(f"scores must have two axes (systems, topics), got shape {x.shape}")
@@ -95,14 +80,7 @@ class Pool:
 
 
 def checked_alphas(pool: Pool, alphas: Sequence[float], tradeoff: str) -> FloatArray:
-    """Loss weights that go with the trade-off.
-
-    Raises
-    ------
-    ValueError
-        No alpha, one that is negative or not finite; an unknown trade-off; smooth with an alpha other than 1 or a
-        score above 1.
-    """
+    """Loss weights that go with the trade-off; ValueError for none, or one that does not."""
     if tradeoff not in KINDS:
         raise ValueError(f"tradeoff must be one of {', '.join(KINDS)}, got {tradeoff!r}")
     checked = np.array([loss_weight(alpha) for alpha in alphas])
@@ -142,12 +120,6 @@ class PoolKernel:
 
     All sums are of whole numbers and exact, so no order of adding, hence no number of threads, moves a bit. Scores,
     whose small sums matter, are summed in two parts of some 40 digits each in base 2.
-
-    Parameters
-    ----------
-    pool : Pool
-    alphas : sequence of float
-    tradeoff : {"linear", "smooth"}
     """
 
     def __init__(self, pool: Pool, *, alphas: Sequence[float], tradeoff: str = "linear") -> None:
@@ -161,19 +133,10 @@ class PoolKernel:
         self._columns = np.vstack([coarse.integers.T, fine.integers.T, self._terms.columns])
 
     def replicates(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
-        """GeoRisk and mean of every system.
+        """GeoRisk, shape (n_alphas, n_systems, rows), and mean, shape (n_systems, rows), of every system.
 
-        Parameters
-        ----------
-        counts : array of uint8, shape (n_topics, rows)
-            How often each topic is drawn in each replicate; columns sum to n_topics.
-
-        Returns
-        -------
-        georisk : array, shape (n_alphas, n_systems, rows)
-            0 where the system has no score in the replicate.
-        means : array, shape (n_systems, rows)
-            In units of the measure.
+        ``counts``, shape (n_topics, rows), says how often each topic is drawn; columns sum to n_topics. GeoRisk is 0
+        where the system has no score in the replicate.
         """
         step = max(1, MAX_SUMS // self._columns.shape[0])
         parts = [self._block(counts[:, start : start + step]) for start in range(0, counts.shape[1], step)]
@@ -195,28 +158,9 @@ class PoolKernel:
 def georisk_replicates(
     scores: npt.ArrayLike | Pool, *, alphas: Sequence[float], replicates: int, tradeoff: str = "linear"
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """GeoRisk and mean of every system in each replicate, chunk after chunk: all from one set of draws.
+    """GeoRisk and mean of every system in each replicate, chunk after chunk, as ``PoolKernel.replicates`` gives them.
 
-    Parameters
-    ----------
-    scores : array, shape (n_systems, n_topics), or Pool
-        In units of the measure, at least 0; two systems at least.
-    alphas : sequence of float
-        Extra weights of a loss; only 1 with the smooth trade-off.
-    replicates : int
-        How many in all. More of them leave the first ones as they are.
-    tradeoff : {"linear", "smooth"}
-
-    Yields
-    ------
-    georisk : array, shape (n_alphas, n_systems, rows)
-    means : array, shape (n_systems, rows)
-        Of one chunk, in order.
-
-    Raises
-    ------
-    ValueError
-        What ``Pool.of`` and ``checked_alphas`` refuse; no replicate.
+    All come from one set of draws; more replicates leave the first ones as they are.
     """
     if replicates < 1:
         raise ValueError(f"replicates must be at least 1, got {replicates}")
@@ -317,24 +261,11 @@ class SmoothTerms:
 def georisk_left_out(
     scores: npt.ArrayLike | Pool, *, alphas: Sequence[float], tradeoff: str = "linear"
 ) -> FloatArray:
-    """GeoRisk of every system at every alpha, with each topic left out in turn (c is then n - 1).
+    """GeoRisk of every system at every alpha with each topic left out: shape (n_topics, n_systems, n_alphas).
 
-    Parameters
-    ----------
-    scores : array, shape (n_systems, n_topics), or Pool
-        In units of the measure, at least 0; two systems and two topics at least.
-    alphas : sequence of float
-        Extra weights of a loss; only 1 with the smooth trade-off.
-    tradeoff : {"linear", "smooth"}
-
-    Returns
-    -------
-    array, shape (n_topics, n_systems, n_alphas)
-
-    Raises
-    ------
-    ValueError
-        A single topic; what ``Pool.of`` and ``checked_alphas`` refuse.
+    c is then n - 1. Leaving out a topic changes every rho_i a little. With topics in order of their ratios x_ij/T_j
+    those whose z is negative come first, so sums over them are cumulated sums, found by bisection: n log n steps for
+    a system.
     """
     pool = scores if isinstance(scores, Pool) else Pool.of(scores)
     checked = checked_alphas(pool, alphas, tradeoff)

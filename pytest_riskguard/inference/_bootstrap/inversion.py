@@ -75,12 +75,9 @@ def weights(count: int) -> FloatArray:
 class Inversion:
     """Sums over frequencies that give F of each of some laws, with as many arguments for each.
 
-    Nothing computed for one law or argument depends, in any bit, on the others it is computed with.
-
-    Parameters
-    ----------
-    phi : array of complex, shape (n_laws, n_frequencies)
-        The characteristic functions of the standardised laws at ``frequencies(n_frequencies)``.
+    ``phi``, shape (n_laws, n_frequencies), are the characteristic functions of the standardised laws at
+    ``frequencies(n_frequencies)``. Nothing computed for one law depends, in any bit, on the others it is computed
+    with.
     """
 
     def __init__(self, phi: ComplexArray) -> None:
@@ -242,19 +239,9 @@ def _by_moments(t: FloatArray, values: FloatArray, weights: FloatArray) -> Compl
 
 
 def magnitudes(turns: FloatArray, weights: FloatArray, frequencies: int) -> FloatArray:
-    """``|sum_j w_j exp(2 pi i k u_j)|`` for k = 0 ... frequencies - 1.
+    """``|sum_j w_j exp(2 pi i k u_j)|`` for k = 0 ... frequencies - 1, off by less than ``MAGNITUDE_ERROR``.
 
-    Parameters
-    ----------
-    turns, weights : array, shape (n_values,)
-        u_j, in turns of the circle, anywhere on the line, and w_j, which sum to 1.
-    frequencies : int
-        How many; about a power of two.
-
-    Returns
-    -------
-    array, shape (frequencies,)
-        Off by less than ``MAGNITUDE_ERROR``.
+    u_j are turns of the circle, anywhere on the line; w_j sum to 1; there are about a power of two frequencies.
     """
     size, undoing = _undoing(frequencies)
     grid = np.zeros(size)

@@ -122,19 +122,9 @@ class SmoothLaw:
 
 
 def quantiles_of(laws: Sequence[MeanLaw], p: FloatArray) -> FloatArray:
-    """Quantiles of several laws, with one search for all that are inverted: to the bit those of ``law.quantiles``.
+    """Quantiles of several laws at probabilities of shape (n_laws, n_probabilities), in units of x.
 
-    Parameters
-    ----------
-    laws : sequence of MeanLaw
-        Any kinds.
-    p : array, shape (n_laws, n_probabilities)
-        Probabilities, a row for each law.
-
-    Returns
-    -------
-    array, shape (n_laws, n_probabilities)
-        In units of x.
+    One search does for all that are inverted; the results are to the bit those of ``law.quantiles``.
     """
     quantiles = np.empty(p.shape)
     rows_by_frequencies: dict[int, list[int]] = {}

@@ -69,16 +69,9 @@ class ConstantLaw:
 
 
 class StepLaw:
-    """A law with visible atoms: means in ascending order and the mass of each.
+    """A law with visible atoms: means in ascending order, and the mass of each.
 
-    Parameters
-    ----------
-    atoms, masses : array, shape (n_atoms,)
-        Means in units of x, ascending, and their probabilities.
-    sample : Sample
-        The data, for their scale.
-    centre : float
-        The atom that is the sample's own mean.
+    ``centre`` is the atom that is the sample's own mean.
     """
 
     def __init__(
@@ -122,17 +115,7 @@ class StepLaw:
 
 
 class DrawnLaw:
-    """What a ``MeanLaw`` answers, from draws.
-
-    Parameters
-    ----------
-    replicates : array, shape (n_replicates,)
-        The statistic in each, in any order, finite.
-    centre : float
-        The statistic of the sample itself.
-    same : float
-        Values this close are one.
-    """
+    """What a ``MeanLaw`` answers, from draws of a statistic; values within ``same`` of each other are one."""
 
     kind = "replicates"
 
@@ -173,17 +156,10 @@ class DrawnLaw:
 class StudentizedLaw(Protocol):
     """The law of T* = (mean* - mean)/SE*, given that the replicate varies.
 
-    SE* is the standard error that the replicate itself has (divisors n - 1 and n).
-
-    Attributes
-    ----------
-    kind : {"enumerated", "inverted", "replicates"}
-        Every resample; the joint characteristic function of sums and sums of squares inverted; draws.
-    resolution : float
-        How far a limit at level 0.999 may be off, in standard errors of the sample (units of T*). A bound where
-        enumerated; where inverted an estimate from the frequencies left out; four standard errors where drawn.
-    no_variation : float
-        The share of replicates that draw one score only and have no T*.
+    SE* is the standard error that the replicate itself has (divisors n - 1 and n). ``kind`` is ``enumerated``,
+    ``inverted`` or ``replicates``. ``resolution`` is how far a limit at level 0.999 may be off, in standard errors of
+    the sample: a bound where enumerated, an estimate where inverted, four standard errors where drawn.
+    ``no_variation`` is the share of replicates that draw one score only and have no T*.
     """
 
     kind: str
@@ -198,15 +174,7 @@ class StudentizedLaw(Protocol):
 
 
 class WeightedLaw:
-    """A law of atoms: every resample there is, or every one that was drawn, with its weight.
-
-    Parameters
-    ----------
-    statistics : array, shape (n_atoms,)
-        T* of each, in any order.
-    weights : array, shape (n_atoms,)
-        Not negative, in any unit.
-    """
+    """A law of atoms in any order, resamples listed or drawn, with their weights in any unit."""
 
     def __init__(
         self, kind: str, statistics: FloatArray, weights: FloatArray, *, resolution: float, no_variation: float
@@ -247,12 +215,7 @@ class MirroredLaw:
 def vary(sample: Sample, means: FloatArray, variances: FloatArray) -> npt.NDArray[np.bool_]:
     """Whether replicates vary by more than the rounding of their scores, as a sample must.
 
-    Parameters
-    ----------
-    means : array
-        Of replicates, in units of x.
-    variances : array
-        Of replicates (divisor n), in units of the sample's.
+    Means are in units of x, variances (divisor n) in units of the sample's.
     """
     # scores that span s have a variance of s^2/(2 n) at least
     spans = np.sqrt(2 * sample.n * variances) * sample.deviation

@@ -53,22 +53,10 @@ def rows_per_chunk(n: int) -> int:
 
 
 def draw_counts(n: int, *, chunk: int) -> Counts:
-    """Counts of n topics drawn uniformly with replacement, in all replicates of a chunk.
+    """Counts of n topics drawn uniformly with replacement in a chunk's replicates: (n_topics, rows_per_chunk(n)).
 
-    Every topic has exactly the same chance and every replicate exactly n draws. Poisson probabilities are rounded to
-    2^-16, which moves the variance of a count by less than 2e-4 of itself.
-
-    Parameters
-    ----------
-    n : int
-        Topics, below 2^31.
-    chunk : int
-        Which draws: the same number gives the same ones.
-
-    Returns
-    -------
-    array of uint8, shape (n_topics, rows_per_chunk(n))
-        One column per replicate; columns sum to n.
+    Every topic has exactly the same chance and every replicate, a column, exactly n draws. Poisson probabilities are
+    rounded to 2^-16, which moves the variance of a count by less than 2e-4 of itself.
     """
     rows, generator = rows_per_chunk(n), stream(chunk)
     halves = next_words(generator, -(-n * rows // 4)).view("<u2")[: n * rows].reshape(n, rows)
@@ -110,14 +98,9 @@ def _add_draws(counts: Counts, missing: IntArray, generator: np.random.SFC64) ->
 class ExactColumns:
     """Columns rounded to whole numbers small enough that no sum of n of them is ever rounded.
 
-    A matrix product with counts is then the same to the bit however its terms are ordered, hence for every number
-    of threads.
-
-    Attributes
-    ----------
-    integers : array, shape (n_topics, n_columns)
-    units : array, shape (n_columns,)
-        Powers of two that the integers are multiples of; a column is rounded by at most half of its unit.
+    A matrix product with counts is then the same to the bit for every number of threads. ``units`` are powers of two
+    that the ``integers``, shape (n_topics, n_columns), are multiples of; a column is rounded by half of its unit at
+    most.
     """
 
     integers: FloatArray

@@ -172,21 +172,10 @@ def _common_divisor(a: float, b: float, tolerance: float) -> float:
 def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Fewer values with the same share, mean, variance and third moment, cell by cell; short vectors as they are.
 
-    What sums over topics see of a cell beyond these moments is of the fourth order in its width, and cells are narrow
-    both in value and in rank: one topic far out does not widen those of the others. Quantiles of T* were found to
-    move by 1e-7.
-
-    Parameters
-    ----------
-    y : array, shape (n_values,)
-        Ascending and distinct.
-    shares : array, shape (n_values,)
-        How often each occurs; any positive numbers.
-
-    Returns
-    -------
-    values, shares : array
-        In no particular order; two of them for each cell.
+    ``y`` is ascending and distinct, ``shares`` any positive numbers; each cell gives two values, in no particular
+    order. What sums over topics see of a cell beyond these moments is of the fourth order in its width, and cells are
+    narrow both in value and in rank: one topic far out does not widen the others'. Quantiles of T* were found to move
+    by 1e-7.
     """
     if y.size <= MAX_VALUES:
         return y, shares

@@ -90,10 +90,7 @@ def unseen(sample: Sample) -> float:
 class Pair:
     """The sum of y and what is left of that of y^2 when its slope on y is taken out, both of unit variance.
 
-    Attributes
-    ----------
-    slope, spread : float
-        m = 1 + slope u + spread/sqrt(n) times the rest.
+    m = 1 + slope u + spread/sqrt(n) times the rest.
     """
 
     def __init__(self, sample: Sample) -> None:
@@ -107,13 +104,10 @@ class Pair:
         self._rest = rest / self.spread if self.spread > NO_REST else np.zeros_like(rest)
 
     def phi(self, rows: int, columns: int) -> ComplexArray:
-        """The characteristic function of the two standardised sums.
+        """The characteristic function of the two standardised sums, shape (1 + rows, 2 columns + 1).
 
-        Returns
-        -------
-        array, shape (1 + rows, 2 columns + 1)
-            At frequency 0 and the first half-integer multiples of the step for the sum, at multiples from -columns
-            to columns for the rest.
+        At frequency 0 and the first half-integer multiples of the step for the sum, at multiples from -columns to
+        columns for the rest.
         """
         first = np.append(0.0, half_integers(rows)) * STEP / math.sqrt(self.n)
         second = np.arange(-columns, columns + 1) * STEP / math.sqrt(self.n)
@@ -125,13 +119,7 @@ class Pair:
 
 
 class InvertedLaw:
-    """F is a sum over frequencies of u for each value of the rest.
-
-    Parameters
-    ----------
-    phi : array
-        As ``Pair.phi`` gives it.
-    """
+    """F is a sum over frequencies of u for each value of the rest; ``phi`` is as ``Pair.phi`` gives it."""
 
     kind = "inverted"
     no_variation = 0.0

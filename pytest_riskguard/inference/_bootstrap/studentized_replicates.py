@@ -114,16 +114,10 @@ class _Tilt:
 def _weights(ratios: FloatArray, centred: FloatArray) -> FloatArray:
     """Of replicates, how much likelier each is plainly than as drawn from all centres alike; then calibrated.
 
-    What is known without draws is made to come out exactly: that each centre's chances sum to 1, and the means of
-    some numbers, which are 0. The weights change as little as they can, in proportion to their squares: that is
-    regression on control variates.
-
-    Parameters
-    ----------
-    ratios : array, shape (n_centres, ...)
-        How much likelier each replicate is by each centre's chances than plainly.
-    centred : array, shape (n_numbers, ...)
-        Of each replicate; 0 in the mean.
+    ``ratios``, shape (n_centres, ...), are how much likelier each replicate is by each centre's chances than plainly;
+    ``centred``, shape (n_numbers, ...), are 0 in the mean. What is known without draws is made to come out exactly:
+    that each centre's chances sum to 1, and these means. The weights change as little as they can, in proportion to
+    their squares: that is regression on control variates.
     """
     weights: FloatArray = ratios.shape[0] / np.sum(ratios, axis=0)
     controls = (np.concatenate([ratios, centred]) * weights).reshape(ratios.shape[0] + centred.shape[0], -1)
