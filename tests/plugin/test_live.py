@@ -51,16 +51,26 @@ def mumbles(query):
 
 
 @pytest.fixture
-def live(pytester, project):
-    """Judge a function of the module ``own`` with these settings."""
+def asked_of(pytester, project):
+    """Write a project whose candidate is a function of the module ``own``, with these settings."""
 
-    def run(function: str, *arguments: str, settings: str = "") -> pytest.RunResult:
+    def write(function: str, *, settings: str = "") -> None:
         project("good")
         path = pytester.path / "riskguard.yaml"
         candidate = f"candidate: {{retrieve: 'own:{function}'{settings}}}"
         path.write_text(path.read_text().replace("candidate: candidate.run", candidate))
         pytester.makeini("[pytest]\npythonpath = .")
         pytester.path.joinpath("own.py").write_text(SEARCH)
+
+    return write
+
+
+@pytest.fixture
+def live(pytester, asked_of):
+    """Judge a function of the module ``own`` with these settings."""
+
+    def run(function: str, *arguments: str, settings: str = "") -> pytest.RunResult:
+        asked_of(function, settings=settings)
         return pytester.runpytest_subprocess("--riskguard", *arguments, timeout=120)
 
     return run
@@ -109,9 +119,8 @@ def test_pytest_exit_in_a_thread_ends_the_run_and_skip_is_a_failure(live):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no POSIX signals")
-def test_ctrl_c_ends_a_run_whose_search_hangs(live, pytester):
-    project_is_there = live("ask")
-    assert project_is_there.ret == 0
+def test_ctrl_c_ends_a_run_whose_search_hangs(asked_of, pytester):
+    asked_of("ask")
     code = (
         "import threading\nasked = threading.Semaphore(0)\n"
         "def ask(query):\n    open('asked', 'w').close()\n    threading.Event().wait()\n"
@@ -155,10 +164,10 @@ def test_progress_goes_to_no_pipe(live):
         ((), {"CI": "true"}, False),
     ],
 )
-def test_progress_is_shown_on_a_terminal_and_erased_again(live, pytester, arguments, environment, shown):
+def test_progress_is_shown_on_a_terminal_and_erased_again(asked_of, pytester, arguments, environment, shown):
     import pty
 
-    assert live("ask").ret == 0
+    asked_of("ask")
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "--riskguard", "--color=no", *arguments],

@@ -32,7 +32,7 @@ TESTS = """
         check("not_significantly_risky", BASELINE, BASELINE)
         assert_not_significantly_risky(WORSE, BASELINE)
 """
-WORKERS = pytest.mark.parametrize("workers", ["0", "2"])
+WORKERS = pytest.mark.parametrize("workers", ["0", pytest.param("2", marks=pytest.mark.slow)])
 
 
 def commands(result: pytest.RunResult) -> list[str]:
