@@ -127,8 +127,6 @@ computed_options = options(
         for kind, word in zip(COMPUTED, ("mean", "median", "best"), strict=True)
     ),
     click.option(
-        "--candidate-inside",
-        is_flag=True,
-        help="Include the candidate among the systems of the computed baselines.",
+        "--candidate-inside", is_flag=True, help="Include the candidate among the systems of the computed baselines."
     ),
 )

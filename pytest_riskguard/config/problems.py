@@ -41,10 +41,7 @@ _REMEDIES = {
 }
 
 # What a gate takes from the whole file if it has none of its own.
-_NEEDED = (
-    ("measure", "measures", "`measures: [nDCG@10]`"),
-    ("candidate", "candidate", "`candidate: PATH_OF_A_RUN`"),
-)
+_NEEDED = (("measure", "measures", "`measures: [nDCG@10]`"), ("candidate", "candidate", "`candidate: PATH_OF_A_RUN`"))
 
 # What may stand under a key, numbers in lists left out; elsewhere a candidate that is asked live.
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {

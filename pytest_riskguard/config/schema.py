@@ -228,9 +228,7 @@ _Family = Annotated[
 
 
 _Names = Annotated[
-    list[Annotated[str, PlainValidator(_baseline_name)]],
-    BeforeValidator(_listed("stored baselines")),
-    _Distinct,
+    list[Annotated[str, PlainValidator(_baseline_name)]], BeforeValidator(_listed("stored baselines")), _Distinct
 ]
 
 
@@ -293,9 +291,7 @@ class GateKeys(_Model):
     convention: Annotated[Convention, PlainValidator(_check(OPTIONS["convention"]))] | None = None
     slice: (
         Annotated[
-            list[Annotated[str, PlainValidator(_slice_entry)]],
-            BeforeValidator(_each("TAG=VALUE or TAG")),
-            _Distinct,
+            list[Annotated[str, PlainValidator(_slice_entry)]], BeforeValidator(_each("TAG=VALUE or TAG")), _Distinct
         ]
         | None
     ) = None

@@ -15,10 +15,7 @@ def add_options(parser: pytest.Parser) -> None:
     """Declare the command line options and ini settings."""
     group = parser.getgroup("riskguard", "riskguard: gates on risky ranking changes")
     group.addoption(
-        "--riskguard",
-        action="store_true",
-        default=None,
-        help="judge gates: riskguard.yaml and the riskguard fixture",
+        "--riskguard", action="store_true", default=None, help="judge gates: riskguard.yaml and the riskguard fixture"
     )
     group.addoption(
         "--no-riskguard",
@@ -28,11 +25,7 @@ def add_options(parser: pytest.Parser) -> None:
     )
     group.addoption("--riskguard-no-yaml", action="store_true", help="do not collect the gates of riskguard.yaml")
     group.addoption(
-        "--riskguard-require",
-        type=int,
-        default=None,
-        metavar="N",
-        help="fail unless at least N gates were judged",
+        "--riskguard-require", type=int, default=None, metavar="N", help="fail unless at least N gates were judged"
     )
     group.addoption(
         "--riskguard-report",
@@ -42,14 +35,10 @@ def add_options(parser: pytest.Parser) -> None:
         help="write the verdicts to a file, its format chosen by its suffix (.json, .md, .html)",
     )
     group.addoption(
-        "--riskguard-charts",
-        action="store_true",
-        help="write the charts of a Markdown report beside it, as SVG",
+        "--riskguard-charts", action="store_true", help="write the charts of a Markdown report beside it, as SVG"
     )
     group.addoption(
-        "--riskguard-no-github",
-        action="store_true",
-        help="in GitHub Actions: no annotations and no step summary",
+        "--riskguard-no-github", action="store_true", help="in GitHub Actions: no annotations and no step summary"
     )
     parser.addini("riskguard", type="bool", default=False, help="judge gates without --riskguard")
     parser.addini(
