@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.baselines.manifest import KINDS, name_problem
-from pytest_riskguard.cli.baseline_show import DEFAULT_STORE, LOOKING, in_a_line, opened, store_option
-from pytest_riskguard.cli.parameters import FILE, file_option, grouped, options, surroundings
+from pytest_riskguard.cli.baseline_show import DEFAULT_STORE, in_a_line, list_, opened, show, store_option, verify
+from pytest_riskguard.cli.inputs import DEFAULT_MEASURE, surroundings
+from pytest_riskguard.cli.parameters import FILE, file_option, grouped, options
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.text import counted, plain, signed
 
@@ -26,29 +27,26 @@ def baseline() -> None:
     """Keep the runs to judge against."""
 
 
-for command in LOOKING:
+for command in (list_, show, verify):
     baseline.add_command(command)
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where to store, and what to score with: from the options, and from riskguard.yaml where they say nothing.
-
-    ``measures`` are those of the options, ``default_measures`` those of riskguard.yaml.
-    """
+    """Where to store and what to score with, the measures of the options, and those of riskguard.yaml."""
 
     store: Store
-    qrels: Path
-    topics: Path | None
+    sources: dict[str, Path | None]
     measures: tuple[str, ...]
     default_measures: tuple[str, ...]
 
     def scoring(self, measures: Sequence[str]) -> dict[str, Any]:
         """Arguments of the store's methods that score a run."""
-        return {"qrels": self.qrels, "topics": self.topics, "measures": measures}
+        return {**self.sources, "measures": measures}
 
 
 def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...], store: Path | None) -> _Place:
+    """What the options say, and riskguard.yaml where they say nothing."""
     from pytest_riskguard.baselines.store import Store
 
     settings = surroundings()
@@ -60,7 +58,7 @@ def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...], s
         defaults = settings.all_measures
     if qrels is None:
         raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
-    return _Place(Store(store or DEFAULT_STORE), qrels, topics, measures, defaults)
+    return _Place(Store(store or DEFAULT_STORE), {"qrels": qrels, "topics": topics}, measures, defaults)
 
 
 _allow_ci = click.option("--allow-ci", is_flag=True, help="Store even inside CI, where it is refused.")
@@ -124,8 +122,6 @@ def update(name: str, run: Path, *, place: _Place, **options: Any) -> None:
 
 
 def _store_run(name: str, run: Path, place: _Place, *, replace: bool, **options: Any) -> None:
-    from pytest_riskguard.cli.inputs import DEFAULT_MEASURE
-
     before: tuple[int, ...] = ()
     known: Manifest | None = None
     with suppress(BaselineError):  # the old baseline may be damaged or missing
@@ -135,12 +131,9 @@ def _store_run(name: str, run: Path, place: _Place, *, replace: bool, **options:
     manifest = place.store.add(name, run, **place.scoring(measures), replace=replace, **options)
     click.echo(f"{'replaced' if replace else 'stored'} {name}: {in_a_line(manifest)}")
     kept = {replicate.number for replicate in manifest.replicates}
-    if removed := [number for number in before if number not in kept]:
-        numbers = ", ".join(map(str, removed))
-        click.echo(
-            f"removed {'replicate' if len(removed) == 1 else 'replicates'} {numbers} of {name}: "
-            "they were stored for the run that was replaced"
-        )
+    if removed := [str(number) for number in before if number not in kept]:
+        replicates = f"{'replicate' if len(removed) == 1 else 'replicates'} {', '.join(removed)}"
+        click.echo(f"removed {replicates} of {name}: they were stored for the run that was replaced")
     if manifest.history:
         line = f"kept {counted(len(manifest.history), 'earlier run')} of {name}"
         if known is None or known.digests.run != manifest.digests.run:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.options import gate_options
+from pytest_riskguard.cli.inputs import surroundings
 from pytest_riskguard.cli.output import ExitStatus
-from pytest_riskguard.cli.parameters import file_option, surroundings
+from pytest_riskguard.cli.parameters import file_option, gate_options
 from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.manifest import GitState, Manifest
+    from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.reader import Staleness
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.evaluation.qrels import Qrels
@@ -106,9 +106,8 @@ def show(
     if manifest.history:
         for line in _chain(manifest):
             click.echo(line)
-        damaged += _drift(
-            baselines, name, _qrels(qrels), measures or manifest.measure_names, alpha=alpha, level=level
-        )
+        measures = measures or manifest.measure_names
+        damaged += _drift(baselines, name, _qrels(qrels), measures, alpha=alpha, level=level)
     return _status(damaged)
 
 
@@ -117,14 +116,10 @@ def _chain(manifest: Manifest) -> list[str]:
     runs = [(run.folder.removeprefix("history/"), run.created, run.git, run.note) for run in manifest.history]
     runs.append(("now", manifest.created, manifest.git, manifest.note))
     lines = [f"{'history':<12} {counted(len(manifest.history), 'change')} accepted since {runs[0][1][:10]}"]
-    return lines + [
-        f"  {number:<10} {created[:10]}  {_commit(git):<8}  {clean(note, limit=50)}".rstrip()
-        for number, created, git, note in runs
-    ]
-
-
-def _commit(git: GitState | None) -> str:
-    return "-" if git is None else git.commit[:7] + "+" * git.dirty
+    for number, created, git, note in runs:
+        commit = "-" if git is None else git.commit[:7] + "+" * git.dirty
+        lines.append(f"  {number:<10} {created[:10]}  {commit:<8}  {clean(note, limit=50)}".rstrip())
+    return lines
 
 
 def _qrels(path: Path | None) -> Qrels | None:
@@ -163,8 +158,7 @@ def _drift(
 def verify(names: tuple[str, ...], store: Path | None) -> None:
     """Check that baselines are unchanged.
 
-    All of them, or NAMES: whole, and with the digests of their manifests; with their
-    replicates and earlier runs.
+    All of them, or NAMES: whole, and with the digests of their manifests; with their replicates and earlier runs.
     """
     baselines = opened(store)
     if not (names or baselines.names()):
@@ -176,10 +170,6 @@ def verify(names: tuple[str, ...], store: Path | None) -> None:
         click.echo(f"{name}: {'; '.join(faults) if faults else 'ok'}")
     if problems:
         raise BaselineError(f"{counted(len(problems), 'problem')} found")
-
-
-LOOKING: tuple[click.Command, ...] = (list_, show, verify)
-"""The commands of this module."""
 
 
 def in_a_line(manifest: Manifest, stale: Staleness | None = None) -> str:
@@ -201,11 +191,8 @@ def stale_in_words(stale: Staleness) -> str:
 
 
 def _topics(manifest: Manifest) -> str:
-    topics = manifest.topics
-    text = counted(topics.scored, "topic")
-    if topics.unanswered:
-        text += f" ({len(topics.unanswered)} unanswered: {listed(topics.unanswered, most=5)})"
-    return text
+    text, unanswered = counted(manifest.topics.scored, "topic"), manifest.topics.unanswered
+    return f"{text} ({len(unanswered)} unanswered: {listed(unanswered, most=5)})" if unanswered else text
 
 
 def opened(path: Path | None) -> Store:

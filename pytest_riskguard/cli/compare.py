@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import Collection, Inputs, SliceEntries, gates_of
-from pytest_riskguard.cli.options import (
+from pytest_riskguard.cli.inputs import Collection, Inputs, NamedPath, SliceEntries, gates_of
+from pytest_riskguard.cli.output import Reports, detail_options, report_options, show, status_of, tell_github
+from pytest_riskguard.cli.parameters import (
     ALL_OPTIONS,
+    FILE,
     baseline_option,
     collection_options,
     computed_options,
@@ -21,8 +23,6 @@ from pytest_riskguard.cli.options import (
     gate_options,
     slice_options,
 )
-from pytest_riskguard.cli.output import Reports, detail_options, report_options, show, status_of, tell_github
-from pytest_riskguard.cli.parameters import FILE, NamedPath
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS
 from pytest_riskguard.text import clean
@@ -89,8 +89,8 @@ def compare(
     verdicts = inputs.engine.verdicts(questions, correction=family)
     show(verdicts, verbose=verbose, quiet=quiet, to_stderr=reports.on_stdout)
     if not quiet and any(not verdict.passed for verdict in verdicts):
-        words = map(_printable, click.get_current_context().obj)
-        click.echo(f"  reproduce: riskguard {' '.join(words)}", err=reports.on_stdout)
+        words = [w if w.isprintable() else clean(w, limit=10_000) for w in click.get_current_context().obj]
+        click.echo(f"  reproduce: riskguard {shlex.join(words)}", err=reports.on_stdout)
     reports.write(verdicts)
     if not no_github:
         tell_github(verdicts, to_stderr=reports.on_stdout)
@@ -106,8 +106,3 @@ def _pools(
     if computed:
         raise UsageError(f"--gate {kind}: a pool takes no computed baselines; give its systems with --baseline")
     return [(single[0], tuple(single[1:]))]
-
-
-def _printable(word: str) -> str:
-    """A word of a command as a shell reads it, without characters that a terminal would not show."""
-    return shlex.quote(word if word.isprintable() else clean(word, limit=10_000))

@@ -61,11 +61,9 @@ def init(qrels: Path, topics: Path | None, measure: str, candidate: str, output:
         if path == Path():
             raise UsageError(f"--{option} names no file")
     named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
-    if topics is not None:
-        named = f"  topics: {_quoted(topics)}"
-    text = TEMPLATE.format(
-        qrels=_quoted(qrels), topics=named, measure=measure_name(measure), candidate=_quoted(Path(candidate))
-    )
+    named = named if topics is None else f"  topics: {_quoted(topics)}"
+    names = {"qrels": _quoted(qrels), "candidate": _quoted(Path(candidate))}
+    text = TEMPLATE.format(topics=named, measure=measure_name(measure), **names)
     try:
         with output.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)

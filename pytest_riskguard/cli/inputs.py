@@ -8,16 +8,32 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_riskguard.cli.parameters import NamedPath, surroundings
+from pytest_riskguard.config.load import Config, find_config, load_config
 from pytest_riskguard.errors import BaselineError, ConfigError, DataError, UsageError
 from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, Gate, gate_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.sources import Computed, RunFile, ScoreFile, Source, Stored
 
+    System = RunFile | ScoreFile | Stored
+
 DEFAULT_MEASURE = "nDCG@10"
 #: Options that take NAME=RUN.
 _NAMING = ("--baseline", "SYSTEM", *(f"--baseline-{kind}" for kind in COMPUTED))
+
+
+@dataclass(frozen=True)
+class NamedPath:
+    """``NAME=PATH``, ``PATH`` or a stored name."""
+
+    name: str | None
+    text: str
+
+
+def surroundings() -> Config | None:
+    """The settings of the riskguard.yaml in the working folder or above it, if there is one."""
+    path = find_config(Path.cwd())
+    return None if path is None else load_config(path, require_gates=False)
 
 
 def once(option: str, values: Sequence[str]) -> None:
@@ -59,22 +75,8 @@ class SliceEntries:
 class Inputs:
     """The engine over a collection, and what the options of a command name in it.
 
-    riskguard.yaml supplies what the options do not. Every method raises ``UsageError`` for what is given twice.
-
-    Parameters
-    ----------
-    collection : Collection
-    named : sequence of NamedPath
-        Systems that may be stored.
-    whole : bool
-        Whether the whole store is asked for, so that there must be one.
-    report : bool
-        Whether the verdicts are written to a file.
-
-    Raises
-    ------
-    ConfigError
-        riskguard.yaml is needed and wrong.
+    riskguard.yaml supplies what the options do not. ``named`` are systems that may be stored; with ``whole`` the
+    whole store is asked for. Every method raises ``UsageError`` for what is given twice.
     """
 
     def __init__(
@@ -110,17 +112,15 @@ class Inputs:
 
         return ScoreFile(path) if self._collection.scores else RunFile(path)
 
-    def systems(
-        self, given: Sequence[NamedPath], *, option: str = "--baseline"
-    ) -> list[RunFile | ScoreFile | Stored]:
+    def systems(self, named: Sequence[NamedPath], *, option: str = "--baseline") -> list[System]:
         """The systems that an option names, each once."""
         from pytest_riskguard.sources import label
 
-        sources = [self._system(one, option) for one in given]
+        sources = [self._system(given, option) for given in named]
         once(option, [label(source) for source in sources])
         return sources
 
-    def _system(self, given: NamedPath, option: str) -> RunFile | ScoreFile | Stored:
+    def _system(self, given: NamedPath, option: str) -> System:
         """What ``[NAME=]RUN`` means: a file if there is one, else a stored baseline."""
         from pytest_riskguard.sources import RunFile, ScoreFile, Stored
 
@@ -153,9 +153,10 @@ class Inputs:
         """Baselines computed from several systems, by kind; ``inside`` counts the candidate among these."""
         from pytest_riskguard.sources import Computed
 
-        groups = [(kind, group) for kind, groups in asked.items() for group in groups]
         computed = [
-            Computed(kind, tuple(self.systems(group, option=f"--baseline-{kind}")), inside) for kind, group in groups
+            Computed(kind, tuple(self.systems(group, option=f"--baseline-{kind}")), inside)
+            for kind, groups in asked.items()
+            for group in groups
         ]
         once("--baseline-mean, -median or -max", [baseline.name for baseline in computed])
         if inside and not computed:
@@ -177,13 +178,7 @@ class Inputs:
             return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
 
     def slices(self, given: SliceEntries, table: Source, measure: str) -> tuple[str | None, ...]:
-        """The slices to ask about, each once; only None, which is all topics, if none is named.
-
-        Raises
-        ------
-        DataError
-            The values of a tag cannot be looked up.
-        """
+        """The slices to ask about, each once; only None, which is all topics, if none is named."""
         all_named = all("=" in entry for entry in given.slices)
         if given.smallest_slice is not None and all_named:
             raise UsageError("--smallest-slice has no effect without --slice TAG")

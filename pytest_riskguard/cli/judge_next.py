@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import Collection, Inputs, SliceEntries, gates_of
-from pytest_riskguard.cli.options import (
+from pytest_riskguard.cli.inputs import Collection, Inputs, NamedPath, SliceEntries, gates_of
+from pytest_riskguard.cli.output import ExitStatus, write_text
+from pytest_riskguard.cli.parameters import (
+    FILE,
     INTERVAL_OPTIONS,
     baseline_option,
     gate_kind_option,
@@ -20,9 +22,6 @@ from pytest_riskguard.cli.options import (
     run_options,
     slice_options,
 )
-from pytest_riskguard.cli.output import ExitStatus
-from pytest_riskguard.cli.parameters import FILE, NamedPath
-from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.text import clean
 
@@ -79,7 +78,7 @@ def judge_next(
     documents = [lists.judge_next(inputs.engine.rejudged(question)) for question in questions]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
-    _write(table(wanted[:budget], inputs.engine.queries), out)
+    write_text(table(wanted[:budget], inputs.engine.queries), None if out is None else str(out), option="--out")
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents))), err=True)
     if left_out := len(listed) - len(wanted):
         click.echo(f"left out: {left_out} with an id that cannot be printed as it is", err=True)
@@ -94,9 +93,8 @@ def table(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
     rows = [HEADER]
     for one in documents:
         query = clean(queries.get(one.topic, ""), limit=1000)
-        rows.append(
-            (_id_cell(one.topic), _id_cell(one.document), f"'{query}" if query.startswith(_FORMULA) else query)
-        )
+        query = f"'{query}" if query.startswith(_FORMULA) else query
+        rows.append((_id_cell(one.topic), _id_cell(one.document), query))
     return "".join("\t".join(row) + "\n" for row in rows)
 
 
@@ -107,18 +105,6 @@ def _id_cell(text: str) -> str:
 def _is_plain(text: str) -> bool:
     """Whether an id can stand in a line as it is: printable, and no command to a CI system."""
     return clean(text, limit=len(text)) == text
-
-
-def _write(text: str, out: Path | None) -> None:
-    from pytest_riskguard.reports.files import write_text
-
-    if out is None:
-        click.echo(text, nl=False)
-        return
-    try:
-        write_text(out, text)
-    except OSError as error:
-        raise UsageError(f"--out {out}: cannot write ({error.strerror})") from None
 
 
 def _said(wanted: int, budget: int | None, verdicts: int, unsettled: int) -> str:

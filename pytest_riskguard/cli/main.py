@@ -37,14 +37,8 @@ def cli() -> None:
     """
 
 
-cli.add_command(compare)
-cli.add_command(baseline)
-cli.add_command(init)
-cli.add_command(judge_next)
-cli.add_command(power)
-cli.add_command(pool)
-cli.add_command(show)
-cli.add_command(report)
+for command in (compare, baseline, init, judge_next, power, pool, show, report):
+    cli.add_command(command)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -63,9 +57,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         status = cli.main(args=arguments, prog_name="riskguard", standalone_mode=False, obj=arguments)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
-    except click.Abort:
-        return _say(ExitStatus.INTERRUPTED, "interrupted")
-    except KeyboardInterrupt:
+    except (click.Abort, KeyboardInterrupt):
         return _say(ExitStatus.INTERRUPTED, "interrupted")
     except click.ClickException as error:
         shown = io.StringIO()
@@ -75,8 +67,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _say(ExitStatus.USAGE, *text.splitlines())
     except DataError as error:
         return _say(ExitStatus.INCOMPARABLE, f"Error: {error}")
-    except ConfigError as error:
-        return _say(ExitStatus.USAGE, *f"Error: {_in_lines(error)}".split("\n"))
+    except ConfigError as error:  # all errors of the file, one a line, whatever the file is called
+        lines = str(error).replace(str(error.path), clean(str(error.path), limit=MAX_LINE))
+        return _say(ExitStatus.USAGE, *f"Error: {lines}".split("\n"))
     except RiskguardError as error:
         return _say(ExitStatus.USAGE, f"Error: {error}")
     except BrokenPipeError:  # whoever read our output has left
@@ -100,11 +93,6 @@ def _say(status: ExitStatus, *lines: str) -> int:
     for line in lines:  # file names are other people's text: none of them begins a line or moves the cursor
         click.echo(clean(line, limit=MAX_LINE), err=True)
     return status
-
-
-def _in_lines(error: ConfigError) -> str:
-    """All errors of the file, one a line, whatever the file is called."""
-    return str(error).replace(str(error.path), clean(str(error.path), limit=MAX_LINE))
 
 
 def _forget_output() -> None:

@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.parameters import grouped, options
+from pytest_riskguard.cli.parameters import FILE, Command, grouped, options
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
 _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red", "inconclusive": "yellow"}
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class ExitStatus(IntEnum):
@@ -98,20 +97,28 @@ class Reports:
             raise UsageError("; ".join(failed))
 
 
-_PATH = click.Path(path_type=Path, readable=False)
 #: The reports to write, handed over as ``reports``.
 report_options = grouped(
     "reports",
     Reports,
     click.option("--json", metavar="PATH|-", help="Write the JSON report here; - is standard output."),
-    click.option("--html", type=_PATH, help="Write the report as an HTML page here. Needs the extra [report]."),
-    click.option("--markdown", type=_PATH, help="Write the report as Markdown here."),
+    click.option("--html", type=FILE, help="Write the report as an HTML page here. Needs the extra [report]."),
+    click.option("--markdown", type=FILE, help="Write the report as Markdown here."),
     click.option(
         "--charts",
         is_flag=True,
         help="Write the charts of the Markdown report beside it, as SVG. Needs the extra [report].",
     ),
 )
+
+
+def json_option(what: str) -> Callable[[Command], Command]:
+    """``--json`` of a command that writes no report."""
+    return click.option(
+        "--json", "json_path", metavar="PATH|-", help=f"Write {what} here as JSON; - is standard output."
+    )
+
+
 #: How much to print.
 detail_options = options(
     click.option("-v", "--verbose", is_flag=True, help="Show all topics, not the ten most harmful."),
@@ -143,23 +150,23 @@ def terminal_width() -> int:
 
 
 def show_study(text: str, content: str, *, json_path: str | None) -> None:
-    """Print a text, and write the same as JSON if asked: with ``-`` to standard output, where nothing else goes then.
-
-    Raises
-    ------
-    UsageError
-        The file cannot be written.
-    """
-    from pytest_riskguard.reports.files import write_text
-
+    """Print a text, and write the same as JSON if asked; standard output belongs to the JSON with ``-``."""
     click.echo(text, err=json_path == "-")
-    if json_path == "-":
-        click.echo(content, nl=False)
-    elif json_path is not None:
-        try:
-            write_text(Path(json_path), content)
-        except OSError as error:
-            raise UsageError(f"--json {json_path}: cannot write ({error.strerror})") from None
+    if json_path is not None:
+        write_text(content, None if json_path == "-" else json_path, option="--json")
+
+
+def write_text(text: str, path: str | None, *, option: str) -> None:
+    """Write a text to the file that an option names, or to standard output."""
+    from pytest_riskguard.reports import files
+
+    if path is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        files.write_text(Path(path), text)
+    except OSError as error:
+        raise UsageError(f"{option} {path}: cannot write ({error.strerror})") from None
 
 
 def tell_github(verdicts: Sequence[Verdict], *, to_stderr: bool) -> None:

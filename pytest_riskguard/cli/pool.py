@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.inputs import Collection, Inputs, once
-from pytest_riskguard.cli.options import collection_options, gate_options
-from pytest_riskguard.cli.output import ExitStatus, show_study, terminal_width
-from pytest_riskguard.cli.parameters import NamedPath, NamedPathType
+from pytest_riskguard.cli.inputs import Collection, Inputs, NamedPath, once
+from pytest_riskguard.cli.output import ExitStatus, json_option, show_study, terminal_width
+from pytest_riskguard.cli.parameters import NamedPathType, collection_options, gate_options
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 @click.argument("systems", type=NamedPathType(), nargs=-1, metavar="[[NAME=]SYSTEM]...")
 @collection_options
 @gate_options("alpha", "missing")
-@click.option("--json", "json_path", metavar="PATH|-", help="Write the figures here as JSON; - is standard output.")
+@json_option("the figures")
 def pool(
     systems: tuple[NamedPath, ...],
     collection: Collection,

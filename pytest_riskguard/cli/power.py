@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import Collection, Inputs, SliceEntries, once
-from pytest_riskguard.cli.options import (
+from pytest_riskguard.cli.inputs import Collection, Inputs, NamedPath, SliceEntries, once
+from pytest_riskguard.cli.output import ExitStatus, json_option, show_study, terminal_width
+from pytest_riskguard.cli.parameters import (
+    FILE,
     INTERVAL_OPTIONS,
+    NumberType,
     baseline_option,
     collection_options,
     gate_options,
     slice_options,
 )
-from pytest_riskguard.cli.output import ExitStatus, show_study, terminal_width
-from pytest_riskguard.cli.parameters import FILE, NamedPath, NumberType
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.option_types import Number
 
@@ -61,7 +62,7 @@ def _listed(values: tuple[float, ...]) -> str:
     help="Without CANDIDATE: the correlation of its scores with the baseline's over topics, between -1 and 1. "
     f"Repeatable. [default: {_listed(CORRELATIONS)}]",
 )
-@click.option("--json", "json_path", metavar="PATH|-", help="Write the plans here as JSON; - is standard output.")
+@json_option("the plans")
 def power(
     candidate: Path | None,
     baselines: tuple[NamedPath, ...],

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.output import ExitStatus, Reports, detail_options, report_options
+from pytest_riskguard.cli.output import ExitStatus, Reports, detail_options, report_options, status_of
 from pytest_riskguard.cli.output import show as show_verdicts
 from pytest_riskguard.cli.parameters import FILE
 from pytest_riskguard.errors import UsageError
@@ -20,7 +20,6 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
 
     The exit status is that of the verdicts, as it was when they were judged.
     """
-    from pytest_riskguard.cli.output import status_of
     from pytest_riskguard.reports.json import read
 
     verdicts = read(report)

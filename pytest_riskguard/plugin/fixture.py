@@ -15,7 +15,6 @@ from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.live_search import Search
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.kinds import (
-    Gate,
     GeoRiskNotWorse,
     NotInferior,
     NoTopicCollapse,
@@ -38,26 +37,19 @@ Named = str | Candidate
 
 
 class Riskguard:
-    """What the fixture gives a test.
-
-    ``measure`` is the first of riskguard.yaml unless it is given. Options are those of the kind of gate.
-    """
+    """What the fixture gives a test; ``measure`` is the first of riskguard.yaml unless it is given."""
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._config, self._test = request.config, request.node.nodeid
-        path = self._nearest(request)
-        self._settings = load_config(path, require_gates=False)
-        self.folder = path.parent
-        self._engine = engine_for(request.config, self._settings)
-
-    def _nearest(self, request: pytest.FixtureRequest) -> Path:
         root = request.config.rootpath
         path = find_config(Path(request.path).parent, stop=root) or next(iter(mode_of(request.config).files), None)
         if path is None:
             raise UsageError(
                 f"no {CONFIG_NAME} beside {request.path} or above it up to {root}; `riskguard init` writes one"
             )
-        return path
+        self._settings = load_config(path, require_gates=False)
+        self.folder = path.parent
+        self._engine = engine_for(request.config, self._settings)
 
     def run(self, path: str | os.PathLike[str], *, name: str | None = None) -> RunFile:
         """A candidate's run file; a relative path starts at riskguard.yaml's folder."""
@@ -102,8 +94,25 @@ class Riskguard:
     ) -> Verdict:
         """The verdict, without raising when it is not a pass; ``georisk_not_worse`` takes a list of baselines."""
         __tracebackhide__ = True
-        gate = _gate(self._test, kind, options)
-        return self._ask(gate, candidate, baseline, measure)
+        try:
+            gate = gate_of(self._test, kind, **options)
+        except (TypeError, ValueError) as error:
+            raise error.with_traceback(None) from None
+        given = _baselines(baseline, pool=gate.is_pool)
+        try:
+            tested = _source(candidate, "candidate")
+            against: list[Source] = []
+            for place, system in enumerate(given, 1):  # a comprehension would add a frame to the traceback
+                what = "baseline" if len(given) == 1 else f"baseline {place}"
+                against.append(Stored(system) if isinstance(system, str) else _source(system, what))
+        except DataError as error:  # a mapping that holds no scores
+            return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
+        asked_measure = self._measure(measure, tested, *against)
+        question = Question(gate, tested, against[0], asked_measure, pool=tuple(against[1:]))
+        try:
+            return record(self._engine.verdict(question))
+        except RiskguardError as error:
+            raise error.with_traceback(None) from None
 
     @lists_options(options_of(NotSignificantlyRisky))
     def assert_not_significantly_risky(
@@ -111,7 +120,7 @@ class Riskguard:
     ) -> Verdict:
         """As the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
-        return self._demand(NotSignificantlyRisky.kind, candidate, baseline, measure, options)
+        return self._demand(NotSignificantlyRisky.kind, candidate, baseline, measure=measure, **options)
 
     @lists_options(options_of(GeoRiskNotWorse))
     def assert_georisk_not_worse(
@@ -119,7 +128,7 @@ class Riskguard:
     ) -> Verdict:
         """As the assertion of this name; ``baselines`` are stored names, or other candidates."""
         __tracebackhide__ = True
-        return self._demand(GeoRiskNotWorse.kind, candidate, baselines, measure, options)
+        return self._demand(GeoRiskNotWorse.kind, candidate, baselines, measure=measure, **options)
 
     @lists_options(options_of(NotInferior))
     def assert_not_inferior(
@@ -133,7 +142,8 @@ class Riskguard:
     ) -> Verdict:
         """As the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
-        return self._demand(NotInferior.kind, candidate, baseline, measure, {"tolerance": tolerance, **options})
+        options["tolerance"] = tolerance
+        return self._demand(NotInferior.kind, candidate, baseline, measure=measure, **options)
 
     @lists_options(options_of(NoTopicCollapse))
     def assert_no_topic_collapse(
@@ -141,42 +151,15 @@ class Riskguard:
     ) -> Verdict:
         """As the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``)."""
         __tracebackhide__ = True
-        return self._demand(NoTopicCollapse.kind, candidate, baseline, measure, options)
+        return self._demand(NoTopicCollapse.kind, candidate, baseline, measure=measure, **options)
 
-    def _demand(
-        self,
-        kind: str,
-        candidate: Candidate,
-        baseline: Named | Sequence[Named],
-        measure: str | None,
-        options: Mapping[str, Any],
-    ) -> Verdict:
+    def _demand(self, *question: Any, **options: Any) -> Verdict:
+        """``check``, but raising."""
         __tracebackhide__ = True
-        verdict = self._ask(_gate(self._test, kind, options), candidate, baseline, measure)
+        verdict = self.check(*question, **options)
         problem = verdict.problem_with_paths
         shown = None if problem is None else from_here(problem, self._config)
         return demand(verdict, options="--riskguard", problem=shown)
-
-    def _ask(
-        self, gate: Gate, candidate: Candidate, baseline: Named | Sequence[Named], measure: str | None
-    ) -> Verdict:
-        __tracebackhide__ = True
-        given = _baselines(baseline, pool=gate.is_pool)
-        try:
-            tested = _source(candidate, "candidate")
-            against: list[Source] = []
-            for place, system in enumerate(given, 1):  # a comprehension would add a frame to the traceback
-                what = "baseline" if len(given) == 1 else f"baseline {place}"
-                against.append(Stored(system) if isinstance(system, str) else _source(system, what))
-        except DataError as error:  # a mapping that holds no scores
-            return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
-        question = Question(
-            gate, tested, against[0], self._measure(measure, tested, *against), pool=tuple(against[1:])
-        )
-        try:
-            return record(self._engine.verdict(question))
-        except RiskguardError as error:
-            raise error.with_traceback(None) from None
 
     def _measure(self, measure: str | None, *sources: Source) -> str | None:
         """The measure asked for; else that of scores that were given; else the first of riskguard.yaml."""
@@ -187,15 +170,6 @@ class Riskguard:
             return measure
         given = [source.measure for source in sources if isinstance(source, TopicScores) and source.measure]
         return next(iter([*given, *self._settings.measures]), None)
-
-
-def _gate(name: str, kind: str, options: Mapping[str, Any]) -> Gate:
-    """The gate that a test asks for; mistakes are shown without frames of the plugin."""
-    __tracebackhide__ = True
-    try:
-        return gate_of(name, kind, **options)
-    except (TypeError, ValueError) as error:
-        raise error.with_traceback(None) from None
 
 
 def _source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicScores:

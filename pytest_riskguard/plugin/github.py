@@ -34,9 +34,8 @@ class Github:
         """Remember where each test stands."""
         name, line, _ = report.location
         if report.when == "setup":
-            self._tests[report.nodeid] = _Test(
-                self._session.config.rootpath / name, None if line is None else line + 1
-            )
+            path = self._session.config.rootpath / name
+            self._tests[report.nodeid] = _Test(path, None if line is None else line + 1)
         test = self._tests.get(report.nodeid)
         if test is not None and report.failed:
             crash = getattr(report.longrepr, "reprcrash", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -29,14 +29,9 @@ MAX_QUERY = 80
 def live_run(
     config: pytest.Config, engine: Engine, search: Search, *, name: str = "candidate", **asking: Any
 ) -> LiveRun:
-    """A run made by asking ``search`` every query of the collection's judged topics; ``asking`` as ``Asking`` has it.
+    """A run made by asking ``search`` every query of the collection's judged topics.
 
-    Raises
-    ------
-    TypeError
-        ``search`` cannot be called.
-    ValueError
-        An option of ``asking`` is not what it must be.
+    Raises ``TypeError`` if ``search`` cannot be called, ``ValueError`` for a wrong field of ``Asking``.
     """
     if not callable(search):
         raise TypeError(f"search: expected a function that takes a query, found {shown(search)}")
@@ -55,16 +50,14 @@ def live_candidate(config: pytest.Config, engine: Engine, candidate: CandidateRe
     return _live_run(config, engine, lambda: _imported(candidate.target), asking, "candidate")
 
 
-def _live_run(
-    config: pytest.Config, engine: Engine, load: Callable[[], Search], asking: Asking, name: str
-) -> LiveRun:
+def _live_run(config: pytest.Config, engine: Engine, load: Callable[[], Search], how: Asking, name: str) -> LiveRun:
     refused: list[DataError] = []
 
     def rankings() -> Rankings:
         if refused:  # a failed system is not asked again for the next measure
             raise refused[0]
         try:
-            return _retrieved(config, engine, load(), asking)
+            return _retrieved(config, engine, load(), how)
         except DataError as error:
             refused.append(error)
             raise
@@ -82,14 +75,8 @@ def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: As
             reason="missing_input",
         )
     with shown_progress(config) as progress:
-        retrieved = retrieve(
-            search,
-            {topic: queries[topic] for topic in judged},
-            asking,
-            failures=_ENDINGS,
-            stops=(pytest.exit.Exception,),
-            progress=progress,
-        )
+        wanted, stops = {topic: queries[topic] for topic in judged}, (pytest.exit.Exception,)
+        retrieved = retrieve(search, wanted, asking, failures=_ENDINGS, stops=stops, progress=progress)
     if retrieved.failed:
         raise _failure(retrieved.failed, len(judged))
     return rankings_as_run(retrieved.answers)
@@ -125,13 +112,9 @@ def _imported(target: str) -> Search:
     except pytest.exit.Exception:
         raise
     except _ENDINGS as error:
-        advice = ""
-        if isinstance(error, ImportError | AttributeError):
-            advice = (
-                "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
-            )
+        advice = "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
+        advice = advice if isinstance(error, ImportError | AttributeError) else ""
         raise blamed(f"cannot import {target!r}: ", error, advice, reason="missing_input") from None
     if not callable(loaded):
         raise UsageError(f"{target!r} is not a function")
-    search: Search = loaded
-    return search
+    return cast(Search, loaded)

@@ -60,10 +60,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 @dataclass(frozen=True)
 class Mode:
-    """Whether gates are judged, who said so, and where they are declared.
-
-    ``files`` are those of the settings; ``named`` are other riskguard.yaml that the command line names one by one.
-    """
+    """Whether gates are judged, who said so, the files of the settings, and others that the command line names."""
 
     on: bool
     origin: str
@@ -79,10 +76,7 @@ class Mode:
 def mode_of(config: pytest.Config) -> Mode:
     """The mode this run is in: the command line wins over the ini file."""
     asked = config.getoption("riskguard", default=None)
-    if asked is None:
-        on, origin = bool(config.getini("riskguard")), "ini"
-    else:
-        on, origin = bool(asked), "command line"
+    on = bool(config.getini("riskguard") if asked is None else asked)
     named = [Path(path) for path in config.getini("riskguard_config")]
     default = config.rootpath / CONFIG_NAME
     files = tuple(named) if named else (default,) if default.is_file() else ()
@@ -93,7 +87,7 @@ def mode_of(config: pytest.Config) -> Mode:
         _check_reports(config.getoption("riskguard_report"), charts=config.getoption("riskguard_charts"))
     elif needless := _needs_on(config, explicit=asked is not None):
         raise pytest.UsageError(f"{needless} needs --riskguard, or `riskguard = true` in the ini file")
-    return Mode(on, origin, files, _named(config, files))
+    return Mode(on, "ini" if asked is None else "command line", files, _named(config, files))
 
 
 def _check_reports(paths: list[str], *, charts: bool) -> None:
@@ -133,21 +127,18 @@ def _needs_on(config: pytest.Config, *, explicit: bool) -> str | None:
         "--riskguard-charts": bool(config.getoption("riskguard_charts")),
     }
     typed = [str(argument).partition("=")[0] for argument in config.invocation_params.args]
-    return next(
-        (option for option, is_given in given.items() if is_given and (not explicit or option in typed)), None
-    )
+    needless = [option for option, is_given in given.items() if is_given and (not explicit or option in typed)]
+    return next(iter(needless), None)
 
 
 def _named(config: pytest.Config, files: tuple[Path, ...]) -> tuple[Path, ...]:
     """Files called riskguard.yaml among the arguments that the settings do not name."""
     known = {path.resolve() for path in files}
-    paths = dict.fromkeys(arguments(config))
-    return tuple(
-        path for path in paths if path.name == CONFIG_NAME and path.is_file() and path.resolve() not in known
-    )
+    paths = [path for path in dict.fromkeys(_arguments(config)) if path.name == CONFIG_NAME and path.is_file()]
+    return tuple(path for path in paths if path.resolve() not in known)
 
 
-def arguments(config: pytest.Config) -> list[Path]:
+def _arguments(config: pytest.Config) -> list[Path]:
     """The paths that the command line (or ``testpaths``) names, without the parts of node ids behind them."""
     return [config.invocation_params.dir / str(argument).partition("::")[0] for argument in config.args]
 
@@ -160,14 +151,10 @@ def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
     root = config.rootpath
     known = {path.resolve() for path in mode.gate_files}
     folders: dict[Path, None] = {}
-    for given in filter(Path.is_dir, map(_normal, arguments(config))):
+    for given in filter(Path.is_dir, (Path(os.path.normpath(path)) for path in _arguments(config))):
         folders |= dict.fromkeys(f for f in (given, *given.parents) if f == given or f.is_relative_to(root))
     files = [folder / CONFIG_NAME for folder in folders if (folder / CONFIG_NAME).is_file()]
     return [path for path in files if path.resolve() not in known and _has_gates(path)]
-
-
-def _normal(path: Path) -> Path:
-    return Path(os.path.normpath(path))
 
 
 def _has_gates(path: Path) -> bool:

@@ -25,8 +25,7 @@ _EVERY = 0.1
 def shown_progress(config: pytest.Config) -> Iterator[Callable[[int, int], None] | None]:
     """A function to call with the number of topics done and their total, or None where nobody would see it.
 
-    That is without a terminal, in CI, with ``-q``, in workers of xdist, and with ``-s``, where the search may print
-    into the same line.
+    With ``-s`` the search itself may print into the same line.
     """
     capture = config.pluginmanager.get_plugin("capturemanager")
     writer = config.get_terminal_writer()
@@ -53,17 +52,9 @@ def _watched(config: pytest.Config) -> bool:
 
 
 class Line:
-    """Text after the cursor that is overwritten and finally erased, so that the rest of the line stays.
+    """Text in the ``room`` after the cursor, overwritten and finally erased, so that the rest of the line stays.
 
-    Parameters
-    ----------
-    file : text stream
-    room : int
-        Columns that are left in the line.
-    outside : callable
-        Gives a context in which what is written reaches the terminal.
-    clock : callable
-        Seconds from any start.
+    What is written in the context of ``outside`` reaches the terminal; ``clock`` gives seconds.
     """
 
     def __init__(

@@ -85,9 +85,9 @@ class RiskguardSession:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> None:
         """Collect the gate files whatever ``testpaths`` says, unless single tests are named."""
-        config = session.config
         if not self._collects_files:
             return
+        config = session.config
         given = [(config.invocation_params.dir / argument).resolve() for argument in config.args]
         for path in self.mode.files:  # those named on the command line are arguments already
             resolved = path.resolve()
@@ -189,8 +189,27 @@ class RiskguardSession:
         return problems
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """List all gates, passes with their margin too."""
-        _write_summary(terminalreporter, self.relay.by_test(), self.problems)
+        """List all gates, with ``-q`` those that did not pass. Problems of the run are always shown."""
+        from pytest_riskguard.reports import gates_table
+        from pytest_riskguard.reports.terminal import uncorrected
+        from pytest_riskguard.text import clean
+
+        quiet = self.config.get_verbosity() < 0
+        shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and verdict.passed)]
+        if self.config.getoption("no_summary"):
+            shown = []
+        if not (shown or self.problems):
+            return
+        terminalreporter.section("riskguard", "=")
+        screen = run_context.current().screen
+        # pytest knows what --color and NO_COLOR want.
+        lines = gates_table.lines(shown, screen, colour=self.config.get_terminal_writer().hasmarkup) if shown else []
+        if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
+            lines = [*lines, *textwrap.wrap(remark, width=max(screen.width, 40))]
+        for line in lines:
+            terminalreporter.line(line)
+        for problem in self.problems:
+            terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
 
 
 def _add_junit_properties(item: pytest.Item, verdicts: Sequence[Verdict]) -> None:
@@ -200,29 +219,3 @@ def _add_junit_properties(item: pytest.Item, verdicts: Sequence[Verdict]) -> Non
     for verdict in verdicts:
         number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
         item.user_properties.extend(properties(verdict, number))
-
-
-def _write_summary(reporter: pytest.TerminalReporter, judged: list[tuple[str, Verdict]], problems: list[str]) -> None:
-    """Write the section; with ``-q`` only what did not pass. Problems of the run are always shown."""
-    from pytest_riskguard.reports import gates_table
-    from pytest_riskguard.reports.terminal import uncorrected
-    from pytest_riskguard.text import clean
-
-    quiet = reporter.config.get_verbosity() < 0
-    shown = [(test, verdict) for test, verdict in judged if not (quiet and verdict.passed)]
-    if reporter.config.getoption("no_summary"):
-        shown = []
-    if not (shown or problems):
-        return
-    reporter.section("riskguard", "=")
-    screen = run_context.current().screen
-    if shown:
-        # pytest knows what --color and NO_COLOR want.
-        colour = reporter.config.get_terminal_writer().hasmarkup
-        for line in gates_table.lines(shown, screen, colour=colour):
-            reporter.line(line)
-    if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
-        for line in textwrap.wrap(remark, width=max(screen.width, 40)):
-            reporter.line(line)
-    for problem in problems:
-        reporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)

@@ -13,11 +13,8 @@ import pytest
 from pytest_riskguard.config.load import Candidate, CandidateFile, Config
 from pytest_riskguard.errors import DataError
 
-_LIBRARIES = tuple(
-    Path(path) for name in ("stdlib", "platstdlib", "purelib", "platlib") if (path := sysconfig.get_path(name))
-)
-
-
+_SCHEMES = ("stdlib", "platstdlib", "purelib", "platlib")
+_LIBRARIES = tuple(Path(path) for name in _SCHEMES if (path := sysconfig.get_path(name)))
 #: How much of an error message is shown; some contain a whole page of a server.
 MAX_MESSAGE = 300
 #: This package, whose frames called the code under test.
@@ -27,16 +24,7 @@ _PACKAGE = Path(__file__).parents[1]
 def blamed(said: str, error: BaseException, advice: str = "", *, reason: str) -> DataError:
     """An error in the code under test, with its place, as the reason why nothing can be compared.
 
-    Parameters
-    ----------
-    said : str
-        Which code, and when.
-    error : BaseException
-        How it ended; a call of ``pytest.skip()`` is named.
-    advice : str
-        Added at the end.
-    reason : str
-        As the report names it.
+    ``said`` is which code and when, ``advice`` the end of the message, ``reason`` the report's name for it.
     """
     long, short = ending(error)
     return DataError(f"{said}{long}{advice}", reason=reason, problem=f"{said}{short}{advice}")
@@ -63,21 +51,15 @@ def _how(error: BaseException) -> str:
 
 
 def place(error: BaseException) -> tuple[Path | None, int | None]:
-    """File and line where an error must be fixed.
-
-    For a syntax error, the wrong line; else the innermost frame outside installed libraries.
-    """
+    """Where an error must be fixed: the line of a syntax error, or the innermost frame outside libraries."""
     if isinstance(error, SyntaxError) and error.filename is not None:
         return Path(error.filename), error.lineno
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
-    outside = [
-        (Path(file), line)
-        for file, line in frames
-        if not Path(file).is_relative_to(_PACKAGE)
-        and not file.startswith("<")
-        and not any(Path(file).is_relative_to(root) for root in _LIBRARIES)
-    ]
-    return outside[-1] if outside else (None, None)
+    for file, line in reversed(frames):
+        path = Path(file)
+        if not file.startswith("<") and not any(path.is_relative_to(root) for root in (_PACKAGE, *_LIBRARIES)):
+            return path, line
+    return None, None
 
 
 def from_here(message: str, config: pytest.Config) -> str:

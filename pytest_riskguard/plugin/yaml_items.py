@@ -54,10 +54,7 @@ class _Reported(pytest.Item):
 
 
 def _short(error: BaseException) -> str:
-    """An error in one line, without the folder, which pytest prints anyway.
-
-    The short test summary shows it; in CI and with -vv pytest would repeat every line of a longer message.
-    """
+    """An error in one line for the short summary, where -vv and CI would repeat each line of a longer one."""
     text = f"line {error.line}: {error.problem}" if isinstance(error, ConfigError) else str(error)
     return text.partition("\n")[0]
 
