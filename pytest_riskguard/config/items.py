@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pytest_riskguard.config.load import ComputedBaseline, Config, GateSettings
@@ -25,32 +25,25 @@ class GateItem:
     """One question of one gate: a single measure and alpha, about all topics or one slice.
 
     ``id`` is the gate's name, followed by ``[MEASURE-ALPHA]``, baseline and slice where the gate asks more than one
-    question; ``gate`` is the question under this name. ``measure`` is as written in the file, ``baselines`` are one
-    unless the gate is over a pool, ``line`` is where the gate begins, and ``settings`` is the whole gate.
+    question; ``gate`` is the question under this name. ``settings`` is the whole gate.
     """
 
     id: str
     gate: Gate
     measure: str
     baselines: tuple[str | ComputedBaseline, ...]
-    line: int
     settings: GateSettings
 
 
 def items_of(gate: GateSettings) -> tuple[GateItem, ...]:
-    """One item for each measure, alpha, baseline (unless they form a pool) and slice, in the order of the file.
-
-    Raises
-    ------
-    ValueError
-        The gate declares slices that ``with_slices`` has not looked up.
-    """
+    """One item for each measure, alpha, baseline (unless they form a pool) and slice, in the order of the file."""
     if gate.declared and not gate.slices:
         raise ValueError(f"gate {gate.name!r} declares slices that were not looked up: call with_slices first")
     pairs = [(measure, question) for measure in gate.measures for question in gate.questions]
     asked, ids = [], []
     for measure, question in pairs:
-        first = [f"{measure}-{_short(question.alpha)}"] if len(pairs) > 1 else []
+        alpha = repr(float(question.alpha)).removesuffix(".0")  # the shortest text that distinguishes two alphas
+        first = [f"{measure}-{alpha}"] if len(pairs) > 1 else []
         for baselines in gate.asked_of:
             second = [str(baselines[0])] if len(gate.asked_of) > 1 else []
             for part in gate.slices or (None,):
@@ -59,7 +52,7 @@ def items_of(gate: GateSettings) -> tuple[GateItem, ...]:
                 asked.append((measure, question, baselines, part))
     unique_ids = unique(ids, [f"{baselines} {part}" for _, _, baselines, part in asked])
     return tuple(
-        GateItem(item_id, replace(question, name=item_id, slice=part), measure, baselines, gate.line, gate)
+        GateItem(item_id, replace(question, name=item_id, slice=part), measure, baselines, gate)
         for item_id, (measure, question, baselines, part) in zip(unique_ids, asked, strict=True)
     )
 
@@ -70,11 +63,6 @@ def _slice_id(gate: GateSettings, part: str | None) -> list[str]:
         return []
     tags = {known.partition("=")[0] for known in gate.slices}
     return [readable(part.partition("=")[2] if len(tags) == 1 else part)]
-
-
-def _short(alpha: float) -> str:
-    """The shortest text that distinguishes two alphas: ``5``, ``0.1``, ``1e-05``."""
-    return repr(float(alpha)).removesuffix(".0")
 
 
 def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateItem, ...]]:
@@ -92,18 +80,13 @@ def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateIte
 
 
 def with_slices(config: Config) -> Config:
-    """The settings with the slices of every gate looked up in topics and judgements.
-
-    Raises
-    ------
-    ConfigError
-        A slice does not exist, or a file cannot be read; its ``errors`` are those of all gates.
-    """
+    """The settings with the slices of every gate looked up; ``ConfigError`` has the errors of all gates."""
     first = next((declared for gate in config.gates for declared in gate.declared), None)
     if first is None:
         return config  # and no file of the collection is read, no numpy loaded
     from pytest_riskguard.evaluation.qrels import read_qrels
     from pytest_riskguard.evaluation.topics import read_topics
+    from pytest_riskguard.gates.slices import slices_of
 
     if config.collection.topics is None:
         text = "slice: it needs a topics file with a column for each tag; add `topics: PATH` to `collection:`"
@@ -113,33 +96,22 @@ def with_slices(config: Config) -> Config:
     except DataError as error:
         raise ConfigError(config.path, first.line, f"slice: its topics cannot be looked up: {error}") from None
     errors: list[ConfigError] = []
-    gates = tuple(replace(gate, slices=_slices(config, gate, judged, tags, errors)) for gate in config.gates)
+    gates = []
+    for gate in config.gates:
+        declared_by: dict[str, str] = {}
+        for declared in gate.declared:
+            try:
+                slices = slices_of(declared.text, judged, tags, smallest=gate.smallest_slice)
+                if name := next((name for name in slices if name in declared_by), None):
+                    raise ValueError(f"{declared.text} repeats {name}, which {declared_by[name]} declares")
+                declared_by |= dict.fromkeys(slices, declared.text)
+            except ValueError as error:
+                text = f"slice of gate {gate.name!r}: {error}"
+                errors.append(ConfigError(config.path, declared.line, text, gate=gate.name))
+        gates.append(replace(gate, slices=tuple(declared_by)))
     if errors:
         raise ConfigError.of(errors)
-    return replace(config, gates=gates)
-
-
-def _slices(
-    config: Config,
-    gate: GateSettings,
-    judged: Sequence[str],
-    tags: Mapping[str, Mapping[str, str]],
-    errors: list[ConfigError],
-) -> tuple[str, ...]:
-    """The slices that a gate declares; mistakes are added to ``errors``."""
-    from pytest_riskguard.gates.slices import slices_of
-
-    declared_by: dict[str, str] = {}
-    for declared in gate.declared:
-        try:
-            slices = slices_of(declared.text, judged, tags, smallest=gate.smallest_slice)
-            if repeated := [name for name in slices if name in declared_by]:
-                raise ValueError(f"{declared.text} repeats {repeated[0]}, which {declared_by[repeated[0]]} declares")
-            declared_by |= dict.fromkeys(slices, declared.text)
-        except ValueError as error:
-            text = f"slice of gate {gate.name!r}: {error}"
-            errors.append(ConfigError(config.path, declared.line, text, gate=gate.name))
-    return tuple(declared_by)
+    return replace(config, gates=tuple(gates))
 
 
 def readable(text: str) -> str:
@@ -153,14 +125,9 @@ def unique(ids: Sequence[str], sources: Sequence[str]) -> list[str]:
 
     Unlike a number, a digest stays the same when another value comes or goes.
     """
-    times = Counter(ids)
-    return [
-        _marked(item_id, hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:6])
-        if times[item_id] > 1
-        else item_id
-        for item_id, source in zip(ids, sources, strict=True)
-    ]
-
-
-def _marked(item_id: str, digest: str) -> str:
-    return f"{item_id[:-1]}~{digest}]" if item_id.endswith("]") else f"{item_id}~{digest}"
+    times, marked = Counter(ids), []
+    for item_id, source in zip(ids, sources, strict=True):
+        digest = hashlib.sha256(source.encode("utf-8", "surrogatepass")).hexdigest()[:6]
+        with_digest = f"{item_id[:-1]}~{digest}]" if item_id.endswith("]") else f"{item_id}~{digest}"
+        marked.append(with_digest if times[item_id] > 1 else item_id)
+    return marked

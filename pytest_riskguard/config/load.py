@@ -143,14 +143,9 @@ def find_config(start: Path, *, stop: Path | None = None) -> Path | None:
 
 
 def load_config(path: Path, *, require_gates: bool = True) -> Config:
-    """Read a riskguard.yaml; nothing that it names is opened.
+    """Read a riskguard.yaml; nothing that it names is opened, and its relative paths start from its folder.
 
-    Its relative paths start from its folder. The fixture and ``riskguard baseline`` do not ``require_gates``.
-
-    Raises
-    ------
-    ConfigError
-        The first error of the file by line; its ``errors`` are all of them, and its message says each.
+    The ``ConfigError`` is the first error of the file by line; its ``errors`` are all of them.
     """
     from pytest_riskguard.config import yaml_lines
     from pytest_riskguard.config.problems import check
@@ -170,15 +165,12 @@ def load_config(path: Path, *, require_gates: bool = True) -> Config:
 
 
 def _settings(model: ConfigModel, document: Document, path: Path) -> Config:
-    folder = path.parent
-    topics = model.collection.topics
+    folder, topics = path.parent, model.collection.topics
+    topics_path = None if topics is None else _beside(folder, topics)
+    qrels_path = _beside(folder, model.collection.qrels)
     return Config(
         path=path,
-        collection=Collection(
-            _beside(folder, model.collection.qrels),
-            None if topics is None else _beside(folder, topics),
-            document.line(("collection",)),
-        ),
+        collection=Collection(qrels_path, topics_path, document.line(("collection",))),
         store=_beside(folder, model.store),
         measures=tuple(model.measures or ()),
         candidate=_candidate(folder, model.candidate, document.line(("candidate",))),
@@ -219,7 +211,7 @@ def _baselines(model: GateKeys) -> tuple[str | ComputedBaseline, ...]:
         return (model.baseline,)
     if model.baseline is None:  # reported by config.problems already
         return ()
-    kind, systems = model.baseline.asked()
+    kind, systems = model.baseline.given[0]
     return (ComputedBaseline(kind, systems, model.baseline.candidate_inside),)
 
 

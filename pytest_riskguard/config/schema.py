@@ -45,35 +45,23 @@ _MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")
 MAX_TIMEOUT = 86400
 
 
-def _text(value: Any, expected: str) -> str:
-    return str(Text(expected)(value))
-
-
-def _path(value: Any) -> str:
-    """A path, relative to the file's folder or absolute."""
-    return _text(value, "a path")
-
-
 def gate_name(value: Any) -> str:
     """The name of a gate: part of a test's node id, where ``::`` and brackets have a meaning."""
     expected = "a name without '::', '[', ']', '/' and '\\'"
-    name = _text(value, expected)
+    name = str(Text(expected)(value))
     if name != name.strip() or "::" in name or any(character in name for character in "[]/\\"):
         raise ValueError(f"expected {expected}, found {shown(name)}")
     return name
 
 
-def _baseline_name(value: Any) -> str:
-    """The name of one stored baseline."""
-    name = _text(value, "the name of one stored baseline")
+def _baseline_name(name: str) -> str:
     if problem := name_problem(name):
         raise ValueError(f"{shown(name)} cannot name a baseline: {problem}")
     return name
 
 
-def _measure(value: Any) -> str:
+def _measure(name: str) -> str:
     """A measure in the notation of ir-measures; whether it exists is not looked up."""
-    name = _text(value, "a measure such as nDCG@10")
     if not _MEASURE.fullmatch(name):
         if cut_at_comma(name):
             raise ValueError(
@@ -88,9 +76,8 @@ def cut_at_comma(name: str) -> bool:
     return name.count("(") != name.count(")")
 
 
-def _slice_entry(value: Any) -> str:
-    """Part of the topics: ``TAG=VALUE``, or ``TAG`` for each of its values."""
-    tag, wanted = parse_slice(_text(value, "TAG=VALUE or TAG"))
+def _slice_entry(text: str) -> str:
+    tag, wanted = parse_slice(text)
     return tag if wanted is None else f"{tag}={wanted}"
 
 
@@ -103,22 +90,17 @@ def _whole(at_least: int, hint: str = "") -> Callable[[Any], int]:
     return check
 
 
-#: The number of topics of a slice.
-_slice_size = _whole(MIN_TOPICS, "; fewer topics are not judged")
+_SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}"
 #: Checks of the options for asking a live system.
 ASKING: Mapping[str, Callable[[Any], Any]] = {
     "depth": _whole(1),
     "workers": _whole(1),
-    "timeout": Number(
-        math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=f"a number of seconds above 0, at most {MAX_TIMEOUT}"
-    ),
+    "timeout": Number(math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=_SECONDS),
     "retries": _whole(0),
 }
 
 
-def _target(value: Any) -> str:
-    """An importable function, ``package.module:function``."""
-    name = _text(value, "package.module:function")
+def _target(name: str) -> str:
     module, _, function = name.partition(":")
     parts = [*module.split("."), *function.split(".")]
     if not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
@@ -127,9 +109,8 @@ def _target(value: Any) -> str:
 
 
 # Tags of a union, which pydantic puts into the path of an error: no key may look like them.
-FILE, RETRIEVE, CORRECTION, FAMILY = "<file>", "<retrieve>", "<correction>", "<family>"
-STORED, COMPUTED_TAG = "<stored>", "<computed>"
-TAGS = (FILE, RETRIEVE, CORRECTION, FAMILY, STORED, COMPUTED_TAG)
+TAGS = MAPPING, TEXT = "<mapping>", "<text>"
+_BY_SHAPE = Discriminator(lambda value: MAPPING if isinstance(value, dict) else TEXT)
 
 T = TypeVar("T")
 
@@ -180,11 +161,15 @@ def _distinct_measures(items: list[str]) -> list[str]:
     return items
 
 
-_Path = Annotated[str, PlainValidator(_path)]
-_Measure = Annotated[str, PlainValidator(_measure)]
+_slice_size = _whole(MIN_TOPICS, "; fewer topics are not judged")
+_Path = Annotated[str, PlainValidator(Text("a path"))]
+_Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=_measure))]
+_BaselineName = Annotated[str, PlainValidator(Text("the name of one stored baseline", parse=_baseline_name))]
+_Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
 _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
 _Distinct = AfterValidator(_distinct)
 _DistinctMeasures = AfterValidator(_distinct_measures)
+_Names = Annotated[list[_BaselineName], BeforeValidator(_listed("stored baselines")), _Distinct]
 
 
 class _Model(BaseModel):
@@ -201,17 +186,14 @@ class CollectionModel(_Model):
 class RetrieveModel(_Model):
     """``candidate`` as a function."""
 
-    retrieve: Annotated[str, PlainValidator(_target)]
+    retrieve: Annotated[str, PlainValidator(Text("package.module:function", parse=_target))]
     depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
     workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
     timeout: Annotated[float | None, PlainValidator(ASKING["timeout"])] = None
     retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
 
 
-_Candidate = Annotated[
-    Annotated[_Path, Tag(FILE)] | Annotated[RetrieveModel, Tag(RETRIEVE)],
-    Discriminator(lambda value: RETRIEVE if isinstance(value, dict) else FILE),
-]
+_Candidate = Annotated[Annotated[_Path, Tag(TEXT)] | Annotated[RetrieveModel, Tag(MAPPING)], _BY_SHAPE]
 
 
 class FamilyModel(_Model):
@@ -221,15 +203,7 @@ class FamilyModel(_Model):
     gates: Annotated[list[Annotated[str, PlainValidator(gate_name)]], BeforeValidator(_listed("gates")), _Distinct]
 
 
-_Family = Annotated[
-    Annotated[_Correction, Tag(CORRECTION)] | Annotated[FamilyModel, Tag(FAMILY)],
-    Discriminator(lambda value: FAMILY if isinstance(value, dict) else CORRECTION),
-]
-
-
-_Names = Annotated[
-    list[Annotated[str, PlainValidator(_baseline_name)]], BeforeValidator(_listed("stored baselines")), _Distinct
-]
+_Family = Annotated[Annotated[_Correction, Tag(TEXT)] | Annotated[FamilyModel, Tag(MAPPING)], _BY_SHAPE]
 
 
 class ComputedModel(_Model):
@@ -242,23 +216,17 @@ class ComputedModel(_Model):
 
     @model_validator(mode="after")
     def _one_kind(self) -> ComputedModel:
-        if len(self._given()) != 1:
+        if len(self.given) != 1:
             raise ValueError(f"expected one of {', '.join(COMPUTED)}, such as {{mean: [prod, bm25]}}")
         return self
 
-    def _given(self) -> list[tuple[str, tuple[str, ...]]]:
-        names = {kind: getattr(self, kind) for kind in COMPUTED}
-        return [(kind, tuple(systems)) for kind, systems in names.items() if systems is not None]
-
-    def asked(self) -> tuple[str, tuple[str, ...]]:
-        """The kind, and the names of the baselines."""
-        return self._given()[0]
+    @property
+    def given(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The kind, and the names of the baselines: one entry in a checked model."""
+        return [(kind, tuple(names)) for kind in COMPUTED if (names := getattr(self, kind)) is not None]
 
 
-_Baseline = Annotated[
-    Annotated[str, PlainValidator(_baseline_name), Tag(STORED)] | Annotated[ComputedModel, Tag(COMPUTED_TAG)],
-    Discriminator(lambda value: COMPUTED_TAG if isinstance(value, dict) else STORED),
-]
+_Baseline = Annotated[Annotated[_BaselineName, Tag(TEXT)] | Annotated[ComputedModel, Tag(MAPPING)], _BY_SHAPE]
 
 
 def _check(option: Option) -> Callable[[Any], Any]:
@@ -274,6 +242,10 @@ def _check(option: Option) -> Callable[[Any], Any]:
     return checked
 
 
+_Alpha = Annotated[float, PlainValidator(_check(OPTIONS["alpha"]))]
+_Convention = Annotated[Convention, PlainValidator(_check(OPTIONS["convention"]))]
+
+
 class GateKeys(_Model):
     """The keys of one entry of ``gates`` that are more, or other, than an option of its kind."""
 
@@ -283,18 +255,9 @@ class GateKeys(_Model):
     baselines: _Names | None = None
     candidate: _Candidate | None = None
     measure: Annotated[list[_Measure], BeforeValidator(_each("a measure")), _DistinctMeasures] | None = None
-    alpha: Annotated[
-        list[Annotated[float, PlainValidator(_check(OPTIONS["alpha"]))]],
-        BeforeValidator(_each("a number")),
-        _Distinct,
-    ] = [OPTIONS["alpha"].default]
-    convention: Annotated[Convention, PlainValidator(_check(OPTIONS["convention"]))] | None = None
-    slice: (
-        Annotated[
-            list[Annotated[str, PlainValidator(_slice_entry)]], BeforeValidator(_each("TAG=VALUE or TAG")), _Distinct
-        ]
-        | None
-    ) = None
+    alpha: Annotated[list[_Alpha], BeforeValidator(_each("a number")), _Distinct] = [OPTIONS["alpha"].default]
+    convention: _Convention | None = None
+    slice: Annotated[list[_Slice], BeforeValidator(_each("TAG=VALUE or TAG")), _Distinct] | None = None
     smallest_slice: Annotated[int, PlainValidator(_slice_size)] = MIN_SLICE_TOPICS
 
     def option(self, name: str) -> Any:
@@ -304,18 +267,11 @@ class GateKeys(_Model):
     @property
     def foreign(self) -> list[str]:
         """Options that are given although the kind does not offer them."""
-        return [
-            name for name in OPTIONS if name in self.model_fields_set and name not in options_of(KINDS[self.kind])
-        ]
+        offered = options_of(KINDS[self.kind])
+        return [name for name in OPTIONS if name in self.model_fields_set and name not in offered]
 
     def gate(self, *, alpha: float, convention: Convention) -> Gate:
-        """What is asked at one alpha.
-
-        Raises
-        ------
-        ValueError
-            Options that do not go together, or outside the kind's range; the message begins with the key.
-        """
+        """What is asked at one alpha; the message of a ``ValueError`` begins with the wrong key."""
         kind = KINDS[self.kind]
         own = {name: self.option(name) for name, o in options_of(kind).items() if o.in_yaml and name not in _OWN}
         return kind(self.name, alpha=alpha, convention=self.convention or convention, **own)
@@ -349,6 +305,6 @@ class ConfigModel(_Model):
     store: _Path = "baselines"
     measures: Annotated[list[_Measure], BeforeValidator(_listed("measures")), _DistinctMeasures] | None = None
     candidate: _Candidate | None = None
-    convention: Annotated[Convention, PlainValidator(_check(OPTIONS["convention"]))] = OPTIONS["convention"].default
+    convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None
     gates: Annotated[list[GateModel], BeforeValidator(_gates)] = []

@@ -19,15 +19,11 @@ MAX_DEPTH = 20
 
 Path = tuple[str | int, ...]
 
-_NULL = re.compile(r"(?:null|Null|NULL|~|)\Z")
-_TRUE = re.compile(r"(?:true|True|TRUE)\Z")
-_FALSE = re.compile(r"(?:false|False|FALSE)\Z")
-_INTEGER = re.compile(r"[-+]?[0-9]+\Z")
-_OCTAL = re.compile(r"0o[0-7]+\Z")
-_HEXADECIMAL = re.compile(r"0x[0-9a-fA-F]+\Z")
+_CONSTANTS = {"null": None, "~": None, "": None, "true": True, "false": False}
+_CONSTANT = re.compile(r"(?:null|Null|NULL|~||true|True|TRUE|false|False|FALSE)\Z")
+_WHOLE = {10: re.compile(r"[-+]?[0-9]+\Z"), 8: re.compile(r"0o[0-7]+\Z"), 16: re.compile(r"0x[0-9a-fA-F]+\Z")}
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
-_INFINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)\Z")
-_NAN = re.compile(r"\.(?:nan|NaN|NAN)\Z")
+_NOT_FINITE = re.compile(r"(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z")
 
 # U+0085, U+2028 and U+2029 break lines for PyYAML but not for editors: later lines would be miscounted.
 _UNWANTED = re.compile(r"[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|[\u2028\u2029]")
@@ -45,15 +41,7 @@ class YamlError(Exception):
 
 @dataclass
 class Document:
-    """A YAML document as plain values.
-
-    Attributes
-    ----------
-    data : object
-        ``None``, ``bool``, ``int``, ``float``, ``str``, ``list`` and ``dict`` with text keys.
-    problems : list of (path, line, text)
-        Problems in spite of which the rest can be read (a key that appears twice).
-    """
+    """A YAML document as plain values; the rest can be read in spite of its ``problems`` (path, line, text)."""
 
     data: Any = None
     problems: list[tuple[Path, int, str]] = field(default_factory=list)
@@ -76,13 +64,7 @@ class Document:
 
 
 def decode(content: bytes) -> str:
-    """Text of a file's bytes.
-
-    Raises
-    ------
-    YamlError
-        Too large, not UTF-8, with a byte order mark, or with characters that YAML does not allow.
-    """
+    """Text of a file's bytes; ``YamlError`` for bytes that an editor would not show as they are."""
     if len(content) > MAX_BYTES:
         raise YamlError(1, f"the file is larger than {MAX_BYTES:,} bytes; settings are a few lines")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -106,13 +88,7 @@ def decode(content: bytes) -> str:
 
 
 def parse(text: str) -> Document:
-    """Read one YAML document.
-
-    Raises
-    ------
-    YamlError
-        Not YAML, or YAML that is refused (see the top of this module).
-    """
+    """Read one YAML document; ``YamlError`` if it is not YAML, or refused (see the top of this module)."""
     reader = _Reader(text)
     try:
         return reader.document()
@@ -203,10 +179,9 @@ def _scalar(event: Any, line: int) -> str | int | float | bool | None:
         raise YamlError(line, f"{text!r} holds half of a character pair (\\ud800 to \\udfff); write the character")
     if event.style is not None:  # quoted or a block of text
         return text
-    for pattern, constant in ((_NULL, None), (_TRUE, True), (_FALSE, False)):
-        if pattern.match(text):
-            return constant
-    for pattern, base in ((_INTEGER, 10), (_OCTAL, 8), (_HEXADECIMAL, 16)):
+    if _CONSTANT.match(text):
+        return _CONSTANTS[text.lower()]
+    for base, pattern in _WHOLE.items():
         if pattern.match(text):
             try:
                 return int(text, base)
@@ -214,6 +189,4 @@ def _scalar(event: Any, line: int) -> str | int | float | bool | None:
                 raise YamlError(line, f"a number of {len(text)} digits is too long") from None
     if _FLOAT.match(text):
         return float(text)
-    if _INFINITE.match(text) or _NAN.match(text):
-        return float(text.replace(".", ""))
-    return text
+    return float(text.replace(".", "")) if _NOT_FINITE.match(text) else text

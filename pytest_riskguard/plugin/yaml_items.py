@@ -76,7 +76,7 @@ class GateTest(_Reported):
 
     def __init__(self, *, item: GateItem, settings: Config, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.item, self.settings, self.line = item, settings, item.line
+        self.item, self.settings, self.line = item, settings, item.settings.line
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""

@@ -93,7 +93,7 @@ gates:
     first, second = config.gates
     assert first.candidate == CandidateRetrieve("shop.search:engine.query", 50)
     (item,) = items_of(first)
-    assert (item.id, item.measure, item.baselines, item.line) == ("no-risk", "nDCG@10", ("release-7",), 9)
+    assert (item.id, item.measure, item.baselines, item.settings.line) == ("no-risk", "nDCG@10", ("release-7",), 9)
     gate = item.gate
     assert (gate.name, gate.alpha, gate.level, gate.method, gate.tolerance) == (
         "no-risk",
