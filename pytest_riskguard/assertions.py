@@ -44,10 +44,7 @@ P = ParamSpec("P")
 
 
 class Assertion(Protocol[P]):
-    """How an assertion is called, for type checkers; ``P`` are the options of its kind.
-
-    With weights or replicates the options are not checked statically.
-    """
+    """An assertion for type checkers, which check its options ``P`` without weights and replicates only."""
 
     @overload
     def __call__(self, candidate: Scores, baseline: Scores, *args: P.args, **options: P.kwargs) -> Verdict: ...
@@ -83,7 +80,6 @@ def _asks(kind: Callable[P, Gate]) -> Callable[[Callable[..., Verdict]], Asserti
 
 
 def _asks_pool(kind: Callable[P, Gate]) -> Callable[[Callable[..., Verdict]], PoolAssertion[P]]:
-    """The same over a pool."""
     return cast("Callable[[Callable[..., Verdict]], PoolAssertion[P]]", _asks(kind))
 
 
@@ -129,9 +125,8 @@ def assert_not_significantly_risky(
     risk", AIRS 2019 (the smooth trade-off, the minus convention).
     """
     __tracebackhide__ = True
-    return demand(
-        check(NotSignificantlyRisky.kind, candidate, baseline, weights=weights, replicates=replicates, **options)
-    )
+    options |= {"weights": weights, "replicates": replicates}
+    return demand(check(NotSignificantlyRisky.kind, candidate, baseline, **options))
 
 
 @_asks_pool(GeoRiskNotWorse)
@@ -187,33 +182,26 @@ def assert_not_inferior(
     {options}
     """
     __tracebackhide__ = True
-    options["tolerance"] = tolerance
-    return demand(check(NotInferior.kind, candidate, baseline, weights=weights, replicates=replicates, **options))
+    options |= {"tolerance": tolerance, "weights": weights, "replicates": replicates}
+    return demand(check(NotInferior.kind, candidate, baseline, **options))
 
 
 @_asks(NoTopicCollapse)
 def assert_no_topic_collapse(candidate: Scores, baseline: Scores, **options: Any) -> Verdict:
     """Pass when no single topic loses more than it may; else raise ``RiskyError``.
 
-    No statistics: one topic beyond a limit fails, however many others win.
+    No statistics: one topic beyond a limit fails, however many others win. The verdict has every loss.
 
     Parameters
     ----------
-    candidate, baseline : mapping topic -> score, or TopicScores
-        The same topics on both sides, in the same measure.
+    candidate, baseline
+        As for ``assert_not_significantly_risky``, and so are its result and errors.
     {options}
-
-    Returns
-    -------
-    Verdict
-        With every loss, also when it passes.
 
     Raises
     ------
-    RiskyError
-        An ``AssertionError`` whose ``verdict`` names the topics.
     ValueError
-        An option outside its range, no limit at all, a protected topic that is not judged.
+        Also for no limit at all, and a protected topic that is not judged.
     """
     __tracebackhide__ = True
     return demand(check(NoTopicCollapse.kind, candidate, baseline, **options))
@@ -235,9 +223,8 @@ def check(
     __tracebackhide__ = True
     for name in options:
         if name in OPTIONS and not OPTIONS[name].in_assertions:
-            raise TypeError(
-                f"{name}: it needs a topics file, which plain scores do not have; use the riskguard fixture"
-            )
+            advice = "it needs a topics file, which plain scores do not have; use the riskguard fixture"
+            raise TypeError(f"{name}: {advice}")
     gate = gate_of(current_test() or kind, kind, weighted=weights is not None, **options)
     if replicates and not gate.takes_replicates:
         raise ValueError(f"replicates have no meaning for {kind}: leave them out")
@@ -254,7 +241,7 @@ def ask(
     weights: Mapping[str, float] | None = None,
     replicates: Sequence[Scores] = (),
 ) -> Verdict:
-    """The verdict of a gate on scores given as they are."""
+    """The verdict of a gate on scores as they are."""
     topics = None if weights is None else Topics({}, weights=_checked(weights))
     try:
         tested, against = _scores(candidate, "candidate"), _scores(baseline, "baseline")
@@ -278,14 +265,12 @@ def ask_pool(gate: Gate, candidate: Scores, baselines: Pool) -> Verdict:
 
 
 def _named(baselines: Pool) -> list[tuple[str, Scores]]:
-    """Baselines with their names; a mapping of topics to numbers is a single system, and no pool."""
     if isinstance(baselines, Mapping):
         return [(str(name), scores) for name, scores in baselines.items()]
     if isinstance(baselines, Sequence) and all(isinstance(system, TopicScores) for system in baselines):
         return [(system.name, system) for system in baselines]
-    raise TypeError(
-        f"baselines: expected a mapping name -> scores or a list of TopicScores, found {type(baselines).__name__}"
-    )
+    expected = "a mapping name -> scores or a list of TopicScores"
+    raise TypeError(f"baselines: expected {expected}, found {type(baselines).__name__}")
 
 
 def _checked(weights: Mapping[str, float]) -> dict[str, float]:

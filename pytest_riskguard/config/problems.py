@@ -41,7 +41,7 @@ _REMEDIES = {
 }
 
 # What a gate takes from the whole file if it has none of its own.
-_NEEDED = (("measure", "measures", "`measures: [nDCG@10]`"), ("candidate", "candidate", "`candidate: PATH_OF_A_RUN`"))
+_NEEDED = (("measure", "measures", "[nDCG@10]"), ("candidate", "candidate", "PATH_OF_A_RUN"))
 
 # What may stand under a key, numbers in lists left out; elsewhere a candidate that is asked live.
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
@@ -55,10 +55,7 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
 
 @dataclass(frozen=True)
 class Problem:
-    """One error: line (from 1), text, and the name of the gate it belongs to.
-
-    ``lacks`` and ``meant`` are the path of a key that is missing, or that an unknown key seems to stand for.
-    """
+    """One error with its gate, and the path of a key that is missing or that an unknown key seems to stand for."""
 
     line: int
     text: str
@@ -150,8 +147,8 @@ def _gate(data: Any, path: Path) -> str | None:
 
 def _instead(parent: Path, key: str) -> tuple[str | None, str]:
     """The key that was probably meant by an unknown one, and the advice to give."""
-    model = _MODELS.get(tuple(part for part in parent if isinstance(part, str)), RetrieveModel)
-    known = list(model.model_fields)
+    keys = tuple(part for part in parent if isinstance(part, str))
+    known = list(_MODELS.get(keys, RetrieveModel).model_fields)
     likely = nearest(key, known)
     return likely, f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
 
@@ -165,14 +162,9 @@ def _is_rest_of_a_measure(details: list[ErrorDetails], detail: ErrorDetails) -> 
     if not (isinstance(piece, str) and ("=" in piece or ")" in piece) and "(" not in piece):
         return False
     around = detail["loc"][:-1]
-    return any(
-        isinstance(other["input"], str)
-        and cut_at_comma(other["input"])
-        and "(" in other["input"]
-        and other["loc"][: len(around)] == around
-        for other in details
-        if other["type"] == "value_error"
-    )
+    near = [d for d in details if d["type"] == "value_error" and d["loc"][: len(around)] == around]
+    texts = [other["input"] for other in near if isinstance(other["input"], str)]
+    return any(cut_at_comma(text) and "(" in text for text in texts)
 
 
 def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
@@ -199,9 +191,9 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
             key = "baselines: [NAME, NAME]" if is_pool else "baseline: NAME"
             text = f"{where} has no baseline; add `{key}`, stored before with `riskguard baseline add NAME RUN`"
             yield Problem(document.line(path), text, name, lacks=(*path, key.partition(":")[0]))
-        for key, shared, remedy in _NEEDED:
+        for key, shared, value in _NEEDED:
             if gate.get(key) is None and data.get(shared) is None:
-                text = f"{where} has no {key}; write {remedy} for the whole file, or `{key}:` in the gate"
+                text = f"{where} has no {key}; write `{shared}: {value}` for the whole file, or `{key}:` in the gate"
                 yield Problem(document.line(path), text, name, lacks=(*path, key))
 
 

@@ -116,15 +116,12 @@ class Number:
         """The words of errors."""
         if self.words:
             return self.words
-        low, high = f"{self.low:g}", f"{self.high:g}"
-        match (self.low > -math.inf, self.high < math.inf):
-            case (True, True):
-                return (
-                    f"a number above {low} and below {high}" if self.open_range else f"a number from {low} to {high}"
-                )
-            case (True, False):
-                return f"a finite number, {'above' if self.open_range else 'at least'} {low}"
-        return "a finite number"
+        if self.low == -math.inf:
+            return "a finite number"
+        if self.high == math.inf:
+            return f"a finite number, {'above' if self.open_range else 'at least'} {self.low:g}"
+        words = "above {:g} and below {:g}" if self.open_range else "from {:g} to {:g}"
+        return f"a number {words.format(self.low, self.high)}"
 
     def __call__(self, value: Any) -> Any:
         """The value as it was given."""
