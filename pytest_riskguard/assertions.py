@@ -228,37 +228,27 @@ def check(
     gate = gate_of(current_test() or kind, kind, weighted=weights is not None, **options)
     if replicates and not gate.takes_replicates:
         raise ValueError(f"replicates have no meaning for {kind}: leave them out")
-    if gate.is_pool:
-        return ask_pool(gate, candidate, cast(Pool, baseline))
-    return ask(gate, candidate, cast(Scores, baseline), weights=weights, replicates=replicates)
+    return ask(gate, candidate, baseline, weights=weights, replicates=replicates)
 
 
 def ask(
     gate: Gate,
     candidate: Scores,
-    baseline: Scores,
+    baseline: Scores | Pool,
     *,
     weights: Mapping[str, float] | None = None,
     replicates: Sequence[Scores] = (),
 ) -> Verdict:
     """The verdict of a gate on scores as they are."""
     topics = None if weights is None else Topics({}, weights=_checked(weights))
+    named = _named(cast(Pool, baseline)) if gate.is_pool else [("baseline", cast(Scores, baseline))]
+    report = run_context.current().report_wanted
     try:
-        tested, against = _scores(candidate, "candidate"), _scores(baseline, "baseline")
+        tested, systems = _scores(candidate, "candidate"), [_scores(scores, name) for name, scores in named]
+        if gate.is_pool:
+            return record(worded(judge_pool(gate, tested, systems, report=report)))
         others = [_scores(scores, f"replicate {i}") for i, scores in enumerate(replicates, start=1)]
-        report = run_context.current().report_wanted
-        return record(worded(judge(gate, tested, against, replicates=others, topics=topics, report=report)))
-    except DataError as error:
-        return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=("baseline",)))
-
-
-def ask_pool(gate: Gate, candidate: Scores, baselines: Pool) -> Verdict:
-    """The verdict of a gate over a pool on scores given as they are."""
-    named = _named(baselines)
-    try:
-        tested = _scores(candidate, "candidate")
-        pool = [_scores(scores, name) for name, scores in named]
-        return record(worded(judge_pool(gate, tested, pool, report=run_context.current().report_wanted)))
+        return record(worded(judge(gate, tested, systems[0], replicates=others, topics=topics, report=report)))
     except DataError as error:
         names = tuple(name for name, _ in named)
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=names))

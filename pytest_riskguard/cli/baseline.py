@@ -12,8 +12,7 @@ import click
 
 from pytest_riskguard.baselines.manifest import KINDS, name_problem
 from pytest_riskguard.cli.baseline_show import DEFAULT_STORE, in_a_line, list_, opened, show, store_option, verify
-from pytest_riskguard.cli.inputs import DEFAULT_MEASURE, surroundings
-from pytest_riskguard.cli.parameters import FILE, file_option, grouped, options
+from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, FILE, file_option, grouped, options, surroundings
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.text import counted, plain, signed
 

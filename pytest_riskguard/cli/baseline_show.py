@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.inputs import surroundings
 from pytest_riskguard.cli.output import ExitStatus
-from pytest_riskguard.cli.parameters import file_option, gate_options
+from pytest_riskguard.cli.parameters import file_option, gate_options, surroundings
 from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.text import clean, counted, listed
 

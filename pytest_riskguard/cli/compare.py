@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import Collection, Inputs, NamedPath, SliceEntries, gates_of
 from pytest_riskguard.cli.output import Reports, detail_options, report_options, show, status_of, tell_github
 from pytest_riskguard.cli.parameters import (
     ALL_OPTIONS,
     FILE,
+    Collection,
+    NamedPath,
+    SliceEntries,
     baseline_option,
     collection_options,
     computed_options,
@@ -69,6 +71,7 @@ def compare(
     One verdict for each measure, alpha, baseline and slice, in the order given; georisk_not_worse gives one for each
     measure, alpha and slice, over all baselines.
     """
+    from pytest_riskguard.cli.inputs import Inputs, gates_of
     from pytest_riskguard.sources import Question
 
     reports.check()

@@ -4,36 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_riskguard.config.load import Config, find_config, load_config
+from pytest_riskguard.baselines.manifest import name_problem
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, Collection, NamedPath, SliceEntries, surroundings
+from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import BaselineError, ConfigError, DataError, UsageError
+from pytest_riskguard.evaluation.measures import measure_name
+from pytest_riskguard.evaluation.scores import read_scores
 from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, Gate, gate_of
+from pytest_riskguard.sources import Computed, RunFile, ScoreFile, Source, Stored, label
 
-if TYPE_CHECKING:
-    from pytest_riskguard.sources import Computed, RunFile, ScoreFile, Source, Stored
-
-    System = RunFile | ScoreFile | Stored
-
-DEFAULT_MEASURE = "nDCG@10"
+System = RunFile | ScoreFile | Stored
 #: Options that take NAME=RUN.
 _NAMING = ("--baseline", "SYSTEM", *(f"--baseline-{kind}" for kind in COMPUTED))
-
-
-@dataclass(frozen=True)
-class NamedPath:
-    """``NAME=PATH``, ``PATH`` or a stored name."""
-
-    name: str | None
-    text: str
-
-
-def surroundings() -> Config | None:
-    """The settings of the riskguard.yaml in the working folder or above it, if there is one."""
-    path = find_config(Path.cwd())
-    return None if path is None else load_config(path, require_gates=False)
 
 
 def once(option: str, values: Sequence[str]) -> None:
@@ -53,25 +39,6 @@ def gates_of(kind: str, alphas: Sequence[float], options: Mapping[str, Any]) -> 
         raise UsageError(f"--gate {kind}: {error}") from None
 
 
-@dataclass(frozen=True)
-class Collection:
-    """What a command line says of the collection; ``scores`` says that systems are tables of per-topic scores."""
-
-    qrels: Path | None
-    topics: Path | None
-    store: Path | None
-    measures: tuple[str, ...]
-    scores: bool = False
-
-
-@dataclass(frozen=True)
-class SliceEntries:
-    """What a command line says of slices: ``TAG=VALUE`` or ``TAG``, and the fewest topics of a value of ``TAG``."""
-
-    slices: tuple[str, ...]
-    smallest_slice: int | None
-
-
 class Inputs:
     """The engine over a collection, and what the options of a command name in it.
 
@@ -82,9 +49,6 @@ class Inputs:
     def __init__(
         self, collection: Collection, named: Sequence[NamedPath], *, whole: bool = False, report: bool = False
     ) -> None:
-        from pytest_riskguard.baselines.store import Store
-        from pytest_riskguard.engine import Engine
-
         self._collection = collection
         qrels, topics, store = collection.qrels, collection.topics, collection.store
         maybe_stored = [given for given in named if _may_be_stored(given)] if store is None else []
@@ -108,22 +72,16 @@ class Inputs:
 
     def candidate(self, path: Path) -> RunFile | ScoreFile:
         """The run, or the table of scores, that is judged."""
-        from pytest_riskguard.sources import RunFile, ScoreFile
-
         return ScoreFile(path) if self._collection.scores else RunFile(path)
 
     def systems(self, named: Sequence[NamedPath], *, option: str = "--baseline") -> list[System]:
         """The systems that an option names, each once."""
-        from pytest_riskguard.sources import label
-
         sources = [self._system(given, option) for given in named]
         once(option, [label(source) for source in sources])
         return sources
 
     def _system(self, given: NamedPath, option: str) -> System:
         """What ``[NAME=]RUN`` means: a file if there is one, else a stored baseline."""
-        from pytest_riskguard.sources import RunFile, ScoreFile, Stored
-
         path = Path(given.text)
         if self._collection.scores:
             return ScoreFile(path, given.name)
@@ -143,16 +101,12 @@ class Inputs:
 
     def whole_store(self) -> list[Stored]:
         """Every stored baseline."""
-        from pytest_riskguard.sources import Stored
-
         if self._store is None:
             raise UsageError("no systems and no store: name systems, or give --store or a riskguard.yaml")
         return [Stored(name) for name in self._store.names()]
 
     def computed(self, asked: Mapping[str, Sequence[Sequence[NamedPath]]], *, inside: bool) -> list[Computed]:
         """Baselines computed from several systems, by kind; ``inside`` counts the candidate among these."""
-        from pytest_riskguard.sources import Computed
-
         computed = [
             Computed(kind, tuple(self.systems(group, option=f"--baseline-{kind}")), inside)
             for kind, groups in asked.items()
@@ -170,7 +124,6 @@ class Inputs:
             return self._collection.measures
         if not self._collection.scores:
             return (DEFAULT_MEASURE,)
-        from pytest_riskguard.evaluation.scores import read_scores
 
         try:
             return tuple(str(column.measure) for column in read_scores(table, None))
@@ -198,14 +151,10 @@ class Inputs:
 
 
 def _may_be_stored(given: NamedPath) -> bool:
-    from pytest_riskguard.baselines.manifest import name_problem
-
     return given.name is None and name_problem(given.text) is None
 
 
 def _canonical(measure: str) -> str:
-    from pytest_riskguard.evaluation.measures import measure_name
-
     try:
         return measure_name(measure)
     except UsageError:

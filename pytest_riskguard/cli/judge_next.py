@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import Collection, Inputs, NamedPath, SliceEntries, gates_of
 from pytest_riskguard.cli.output import ExitStatus, write_text
 from pytest_riskguard.cli.parameters import (
     FILE,
     INTERVAL_OPTIONS,
+    Collection,
+    NamedPath,
+    SliceEntries,
     baseline_option,
     gate_kind_option,
     gate_options,
@@ -62,6 +64,7 @@ def judge_next(
     Most useful first, as a table with tabs: topic, document, query. With several measures, alphas, baselines or
     slices the list is for all of these verdicts together.
     """
+    from pytest_riskguard.cli.inputs import Inputs, gates_of
     from pytest_riskguard.gates import unjudged as lists
     from pytest_riskguard.sources import Question
 

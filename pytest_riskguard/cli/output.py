@@ -63,18 +63,17 @@ class Reports:
         """See that all of them can be made, before there is anything to write."""
         from pytest_riskguard.reports.files import HTML, check_charts
 
-        if self.charts:
-            if self.markdown is None:
-                raise UsageError("--charts needs --markdown")
+        if self.charts and self.markdown is None:
+            raise UsageError("--charts needs --markdown")
+        for option, is_given, check in (
+            ("--charts", self.charts, check_charts),
+            (f"--html {self.html}", self.html is not None, HTML.ensure_available),
+        ):
             try:
-                check_charts()
+                if is_given:
+                    check()
             except UsageError as error:
-                raise UsageError(f"--charts: {error}") from None
-        if self.html is not None:
-            try:
-                HTML.ensure_available()
-            except UsageError as error:
-                raise UsageError(f"--html {self.html}: {error}") from None
+                raise UsageError(f"{option}: {error}") from None
 
     def write(self, verdicts: Sequence[Verdict]) -> None:
         """Write all of them; the first that could not be written is an error when the others are there."""

@@ -10,17 +10,19 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import click
 
-from pytest_riskguard.cli.inputs import DEFAULT_MEASURE, Collection, NamedPath, SliceEntries
+from pytest_riskguard.config.load import Config, find_config, load_config
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, MIN_SLICE_TOPICS, MIN_TOPICS, OPTIONS, kinds_with
 from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
+DEFAULT_MEASURE = "nDCG@10"
 _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
 #: Options of a gate that ``compare`` takes: all but slices, of which it takes several.
 ALL_OPTIONS = tuple(name for name in OPTIONS if name != "slice")
@@ -28,6 +30,39 @@ ALL_OPTIONS = tuple(name for name in OPTIONS if name != "slice")
 INTERVAL_OPTIONS = ("alpha", "level", "method", "tolerance", "missing")
 #: A file's path; whether the file is there, and can be read, is for the gate to say.
 FILE = click.Path(path_type=Path, readable=False)
+
+
+@dataclass(frozen=True)
+class NamedPath:
+    """``NAME=PATH``, ``PATH`` or a stored name."""
+
+    name: str | None
+    text: str
+
+
+def surroundings() -> Config | None:
+    """The settings of the riskguard.yaml in the working folder or above it, if there is one."""
+    path = find_config(Path.cwd())
+    return None if path is None else load_config(path, require_gates=False)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What a command line says of the collection; ``scores`` says that systems are tables of per-topic scores."""
+
+    qrels: Path | None
+    topics: Path | None
+    store: Path | None
+    measures: tuple[str, ...]
+    scores: bool = False
+
+
+@dataclass(frozen=True)
+class SliceEntries:
+    """What a command line says of slices: ``TAG=VALUE`` or ``TAG``, and the fewest topics of a value of ``TAG``."""
+
+    slices: tuple[str, ...]
+    smallest_slice: int | None
 
 
 class NumberType(click.ParamType[float]):

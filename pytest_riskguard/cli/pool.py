@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.inputs import Collection, Inputs, NamedPath, once
 from pytest_riskguard.cli.output import ExitStatus, json_option, show_study, terminal_width
-from pytest_riskguard.cli.parameters import NamedPathType, collection_options, gate_options
+from pytest_riskguard.cli.parameters import Collection, NamedPath, NamedPathType, collection_options, gate_options
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ def pool(
     Takes each SYSTEM, a run or the name of a stored baseline, as the baseline of all the others: which correlate over
     topics, and does their order by risk depend on the baseline? Without SYSTEM: all stored baselines.
     """
+    from pytest_riskguard.cli.inputs import Inputs, once
     from pytest_riskguard.gates.alignment import on_one_list
     from pytest_riskguard.gates.kinds import NotSignificantlyRisky
     from pytest_riskguard.pool_study.report import MAX_SYSTEMS, MIN_SYSTEMS, pool_report

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.inputs import Collection, Inputs, NamedPath, SliceEntries, once
 from pytest_riskguard.cli.output import ExitStatus, json_option, show_study, terminal_width
 from pytest_riskguard.cli.parameters import (
     FILE,
     INTERVAL_OPTIONS,
+    Collection,
+    NamedPath,
     NumberType,
+    SliceEntries,
     baseline_option,
     collection_options,
     gate_options,
@@ -80,6 +82,7 @@ def power(
     From the differences between CANDIDATE and a baseline, or from a baseline alone and an assumption: the smallest
     loss that the gate detects with the topics at hand, and the topics that smaller losses need.
     """
+    from pytest_riskguard.cli.inputs import Inputs, once
     from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.gates.power import plan_from_baseline, plan_from_runs
     from pytest_riskguard.reports.power import dumps, explain

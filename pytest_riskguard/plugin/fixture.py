@@ -116,7 +116,7 @@ class Riskguard:
 
     @lists_options(options_of(NotSignificantlyRisky))
     def assert_not_significantly_risky(
-        self, candidate: Candidate, baseline: str | Candidate, *, measure: str | None = None, **options: Any
+        self, candidate: Candidate, baseline: Named, *, measure: str | None = None, **options: Any
     ) -> Verdict:
         """As the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
@@ -132,13 +132,7 @@ class Riskguard:
 
     @lists_options(options_of(NotInferior))
     def assert_not_inferior(
-        self,
-        candidate: Candidate,
-        baseline: str | Candidate,
-        *,
-        tolerance: float,
-        measure: str | None = None,
-        **options: Any,
+        self, candidate: Candidate, baseline: Named, *, tolerance: float, measure: str | None = None, **options: Any
     ) -> Verdict:
         """As the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
@@ -147,7 +141,7 @@ class Riskguard:
 
     @lists_options(options_of(NoTopicCollapse))
     def assert_no_topic_collapse(
-        self, candidate: Candidate, baseline: str | Candidate, *, measure: str | None = None, **options: Any
+        self, candidate: Candidate, baseline: Named, *, measure: str | None = None, **options: Any
     ) -> Verdict:
         """As the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``)."""
         __tracebackhide__ = True
