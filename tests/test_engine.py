@@ -130,7 +130,7 @@ def test_a_damaged_history_is_said_and_does_not_decide(folder):
     verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / "poor.run"), Stored("prod"), "RR"))
     assert (verdict.outcome, verdict.lineage) == ("pass", None)
     (notice,) = [notice for notice in verdict.warnings if notice.code == "history_unusable"]
-    assert notice.message.startswith("what prod held before cannot be read: store/prod/history/0001")
+    assert notice.message.startswith("the earlier runs of prod cannot be read: store/prod/history/0001")
 
 
 @pytest.mark.parametrize(("kind", "value"), [("mean", 0.75), ("median", 0.75), ("max", 1.0)])

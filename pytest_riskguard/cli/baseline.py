@@ -60,7 +60,7 @@ def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...], s
     return _Place(Store(store or DEFAULT_STORE), {"qrels": qrels, "topics": topics}, measures, defaults)
 
 
-_allow_ci = click.option("--allow-ci", is_flag=True, help="Store even inside CI, where it is refused.")
+_allow_ci = click.option("--allow-ci", is_flag=True, help="Store even in CI, where it is otherwise refused.")
 _scoring = grouped(
     "place",
     _place,
@@ -92,7 +92,7 @@ _storing = options(
 @click.argument("run", type=FILE)
 @_storing
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for. [default: fixed]")
-@click.option("--replicate", is_flag=True, help="RUN is another run of the system that NAME is a run of.")
+@click.option("--replicate", is_flag=True, help="RUN is another run of the same system as NAME.")
 def add(name: str, run: Path, *, place: _Place, kind: str | None, replicate: bool, **options: Any) -> None:
     """Store RUN as baseline NAME, with its scores."""
     if replicate and kind is not None:
@@ -109,11 +109,11 @@ def add(name: str, run: Path, *, place: _Place, kind: str | None, replicate: boo
 @click.argument("run", type=FILE)
 @_storing
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
-@click.option("--forget-history", is_flag=True, help="Remove the runs that NAME held earlier, damaged or whole.")
+@click.option("--forget-history", is_flag=True, help="Remove the earlier runs of NAME, damaged or not.")
 def update(name: str, run: Path, *, place: _Place, **options: Any) -> None:
     """Replace stored baseline NAME by RUN.
 
-    The run replaced is gone: promote keeps it, and the change that was accepted.
+    The replaced run is lost; promote keeps it as an earlier run.
     """
     if name not in place.store.names():
         place.store.manifest(name)  # raises: there is nothing to replace
@@ -148,10 +148,10 @@ def _store_run(name: str, run: Path, place: _Place, *, replace: bool, **options:
 @_storing
 @click.option("--kind", type=click.Choice(KINDS[1:]), help="What NAME stands for from now on. [default: as before]")
 def promote(name: str, run: str, *, place: _Place, note: str, **options: Any) -> None:
-    """Accept RUN in place of what NAME holds, and keep that.
+    """Accept RUN as the new run of NAME, and keep the old one.
 
-    RUN is a run file or the name of a stored baseline. What NAME held becomes the newest of its earlier runs, which
-    show and every gate can compare with. A best baseline stays where the mean of any measure would fall.
+    RUN is a run file or the name of a stored baseline. The old run becomes the newest earlier run of NAME, which
+    show and every gate can compare with. A best baseline does not change if the mean of any measure would fall.
     """
     path, stored_note = _run_or_stored(run, place.store)
     measures = place.measures or place.default_measures
@@ -160,13 +160,13 @@ def promote(name: str, run: str, *, place: _Place, note: str, **options: Any) ->
     if promotion.moved:
         click.echo(f"promoted {name}: {in_a_line(manifest)}")
     else:
-        click.echo(f"{name} stays as it is: it is the best, and a mean would fall")
+        click.echo(f"{name} stays as it is: its kind is best, and a mean would fall")
     for change in promotion.changes:
         difference = signed(change.after - change.before)
         click.echo(f"  {change.measure} {plain(change.before)} -> {plain(change.after)} ({difference})")
     if promotion.moved:
         accepted = f"{counted(len(manifest.history), 'change')} accepted since {manifest.history[0].created}"
-        click.echo(f"kept what it held as {name}/{manifest.history[-1].folder}; {accepted}")
+        click.echo(f"kept the old run as {name}/{manifest.history[-1].folder}; {accepted}")
 
 
 def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
@@ -190,10 +190,10 @@ def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
 @_scoring
 @_allow_ci
 def rescore(name: str, *, place: _Place, allow_ci: bool) -> None:
-    """Score the kept runs of NAME anew.
+    """Score the kept runs of NAME again.
 
-    With the judgements and libraries of today; its replicates and the runs that it held earlier too. The default
-    for --measure: the measures of NAME.
+    Uses today's judgements and libraries, and scores replicates and earlier runs too. The default for --measure: the
+    measures of NAME.
     """
     unscored = place.store.rescore(name, **place.scoring(place.measures), allow_ci=allow_ci)
     click.echo(f"rescored {name}: {in_a_line(place.store.manifest(name))}")
@@ -205,17 +205,17 @@ def rescore(name: str, *, place: _Place, allow_ci: bool) -> None:
 @click.argument("name")
 @store_option
 @click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate of this number.")
-@click.option("--allow-ci", is_flag=True, help="Delete even inside CI, where it is refused.")
+@click.option("--allow-ci", is_flag=True, help="Delete even in CI, where it is otherwise refused.")
 def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bool) -> None:
     """Delete stored baseline NAME.
 
-    With its replicates and the runs that it held earlier.
+    Its replicates and earlier runs are deleted too.
     """
     from pytest_riskguard.baselines.provenance import ci_variable
 
     if (variable := ci_variable()) and not allow_ci:
         raise UsageError(
-            f"baselines are not removed inside CI ({variable} is set), where nobody reviews it; remove it on your "
+            f"baselines are not removed inside CI ({variable} is set), where nobody reviews that; remove it on your "
             "machine, or pass --allow-ci"
         )
     if replicate is None:

@@ -69,10 +69,10 @@ def _status(damaged: list[str]) -> ExitStatus:
 def show(
     name: str, *, store: Path | None, qrels: Path | None, measures: tuple[str, ...], alpha: float, level: float
 ) -> int:
-    """Show what is known of baseline NAME.
+    """Show everything known about baseline NAME.
 
-    Where changes were accepted in its place, also what each of them changed, and what all of them together did
-    since the oldest run.
+    If runs were promoted, also the effect of each accepted change, and of all of them together since the oldest
+    run.
     """
     baselines = opened(store)
     manifest = baselines.manifest(name)

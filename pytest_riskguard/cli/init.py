@@ -22,8 +22,8 @@ gates:
   # Fails when the candidate is significantly risky against the baseline, and names the topics responsible.
   #
   # alpha is your policy: a loss counts 1 + alpha times. At alpha 0 the gate compares plain means. At alpha 1 a topic
-  # that loses 0.1 needs two topics that win 0.1. It buys protection of the queries that work today; its price is that
-  # churn alone can fail the gate: many topics moving up and down with no change of the mean. The message says whether
+  # that loses 0.1 needs two topics that win 0.1. This protects the queries that work today; the price is that
+  # churn alone can fail the gate: many topics move up and down and the mean stays the same. The message says whether
   # it was a loss (the mean itself is down) or churn; `on_churn: warn` lets churn pass with a warning.
   - name: no-risk
     kind: not_significantly_risky
@@ -40,7 +40,7 @@ gates:
     max_loss: 0.5
 
 # Several risk gates are each judged at their own level; `family: holm` corrects for asking several questions.
-# `baselines: [prod, release]` in place of `baseline` asks of each, and is corrected without being told.
+# `baselines: [prod, release]` instead of `baseline` asks about each of them and is always corrected.
 """
 
 

@@ -47,7 +47,7 @@ HEADER = ("topic", "document", "query")
 @gate_options(*INTERVAL_OPTIONS, "on_churn", "max_mde")
 @slice_options
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
-@click.option("--out", type=FILE, metavar="PATH", help="Write the list here, not to standard output.")
+@click.option("--out", type=FILE, metavar="PATH", help="Write the list here instead of to standard output.")
 def judge_next(
     candidate: Path,
     baselines: tuple[NamedPath, ...],

@@ -60,7 +60,7 @@ class Reports:
         return not (self.json is None and self.html is None and self.markdown is None)
 
     def check(self) -> None:
-        """See that all of them can be made, before there is anything to write."""
+        """Check that all of them can be made, before there is anything to write."""
         from pytest_riskguard.reports.files import HTML, check_charts
 
         if self.charts and self.markdown is None:

@@ -235,7 +235,7 @@ slice_options = grouped(
         "--smallest-slice",
         type=click.IntRange(min=MIN_TOPICS),
         metavar="N",
-        help=f"With --slice TAG: the fewest judged topics of a value. [default: {MIN_SLICE_TOPICS}]",
+        help=f"With --slice TAG: the minimum number of judged topics of a value. [default: {MIN_SLICE_TOPICS}]",
     ),
 )
 #: Baselines that are computed from several systems, and whether the candidate is one of these.

@@ -29,8 +29,8 @@ def pool(
 ) -> int:
     """Ask whether one baseline is a fair yardstick.
 
-    Takes each SYSTEM, a run or the name of a stored baseline, as the baseline of all the others: which correlate over
-    topics, and does their order by risk depend on the baseline? Without SYSTEM: all stored baselines.
+    Uses each SYSTEM, a run or a stored baseline, as the baseline of all the others, and shows which of them correlate
+    over topics and whether their order by risk depends on the baseline. Without SYSTEM, uses all stored baselines.
     """
     from pytest_riskguard.cli.inputs import Inputs, once
     from pytest_riskguard.gates.alignment import on_one_list

@@ -79,8 +79,8 @@ def power(
 ) -> int:
     """Plan how many topics a gate needs.
 
-    From the differences between CANDIDATE and a baseline, or from a baseline alone and an assumption: the smallest
-    loss that the gate detects with the topics at hand, and the topics that smaller losses need.
+    Shows the smallest loss that the gate detects with these topics, and how many topics smaller losses need: from the
+    differences between CANDIDATE and a baseline, or from a baseline alone and an assumed correlation.
     """
     from pytest_riskguard.cli.inputs import Inputs, once
     from pytest_riskguard.gates.kinds import gate_of

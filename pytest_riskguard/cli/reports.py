@@ -35,7 +35,7 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
 def report(report: Path, reports: Reports) -> int:
     """Write the verdicts of a JSON report in other formats.
 
-    The exit status says whether they were written, whatever the verdicts are.
+    The exit status is 0 if they were written, whatever the verdicts are.
     """
     from pytest_riskguard.reports.json import read
 

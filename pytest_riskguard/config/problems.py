@@ -27,7 +27,7 @@ from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.text import did_you_mean, nearest
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
-_OR_NOT = "(where only tests judge: pytest --riskguard-no-yaml)"
+_OR_NOT = "(if only tests judge: pytest --riskguard-no-yaml)"
 
 # What to write where a key is missing.
 _REMEDIES = {

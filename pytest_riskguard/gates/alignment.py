@@ -14,7 +14,7 @@ from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.risk.checks import FloatArray
 from pytest_riskguard.text import counted
 
-#: Of which nothing is known.
+#: Topics about which nothing is known.
 NO_TOPICS = Topics({})
 
 
@@ -54,7 +54,7 @@ def align(
         ``inputs_changed``: scored with different qrels; ``no_common_topic``; ``topics_differ``;
         ``missing_input``: a topic without a weight; ``bad_baseline``: a replicate that leaves out topics.
     ValueError
-        The gate counts topics by weight and there are no weights.
+        The gate weights topics, but there are no weights.
     """
     both = _aligned(gate, candidate, baseline)
     others = []
@@ -74,7 +74,7 @@ def align(
 
 
 def _refuse_a_partial_replicate(replicate: TopicScores, both: Aligned, *, unanswered: tuple[str, ...]) -> None:
-    """Topics that a replicate left out would pass for noise, and excuse the candidate."""
+    """Refuse incomplete replicates: missing topics would count as noise, and excuse the candidate."""
     if lacking := sorted({*unanswered} - {*both.missing_in_baseline}):
         raise DataError(
             f"{replicate.name}, a replicate of {both.baseline.name}, did not answer {counted(len(lacking), 'topic')} "

@@ -1,4 +1,4 @@
-"""The data that a report's charts draw: nothing of it decides, and it costs more than the verdict itself."""
+"""The data that a report's charts draw: it decides nothing, and costs more than the verdict itself."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from pytest_riskguard.inference import critical_value, mean_law
 from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import FloatArray
 
-#: Where curves over alpha have their points, beside the gate's own alpha: those of the literature among them.
+#: Alphas at which curves have points, besides the gate's own: those of the literature are among them.
 ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
-#: How many bins a density has, and the share of the law that lies outside of them on either side.
+#: How many bins a density has, and the share of the distribution outside them on either side.
 BINS = 120
 TAIL = 5e-4
 #: How far below the first bin's edge its mass begins, in widths of all bins.
@@ -105,7 +105,7 @@ def density(scores: FloatArray) -> Density | None:
     if not high > low:
         return None
     edges = np.linspace(low, high, BINS + 1)
-    just_below = low - (high - low) * EDGE  # where the law begins with a step, that step belongs to the first bin
+    just_below = low - (high - low) * EDGE  # a step at which the distribution begins belongs to the first bin
     cumulated = np.array([law.cdf(float(edge)) for edge in (just_below, *edges[1:])])
     return Density(
         values=tuple(((edges[1:] + edges[:-1]) / 2).tolist()),

@@ -57,8 +57,8 @@ def protected_topics(
 
 def _nothing_named(entry: str, topics: tuple[str, ...], tags: Mapping[str, Mapping[str, str]]) -> str:
     known = sorted({f"{tag}={value}" for topic in topics for tag, value in tags.get(topic, {}).items()})
-    has = f"; tags there are: {', '.join(known[:12])}" if known else "; no topic has tags"
+    has = f"; known tags: {', '.join(known[:12])}" if known else "; no topic has tags"
     return (
-        f"protected: {entry!r} is no judged topic and no TAG=VALUE of one; a topic without relevant documents cannot "
-        f"be protected, for it has no score{has}"
+        f"protected: {entry!r} is neither a judged topic nor the TAG=VALUE of one; a topic without relevant "
+        f"documents has no score and cannot be protected{has}"
     )

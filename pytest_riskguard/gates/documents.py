@@ -1,4 +1,4 @@
-"""Which documents made a topic lose or win: where they moved, and what each is worth."""
+"""Which documents made a topic lose or win: where they moved, and the effect of each."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MAX_LOSSES, MAX_WINS = 50, 10
 #: The most documents of a topic, where the measure looks at whole runs: those that matter most.
 MAX_DOCUMENTS = 50
-#: How many of them are moved back one at a time, where the measure is no sum and looks at whole runs: those that
-#: stand highest. All rankings that this takes may have so many rows; less harmful topics have to do without.
+#: How many of them are moved back one at a time, if the measure is not a sum and uses whole runs: the highest ones.
+#: All rankings together may have this many rows; less harmful topics are left out.
 MAX_MOVED_BACK, MAX_ROWS = 10, 1_000_000
 #: Effects add up to the topic's difference within this.
 EXACT = 1e-9
@@ -71,11 +71,11 @@ class _Moves:
         return cutoff_of(self.measure)
 
     def seen(self, rank: int | None) -> int | None:
-        """A rank as the measure sees it: beyond its cutoff all are alike."""
+        """A rank as the measure sees it: beyond its cutoff all ranks are the same."""
         return None if rank is None or (self.cutoff is not None and rank > self.cutoff) else rank
 
     def has_moved(self, document: str) -> bool:
-        """Whether the measure can have noticed."""
+        """Whether the measure can have noticed the move."""
         candidate, baseline = self.rank(document)
         return self.seen(candidate) != self.seen(baseline)
 
@@ -91,7 +91,7 @@ class _Moves:
 
     @property
     def cost(self) -> int:
-        """How many rows of runs it takes to move its documents back one at a time."""
+        """How many rows are scored when its documents are moved back one at a time."""
         length = max(len(self.candidate), len(self.baseline))
         return length * (1 + len(self._to_move_back))
 
@@ -174,7 +174,7 @@ def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
 
 
 def _one_at_a_time(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments:
-    """What moving each document alone back where the baseline has it would bring."""
+    """The effect of moving each document alone back to its baseline rank."""
     documents, variants = moves.moved_back()
     scores = scores_of(moves.measure, variants)
     effects = {document: row.candidate - score for document, score in zip(documents, scores, strict=True)}

@@ -1,7 +1,7 @@
 """What a gate's rule is applied to: differences over topics, and how they become the scores whose mean is judged.
 
-Three things can stand between the two: the trade-off (what a loss costs), the baseline's own noise (what replicates
-of it lose against it, taken off topic by topic), and the topics' weights.
+Three things can come between the two: the trade-off (what a loss costs), the baseline's own noise (what replicates
+lose against it, subtracted topic by topic), and the topics' weights.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from pytest_riskguard.risk.tradeoff import tradeoff
 
 BoolArray = npt.NDArray[np.bool_]
 
-#: Weights that leave fewer topics than this, counted as equally heavy ones, are said to be uneven ...
+#: Weights are uneven if they leave fewer effective topics than this ...
 EVEN = 50.0
-#: ... unless they leave this share of the topics there are.
+#: ... and less than this share of all topics.
 NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """Differences over topics with all that turns them into trade-off scores.
+    """Differences over topics with everything that turns them into trade-off scores.
 
     ``differences`` (n_topics,) are 0 up to 1e-12; ``noise`` (n_replicates, n_topics) is each replicate minus the
     baseline; of ``weights`` (n_topics,) only the ratios matter; ``kind`` is the trade-off.
@@ -76,12 +76,12 @@ class Evidence:
 
     @property
     def noisy(self) -> bool:
-        """Whether the baseline's own noise is taken off."""
+        """Whether the baseline's own noise is subtracted."""
         return len(self.noise) > 0
 
     @cached_property
     def effective(self) -> float:
-        """How many equally heavy topics would say as much: Kish's effective sample size, (sum w)^2 / sum w^2."""
+        """How many topics of equal weight would say as much: Kish's effective sample size, (sum w)^2 / sum w^2."""
         return float(self.n) if self.weights is None else _effective(self._relative)
 
     @property
@@ -90,7 +90,7 @@ class Evidence:
         return self.weights is not None and self.effective < min(EVEN, NEARLY_ALL * self.n)
 
     def moved(self, alpha: float) -> BoolArray:
-        """Which topics have a part in the estimate at this alpha: they changed beyond the baseline's noise."""
+        """Which topics contribute to the estimate at this alpha: those that changed beyond the baseline's noise."""
         moved: BoolArray = (self._excess(alpha) if self.noisy else self.differences) != 0
         return moved
 
@@ -99,7 +99,7 @@ class Evidence:
         return int(np.count_nonzero(self.moved(alpha)))
 
     def effective_changes(self, alpha: float) -> int:
-        """How many equally heavy topics would have moved as much, rounded down."""
+        """The effective number of topics that moved, rounded down."""
         moved = self.moved(alpha)
         if self.weights is None or not np.any(moved):
             return int(np.count_nonzero(moved))
@@ -113,13 +113,13 @@ class Evidence:
         return self.weighed(self._excess(alpha))
 
     def _excess(self, alpha: float) -> FloatArray:
-        """Trade-off scores, less the mean of those that the replicates have."""
+        """Trade-off scores minus the mean of the replicates' trade-off scores."""
         x = self._traded(self.differences, alpha)
         if not self.noisy:
             return x
         own = np.array([self._traded(row, alpha) for row in self.noise])
         x = x - np.sum(own, axis=0) / self.noise.shape[0]
-        # what rounding leaves where candidate and noise are the same is no change
+        # where candidate and noise are the same, what rounding leaves is not a change
         return np.where(np.abs(x) > ROUNDING_ERROR * (1 + alpha), x, 0.0)
 
     def weighed(self, values: FloatArray) -> FloatArray:
@@ -133,12 +133,12 @@ class Evidence:
     @cached_property
     def _relative(self) -> FloatArray:
         weights = np.ones(self.n) if self.weights is None else self.weights
-        weights = weights / np.max(weights)  # a sum of the largest floats there are would overflow
+        weights = weights / np.max(weights)  # a sum of the largest floats would overflow
         relative: FloatArray = weights / (math.fsum(weights) / self.n)
         return relative
 
     def estimate(self, alpha: float) -> float:
-        """URisk at this alpha: weighted, and less the baseline's own, where there are weights or replicates."""
+        """URisk at this alpha, weighted if there are weights, minus the baseline's own if there are replicates."""
         return math.fsum(self.parts(alpha)) / self.n
 
     def noise_estimate(self, alpha: float) -> float | None:
@@ -183,7 +183,7 @@ class Evidence:
 
 def _differences(candidate: FloatArray, baseline: FloatArray) -> FloatArray:
     differences = candidate - baseline
-    # rounding is no change: otherwise 1 + alpha would multiply it, and a law would look for its steps
+    # rounding is not a change: otherwise 1 + alpha would multiply it and add steps to the bootstrap distribution
     return np.where(np.abs(differences) > ROUNDING_ERROR, differences, 0.0)
 
 

@@ -1,4 +1,4 @@
-"""What a verdict says of why: topics that belong together, slices, documents, judgements, and the data of charts."""
+"""What explains a verdict: groups of topics, slices, documents, judgements, and the data of charts."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class TopicDocuments:
 
 @dataclass(frozen=True)
 class UnjudgedTopic:
-    """How many documents of each ranking's first ``depth`` nobody judged."""
+    """How many of the first ``depth`` documents of each ranking are unjudged."""
 
     topic: str
     candidate: int
@@ -211,7 +211,7 @@ class SystemMap:
 
 @dataclass(frozen=True)
 class Exhibits:
-    """The data behind the charts of a report; a part is None where the gate's kind or data have no such thing."""
+    """The data behind the charts of a report; a part is None if the gate's kind or data do not have it."""
 
     topics: TopicColumns
     curve: AlphaCurve | None = None
@@ -287,7 +287,7 @@ class ResponsibleTopic:
 
 @dataclass(frozen=True)
 class Power:
-    """What this gate could have seen with 80 % power, its tolerance included, in units of the measure.
+    """What this gate can detect with 80 % power, tolerance included, in units of the measure.
 
     With ``topics_for_tolerance`` topics ``not_inferior`` would pass such a candidate 4 times of 5; None if none
     suffice.
@@ -359,7 +359,7 @@ class ChainedRun:
 
 @dataclass(frozen=True)
 class Lineage:
-    """The changes that a baseline went through, oldest first, and last the candidate.
+    """The accepted runs of a baseline, oldest first, then the candidate.
 
     Limits and ``risky`` are of the candidate's URisk against the oldest run; None below 10 topics.
     """

@@ -147,7 +147,7 @@ def lineage_of(
 ) -> Lineage:
     """At least two accepted runs and the candidate, each compared with the oldest run by the gate.
 
-    Cheaper than ``drift``: only the candidate's URisk gets an interval, the one that decides. Raises as
+    Faster than ``drift``: only the candidate's URisk gets an interval, the one that decides. Raises as
     ``align``.
     """
     oldest, runs, before = chain[0], [], None

@@ -1,4 +1,4 @@
-"""From the scores of two systems to a verdict and what explains it; what a family of gates leaves of a level."""
+"""From the scores of two systems to a verdict and its explanation; the levels of the gates of a family."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def rule(
 
 
 def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
-    """All that is found out about an answer; ``rescored`` says that a stored baseline was scored anew."""
+    """All findings about an answer; ``rescored`` says that a stored baseline was scored again."""
     outcome, _ = comparison.answer
     alone = without_each(comparison, outcome)
     losers, winners = responsible_topics(comparison, alone)
@@ -148,7 +148,7 @@ def _intervals(comparison: Comparison) -> tuple[ReportedInterval, ...]:
 
 
 def paired_estimates(comparison: Comparison) -> Estimates:
-    """Means, URisk and what is made of it, and the tests of the literature; nothing of the gate's own rule."""
+    """Means, URisk and figures derived from it, and the tests of the literature; not the gate's own rule."""
     gate, evidence, aligned = comparison.gate, comparison.evidence, comparison.aligned
     differences, test = comparison.differences, mean_test(evidence.scores(gate.alpha))
     return Estimates(
@@ -168,7 +168,7 @@ def paired_estimates(comparison: Comparison) -> Estimates:
 
 
 def topic_counts(comparison: Comparison) -> TopicCounts:
-    """How many topics, how many moved, and which were not as they should be."""
+    """How many topics there are, how many moved, and which were missing or unknown."""
     aligned = comparison.aligned
     tally = counts(aligned.candidate.values, aligned.baseline.values)
     return TopicCounts(
@@ -186,7 +186,7 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
 
 
 def diagnostics(comparison: Comparison) -> Diagnostics | None:
-    """None where the scores do not vary, and for a single topic; a collapse has no law to look at."""
+    """None where the scores do not vary, and for a single topic; a collapse has no distribution."""
     if comparison.n < 2 or comparison.gate.by_topic:
         return None
     scores = comparison.evidence.scores(comparison.gate.alpha)
@@ -209,7 +209,7 @@ _ADJUST = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
 
 
 def in_families(gates: Sequence[Gate], p_values: Sequence[float | None], *, correction: str) -> list[Family | None]:
-    """What each gate's family leaves it; None for gates without a p-value, and for all where nothing is corrected.
+    """The level that each gate keeps in its family; None without a p-value, or without a correction.
 
     A gate judged at that level fails exactly where its adjusted p-value is at most 1 less its own level.
 
@@ -235,7 +235,7 @@ def in_families(gates: Sequence[Gate], p_values: Sequence[float | None], *, corr
         if level > MAX_LEVEL:
             raise ValueError(
                 f"a family of {len(members)} gates at level {gates[i].level:g} leaves level {level:.9g} to one of "
-                f"them; intervals go up to {MAX_LEVEL:.6f}: ask at a lower level, or correct fewer gates together"
+                f"them; intervals go up to {MAX_LEVEL:.6f}: choose a lower level, or correct fewer gates together"
             )
         families[i] = Family(correction, len(members), level, float(adjusted_p))
     return families

@@ -26,16 +26,16 @@ CONVENTIONS: tuple[str, ...] = get_args(Convention)
 RESPONSES: tuple[str, ...] = get_args(Response)
 MISSING: tuple[str, ...] = get_args(Missing)
 CORRECTIONS: tuple[str, ...] = get_args(Correction)
-#: Intervals of GeoRisk, which is no mean: the others are intervals of means.
+#: Intervals of GeoRisk, which is not a mean; the other methods are intervals of means.
 GEORISK_METHODS = ("auto", "student_t", "percentile", "bca")
 #: Baselines that are computed topic by topic from several.
 COMPUTED = ("mean", "median", "max")
-#: References of GeoRisk that are no single baseline.
+#: References of GeoRisk that are not a single baseline.
 ANY, MEDIAN = "any", "median"
 
 #: A loss that counts a billion times is a ban on losses, which ``protected`` asks for directly.
 MAX_ALPHA = 1e9
-#: The alpha at which the smooth trade-off was fitted (AIRS 2019); it is not a parameter of it.
+#: The alpha for which the smooth trade-off was fitted (AIRS 2019), which has no such parameter.
 SMOOTH_ALPHA = 1.0
 #: Confidence levels of an interval: beyond them, limits are those of the data alone.
 MIN_LEVEL, MAX_LEVEL = 1e-6, 1 - 1e-6
@@ -70,7 +70,7 @@ K = TypeVar("K", bound="Gate")
 
 
 class _NotOffered:
-    """What an option reads as on a kind that does not offer it."""
+    """The value of an option on a kind that does not offer it."""
 
     method: Method = "auto"
     tolerance: float = 0.0
@@ -269,7 +269,7 @@ class NoTopicCollapse(Gate):
     def _check_together(self) -> None:
         super()._check_together()
         if not self.protected and self.max_loss is self.max_share is None:
-            raise ValueError("no_topic_collapse needs max_loss, max_share or protected: without them it asks nothing")
+            raise ValueError("no_topic_collapse needs one of max_loss, max_share and protected")
 
 
 #: Every kind, by the word that YAML, command line and reports use.

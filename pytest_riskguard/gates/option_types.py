@@ -1,4 +1,4 @@
-"""What an option of a gate is: a value with a check, a default and a text that every way in shows."""
+"""What an option of a gate is: a value with a check, a default and a help text for every way in."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Check(Protocol):
-    """Says what a value must be, and whether it is that."""
+    """States what a value must be, and checks it."""
 
     @property
     def expected(self) -> str:
@@ -173,14 +173,14 @@ class TrueOrFalse:
 
 @dataclass(frozen=True)
 class Text:
-    """One printable line that is not empty; ``parse`` may put it in order or refuse it."""
+    """One printable line that is not empty; ``parse`` may normalise or refuse it."""
 
     expected: str
     optional: bool = False
     parse: Callable[[str], str] = str
 
     def __call__(self, value: Any) -> str | None:
-        """The text in order."""
+        """The normalised text."""
         if self.optional and value is None:
             return None
         if isinstance(value, str) and value.strip() and value.isprintable():
@@ -197,7 +197,7 @@ class Texts:
     expected: str
 
     def __call__(self, value: Any) -> tuple[str, ...]:
-        """The texts in order."""
+        """The normalised texts."""
         if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
             raise ValueError(f"expected {self.expected}, found {shown(value)}")
         return tuple(str(self.entry(entry)) for entry in value)

@@ -28,7 +28,7 @@ from pytest_riskguard.risk.checks import FloatArray, mean
 
 
 def power_of_verdict(ruling: Ruling) -> Power:
-    """What the gate that was judged could detect, as far as its kind asks for it; it decides only for ``max_mde``."""
+    """What the gate that was judged could detect, if its kind reports that; it decides only with ``max_mde``."""
     gate, n = ruling.gate, ruling.evidence.n
     if gate.is_tested:
         return Power(minimum_detectable_effect=ruling.minimum_detectable_effect)

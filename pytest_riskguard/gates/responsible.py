@@ -24,7 +24,7 @@ from pytest_riskguard.risk.urisk import varies
 def responsible_topics(
     comparison: Comparison, alone: LeftOut
 ) -> tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]:
-    """Every topic that lost, most harmful first, and apart from them the wins that are flagged.
+    """Every topic that lost, most harmful first, and separately the flagged wins.
 
     Flagged: TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21).
     """
@@ -107,11 +107,11 @@ def standardised_parts(evidence: Evidence, alpha: float) -> FloatArray:
     return evidence.parts(alpha) / (standard_error(scores) * math.sqrt(evidence.n))
 
 
-#: A tag with more values than this divides nothing: it is a text for each topic, such as a URL, a date, a note.
+#: A tag with more values than this makes no groups: it is a text for each topic, such as a URL, a date or a note.
 MAX_VALUES = 50
-#: With fewer topics than this to a value, on the average, a tag names topics rather than kinds of them.
+#: With fewer topics than this per value, on average, a tag names topics rather than kinds of topics.
 TOPICS_PER_VALUE = 2
-#: Fewer topics that changed the same way are no group.
+#: Fewer topics that changed the same way are not a group.
 MIN_GROUP = 2
 
 

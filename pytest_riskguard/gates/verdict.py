@@ -83,7 +83,7 @@ class Inputs:
 
 @dataclass(frozen=True)
 class TopicCounts:
-    """How many topics, how many moved, and which were not as they should be."""
+    """How many topics there are, how many moved, and which were missing or unknown."""
 
     count: Count = 0
     changed: Count = 0

@@ -87,7 +87,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
         if not config.getoption("riskguard_no_yaml"):
             for path in left_out(config, mode):
                 name = _relative(path, config.rootpath)
-                lines.append(f"riskguard: {name} is not among riskguard_config: its gates are not run")
+                lines.append(f"riskguard: {name} is not listed in riskguard_config: its gates are not run")
         return lines
     if files:
         return [f"riskguard: off; the gates of {files} are not run (pass --riskguard)"]

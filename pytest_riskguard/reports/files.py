@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: what its files end with, the verdicts in it, and what is raised where that cannot be had."""
+    """A format: its suffixes, how it is written, and the check that it can be written here."""
 
     suffixes: tuple[str, ...]
     render: Callable[[Sequence[Verdict]], str]
@@ -70,7 +70,7 @@ def format_of(path: Path) -> Format:
 
 
 def check(path: Path) -> None:
-    """See that a report of this name can be made, before there is anything to report.
+    """Check that a report of this name can be written, before there is anything to report.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def check(path: Path) -> None:
 def write(path: Path, verdicts: Sequence[Verdict], *, kind: Format | None = None, charts: bool = False) -> None:
     """Write a report, whole or not at all; ``kind`` is a format that the name does not decide.
 
-    With ``charts`` pictures of a Markdown report are written beside it, before it.
+    With ``charts`` the pictures of a Markdown report are written next to it, and before it.
     """
     kind = kind or format_of(path)
     if charts and kind is MARKDOWN:
@@ -100,20 +100,20 @@ def write(path: Path, verdicts: Sequence[Verdict], *, kind: Format | None = None
 
 
 def check_charts() -> None:
-    """See that charts can be drawn.
+    """Check that charts can be drawn.
 
     Raises
     ------
     UsageError
-        What draws them is not installed.
+        The drawing library is not installed.
     """
     _ensure_html()
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all; into a device or a pipe, straight.
+    """Write a file whole or not at all; a device or a pipe is written directly.
 
-    A link keeps pointing where it does: what it points to is replaced. An existing file keeps its mode.
+    A link is kept: the file it points to is replaced. An existing file keeps its mode.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():

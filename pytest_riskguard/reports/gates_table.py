@@ -1,7 +1,7 @@
 """All gates of a run as a table: outcome, gate, measure, estimate, the limit that decided, and the margin.
 
-A wide screen has columns for the risk and the two means as well; a narrow one shows them under the row, beside the
-gate, where reasons and warnings stand on any screen.
+A wide screen has columns for the risk and the two means as well; a narrow one shows them under the row, next to the
+gate, where every screen shows reasons and warnings.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean, percent, plain, signed
 
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "incomparable": "bold red"}
-#: Columns whose figures are below each other.
+#: Columns of aligned figures.
 _FIGURES = ("estimate", "limit", "margin")
 _HEADINGS = ("outcome", "gate", "measure", *_FIGURES, "risk", "mean")
 _GATE, _RISK, _MEAN = (_HEADINGS.index(name) for name in ("gate", "risk", "mean"))
 #: Columns for wide screens.
 _WIDE = (_RISK, _MEAN)
-#: Node ids are broken behind these where they are too long, and are given at least so many columns, on a wide
-#: screen more.
+#: Node ids that are too long are broken after these, and get at least this many columns, more on a wide
+#: screen.
 _PIECES = re.compile(r".+?(?:::|[/\[]|$)")
 _MIN_GATE, _SPACIOUS = 20, 30
-#: What is wrong with data is shown to this length; the failure has shown all of it.
+#: A problem with the data is cut to this length; the failure has already shown all of it.
 MAX_PROBLEM = 300
 
 
 @dataclass(frozen=True)
 class _Row:
-    """One gate: the cells of ``_HEADINGS``, what else is to be said of it, and its warnings."""
+    """One gate: the cells of ``_HEADINGS``, further remarks, and its warnings."""
 
     cells: tuple[str, ...]
     remarks: tuple[str, ...]

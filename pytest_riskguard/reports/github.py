@@ -16,7 +16,7 @@ from pytest_riskguard.text import clean, counted
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
-#: Errors that GitHub shows for one step; it drops the others without a word.
+#: How many errors GitHub shows for one step; it drops the others silently.
 MAX_ERRORS = 10
 _MAX_TEXT = 2000
 SUMMARY = "GITHUB_STEP_SUMMARY"
@@ -42,7 +42,7 @@ class Annotation:
 
 
 def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = None) -> Annotation:
-    """What a verdict that did not pass says at its line."""
+    """The annotation of a verdict that did not pass, at its line."""
     from pytest_riskguard.reports.shown import Shown
 
     lines = [Shown(verdict).headline()]
@@ -52,7 +52,7 @@ def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = 
 
 
 def commands(annotations: Sequence[Annotation]) -> list[str]:
-    """The annotations as lines of output, no more than GitHub shows: the last one counts those that are left out."""
+    """The annotations as lines of output, at most as many as GitHub shows: the last one counts those left out."""
     if len(annotations) <= MAX_ERRORS:
         return [str(each) for each in annotations]
     kept = annotations[: MAX_ERRORS - 1]
@@ -73,7 +73,7 @@ def summary_of(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def append_summary(path: Path, verdicts: Sequence[Verdict], errors: Sequence[Annotation] = ()) -> None:
-    """Write the verdicts behind what the step's summary holds already, in the room that is left.
+    """Append the verdicts to the step summary, in the room that is left.
 
     ``errors`` are what kept gates from being judged.
 

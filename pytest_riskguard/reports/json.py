@@ -17,9 +17,9 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.serialization import JsonError, parsed
 
 SCHEMA = "riskguard-report/1"
-#: The JSON Schema of a report, beside this module in the package.
+#: The JSON Schema of a report, next to this module in the package.
 SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
-#: Most bytes of a report: one of 10,000 topics with all that charts draw has some 10 million.
+#: Maximum size of a report in bytes: one of 10,000 topics with all chart data has some 10 million.
 MAX_BYTES = 2**28
 
 
@@ -41,8 +41,8 @@ def report(verdicts: Sequence[Verdict]) -> dict[str, Any]:
 def dumps(verdicts: Sequence[Verdict]) -> str:
     """The report as text: keys in the order of the schema, no NaN, ASCII so that any console can print it.
 
-    Two ``#`` in a row, which only text of others holds, begin a command of some CI systems wherever they stand in a
-    line: the first is written as an escape.
+    Two ``#`` in a row, which occur only in other people's text, begin a command of some CI systems anywhere in a
+    line, so the first is written as an escape.
     """
     text = json.dumps(report(verdicts), indent=2, ensure_ascii=True, allow_nan=False)
     return text.replace("##", "\\u0023#") + "\n"
@@ -56,7 +56,7 @@ def read(path: Path) -> list[Verdict]:
     MissingFileError
         The file cannot be read.
     ReportFormatError
-        It is no JSON report of this version of the format, or holds what no verdict says; the message says where.
+        It is not a JSON report of this format version, or holds values that no verdict has; the message says where.
     """
     try:
         with path.open("rb") as file:
@@ -79,7 +79,7 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
     Raises
     ------
     ValueError
-        It is none; the message says where, and what was expected.
+        It is not a report; the message says where, and what was expected.
     """
     _check_schema(report.get("schema"))
     given = report.get("verdicts")
@@ -101,13 +101,13 @@ def _check_schema(schema: object) -> None:
         return
     if isinstance(schema, str) and re.fullmatch(r"riskguard-report/\d{1,9}", schema):
         raise ValueError(
-            f"expected the format {SCHEMA}, found {schema}: a newer riskguard wrote it, which can read it"
+            f"expected the format {SCHEMA}, found {schema}: it was written by a newer riskguard; upgrade to read it"
         )
     raise ValueError(f"expected a JSON report of riskguard (schema: {SCHEMA!r}), found schema {schema!r:.60}")
 
 
 def _check(verdict: Verdict) -> None:
-    """See that those numbers and columns are there which reports rely on."""
+    """Check that the numbers and columns that reports rely on are there."""
     for where, number in (("alpha", verdict.alpha), ("level", verdict.level), ("tolerance", verdict.tolerance)):
         if math.isnan(number):
             raise ValueError(f"{where}: expected a number, found null")
@@ -118,7 +118,7 @@ def _check(verdict: Verdict) -> None:
 
 
 def _check_columns(exhibits: Exhibits) -> None:
-    """See that what charts and the strip read side by side is of one length."""
+    """Check that lists which charts and the strip read in parallel have the same length."""
     parts: list[tuple[str, Any]] = [
         ("topics", exhibits.topics),
         ("curve", exhibits.curve),

@@ -11,9 +11,9 @@ _MAX_NAMED = 10
 
 
 def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
-    """Name and value; the second verdict of a test and those behind it have their number in the name.
+    """Name and value; from the second verdict of a test on, names contain its number.
 
-    Values are text without control characters, which XML forbids. What does not exist is left out.
+    Values are text without control characters, which XML forbids. Missing values are left out.
     """
     prefix = "riskguard." if number == 1 else f"riskguard.{number}."
     pool = verdict.asked.is_pool

@@ -1,4 +1,4 @@
-"""What rich lays out, as lines of text: who prints them, and where, is not rich's business."""
+"""Tables laid out by rich, as lines of text; rich itself prints nothing."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 def lines(renderable: RenderableType, *, width: int, colour: bool = False) -> list[str]:
-    """The lines, without blanks at their ends; with ANSI colours where ``colour`` says so and nobody else.
+    """The lines, without blanks at their ends; with ANSI colours only if ``colour`` is true.
 
-    rich would look at the environment and the stream by itself; pytest has done that already.
+    Otherwise rich would inspect the environment and the stream; pytest has done that already.
     """
     from rich.console import Console
 

@@ -17,10 +17,10 @@ from pytest_riskguard.reports.shown import MAX_NAME, Shown, names
 from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
 
-#: Intervals that are shown beside the one that decided.
+#: Intervals that are shown as well as the one that decided.
 _REPORTED = ("student_t", "percentile", "bca")
 _CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
-#: Topics, documents that moved and documents in their place, unless everything is asked for.
+#: Topics, documents that moved and documents in their place, unless everything was asked for.
 _MAX_TOPICS, _MAX_MOVED, _MAX_NEW = 3, 2, 1
 _MAX_ID = 60
 #: Risky slices that are shown where not everything was asked for: tags overlap, so the first ones say most.
@@ -123,7 +123,7 @@ def _inconclusive(shown: Shown) -> str:
     if shown.verdict.reason == "too_few_topics":
         return "too few topics: intervals are not reliable below 10"
     if shown.has("georisk_vanishes"):
-        return "too weak: at this alpha hardly any GeoRisk is left to compare"
+        return "too weak: at this alpha too little GeoRisk is left to compare"
     text = "too weak: the gate could not have detected a loss as small as max_mde"
     smallest = shown.verdict.power.minimum_detectable_effect
     return text if smallest is None else f"{text} (smallest detectable loss at 80% power: {plain(smallest)})"
@@ -250,7 +250,7 @@ def _georisk_curve(shown: Shown, pool: PoolFigures) -> str:
 
 
 def _georisk_loss_or_churn(shown: Shown) -> str | None:
-    """Which of the two it was."""
+    """Whether it is a loss or churn."""
     verdict = shown.verdict
     if verdict.reason == "loss":
         return "loss: GeoRisk is significantly lower at alpha 0 too, where a loss counts no more than a win"
@@ -273,7 +273,7 @@ def moved_documents(verdict: Verdict, topics: tuple[ResponsibleTopic, ...], scre
 
 
 def _topic_documents(documents: TopicDocuments, *, everything: bool) -> str | None:
-    # A win of a document is no reason for the topic's loss, so it is left to -vv.
+    # A document that gained does not explain the topic's loss, so only -vv shows it.
     moved = documents.moved if everything else tuple(d for d in documents.moved if d.effect < 0)
     most_moved, most_new = (len(moved), len(documents.replacements)) if everything else (_MAX_MOVED, _MAX_NEW)
     parts = [_moved(document, effect=everything) for document in moved[:most_moved]]

@@ -10,7 +10,7 @@ from pytest_riskguard.text import clean, counted, listed, percent, plain, short,
 
 #: Longest name of a topic, a slice or a system in a line.
 MAX_NAME = 60
-#: Longest text that says what is wrong with data.
+#: Longest description of what is wrong with the data.
 MAX_PROBLEM = 2000
 _ANSWERS = {
     ("not_significantly_risky", "pass"): "not significantly risky",
@@ -32,7 +32,7 @@ _CASES = {
 
 @dataclass(frozen=True)
 class Shown:
-    """What reports say of a verdict; figures of risk have the sign and the name of the verdict's convention."""
+    """What reports say about a verdict; figures of risk have the sign and the name of the verdict's convention."""
 
     verdict: Verdict
 
@@ -89,7 +89,7 @@ class Shown:
 
     @property
     def parameter(self) -> str:
-        """What stands in brackets behind a risk: ``alpha=5``, ``alpha-hat=6``, ``smooth``."""
+        """What follows a risk in brackets: ``alpha=5``, ``alpha-hat=6``, ``smooth``."""
         if self.verdict.tradeoff == "smooth":
             return "smooth"
         if self.sign < 0:
@@ -223,7 +223,7 @@ class Shown:
 
     @property
     def collapse(self) -> str:
-        """What became of the topic that fell furthest, beside what topics may lose."""
+        """The topic that fell furthest, and what topics may lose."""
         verdict, limits = self.verdict, []
         if verdict.max_loss is not None:
             limits.append(f"loss {short(verdict.max_loss)}")
@@ -254,12 +254,12 @@ class Shown:
         """The topics that a failure lists, most harmful first."""
         if self.verdict.asked.by_topic:
             return self.collapsed
-        # those behind the losses are differences that no tool prints
+        # the topics after these changed too little for any tool to print
         return self.verdict.responsible_topics[: self.verdict.topics.losses]
 
     @staticmethod
     def marks(topic: ResponsibleTopic | None, *, flagged: bool, flips: bool) -> str:
-        """What is remarkable about a topic: limits that it exceeds, or that it is flagged or flips the verdict."""
+        """The marks of a topic: the limits it exceeds, or whether it is flagged or flips the verdict."""
         if topic is not None and topic.exceeds:
             return ", ".join(_LIMIT_MARKS[limit] for limit in topic.exceeds)
         return ", ".join(mark for mark, on in (("flagged", flagged), ("flips it", flips)) if on)
@@ -273,7 +273,7 @@ class Shown:
 
     @staticmethod
     def unjudged(judgements: Judgements) -> str:
-        """How many documents have no judgement, and where."""
+        """How many documents are unjudged, and in which run."""
         return (
             f"{counted(judgements.documents, 'unjudged document')} in the first {judgements.depth} ranks "
             f"({judgements.candidate} of the candidate, {judgements.baseline} of the baseline)"
@@ -281,7 +281,7 @@ class Shown:
 
     @staticmethod
     def case(case: IfJudged) -> str:
-        """What is supposed of the unjudged documents."""
+        """What this case assumes about the unjudged documents."""
         return _CASES[case.case]
 
 

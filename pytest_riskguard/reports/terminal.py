@@ -61,7 +61,7 @@ def _responsible(shown: Shown, screen: Screen) -> list[str]:
     lost = f"{counted(len(losers), 'topic')} lost"
     if verdict.asked.by_topic:
         lost = f"{len(losers)} of {counted(verdict.topics.losses, 'topic')} lost too much"
-    elif not losers:  # differences that no tool prints, but nothing else is left to look at
+    elif not losers:  # differences too small to print, but there is nothing else to look at
         losers = verdict.responsible_topics
         lost = f"{counted(len(losers), 'topic')} lost"
     if not losers:
@@ -69,7 +69,7 @@ def _responsible(shown: Shown, screen: Screen) -> list[str]:
     most = len(losers) if screen.topics is None else screen.topics
     title = f"topics responsible ({lost}"
     title += f"; the {most} most harmful, -vv shows all):" if most < len(losers) else "):"
-    by_share = not verdict.asked.by_topic  # there nothing adds up: each topic has its own limit
+    by_share = not verdict.asked.by_topic  # otherwise nothing adds up: each topic has its own limit
     lines = [*_indented([title], screen), *table(losers[:most], screen, shares=by_share)]
     if documents := moved_documents(verdict, losers, screen):
         lines += _indented(["documents that moved:"], screen)
@@ -89,7 +89,7 @@ def _flips(verdict: Verdict, most: int) -> str | None:
     if flips is None:
         if verdict.topics.count <= MIN_TOPICS:
             return None
-        return f"removing the worst topics does not flip it as long as {MIN_TOPICS} remain"
+        return f"removing the worst topics does not flip the verdict as long as {MIN_TOPICS} remain"
     bound = "" if len(flips) == 1 else " (found greedily: an upper bound on the smallest such set)"
     return f"would pass without {counted(len(flips), 'topic')}: {listed(flips, most=max(most, 10))}{bound}"
 
@@ -102,7 +102,7 @@ def warning_lines(verdict: Verdict, screen: Screen) -> list[str]:
 
 
 def uncorrected(verdicts: Sequence[Verdict]) -> str | None:
-    """That several risk gates were judged, each at its own level; None where there is nothing to say."""
+    """A note that several risk gates were judged, each at its own level; None if there were not."""
     alone = [v for v in verdicts if v.estimates.decision_p_value is not None and v.family is None]
     if len(alone) < 2:
         return None

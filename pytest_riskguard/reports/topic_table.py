@@ -40,7 +40,7 @@ def table(topics: tuple[ResponsibleTopic, ...], screen: Screen, *, shares: bool 
     )
     widths = [max(width, len(name)) for name, width in figures]
     if with_queries:
-        # The query takes what the topic and the figures leave: these are never cut.
+        # The query gets the room that the topic and the figures leave; those are never cut.
         left = max(screen.width - 4, 60) - min(longest, widest) - sum(widths) - 2 * (len(widths) + 1)
         rows.add_column("query", no_wrap=True, overflow="ellipsis", max_width=max(left, 8))
     for (name, _), width in zip(figures, widths, strict=True):
@@ -59,7 +59,7 @@ def table(topics: tuple[ResponsibleTopic, ...], screen: Screen, *, shares: bool 
 
 
 def _fitting(text: str, width: int) -> str:
-    """Cut to so many columns of a terminal, where wide characters take two."""
+    """Cut to this many terminal columns; wide characters take two."""
     from rich.cells import cell_len, set_cell_size
 
     return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
@@ -94,7 +94,7 @@ _WIN = "+"
 def strip(verdict: Verdict, screen: Screen) -> list[str]:
     """One line, and a second where a mark stands for several topics; nothing where nothing changed.
 
-    A verdict holds every topic where a report is written too; otherwise it knows how many won, but not by how much.
+    A verdict holds every topic only if a report is written; otherwise it knows how many won, but not by how much.
     """
     losses, unchanged, wins = _sorted(verdict)
     counts = (len(losses), unchanged, len(wins))
@@ -148,7 +148,7 @@ def _cells(counts: tuple[int, int, int], room: int) -> tuple[int, ...]:
 
 
 def _largest(sizes: Sequence[float], cells: int) -> list[float]:
-    """Sizes in descending order as so many groups, each shown by its largest: a single collapse stays in sight."""
+    """Sizes in descending order in so many groups, each shown by its largest: a single collapse stays visible."""
     return [sizes[cell * len(sizes) // cells] for cell in range(cells)]
 
 

@@ -52,7 +52,7 @@ def test_promoting_tells_what_changed_and_where_the_former_run_is(slide):
     first, figures, kept = slide.out.splitlines()
     assert first == "promoted chain: 30 topics; AP; 2024-05-01T12:00:00Z; previous; 4 earlier runs; change 4"
     assert figures == "  AP 0.4500 -> 0.4333 (-0.0167)"
-    assert kept == "kept what it held as chain/history/0004; 4 changes accepted since 2024-01-01T12:00:00Z"
+    assert kept == "kept the old run as chain/history/0004; 4 changes accepted since 2024-01-01T12:00:00Z"
 
 
 def test_show_prints_the_chain_in_80_columns(command, slide):
@@ -128,7 +128,7 @@ def test_the_best_stays_and_says_why(command, folder):
     before = folder.joinpath("baselines/top/manifest.json").read_bytes()
     ended = command("baseline promote top loss.run")
     assert ended.status == 0
-    assert ended.out.splitlines()[0] == "top stays as it is: it is the best, and a mean would fall"
+    assert ended.out.splitlines()[0] == "top stays as it is: its kind is best, and a mean would fall"
     assert ended.out.splitlines()[1].startswith("  AP 0.6")
     assert folder.joinpath("baselines/top/manifest.json").read_bytes() == before
 

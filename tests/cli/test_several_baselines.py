@@ -21,7 +21,11 @@ def verdicts(ended):
         ("loss.run --baseline prod --baseline good.run --reference median", 1, "against median = -"),
         ("good.run --baseline prod --baseline loss.run", 0, "PASS GeoRisk not worse: GeoRisk(alpha=1) against prod"),
         ("good.run --baseline prod --baseline nowhere.run", 3, "INCOMPARABLE (missing_input)"),
-        ("good.run --baseline prod --reference bm25", 2, "'bm25' is no baseline of this gate; expected prod, any or"),
+        (
+            "good.run --baseline prod --reference bm25",
+            2,
+            "'bm25' is not a baseline of this gate; expected prod",
+        ),
         (
             "good.run --baseline-mean prod,loss.run",
             2,

@@ -406,7 +406,7 @@ def test_two_gates_of_one_name_are_refused_at_the_second(errors):
             HEAD + "gates: []\n",
             4,
             "the file has no gates; add a list such as `gates: [{name: no-risk, kind: not_significantly_risky, "
-            "baseline: prod}]` (where only tests judge: pytest --riskguard-no-yaml)",
+            "baseline: prod}]` (if only tests judge: pytest --riskguard-no-yaml)",
         ),
         (
             HEAD + f"gates: {{{GATE}}}\n",
@@ -604,7 +604,7 @@ def test_the_convention_of_the_file_is_that_of_its_gates_unless_they_say_otherwi
         ("max_loss: -1", "max_loss of gate 'c': expected a finite number, at least 0, found the number -1"),
         (
             "max_loss: null",
-            "gate 'c': no_topic_collapse needs max_loss, max_share or protected: without them it asks nothing",
+            "gate 'c': no_topic_collapse needs one of max_loss, max_share and protected",
         ),
         ("protected: q1", "protected of gate 'c': expected a list of topics or TAG=VALUE, found 'q1'"),
         (

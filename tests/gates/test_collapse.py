@@ -82,9 +82,9 @@ def test_a_topic_wins_over_a_tag_of_the_same_spelling_and_spaces_do_not_matter()
 @pytest.mark.parametrize(
     ("entry", "topics", "message"),
     [
-        ("t99", None, "protected: 't99' is no judged topic and no TAG=VALUE of one; .*; no topic has tags"),
-        ("kind=brnd", TAGS, "'kind=brnd' is no judged topic .*; tags there are: kind=brand, kind=other, length=2"),
-        ("kind", TAGS, "'kind' is no judged topic"),
+        ("t99", None, "protected: 't99' is neither a judged topic nor the TAG=VALUE of one; .*; no topic has tags"),
+        ("kind=brnd", TAGS, "'kind=brnd' is neither a judged topic .*; known tags: kind=brand, kind=other, length=2"),
+        ("kind", TAGS, "'kind' is neither a judged topic"),
     ],
 )
 def test_what_protects_nothing_is_a_mistake(entry, topics, message):
@@ -110,7 +110,7 @@ def test_an_unanswered_topic_has_collapsed():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"max_loss": None}, "no_topic_collapse needs max_loss, max_share or protected"),
+        ({"max_loss": None}, "no_topic_collapse needs one of max_loss, max_share and protected"),
         ({"max_loss": -0.1}, "max_loss: expected a finite number, at least 0, found the number -0.1"),
         ({"max_share": 1.5}, "max_share: expected a share from 0 to 1 such as 0.5, found the number 1.5"),
         ({"protected": "q1"}, "protected: expected a list of topics or TAG=VALUE, found 'q1'"),

@@ -214,7 +214,7 @@ class PoolComparison:
         if asked == MEDIAN:
             return (Reference(MEDIAN, MEDIAN, self._median_scores()),)
         raise ValueError(
-            f"reference: {asked!r} is no baseline of this gate; expected {', '.join(names)}, any or median"
+            f"reference: {asked!r} is not a baseline of this gate; expected {', '.join(names)}, any or median"
         )
 
     @cached_property

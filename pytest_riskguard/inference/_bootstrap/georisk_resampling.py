@@ -54,13 +54,11 @@ class Pool:
         if x.ndim != 2:
             raise ValueError(f"scores must have two axes (systems, topics), got shape {x.shape}")
         if x.shape[0] < 2 or x.shape[1] < 1:
-            raise ValueError(
-                f"scores must be those of two systems at least, on one topic at least, got shape {x.shape}"
-            )
+            raise ValueError(f"scores must cover at least two systems and one topic, got shape {x.shape}")
         if not np.all(np.isfinite(x)):
             raise ValueError(f"scores must be finite, got {x[~np.isfinite(x)][0]}")
         if np.any(x < 0):
-            raise ValueError(f"scores must not be negative, for z divides by a root of their sums; got {x[x < 0][0]}")
+            raise ValueError(f"scores must not be negative, because z divides by their root; got {x[x < 0][0]}")
         if np.any(x > MAX_SIZE):
             raise ValueError(f"scores must not exceed {MAX_SIZE:g}, got {x[x > MAX_SIZE][0]}")
         totals = np.array([math.fsum(topic) for topic in x.T.tolist()])
@@ -88,7 +86,7 @@ def checked_alphas(pool: Pool, alphas: Sequence[float], tradeoff: str) -> FloatA
         raise ValueError("expected at least one alpha, got none")
     if tradeoff == "smooth":
         if np.any(checked != SMOOTH_ALPHA):
-            raise ValueError(f"the smooth trade-off has no alpha but {SMOOTH_ALPHA:g}, got {list(alphas)!r}")
+            raise ValueError(f"the smooth trade-off takes no alpha but {SMOOTH_ALPHA:g}, got {list(alphas)!r}")
         if np.any(pool.scores > 1):
             raise ValueError(f"scores must be from 0 to 1 for the smooth trade-off, got {np.max(pool.scores)}")
     return checked
@@ -271,7 +269,7 @@ def georisk_left_out(
     checked = checked_alphas(pool, alphas, tradeoff)
     n = pool.n_topics
     if n < 2:
-        raise ValueError(f"expected at least 2 topics, for one is left out at a time; got {n}")
+        raise ValueError(f"expected at least 2 topics, because one is left out at a time; got {n}")
     sums, total = _sums_without_each(pool.scores), _sums_without_each(pool.totals)
     shares = sums / np.where(total > 0, total, 1.0)
     roots = np.sqrt(np.where(shares > 0, shares, 1.0))

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["ensure_available", "render"]
 
-#: What the extra ``report`` installs, as it is imported.
+#: What the extra ``report`` installs, by import name.
 _NEEDED = ("jinja2", "altair", "vl_convert")
 
 
 def ensure_available() -> None:
-    """See that the page can be drawn, before there is anything to draw.
+    """Check that the page can be drawn, before there is anything to draw.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def ensure_available() -> None:
 def _found(name: str) -> bool:
     try:
         return find_spec(name) is not None
-    except ValueError:  # somebody put None in its place
+    except ValueError:  # the entry in sys.modules is None
         return False
 
 

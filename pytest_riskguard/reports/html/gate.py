@@ -36,7 +36,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class GateView:
-    """A verdict, and what of it is put into words or drawn here; ``name`` is its id in the page."""
+    """A verdict with the texts and drawings of its section; ``name`` is its id in the page."""
 
     name: str
     verdict: Verdict
@@ -114,7 +114,7 @@ class GateView:
         return [(name, digest or "none: it could not be read, or is not a file") for name, digest in digests]
 
     def about_effects(self, documents: TopicDocuments) -> str:
-        """What effects of documents add up to."""
+        """A note on what the effects of documents add up to."""
         depth = f"the first {documents.depth} ranks" if documents.depth else "all ranks"
         if documents.exact:
             return f"The measure looks at {depth}. The effects add up to the topic's difference."

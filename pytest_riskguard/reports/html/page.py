@@ -1,4 +1,4 @@
-"""The page: template, style and script in one file, with a policy that allows these and nothing else."""
+"""The page: template, style and script in one file, with a policy that allows only these."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def document(verdicts: Sequence[Verdict]) -> str:
     """The page for these verdicts."""
     views = [view(verdict, name=f"gate-{place}") for place, verdict in enumerate(verdicts, 1)]
     style, script = _asset("style.css"), _asset("script.js")
-    # as browsers hash it: exactly what stands between the tags
+    # as browsers hash it: exactly the text between the tags
     policy = (
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"

@@ -12,13 +12,13 @@ from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.serialization import rounded
 from pytest_riskguard.text import clean, plain, signed
 
-#: Rows that stand in the page itself, which is also how many the script shows at a time.
+#: Rows that are in the page itself, and how many the script shows at a time.
 STATIC_ROWS = 25
-#: The longest table that stands in the page as a whole.
+#: The longest table that is written into the page as a whole.
 MAX_STATIC_ROWS = 30
 #: Bytes that the topics of all gates may take together, so that the page stays below 5 MB.
 MAX_BYTES = 3_000_000
-#: What could end the script element or a line of it, as JSON escapes.
+#: Characters that could end the script element or one of its lines, as JSON escapes.
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -81,7 +81,7 @@ def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
 def embedded(tables: Mapping[str, Sequence[TopicRow]], *, budget: int) -> str:
     """An object from gate to its rows; of tables that are too long, the most harmful topics.
 
-    A table that stands whole in the page needs no rows here.
+    A table that is in the page as a whole needs no rows here.
     """
     long = {name: rows for name, rows in tables.items() if len(rows) > MAX_STATIC_ROWS}
     share = budget // max(len(long), 1)

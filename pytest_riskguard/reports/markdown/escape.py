@@ -1,8 +1,8 @@
 """Markdown: tables, folds, and other people's text, which is never a table, a tag, a link, a mention or a reference.
 
-Two ways. Names and ids stand in ``<code>``, where GitHub and GitLab look for neither mentions nor references; what
-could be markup is written as character references, which no parser takes for it, so that a reader copies the text
-itself. Prose is escaped likewise, and what begins a mention, a reference or a link is broken by a space of no width.
+Names and ids go into ``<code>``, where GitHub and GitLab look for neither mentions nor references; possible markup is
+written as character references, so that no parser reads it as markup and a reader copies the original text. Prose is
+escaped the same way, and the start of a mention, a reference or a link is broken by a zero-width space.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.text import clean
 
-#: What names keep. A full stop behind ``www`` would make a link, for links are looked for before the box is.
+#: Characters that names keep. A full stop after ``www`` would make a link, because links are found first.
 _KEPT_IN_CODE = re.compile(
     r"(?<=[a-z])_(?=[a-z])|(?<!www)\.|[-,;=/+%?()']|(?P<escaped>[!-/:-@\[-`{-~])", re.IGNORECASE
 )
-#: What prose keeps, so that its source stays readable: means nothing inside a line. The interval of a figure, which
-#: would be a link only with an address behind it; the underscore inside a word; the colon before a space.
+#: Characters that prose keeps because they mean nothing inside a line, so that the source stays readable: an interval
+#: in brackets, which would be a link only if an address followed; the underscore in a word; the colon before a space.
 _KEPT = re.compile(
     r"""\[[-+][\d.e+-]+,\ [-+][\d.e+-]+\](?![(\[:]) | (?<=[a-z])_(?=[a-z]) | :(?=\ |$)
     | (?<!^)[(),;.=+\-/'"%?]  # at the head of a line some of these begin a list
@@ -38,7 +38,7 @@ def code(text: str, *, limit: int = 120) -> str:
     shown = clean(text, limit=limit)
     if not shown:
         return ""
-    # The empty comment keeps apart what a mail address is made of: they are looked for in the text as it is shown.
+    # The empty comment breaks up mail addresses, which are detected in the rendered text.
     escaped = _escaped(_KEPT_IN_CODE, shown).replace("&#64;", "&#64;<!-- -->")
     return f"<code>{escaped}</code>"
 

@@ -13,14 +13,14 @@ from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.topic_table import marks
 from pytest_riskguard.text import counted, percent, plain, probability, signed
 
-#: Rows of a table; the JSON report has all of them.
+#: Rows shown of a table; the JSON report has all of them.
 MAX_ROWS = 10
 _MAX_SLICES = 30
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How much of a gate is said."""
+    """How much is written about a gate."""
 
     topics: bool = True
     details: bool = True
@@ -153,5 +153,5 @@ def _judgements(verdict: Verdict, judgements: Judgements) -> list[str]:
         lines += ["", *table(("if", "URisk:", "outcome"), rows)]
     if judgements.topics:
         most = [(code(t.topic), str(t.candidate), str(t.baseline)) for t in judgements.topics[:MAX_ROWS]]
-        lines += ["", *table(("topics with most", "candidate:", "baseline:"), most)]
+        lines += ["", *table(("topics with most unjudged", "candidate:", "baseline:"), most)]
     return lines

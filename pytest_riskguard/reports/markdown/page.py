@@ -1,4 +1,4 @@
-"""The whole document: title, table of gates, what each says; made to fit where it is to be shown."""
+"""The whole document: title, table of gates, a section for each; shortened to fit where it is shown."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _OUTCOMES = {
 def render(
     verdicts: Sequence[Verdict], *, limit: int | None = None, pictures: Sequence[Sequence[Picture]] = ()
 ) -> str:
-    """The report, of at most ``limit`` bytes of UTF-8: what matters least is left out first, and a line says so.
+    """The report, of at most ``limit`` bytes of UTF-8: the least important parts go first, and a line says so.
 
-    ``pictures`` are those of each verdict, where there are files of them beside the report.
+    ``pictures`` are those of each verdict, if picture files are written next to the report.
     """
     shown = dict(enumerate(pictures))
     text = _document(verdicts, len(verdicts), ALL, passing=ALL, pictures=shown)
     if _fits(text, limit):
         return text
     for extent, passing, left_out in (
-        (ALL, None, "what passing gates say"),
-        (TOPICS, None, "documents, slices and judgements, and what passing gates say"),
-        (BRIEF, None, "topics, documents, slices and judgements, and what passing gates say"),
+        (ALL, None, "details of passing gates"),
+        (TOPICS, None, "documents, slices and judgements, and details of passing gates"),
+        (BRIEF, None, "topics, documents, slices and judgements, and details of passing gates"),
         (None, None, "everything but the table of gates"),
     ):
         text = _document(verdicts, len(verdicts), extent, passing=passing, left_out=left_out, pictures=shown)

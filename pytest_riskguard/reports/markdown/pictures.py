@@ -1,4 +1,4 @@
-"""Charts as files beside a Markdown report, which can show pictures but not draw them."""
+"""Charts as files next to a Markdown report, which can show pictures but not draw them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
-#: Charts of a gate that did not pass; of one that passed the first alone.
+#: Charts of a gate that did not pass; a gate that passed gets only the first.
 _MAX_FAILED = 2
 
 
@@ -43,12 +43,12 @@ def pictures(path: Path, verdicts: Sequence[Verdict]) -> list[list[Picture]]:
 
 
 def _plain(name: str) -> str:
-    """A part of a file's name that any system takes, and any Markdown as the address of a picture."""
+    """A part of a file name that every system accepts, and every Markdown accepts as the address of a picture."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "gate"
 
 
 def _alone(drawn: str) -> str:
-    """A chart of the page as a file: of its own size, on white, for it is seen without the page's colours."""
+    """A chart of the page as a file: of its own size, on white, because it is shown without the page's colours."""
     sized = re.sub(
         r'viewBox="0 0 ([\d.]+) ([\d.]+)"',
         r'viewBox="0 0 \1 \2" width="\1" height="\2" font-family="sans-serif"',

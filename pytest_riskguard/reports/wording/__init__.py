@@ -1,4 +1,4 @@
-"""A verdict in words: the messages of its warnings and a summary, made from its own figures and nothing else."""
+"""A verdict in words: the messages of its warnings and a summary, made only from its own figures."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["worded"]
 
 
 def worded(verdict: Verdict) -> Verdict:
-    """The verdict with its texts, to be called once when nothing more is added to it.
+    """The verdict with its texts. Call this once, when the verdict is complete.
 
-    A warning that has a message keeps it, for one that was read from a report has no parameters to word it from. The
-    summary is always written anew; an incomparable verdict has none.
+    A warning that already has a message keeps it: one read from a report has no parameters to make a message from.
+    The summary is always rewritten; an incomparable verdict has none.
     """
     return verdict.with_findings(lambda findings: _worded(verdict, findings))
 

@@ -22,12 +22,12 @@ from pytest_riskguard.reports.wording.phrases import (
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.text import counted
 
-#: Topics that collapsed and are named; others are counted.
+#: How many collapsed topics are named; the others are counted.
 MAX_NAMED = 3
 
 
 def answer(verdict: Verdict) -> str:
-    """The outcome, and the figures that it rests on."""
+    """The outcome, and the figures it is based on."""
     where = "" if verdict.slice is None else f" on {line(verdict.slice)}"
     if verdict.outcome == "inconclusive":
         return f"Inconclusive{where}. {_undecided(verdict)} {_tally(verdict)}"
@@ -44,7 +44,7 @@ def _undecided(verdict: Verdict) -> str:
             return f"{few} too few; at least {MIN_TOPICS} are needed."
         return f"The weights leave less evidence than {MIN_TOPICS} topics of equal weight."
     if has(verdict, "georisk_vanishes"):
-        return "At this alpha hardly any GeoRisk is left to compare."
+        return "At this alpha too little GeoRisk is left to compare."
     seen = verdict.power.minimum_detectable_effect
     if seen is None:
         return "Nothing significant was found, but this gate could not have detected any loss."
@@ -55,7 +55,7 @@ def _undecided(verdict: Verdict) -> str:
 
 
 def _tally(verdict: Verdict) -> str:
-    """Wins and losses, and no more said of them."""
+    """Wins and losses, without comment."""
     topics, against = verdict.topics, ""
     if verdict.pool is not None:
         against = f" against {opponent(verdict)}"
@@ -91,7 +91,7 @@ def _risky(verdict: Verdict) -> str:
     churn = verdict.reason == "churn" or has(verdict, "churn")
     if noise is not None:
         return _sentence(f"{text}. {_beyond_noise(verdict, estimate, noise)}{_plain(verdict, churn=churn)}")
-    if verdict.outcome == "fail" and estimate >= 0:  # an interval that does not hold its own estimate
+    if verdict.outcome == "fail" and estimate >= 0:  # an interval that does not contain its own estimate
         return _sentence(f"{text}, but the interval still lies below the bound")
     if verdict.topics.losses == 0 or estimate >= 0:
         if verdict.outcome == "fail":
@@ -106,7 +106,7 @@ def _risky(verdict: Verdict) -> str:
 
 
 def _plain(verdict: Verdict, *, churn: bool) -> str:
-    """What the gate says at alpha 0, where that is another question."""
+    """What the gate would say at alpha 0, where that differs from the question asked."""
     # How often losses count is known only there.
     known = verdict.asked.is_tested and not verdict.asked.is_pool and verdict.tradeoff == "linear"
     alike = f"if losses counted {'once' if known else 'no more than wins'},"
@@ -119,7 +119,7 @@ def _plain(verdict: Verdict, *, churn: bool) -> str:
 
 
 def _beyond_noise(verdict: Verdict, estimate: float, noise: float) -> str:
-    """URisk beside that of the baseline's replicates."""
+    """URisk compared with that of the baseline's replicates."""
     side = "worse" if estimate < 0 else "better"
     if abs(estimate) <= ROUNDING_ERROR:
         return (
@@ -163,7 +163,7 @@ def _collapse(verdict: Verdict) -> str:
         named = row(falls) if more <= 0 else f"{', '.join(falls)} and {counted(more, 'other')}"
         return f"{len(collapsed)} of {n} lost more than allowed: {named}."
     if not verdict.topics.losses:
-        return f"No topic of {n} lost." if verdict.topics.count != 1 else "The only topic did not lose."
+        return f"None of {n} lost." if verdict.topics.count != 1 else "The only topic did not lose."
     worst = min(verdict.responsible_topics, key=lambda topic: round(topic.difference, 12))
     losses = counted(verdict.topics.losses, "loss", "losses")
     return f"None of {n} lost more than allowed; the largest of {losses} is {_fall(worst)}."

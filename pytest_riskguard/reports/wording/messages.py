@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pytest_riskguard.gates.verdict import NAMES, Verdict, VerdictWarning
 from pytest_riskguard.text import counted
 
-#: Messages that need no more than the parameters.
+#: Messages that need only the parameters.
 _TEMPLATES = {
     "large_scores": (
         "scores go up to {largest:g}: ZRisk grows with the square root of the scale, so do not compare these figures "
@@ -20,11 +20,11 @@ _TEMPLATES = {
     ),
     "georisk_at_alpha_0": "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0",
     "odd_yardstick": (
-        "{reference} is an odd yardstick for this candidate: over topics their scores correlate by "
-        "{correlation:.2f}, those of the other systems with {reference} by {median:.2f} (median); compare with the "
-        "median of the pool as well (reference: median)"
+        "{reference} is an odd yardstick for this candidate: their correlation over topics is "
+        "{correlation:.2f}, while the other systems correlate {median:.2f} with {reference} (median); compare with "
+        "the median of the pool as well (reference: median)"
     ),
-    "history_unusable": "what {baseline} held before cannot be read: {problem}",
+    "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
 }
 
 
@@ -45,7 +45,7 @@ def _unknown_topics(_: Verdict, *, topics: Sequence[str]) -> str:
 
 def _rescored(verdict: Verdict) -> str:
     baseline = "the baseline" if verdict.pool is None else "a baseline"
-    return f"judgements or scoring library changed since {baseline} was stored, so its run was scored again"
+    return f"the judgements or the scoring library changed since {baseline} was stored, so its run was scored again"
 
 
 def _few_effective_topics(
@@ -94,9 +94,9 @@ def _few_changed_topics(
 def _few_topics(verdict: Verdict, *, both_must_pass: bool, enough: int | None = None) -> str:
     text = f"only {verdict.topics.count} topics"
     if enough is None:
-        text += ": with so few, gates on GeoRisk fail more harmless changes than their level says"
+        text += ": with so few, gates on GeoRisk fail more harmless changes than their level allows"
     else:
-        text += f": below {enough}, every interval covers less than it says"
+        text += f": below {enough}, every interval covers less than its nominal level"
     return f"{text}, so BCa and Student-t must both pass" if both_must_pass else text
 
 
@@ -118,7 +118,7 @@ def _loss_within_noise(verdict: Verdict) -> str:
 def _sparse_changes(verdict: Verdict) -> str:
     return (
         f"only {verdict.topics.changed} of {verdict.topics.count} topics changed: with so few, intervals other than "
-        "Student-t fail a harmless change up to four times as often as their level says"
+        "Student-t fail a harmless change up to four times as often as their level allows"
     )
 
 
@@ -136,7 +136,7 @@ def _methods_disagree(
 def _georisk_vanishes(verdict: Verdict, *, largest: float, largest_at_0: float) -> str:
     return (
         f"the largest GeoRisk of the pool is {largest:.2g} at alpha {verdict.alpha:g} and {largest_at_0:.2g} at "
-        "alpha 0: losses weigh so much that hardly anything is left to compare, so the gate does not pass; choose a "
+        "alpha 0: losses weigh so much that too little is left to compare, so the gate does not pass; choose a "
         "smaller alpha"
     )
 
@@ -152,7 +152,7 @@ def _rests_on_unjudged(verdict: Verdict, *, documents: int) -> str:
 def _slow_slide(verdict: Verdict) -> str:
     lineage = verdict.lineage
     if lineage is None:
-        raise ValueError("expected a verdict with the runs that its baseline held before, found none")
+        raise ValueError("expected a verdict with the earlier runs of its baseline, found none")
     oldest, newest = lineage.runs[0], lineage.runs[-1]
     return (
         f"passes against {verdict.baselines[0]}, but the mean is significantly below that of {oldest.run}, "

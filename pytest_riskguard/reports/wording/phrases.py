@@ -16,7 +16,7 @@ MAX_NAME = 60
 
 
 def line(text: str) -> str:
-    """Other people's text on one line, and not too long for a sentence; what is in it is for reports to clean."""
+    """Other people's text on one line, short enough for a sentence; reports escape it."""
     joined = " ".join(text.split())
     return joined if len(joined) <= MAX_NAME else joined[: MAX_NAME - 1] + "…"
 
@@ -28,7 +28,7 @@ def row(names: Sequence[str], *, last: str = "and") -> str:
 
 
 def size(value: float) -> str:
-    """How large a number is, without its sign: four decimals, and powers of ten where these would not show it."""
+    """How large a number is, without its sign: four decimals, or powers of ten where those would not show it."""
     value = abs(value)
     if not math.isfinite(value):
         return "undefined"
@@ -41,7 +41,7 @@ def amount(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in whole percent; never all or nothing unless it is."""
+    """A share in whole percent; 0% and 100% only where they are exact."""
     rounded = round(100 * share)
     if rounded == 100 and share < 1 - ROUNDING_ERROR:
         return "over 99%"
@@ -54,7 +54,7 @@ def has(verdict: Verdict, code: str) -> bool:
 
 
 def explanation_of(verdict: Verdict) -> Explanation:
-    """What there is to tell from; nothing for a verdict without an explanation."""
+    """The verdict's explanation; an empty one where it has none."""
     return verdict.explanation or Explanation()
 
 
@@ -76,7 +76,7 @@ def times(verdict: Verdict) -> str:
 
 
 def opponent(verdict: Verdict) -> str:
-    """What the candidate of a pool was set beside."""
+    """What the candidate of a pool was compared with."""
     name = verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by
     return line(name) if name in verdict.baselines else f"the {line(name)} baseline"
 

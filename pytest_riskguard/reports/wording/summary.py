@@ -21,7 +21,7 @@ from pytest_riskguard.text import counted
 
 #: A group is worth a sentence when it has this share of the loss ...
 MIN_GROUP_SHARE = 1 / 3
-#: ... and so much more than the share of all topics that carry the tag, which is what chance would give it.
+#: ... and exceeds by this much the share of all topics with the tag, which is what chance would give.
 MIN_EXCESS_SHARE = 0.2
 #: A topic is worth a sentence when it alone has this share of the loss.
 MIN_TOPIC_SHARE = 0.2
@@ -30,7 +30,7 @@ MAX_NAMED = 3
 
 
 def summary(verdict: Verdict) -> str:
-    """The answer and what it rests on, whose loss it is, what became of the documents, the mean."""
+    """The answer and its basis, which topics lost, what happened to their documents, and the mean."""
     sentences = [answer(verdict)]
     risky = verdict.outcome == "fail" or has(verdict, "churn")
     group = _dominant_group(verdict) if risky else None
@@ -50,7 +50,7 @@ def summary(verdict: Verdict) -> str:
 
 
 def _dominant_group(verdict: Verdict) -> TopicGroup | None:
-    """The group of losses that says most: more of the loss than its number of topics would have by chance."""
+    """The most telling group of losses: its share of the loss is far above its share of the topics."""
     best, largest_excess = None, MIN_EXCESS_SHARE
     for group in explanation_of(verdict).groups:
         if group.change != "loss" or len(_members(verdict, group)) < 2:
@@ -63,7 +63,7 @@ def _dominant_group(verdict: Verdict) -> TopicGroup | None:
 
 
 def _share(verdict: Verdict, group: TopicGroup) -> float | None:
-    """Of the loss; where each topic has a limit of its own, of the topics that exceed theirs."""
+    """The group's share of the loss; where each topic has its own limit, of the topics that exceed it."""
     if not verdict.asked.by_topic:
         return group.share
     return len(_members(verdict, group)) / max(len(lost_topics(verdict)), 1)
@@ -86,17 +86,17 @@ def _group(verdict: Verdict, group: TopicGroup) -> str:
 
 
 def _heaviest(verdict: Verdict) -> Iterator[str]:
-    """The topic with the largest part, where that is much and there are others."""
+    """The topic with the largest share, if that is large and other topics lost too."""
     topics = lost_topics(verdict)
     if verdict.asked.by_topic or len(topics) < 2:
         return
     share = topics[0].share
     if share is not None and share >= MIN_TOPIC_SHARE:
-        yield f"Topic {line(topics[0].topic)} alone is {percent(share)} of the loss."
+        yield f"Topic {line(topics[0].topic)} alone accounts for {percent(share)} of the loss."
 
 
 def _documents(verdict: Verdict, documents: tuple[TopicDocuments, ...], group: TopicGroup | None) -> Iterator[str]:
-    """Where the relevant document went that cost most, in the topics that the summary is about."""
+    """Where the costliest relevant document moved to, in the topics that the summary is about."""
     about = {topic.topic for topic in lost_topics(verdict)}
     if group is not None:
         about &= {*group.topics}
@@ -155,7 +155,7 @@ def _few_changes(verdict: Verdict) -> str | None:
 
 
 def _pivots(verdict: Verdict) -> Iterator[str]:
-    """The topics of which any single one decides the verdict."""
+    """The topics that each decide the verdict alone."""
     pivots = explanation_of(verdict).pivotal_topics
     if verdict.asked.by_topic or not pivots:
         return
@@ -169,7 +169,7 @@ def _pivots(verdict: Verdict) -> Iterator[str]:
 
 
 def _slices(verdict: Verdict) -> Iterator[str]:
-    """Parts of the topics that are risky though the whole is not."""
+    """Slices that are risky although all topics together are not."""
     risky: list[Slice] = [one for one in explanation_of(verdict).slices if one.risky]
     if not risky:
         return
@@ -185,7 +185,7 @@ def _mean(verdict: Verdict) -> str:
     if verdict.pool is not None:
         against = opponent(verdict)
         if difference == 0:
-            return f"{name} is that of {against}."
+            return f"{name} equals that of {against}."
         return f"{name} is {size(difference)} {'above' if difference > 0 else 'below'} that of {against}."
     if difference == 0:
         return f"{name} did not change."

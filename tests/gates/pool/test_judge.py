@@ -256,7 +256,7 @@ def test_a_topic_that_one_system_lacks_is_incomparable_unless_it_scores_zero():
 def test_wrong_questions_are_errors():
     pool = systems(11)
     with pytest.raises(
-        ValueError, match="reference: 'prod' is no baseline of this gate; expected s1, s2, s3, any or"
+        ValueError, match="reference: 'prod' is not a baseline of this gate; expected s1, s2, s3, any or"
     ):
         judged(pool, reference="prod")
     with pytest.raises(ValueError, match="at least one baseline"):

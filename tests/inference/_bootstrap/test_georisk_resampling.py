@@ -157,7 +157,7 @@ print(digest.hexdigest())
     ("scores", "message"),
     [
         ([0.1, 0.2], r"two axes \(systems, topics\), got shape \(2,\)"),
-        ([[0.1, 0.2]], r"two systems at least, on one topic at least, got shape \(1, 2\)"),
+        ([[0.1, 0.2]], r"scores must cover at least two systems and one topic, got shape \(1, 2\)"),
         (np.empty((2, 0)), r"got shape \(2, 0\)"),
         ([[0.1, np.nan], [0.1, 0.2]], "finite, got nan"),
         ([[0.1, -0.5], [0.1, 0.2]], r"not be negative.*got -0\.5"),

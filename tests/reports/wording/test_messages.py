@@ -36,13 +36,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "rescored",
         VERDICT,
         {},
-        "judgements or scoring library changed since the baseline was stored, so its run was scored again",
+        "the judgements or the scoring library changed since the baseline was stored, so its run was scored again",
     ),
     (
         "rescored",
         POOL,
         {},
-        "judgements or scoring library changed since a baseline was stored, so its run was scored again",
+        "the judgements or the scoring library changed since a baseline was stored, so its run was scored again",
     ),
     (
         "large_scores",
@@ -112,13 +112,14 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "few_topics",
         VERDICT,
         {"both_must_pass": True, "enough": 25},
-        "only 40 topics: below 25, every interval covers less than it says, so BCa and Student-t must both pass",
+        "only 40 topics: below 25, every interval covers less than its nominal level, so BCa and Student-t must both "
+        "pass",
     ),
     (
         "few_topics",
         altered(POOL, topics=TopicCounts(count=30)),
         {"both_must_pass": False},
-        "only 30 topics: with so few, gates on GeoRisk fail more harmless changes than their level says",
+        "only 30 topics: with so few, gates on GeoRisk fail more harmless changes than their level allows",
     ),
     (
         "parametric_interval",
@@ -146,7 +147,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         VERDICT,
         {},
         "only 3 of 40 topics changed: with so few, intervals other than Student-t fail a harmless change up to four "
-        "times as often as their level says",
+        "times as often as their level allows",
     ),
     ("churn", VERDICT, {}, "fails at this alpha only because losses weigh more; on_churn: warn lets it pass"),
     (
@@ -178,15 +179,15 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         altered(POOL, alpha=50.0),
         {"largest": 1.2e-9, "largest_at_0": 0.51},
         "the largest GeoRisk of the pool is 1.2e-09 at alpha 50 and 0.51 at alpha 0: losses weigh so much that "
-        "hardly anything is left to compare, so the gate does not pass; choose a smaller alpha",
+        "too little is left to compare, so the gate does not pass; choose a smaller alpha",
     ),
     ("georisk_at_alpha_0", POOL, {}, "at alpha 0 GeoRisk says little more than the mean; use an alpha above 0"),
     (
         "odd_yardstick",
         POOL,
         {"reference": "s1", "correlation": 0.166, "median": 0.959},
-        "s1 is an odd yardstick for this candidate: over topics their scores correlate by 0.17, those of the other "
-        "systems with s1 by 0.96 (median); compare with the median of the pool as well (reference: median)",
+        "s1 is an odd yardstick for this candidate: their correlation over topics is 0.17, while the other "
+        "systems correlate 0.96 with s1 (median); compare with the median of the pool as well (reference: median)",
     ),
     (
         "rests_on_unjudged",
@@ -211,7 +212,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "history_unusable",
         VERDICT,
         {"baseline": "prod", "problem": "no manifest"},
-        "what prod held before cannot be read: no manifest",
+        "the earlier runs of prod cannot be read: no manifest",
     ),
 ]
 

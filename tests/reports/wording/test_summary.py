@@ -85,7 +85,7 @@ def check(verdict: Verdict) -> None:
     reader.claim(r"All (\d+)() are tagged (\w+)=(\w+)()", lambda n, _a, tag, value, _b: group(n, n, tag, value, None))
     reader.claim(r"Both are tagged (\w+)=(\w+)", lambda tag, value: group("2", "2", tag, value, None))
     reader.claim(
-        r"Topic (t\d{5}) alone is (\d+)% of the loss",
+        r"Topic (t\d{5}) alone accounts for (\d+)% of the loss",
         lambda topic, percent: lost[0].topic == topic and abs(int(percent) - 100 * (lost[0].share or 0)) <= 0.5,
     )
     other = {"pass": "fail", "fail": "pass"}.get(v.outcome)
@@ -117,7 +117,7 @@ def check(verdict: Verdict) -> None:
             and bool(better) == has(v, "refresh_baseline")
         ),
     )
-    reader.claim(r"The (weighted )?mean (did not change|is that of)", lambda *_: difference == 0)
+    reader.claim(r"The (weighted )?mean (did not change|equals that of)", lambda *_: difference == 0)
     reader.claim(
         rf"The mean is {NUMBER} (above|below) that of (?:the )?(\w+)",
         lambda by, side, name: (
@@ -231,7 +231,7 @@ def _answer(reader: Reader, *, raw: float) -> None:
             (int(n), int(k)) == (t.count, t.losses) and same(size, by[name]) and same(size, falls[-1]) and not guilty
         ),
     )
-    reader.claim(rf"No topic of {TOPICS} lost", lambda n: int(n) == t.count and t.losses == 0)
+    reader.claim(rf"None of {TOPICS} lost", lambda n: int(n) == t.count and t.losses == 0)
     reader.claim(r"and (\d+) others?", lambda more: int(more) == len(guilty) - 3)
     reader.claim(rf"(t\d{{5}}) by {NUMBER}", lambda name, size: same(size, by[name]))
     gap = e.georisk_difference

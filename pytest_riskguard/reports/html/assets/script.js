@@ -1,5 +1,5 @@
 "use strict";
-// Everything here is convenience: the page says all of it without. Text is only ever set as text.
+// Everything here is convenience: the page is complete without it. Text is only ever set as text.
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const make = (tag, text, className) => {
@@ -16,7 +16,7 @@
 
   for (const element of all(".scripted")) element.hidden = false;
 
-  // Light or dark: as the system has it until somebody asks for the other.
+  // Light or dark: the system's choice until the reader asks for the other.
   const root = document.documentElement;
   document.getElementById("theme").addEventListener("click", () => {
     const now = root.style.colorScheme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
@@ -40,7 +40,7 @@
     }
   };
 
-  // A table whose rows all stand in the page.
+  // A table whose rows are all in the page.
   const cellValue = (row, column) => {
     const cell = row.cells[column];
     const text = cell.dataset.value ?? cell.textContent.trim();
@@ -53,7 +53,7 @@
     sortable(headers, start, (header, way) => {
       const column = headers.indexOf(header);
       const rows = [...body.rows].map((row) => [cellValue(row, column), row]);
-      // what has no value goes last, whichever way
+      // rows without a value go last in either direction
       rows.sort(([a], [b]) => (a === "") - (b === "") || way * compare(a, b));
       body.append(...rows.map(([, row]) => row));
     });
@@ -83,7 +83,7 @@
     filter();
   }
 
-  // Tables of topics: the short ones are sorted as they stand, the long ones are made from the data.
+  // Tables of topics: short ones are sorted in place, long ones are built from the data.
   const data = JSON.parse(document.getElementById("data").textContent);
   const [BASELINE, DIFFERENCE, CONTRIBUTION, MARKS, DOCUMENTS] = [3, 5, 6, 8, 9];
   const decimals = { 3: 4, 4: 4, 5: 4, 6: 5, 7: 2 };
@@ -173,7 +173,7 @@
     else sortInPlace(table, table.querySelector(`th[data-column="${CONTRIBUTION}"]`));
   }
 
-  // Marks of charts say what they are: under the pointer, and one after the other with the arrow keys.
+  // Tooltips for the marks of charts: under the pointer, and one after the other with the arrow keys.
   const tip = document.getElementById("tip");
   const hide = () => { tip.hidden = true; };
   const tell = (mark) => {
@@ -219,7 +219,7 @@
   }
   addEventListener("scroll", hide, { passive: true });
 
-  // A link to something folded opens it; paper has everything open.
+  // A link to something folded opens it; when printed, everything is open.
   const reveal = () => {
     let element = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!element) return;

@@ -34,5 +34,5 @@ _CHARTS = (
 
 def charts(verdict: Verdict) -> list[Chart]:
     """Those that the verdict has data for."""
-    with debug_mode(False):  # no validation of every part as it is put together: it takes longer than drawing
+    with debug_mode(False):  # validating every part while it is put together takes longer than drawing
         return [chart for draw in _CHARTS if (chart := draw(verdict)) is not None]

@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart: its Vega-Lite specification, and the words beside it.
+    """A chart: its Vega-Lite specification, and the words that go with it.
 
     ``key`` names it within its gate; ``description`` says what can be seen, ``caption`` how to read it.
     """
@@ -34,7 +34,7 @@ def chart(
     key: str, title: str, drawing: Any, *, description: str, caption: str, wide: bool = False, margin: int = 24
 ) -> Chart:
     """An altair drawing as a chart of the page; ``margin`` leaves room for the longest label on the left."""
-    # drawings differ in nothing but their data, so tests validate them once and for all
+    # drawings differ only in their data, so it is enough that tests validate them
     spec: dict[str, Any] = drawing.to_dict(validate=False)
     spec["config"] = CONFIG
     # room for fonts wider than the one used for measuring
@@ -66,5 +66,5 @@ def colours(by: str, **colour_of: str) -> alt.Color:
 
 
 def exhibits(verdict: Verdict) -> Exhibits:
-    """The data of charts, empty where the verdict was made without."""
+    """The data of charts; empty if the verdict has none."""
     return verdict.exhibits or Exhibits(TopicColumns((), (), (), (), (), (), None, {}))

@@ -49,7 +49,7 @@ def intervals(verdict: Verdict) -> Chart | None:
         caption=(
             f"The dark line is the estimate, the dashed one the bound. The {level} interval in blue decided: the "
             f"gate {outcome} where all of it lies on the {side} side of the bound."
-            f"{' The area is the law of the estimate over resampled topics.' if density else ''}"
+            f"{' The area is the distribution of the estimate over resampled topics.' if density else ''}"
         ),
     )
 
@@ -93,12 +93,12 @@ def quantiles(verdict: Verdict) -> Chart | None:
         "How normal the estimate is",
         alt.layer(diagonal(-reach, reach, color=Colour.LIMIT, strokeDash=[5, 4]), dots, width=HALF, height=260),
         description=(
-            f"{counted(len(pairs), 'quantile')} of the bootstrap law against the normal law. Furthest from the "
-            f"diagonal: {place(furthest)}."
+            f"{counted(len(pairs), 'quantile')} of the bootstrap distribution against the normal one. Furthest from "
+            f"the diagonal: {place(furthest)}."
         ),
         caption=(
-            "Points on the dashed line: the law of the estimate is normal, and Student-t says what the bootstrap "
-            f"says. Scores: skewness {signed(diagnostics.skewness, 2)}"
+            "Where the points lie on the dashed line, the estimate is normally distributed, and Student-t agrees "
+            f"with the bootstrap. Scores: skewness {signed(diagnostics.skewness, 2)}"
             f"{'' if w is None else f', Shapiro-Wilk W {plain(w, 3)}'}."
         ),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-#: Widths in pixels of a chart that has the page to itself, and of one that shares it.
+#: Widths in pixels of a chart as wide as the page, and of one half as wide.
 WIDE, HALF = 900, 420
 
 

@@ -17,7 +17,7 @@ MAX_NAMED_SYSTEMS = 12
 #: How many ranks the chart of ranks shows.
 MAX_RANKS = 30
 
-#: Those that matter are drawn last, on top of the others.
+#: The important ones are drawn last, on top of the others.
 _DRAWN_ORDER = ("other", "reference", "candidate")
 _ROLES = colours("role", candidate=Colour.LOSS, reference=Colour.WIN, other=Colour.SAME)
 
@@ -128,7 +128,7 @@ def components(verdict: Verdict) -> Chart | None:
         description=f"{counted(len(rows), 'system')} on two principal axes of their scores.",
         caption=(
             "Systems that are near each other do well on the same topics. The first axis is close to the mean "
-            f"score; far from the dashed line are systems of another kind. Orange: "
+            f"score; systems far from the dashed line are of another kind. Orange: "
             f"{clean(verdict.candidate, limit=40)}."
         ),
     )

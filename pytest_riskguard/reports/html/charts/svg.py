@@ -1,4 +1,4 @@
-"""A chart as SVG that may stand in a page: known elements and attributes only, tooltips without scripts."""
+"""A chart as SVG for a page: known elements and attributes only, tooltips without scripts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ATTRIBUTES = {
     "stroke-linejoin", "opacity", "transform", "x", "y", "x1", "x2", "y1", "y2", "dx", "dy", "width", "height",
     "text-anchor", "font-size", "font-weight", "font-style", "cx", "cy", "r", "viewBox",
 }  # fmt: skip
-#: Digits that no screen shows.
+#: Digits too small for any screen to show.
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 
 
@@ -27,9 +27,9 @@ def svg(spec: dict[str, Any], *, name: str, title: str, description: str) -> str
     spec : dict
         A Vega-Lite specification; it names no file and no address.
     name : str
-        Of the chart, unlike any other in the page: ids begin with it.
+        The chart's, unique in the page: ids begin with it.
     title, description : str
-        What readers get who do not see it.
+        For readers who cannot see it.
     """
     import vl_convert
 
@@ -46,7 +46,7 @@ def svg(spec: dict[str, Any], *, name: str, title: str, description: str) -> str
 
 
 def _keep(element: ElementTree.Element) -> None:
-    """Leave out what is not needed to see the chart, here and below."""
+    """Remove what is not needed to see the chart, in this element and below it."""
     label = element.get("aria-label") if element.get("role") == "graphics-symbol" else None
     mark = label is not None and element.get("aria-roledescription") not in {"axis", "legend", "title"}
     element.attrib = {

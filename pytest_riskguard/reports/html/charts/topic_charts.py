@@ -16,7 +16,7 @@ from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.text import clean, counted, percent, plain, signed
 
-#: With more topics than this bars carry no names, and with more than that they stand for a range of values.
+#: With more topics than the first, bars have no names; with more than the second, a bar is a range of values.
 MAX_NAMED_BARS, MAX_BARS = 60, 400
 #: How many topics the chart of the most harmful shows.
 MAX_HARMFUL = 25
@@ -116,7 +116,7 @@ def _bars(rows: Sequence[Row], field: str, title: str, lines: Sequence[float]) -
 
 def _histogram(rows: Sequence[Row], field: str, title: str, lines: Sequence[float]) -> Any:
     changed = [row for row in rows if row["change"] != "same"]
-    # Not the mark "bar": with two ends on x it takes the count for a place, and draws a line there.
+    # Not the mark "bar": with two ends on x it reads the count as a position, and draws a line there.
     bars = plot(binned(changed, field), "rect", stroke=None).encode(
         x=alt.X("low:Q", title=title, scale=alt.Scale(nice=False)),
         x2="high:Q",
@@ -204,7 +204,7 @@ def scatter(verdict: Verdict) -> Chart | None:
 
 
 def _role(role: str, name: str, *, limit: int) -> str:
-    """Candidate or baseline with its name, which may be that very word."""
+    """Candidate or baseline with its name, unless the name is that same word."""
     return role if name == role else f"{role} {clean(name, limit=limit)}"
 
 
