@@ -89,11 +89,7 @@ class StoreReader:
 
     def replicate_manifest(self, name: str, number: int) -> Manifest:
         """The manifest of one replicate; its scores and its run are not checked."""
-
-        def work(baseline: StoredBaseline) -> Manifest:
-            return baseline.listed(baseline.find(baseline.manifest(), number)).manifest()
-
-        return self._read(name, work)
+        return self._read(name, lambda entry: entry.listed(entry.find(entry.manifest(), number)).manifest())
 
     def verify(self, name: str) -> list[str]:
         """Every problem of a baseline and its replicates, as text; empty if there is none."""
@@ -128,12 +124,10 @@ class StoreReader:
 
     def staleness(self, name: str, *, now: str | None = None) -> Staleness:
         """How old a baseline is at a time, ISO 8601, by default the present; damaged others are skipped."""
-        manifests = {}
-        for held in self.names():
-            if held != name:
-                with suppress(BaselineError):
-                    manifests[held] = self.manifest(held)
-        manifests[name] = self.manifest(name)
+        manifests = {name: self.manifest(name)}
+        for other in set(self.names()) - {name}:
+            with suppress(BaselineError):
+                manifests[other] = self.manifest(other)
         return staleness(name, manifests, now=now or provenance.now())
 
     def run(self, name: str) -> Path:
@@ -168,18 +162,16 @@ class StoreReader:
         with self._reading():
             folder = atomic_folder.newest(self.root, name)
         if folder is None:
-            raise self._unknown(name)
+            names = self.names()
+            has = f"it holds {', '.join(names)}" if names else "it holds none"
+            raise self._missing(
+                f"no baseline {name!r} ({has}){did_you_mean(name, names)}; store it with "
+                f"`riskguard baseline add {name} RUN`"
+            )
         baseline = StoredBaseline(self.root, name, folder)
         if not folder.resolve().is_relative_to(self.root.resolve()):
             raise baseline.error("is a link to a folder outside the store; store the run itself")
         return baseline
-
-    def _unknown(self, name: str) -> BaselineError:
-        names = self.names()
-        has = f"it holds {', '.join(names)}" if names else "it holds none"
-        hint = did_you_mean(name, names)
-        problem = f"no baseline {name!r} ({has}){hint}; store it with `riskguard baseline add {name} RUN`"
-        return self._missing(problem)
 
     def _missing(self, problem: str) -> BaselineError:
         return BaselineError(

@@ -76,7 +76,12 @@ def score_run(
         source = name = name or "candidate"
         tally, digest = _score(rankings.chunks(), parsed, qrels, source), rankings.digest
     if not tally.answered:
-        raise _no_common_topic(source, qrels, tally)
+        instead = f"found only {_topics(sorted(tally.unknown))}" if tally.unknown else "found none"
+        raise DataError(
+            f"{source}: expected topics of {qrels.path_name} with a relevant document, as {_topics(qrels.topics)}; "
+            f"{instead}",
+            reason="no_common_topic",
+        )
     return tuple(
         TopicScores(
             name=name,
@@ -169,15 +174,6 @@ def _check_grades(measure: Measure, qrels: Qrels) -> None:
             f"{topic!r}, document {document!r}); write {measure(max_rel=grade)}",
             reason="bad_qrels",
         )
-
-
-def _no_common_topic(source: str, qrels: Qrels, tally: _Tally) -> DataError:
-    instead = f"found only {_topics(sorted(tally.unknown))}" if tally.unknown else "found none"
-    return DataError(
-        f"{source}: expected topics of {qrels.path_name} with a relevant document, as "
-        f"{_topics(qrels.topics)}; {instead}",
-        reason="no_common_topic",
-    )
 
 
 def _topics(topics: Sequence[str]) -> str:
