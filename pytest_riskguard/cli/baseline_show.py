@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.reader import Staleness
     from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.evaluation.qrels import Qrels
 
 DEFAULT_STORE = Path("baselines")
 #: What each kind of baseline stands for.
@@ -106,7 +105,7 @@ def show(
         for line in _chain(manifest):
             click.echo(line)
         measures = measures or manifest.measure_names
-        damaged += _drift(baselines, name, _qrels(qrels), measures, alpha=alpha, level=level)
+        damaged += _drift(baselines, name, qrels, measures, alpha=alpha, level=level)
     return _status(damaged)
 
 
@@ -121,26 +120,20 @@ def _chain(manifest: Manifest) -> list[str]:
     return lines
 
 
-def _qrels(path: Path | None) -> Qrels | None:
-    from pytest_riskguard.evaluation.qrels import read_qrels
-
-    if path is None:
-        settings = surroundings()
-        path = None if settings is None else settings.collection.qrels
-    return None if path is None else read_qrels(path)
-
-
 def _drift(
-    store: Store, name: str, qrels: Qrels | None, measures: Sequence[str], *, alpha: float, level: float
+    store: Store, name: str, qrels: Path | None, measures: Sequence[str], *, alpha: float, level: float
 ) -> list[str]:
     """Print the effect of the accepted changes for each measure; return the problems."""
+    from pytest_riskguard.evaluation.qrels import read_qrels
     from pytest_riskguard.gates.history import drift
     from pytest_riskguard.reports.drift import explain
 
-    problems = []
+    if qrels is None and (settings := surroundings()) is not None:
+        qrels = settings.collection.qrels
+    judgements, problems = None if qrels is None else read_qrels(qrels), []
     for measure in measures:
         try:
-            chain = [held.scores for held in store.lineage(name, measure, qrels=qrels)]
+            chain = [held.scores for held in store.lineage(name, measure, qrels=judgements)]
             steps = drift(chain, alpha=alpha, level=level)
         except DataError as error:
             problems.append(str(error))

@@ -36,11 +36,7 @@ class CandidateFile:
 
 @dataclass(frozen=True)
 class CandidateRetrieve:
-    """The candidate is a function, ``target`` (``package.module:function``), that is called with each query.
-
-    ``depth`` documents are kept for each topic; ``workers`` queries are asked at a time, each for up to ``timeout``
-    seconds and with ``retries`` further tries.
-    """
+    """The candidate is a function, ``package.module:function``; it is asked as ``Asking`` says."""
 
     target: str
     depth: int = 100

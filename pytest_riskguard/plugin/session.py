@@ -22,8 +22,6 @@ _ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setup
 #: Exit codes of runs that ran their tests; the others (interrupted, usage, internal) have other causes.
 _RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 _JUNIT_COUNT = pytest.StashKey[int]()
-
-
 #: The attribute of a report; JSON text in ASCII, so that xdist carries any topic id, lone surrogates included.
 CARRIED = "riskguard_verdicts"
 
@@ -32,25 +30,17 @@ class Relay:
     """Verdicts by test; a test that is run again replaces its own."""
 
     def __init__(self) -> None:
-        self._heard: list[Verdict] = []
+        #: Verdicts since the last report, in the process that judged.
+        self.waiting: list[Verdict] = []
         self._by_test: dict[str, list[dict[str, Any]]] = {}
-
-    def heard(self, verdict: Verdict) -> None:
-        """Keep a verdict for the next report, in the process that judged."""
-        self._heard.append(verdict)
-
-    @property
-    def waiting(self) -> tuple[Verdict, ...]:
-        """Verdicts since the last report."""
-        return tuple(self._heard)
 
     def attach(self, report: pytest.TestReport) -> None:
         """Attach the verdicts since the last report to this one."""
-        verdicts = self._heard
+        verdicts = self.waiting
         if not run_context.current().report_wanted:
             verdicts = [verdict.without_diagnostics() for verdict in verdicts]
         setattr(report, CARRIED, json.dumps([verdict.to_dict() for verdict in verdicts]))
-        self._heard = []
+        self.waiting.clear()
 
     def receive(self, report: pytest.TestReport) -> None:
         """Collect the verdicts that a report carries."""
@@ -65,10 +55,6 @@ class Relay:
         from pytest_riskguard.gates.verdict import Verdict
 
         return [(test, Verdict.from_dict(data)) for test in sorted(self._by_test) for data in self._by_test[test]]
-
-    def verdicts(self) -> list[Verdict]:
-        """The verdicts, sorted by test."""
-        return [verdict for _, verdict in self.by_test()]
 
 
 class RiskguardSession:
@@ -127,7 +113,7 @@ class RiskguardSession:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
         """Listen for verdicts while a test runs."""
-        listeners = (*run_context.current().listeners, self.relay.heard)
+        listeners = (*run_context.current().listeners, self.relay.waiting.append)
         report_wanted = bool(self.config.getoption("riskguard_report"))
         with run_context.changed(listeners=listeners, report_wanted=report_wanted):
             return (yield)
@@ -155,7 +141,7 @@ class RiskguardSession:
     @property
     def verdicts(self) -> list[Verdict]:
         """All verdicts so far, in an order that does not depend on workers."""
-        return self.relay.verdicts()
+        return [verdict for _, verdict in self.relay.by_test()]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
