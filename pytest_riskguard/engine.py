@@ -278,7 +278,7 @@ class Engine:
             if gate.is_pool or verdict.replicates:
                 return verdict
             missing = judgements(rejudged)
-        except RiskguardError:  # the answer stands on the scores: it does not change for want of what explains it
+        except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
             return verdict
         unsettled = rests_on_unjudged(verdict.outcome, missing)
         verdict = replace(verdict, judgements=missing)

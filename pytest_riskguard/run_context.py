@@ -2,7 +2,7 @@
 
 This is the only state that is not handed from function to function, because pytest's hooks and the assertions of a
 test cannot hand anything to each other. It belongs to the process and not to a thread: a test may judge in threads of
-its own. Imports nothing of the package, for the plugin needs it early.
+its own. Imports nothing from the package, because the plugin needs it early.
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ def _json(content: bytes) -> Any:
         if any(line.startswith(_CONFLICT_MARKERS) for line in content.splitlines()):
             reason = "a merge conflict is left in it"
         if content.startswith(b"version https://git-lfs"):
-            reason = "a Git LFS pointer in place of the file, run `git lfs pull`"
+            reason = "a Git LFS pointer instead of the file, run `git lfs pull`"
         raise JsonError(f"line {error.lineno}: {reason} ({error.msg})") from None
     except RecursionError:
         raise JsonError("nested too deeply") from None

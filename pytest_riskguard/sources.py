@@ -270,7 +270,7 @@ class ScoreCache:
         raise DataError("there is no run, only scores", reason="missing_input")
 
     def _stamps(self, source: RunFile | ScoreFile | LiveRun | Stored) -> tuple[Stamp, ...]:
-        """What differs when the source or the collection is written anew."""
+        """What differs when the source or the collection is rewritten."""
         paths = [self._qrels_path, self._topics_path]
         if isinstance(source, RunFile | ScoreFile):
             paths.append(source.path)
@@ -280,7 +280,7 @@ class ScoreCache:
 
 
 def _stamp(path: Path | None) -> Stamp:
-    """What differs when a file is written anew; None where there is no file."""
+    """What differs when a file is rewritten; None if there is no file."""
     try:
         status = None if path is None else path.stat()
     except OSError:

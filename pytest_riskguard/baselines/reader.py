@@ -201,7 +201,7 @@ def staleness(name: str, manifests: Mapping[str, Manifest], *, now: str) -> Stal
 
 
 def _accepted(manifest: Manifest) -> list[tuple[str, str]]:
-    """The digest of each run that was accepted in place of another, and when."""
+    """The digest of each run that was accepted to replace another, and when."""
     chain = [(earlier.run, earlier.created) for earlier in manifest.history]
     return [*chain, (manifest.digests.run, manifest.created)][1:]
 

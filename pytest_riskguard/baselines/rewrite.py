@@ -1,4 +1,4 @@
-"""What is written: a scored run, and a baseline anew with a replicate or an earlier run more or less, or rescored.
+"""Writes a scored run, or rewrites a baseline with a replicate or an earlier run added or removed, or rescored.
 
 Each function writes into an empty temporary folder, which then takes the place of the baseline's, so that the
 manifest changes together with the replicates and earlier runs that it lists. The caller holds the store's lock.

@@ -98,7 +98,7 @@ class Store(StoreReader):
             return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
 
     def add_replicate(self, name: str, run: Path, *, allow_ci: bool = False, **scoring: Unpack[Scoring]) -> int:
-        """Score another run of the system of a baseline, and keep it beside that; returns the replicate's number.
+        """Score another run of a baseline's system, and store it as a replicate; returns the replicate's number.
 
         A ``UsageError`` if the run is stored already, as the baseline or as a replicate; a ``BaselineError`` if the
         baseline cannot be scored with these judgements and measures, so that nothing could be compared.
@@ -121,7 +121,7 @@ class Store(StoreReader):
     def promote(
         self, name: str, run: Path, *, kind: str | None = None, allow_ci: bool = False, **scoring: Unpack[Scoring]
     ) -> Promotion:
-        """Score a run that was accepted in place of a baseline's run, and store it there.
+        """Score a run that was accepted to replace a baseline's run, and store it there.
 
         The previous run, with its replicates, becomes the newest of the baseline's earlier runs. A ``best`` baseline
         stays as it is if the mean of any measure would fall, so that no question about it gets easier. The measures

@@ -150,7 +150,7 @@ def _drift(
 def verify(names: tuple[str, ...], store: Path | None) -> None:
     """Check that baselines are unchanged.
 
-    All of them, or NAMES: whole, and with the digests of their manifests; with their replicates and earlier runs.
+    Compares all of them, or NAMES, with the digests in their manifests, replicates and earlier runs included.
     """
     baselines = opened(store)
     if not (names or baselines.names()):

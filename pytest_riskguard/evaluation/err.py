@@ -1,4 +1,4 @@
-"""Expected reciprocal rank and nDCG with exponential gain, in place of ir-measures' Perl script.
+"""Expected reciprocal rank and nDCG with exponential gain, instead of ir-measures' Perl script.
 
 ``gdeval.pl`` cuts topic ids at their last dash (so that topics us-1 and de-1 silently score 0), fails on
 ids with letters and on grades above 4, rounds to five decimals and needs Perl. The values here are those it

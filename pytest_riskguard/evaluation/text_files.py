@@ -166,5 +166,5 @@ def open_decompressed(path: Path) -> gzip.GzipFile | BufferedReader:
 
 def _not_the_file(line: bytes) -> str:
     if line.startswith(_LFS):
-        return "; found a Git LFS pointer in place of the file; run `git lfs pull`"
+        return "; found a Git LFS pointer instead of the file; run `git lfs pull`"
     return "; found a merge conflict marker; resolve the conflict" if line.startswith(_CONFLICTS) else ""

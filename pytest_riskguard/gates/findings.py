@@ -289,7 +289,7 @@ class ResponsibleTopic:
 class Power:
     """What this gate can detect with 80 % power, tolerance included, in units of the measure.
 
-    With ``topics_for_tolerance`` topics ``not_inferior`` would pass such a candidate 4 times of 5; None if none
+    With ``topics_for_tolerance`` topics ``not_inferior`` would pass such a candidate with 80 % power; None if none
     suffice.
     """
 

@@ -57,7 +57,7 @@ def judge(
 
     Only the answer is computed; what explains it follows when it is first read. Data that cannot be compared give
     an ``incomparable`` verdict. ``replicates`` are other runs of the baseline, whose noise is taken off;
-    ``rescored`` says that a stored baseline was scored anew; ``family`` leaves the gate a level; ``report`` adds
+    ``rescored`` says that a stored baseline was scored again; ``family`` leaves the gate a level; ``report`` adds
     the data of charts.
 
     Raises

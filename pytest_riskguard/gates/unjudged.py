@@ -1,4 +1,4 @@
-"""Documents that nobody judged: whether a verdict rests on them, and which to judge next."""
+"""Unjudged documents: whether a verdict depends on them, and which to judge next."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def cases_of(rejudged: Rejudged, gaps: Sequence[Unjudged]) -> Iterator[IfJudged]
 
 
 def judgements(rejudged: Rejudged) -> Judgements:
-    """Which documents nobody judged, and what the gate would say in the extreme cases."""
+    """Which documents are unjudged, and what the gate would say in the extreme cases."""
     gaps = rejudged.gaps()
     cases = tuple(cases_of(rejudged, gaps))
     rows = [UnjudgedTopic(gap.topic, len(gap.candidate), len(gap.baseline)) for gap in gaps]
@@ -127,7 +127,7 @@ def rests_on_unjudged(outcome: Outcome, unjudged: Judgements) -> VerdictWarning 
 
 @dataclass(frozen=True)
 class ToJudge:
-    """A document that nobody judged, of a topic."""
+    """An unjudged document of a topic."""
 
     topic: str
     document: str

@@ -17,7 +17,7 @@ ENOUGH_CHANGES = 25
 
 
 def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[VerdictWarning, ...]:
-    """All of them, in a fixed order; ``rescored`` says that a stored baseline was scored anew."""
+    """All of them, in a fixed order; ``rescored`` says that a stored baseline was scored again."""
     raised = list(_about_the_data(comparison, rescored=rescored))
     raised += _about_the_weights(comparison)
     if comparison.ruling.has_intervals and comparison.ruling.enough_topics:

@@ -1,8 +1,8 @@
 """Is a system of a pool significantly riskier than another? GeoRisk of a candidate against references, and its rank.
 
-Topics are resampled and the whole pool is computed anew in each replicate, so that all systems, references and alphas
+Topics are resampled and the whole pool is recomputed in each replicate, so that all systems, references and alphas
 share one set of draws. None of the papers that define GeoRisk tests it. Intervals are those of ``intervals``, for a
-difference in place of a mean: percentile and BCa from the draws, the latter with its acceleration from the jackknife,
+difference instead of a mean: percentile and BCa from the draws, the latter with its acceleration from the jackknife,
 and Student-t with the jackknife's standard error.
 
 References

@@ -233,7 +233,7 @@ def _student_t_significance(statistic: _Statistic, bound: float) -> float:
 
 
 def _studentized_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
-    """Bootstrap-t: quantiles of T* in place of Student's (ADCS 2019, Eq. 4)."""
+    """Bootstrap-t: quantiles of T* instead of Student's (ADCS 2019, Eq. 4)."""
     sample, law = statistic.sample, statistic.studentized
     error = sample.standard_error
     above, below = law.quantile((1 + level) / 2), law.quantile((1 - level) / 2)

@@ -57,7 +57,7 @@ def leave_one_out_upper(
 
 
 def _student_t(full: Sample, values: FloatArray, level: float) -> FloatArray:
-    """NaN where nearly all variation leaves with the topic, for the shared sums would cancel there."""
+    """NaN where nearly all variation leaves with the topic, because the shared sums would cancel there."""
     n = full.n - 1
     left = values - full.mean
     total = math.fsum(full.centred**2)

@@ -44,7 +44,7 @@ def benjamini_hochberg(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
     the most. It holds for independent tests, and for tests that are positively dependent, as gates on the same topics
     mostly are. Parameters and errors are those of ``holm``.
     """
-    from scipy.stats import false_discovery_control  # takes half a second to import, for those who ask for it
+    from scipy.stats import false_discovery_control  # takes half a second to import
 
     adjusted: FloatArray = false_discovery_control(_checked(p_values))
     return adjusted

@@ -41,7 +41,7 @@ def shapiro_wilk(x: npt.ArrayLike) -> ShapiroWilk | None:
     sample = Sample.of(x)
     if sample.constant:
         return None
-    from scipy.stats import shapiro  # takes half a second to import, for those who ask for it
+    from scipy.stats import shapiro  # takes half a second to import
 
     test = shapiro(sample.standard)
     return ShapiroWilk(float(test.statistic), float(test.pvalue))

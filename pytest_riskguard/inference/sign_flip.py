@@ -122,7 +122,7 @@ def _convolved(sizes: FloatArray, observed: float, step: float) -> float:
         cosines = circle[loud * int(index) & (points - 1)]
         phi[loud] *= cosines if times == 1 else cosines**times
         loud = loud[np.abs(phi[loud]) > NOTHING]
-    # half a turn further on each cosine is the same but for the sign of an odd index
+    # half a turn further on, each cosine is the same except for the sign at an odd index
     mirrored = phi[-2::-1] if np.sum(held * indices) % 2 == 0 else -phi[-2::-1]
     phi = np.concatenate([phi, mirrored])
     masses = np.fft.irfft(phi, points)

@@ -23,7 +23,7 @@ _EVERY = 0.1
 
 @contextmanager
 def shown_progress(config: pytest.Config) -> Iterator[Callable[[int, int], None] | None]:
-    """A function to call with the number of topics done and their total, or None where nobody would see it.
+    """A function to call with the number of topics done and their total, or None if no one would see it.
 
     With ``-s`` the search itself may print into the same line.
     """

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pytest_riskguard.pool_study.bias import correlations
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 
-#: With fewer other systems nobody knows which correlation is usual.
+#: With fewer other systems it is unknown which correlation is usual.
 MIN_OTHERS = 3
 #: Larger correlations, those of variants of one system, count as this one.
 MAX_CORRELATION = 0.95

@@ -100,7 +100,7 @@ def zrisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> Float
 def georisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> FloatArray:
     """Geometric mean of a system's mean score and its ZRisk brought to 0 .. 1 (Eq. 7); high is good and safe.
 
-    ``sqrt(mean * Phi(ZRisk/c))`` with c topics, topics on which nobody scores among them. At alpha 0 Phi is about
+    ``sqrt(mean * Phi(ZRisk/c))`` with c topics, including topics on which no system scores. At alpha 0 Phi is about
     one half for every system, and GeoRisk says little more than the mean.
 
     Parameters and errors are those of ``topic_contributions``.
@@ -114,7 +114,7 @@ def georisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> Flo
 
 
 def zrisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "linear") -> FloatArray:
-    """ZRisk at several alphas from one pass, for it is affine in alpha.
+    """ZRisk at several alphas from one pass, since it is affine in alpha.
 
     Parameters and errors are those of ``topic_contributions``, with ``alphas`` one axis, one alpha at least.
 
@@ -177,8 +177,8 @@ def _pool(scores: npt.ArrayLike) -> FloatArray:
 def _expectation(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """What is expected of each score (Eq. 5), and the root of it.
 
-    The root is made of those of the totals, for the product of two small totals may be 0 where that of their roots is
-    not.
+    Its root comes from the roots of the totals: the product of two small totals may be 0 where that of their roots
+    is not.
     """
     of_systems, of_topics = _sums(scores), _sums(scores.T)  # S_i and T_j of the paper's Table 2
     total = math.fsum(scores.ravel().tolist()) or 1.0  # 0 over anything is 0

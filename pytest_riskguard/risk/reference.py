@@ -34,7 +34,7 @@ def reference_scores(scores: npt.ArrayLike, *, kind: str) -> FloatArray:
     Returns
     -------
     array, shape (n_topics,)
-        In units of the measure. The order of the systems moves no bit of it.
+        In units of the measure. The order of the systems does not change a bit of it.
 
     Raises
     ------

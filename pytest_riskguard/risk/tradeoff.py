@@ -19,7 +19,7 @@ SMOOTH_ALPHA = 1.0
 def tradeoff(differences: npt.ArrayLike, *, kind: str = "linear", alpha: float) -> FloatArray:
     """Trade-off scores of either kind: ``linear`` with its loss weight, or ``smooth``; errors are theirs.
 
-    The smooth function has no alpha: it was fitted for 1, and any other is refused, for it would change nothing.
+    The smooth function has no alpha: it was fitted for 1, and any other is refused, because it would change nothing.
     """
     alpha = loss_weight_of(kind, alpha)
     return linear(differences, alpha=alpha) if kind == "linear" else smooth(differences)

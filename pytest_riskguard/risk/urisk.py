@@ -84,7 +84,7 @@ class RiskTest:
         Divisor n - 1; None for a single topic.
     statistic, p_value : float or None
         TGain or TRisk, and its two-sided p-value from t with n - 1 degrees of freedom; None where the trade-off
-        scores do not vary, for then there is nothing to divide by.
+        scores do not vary, because there is nothing to divide by.
     """
 
     estimate: float
@@ -136,7 +136,7 @@ def standardised(x: npt.ArrayLike) -> FloatArray:
 def jackknife_standardised(x: npt.ArrayLike) -> FloatArray:
     """TJ_i as the paper prints it (Eq. 22, 23); zeros where x does not vary.
 
-    These sum to zero, for a mean has no jackknife bias, and have the opposite sign of what the paper's text says:
+    These sum to zero, because a mean has no jackknife bias, and have the opposite sign of what the paper's text says:
     topics are flagged by ``standardised`` instead.
     """
     x = per_topic(x, name="x", at_least=2)

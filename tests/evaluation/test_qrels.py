@@ -52,7 +52,7 @@ TWICE = "expected each document once per topic, found 'd1' of topic '1' also in 
         ("1 0 d1 1\n1 0 d1 1\n", f":2: {TWICE} (grade 1 twice)"),
         (
             "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
-            f":1: {COLUMNS}; found a Git LFS pointer in place of the file; run `git lfs pull`",
+            f":1: {COLUMNS}; found a Git LFS pointer instead of the file; run `git lfs pull`",
         ),
         ("1 0 d1 1\n<<<<<<< HEAD\n1 0 d2 1\n", f":2: {COLUMNS}; found a merge conflict marker"),
         (">>>>>>> 12ab (fix ties)\n", f":1: {GRADE}; found a merge conflict marker"),

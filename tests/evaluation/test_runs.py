@@ -81,7 +81,7 @@ def test_real_files_are_read_as_they_are(write, text):
 
 COLUMNS = "expected 6 columns (topic Q0 docid rank score tag)"
 SCORE = "expected a finite number as score (column 5)"
-LFS = "found a Git LFS pointer in place of the file; run `git lfs pull`"
+LFS = "found a Git LFS pointer instead of the file; run `git lfs pull`"
 CONFLICT = "found a merge conflict marker; resolve the conflict"
 GOOD = "1 Q0 d1 1 2.5 t\n"
 

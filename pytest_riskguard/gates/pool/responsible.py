@@ -106,7 +106,7 @@ def pool_explanation(
 def without_each(comparison: PoolComparison, *, failed: bool) -> LeftOut:
     """The gate with each topic left out where the jackknife says that it could matter; only of a gate that fails.
 
-    Only these have limits: each costs all draws anew.
+    Only these have limits, because each needs all draws again.
     """
     limits, flips = np.full(comparison.n, np.nan), np.zeros(comparison.n, dtype=np.bool_)
     if not failed or comparison.n - 1 < MIN_TOPICS:

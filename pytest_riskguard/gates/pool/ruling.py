@@ -194,7 +194,7 @@ class PoolComparison:
 
     @cached_property
     def vanished(self) -> bool:
-        """Whether losses weigh so much that hardly any GeoRisk is left to compare."""
+        """Whether losses weigh so much that too little GeoRisk is left to compare."""
         return self.largest(self.gate.alpha) < LITTLE * self.largest(0.0)
 
     def largest(self, alpha: float) -> float:

@@ -19,7 +19,7 @@ IntArray = npt.NDArray[np.int64]
 LEFT_OUT = 1e-14
 #: At most this many vectors of counts are enumerated: as long as another law of the mean, or drawn replicates, take.
 MAX_MEAN_VECTORS, MAX_STUDENTIZED_VECTORS = 60_000, 400_000
-#: With more distinct values than this there are always more vectors, save for a handful of topics.
+#: With more distinct values than this there are always more vectors, except with a handful of topics.
 MAX_VALUES = 16
 #: The smallest variance that rounding leaves, as a share of the squares it is the difference of.
 MIN_VARIANCE = 1e-15
@@ -50,7 +50,7 @@ def enumerated_studentized_law(sample: Sample) -> WeightedLaw | None:
     varied = (resamples.values > 1) | ((resamples.values == 1) & (resamples.draws < n))
     varied &= vary(sample, usual + added * unit, variances)
     moved = added[varied] + (usual - sample.mean) / unit
-    moved[np.abs(moved) * math.sqrt(n) <= ROUNDING_ERROR] = 0.0  # the sample's own mean, but for rounding
+    moved[np.abs(moved) * math.sqrt(n) <= ROUNDING_ERROR] = 0.0  # the sample's own mean, up to rounding
     return WeightedLaw(
         "enumerated",
         math.sqrt(n - 1) * moved / np.sqrt(variances[varied]),
@@ -66,7 +66,7 @@ class _Resamples:
 
     ``sums`` is what the draws add to a replicate of n usual scores, in units of x; ``squares`` their squared
     distances from the usual score, in units of the sample's variance; ``draws`` and ``values`` how often changed
-    topics are drawn, and how many different scores among them. ``masses`` sum to 1 but for 1e-14.
+    topics are drawn, and how many different scores among them. ``masses`` sum to 1 within 1e-14.
     """
 
     sums: FloatArray
@@ -111,6 +111,6 @@ def _enumerated_resamples(sample: Sample, *, max_vectors: int) -> _Resamples | N
 
 
 def _max_draws(n: int, share: float) -> int:
-    """How often changed topics are drawn at most, but for a negligible share of resamples."""
+    """How often changed topics are drawn at most, except in a negligible share of resamples."""
     draws = np.arange(n + 1)
     return int(np.argmax(bdtrc(draws, n, share) < LEFT_OUT))

@@ -38,7 +38,7 @@ class Pool:
     """Scores of systems on the same topics, shape (n_systems, n_topics), with what their z-scores are made of.
 
     ``totals`` are T_j, rounded once, so that the order of systems cannot move them; ``ratios`` are x_ij/T_j, infinite
-    for a topic that nobody answered, whose z are 0; ``a`` and ``b`` are the two parts of z.
+    for a topic that no system answered, whose z are 0; ``a`` and ``b`` are the two parts of z.
     """
 
     scores: FloatArray
@@ -73,7 +73,7 @@ class Pool:
 
     @property
     def n_topics(self) -> int:
-        """Topics, those that nobody answered included: c of the formulas."""
+        """Topics, including those that no system answered: c in the formulas."""
         return int(self.scores.shape[1])
 
 

@@ -165,7 +165,7 @@ def smooth_law(sample: Sample) -> SmoothLaw | None:
 def _falls_at_once(sample: Sample) -> bool:
     """Whether |phi| is negligible at all frequencies but the first, up to the last that may be needed.
 
-    Seen at every fourth of them, from just below the first that is left out; a bound, but for very many values, which
+    Seen at every fourth of them, from just below the first that is left out; a bound, except that very many values
     are rounded first. For one draw |phi|^2 is E cos(t D), D the difference of two draws; its curvature is
     -E D^2 = -2/n or more, in reciprocal standard errors. So between two frequencies it lies no more than
     (their distance/2)^2/n above the larger of its values there.

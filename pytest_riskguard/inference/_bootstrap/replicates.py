@@ -62,7 +62,7 @@ def draw_counts(n: int, *, chunk: int) -> Counts:
     halves = next_words(generator, -(-n * rows // 4)).view("<u2")[: n * rows].reshape(n, rows)
     counts = _poisson_counts(halves, mean=max(0.0, 1 - SHORT / math.sqrt(n)))
     missing = n - np.add.reduce(counts, axis=0, dtype=np.uint32).astype(np.int64)
-    # whether a replicate is drawn anew depends on its sum alone, so no topic is favoured
+    # whether a replicate is drawn again depends on its sum alone, so no topic is favoured
     too_many = np.flatnonzero(missing < 0)
     counts[:, too_many], missing[too_many] = 0, n
     _add_draws(counts, missing, generator)

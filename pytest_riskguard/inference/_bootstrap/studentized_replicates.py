@@ -149,7 +149,7 @@ def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> tuple[floa
 
 
 def _slope(shape: FloatArray, plain: FloatArray, sign: float, goal: float) -> float:
-    """By bisection, for the divergence rises with the slope; where it does not get there, a large one."""
+    """By bisection, since the divergence rises with the slope; a large one if it never gets there."""
     low, high = 0.0, 1.0
     while _divergence(sign * high, shape, plain) < goal and high < 2.0**20:
         high *= 2
