@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypedDict
 
 from pytest_riskguard.baselines.entry import Scored
 from pytest_riskguard.baselines.store import Store
@@ -30,6 +31,15 @@ from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, d
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, Question, ScoreCache, ScoreFile, Source, Stored, label
+
+
+class _Context(TypedDict):
+    """What every gate is judged with besides its question."""
+
+    topics: Topics | None
+    rescored: bool
+    family: Family | None
+    report: bool
 
 
 class Engine:
@@ -189,34 +199,16 @@ class Engine:
     ) -> Verdict:
         gate, (candidate, *others) = question.gate, [scored.scores for scored in systems]
         rescored = any(scored.rescored for scored in systems[1:])
+        context = _Context(topics=topics, rescored=rescored, family=family, report=self._report)
         if gate.is_pool:
-            return judge_pool(
-                gate,
-                candidate,
-                others,
-                alphas=question.alphas,
-                rescored=rescored,
-                family=family,
-                together=together,
-                topics=topics,
-                report=self._report,
-            )
+            return judge_pool(gate, candidate, others, alphas=question.alphas, together=together, **context)
         baseline, replicates = others[0], others[1:]
         if isinstance(question.baseline, Computed):
             try:
                 baseline, replicates = computed_baseline(gate, question.baseline, candidate, others), []
             except DataError as error:
                 return self._incomparable(question, error)
-        verdict = judge(
-            gate,
-            candidate,
-            baseline,
-            replicates=replicates,
-            topics=topics,
-            rescored=rescored,
-            family=family,
-            report=self._report,
-        )
+        verdict = judge(gate, candidate, baseline, replicates=replicates, **context)
         if isinstance(question.baseline, Computed):
             computed = question.baseline
             yardstick = Yardstick(computed.kind, computed.names, computed.candidate_inside)

@@ -10,7 +10,7 @@ import numpy as np
 from pytest_riskguard.gates.findings import AlphaCurve, Density, Exhibits, TopicColumns
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.responsible import standardised_parts
-from pytest_riskguard.gates.ruling import Comparison, Ruling
+from pytest_riskguard.gates.ruling import Comparison
 from pytest_riskguard.inference import critical_value, mean_law
 from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import FloatArray
@@ -39,11 +39,7 @@ def exhibits(comparison: Comparison) -> Exhibits:
 
 
 def topic_columns(
-    comparison: Comparison,
-    *,
-    contributions: FloatArray,
-    standard: FloatArray,
-    tags: Mapping[str, Mapping[str, str]],
+    comparison: Comparison, *, contributions: FloatArray, standard: FloatArray, tags: Mapping[str, Mapping[str, str]]
 ) -> TopicColumns:
     """All topics; ``contributions`` add up to the estimate, ``standard`` are the same in standard deviations."""
     candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
@@ -76,23 +72,14 @@ def _curve(comparison: Comparison) -> AlphaCurve | None:
         return None
     alphas = alphas_for(gate)
     rulings = [comparison.ruling.at(alpha) for alpha in alphas]
-    limits = [_limits(ruling) if ruling.enough_topics else (None, None) for ruling in rulings]
+    intervals = [ruling.deciding if ruling.enough_topics else None for ruling in rulings]
     return AlphaCurve(
         alphas=alphas,
         urisk=tuple(evidence.estimate(alpha) for alpha in alphas),
         trisk=tuple(mean_test(ruling.scores).statistic for ruling in rulings),
-        lower=tuple(lower for lower, _ in limits),
-        upper=tuple(upper for _, upper in limits),
+        lower=tuple(i.lower if i and math.isfinite(i.lower) else None for i in intervals),
+        upper=tuple(i.upper if i and math.isfinite(i.upper) else None for i in intervals),
     )
-
-
-def _limits(ruling: Ruling) -> tuple[float | None, float | None]:
-    """Of the interval that decides at the ruling's alpha."""
-    return _finite(ruling.deciding.lower), _finite(ruling.deciding.upper)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def density(scores: FloatArray) -> Density | None:

@@ -83,11 +83,7 @@ class Drift:
 
 
 def drift(
-    chain: Sequence[TopicScores],
-    *,
-    candidate: TopicScores | None = None,
-    alpha: float = 1.0,
-    level: float = 0.95,
+    chain: Sequence[TopicScores], *, candidate: TopicScores | None = None, alpha: float = 1.0, level: float = 0.95
 ) -> Drift:
     """Compare the runs of a chain, oldest first, with the one before and with the oldest.
 
@@ -115,30 +111,21 @@ def drift(
 
 
 def _change(gate: Gate, later: TopicScores, earlier: TopicScores) -> Change:
-    aligned = align(gate, later, earlier)
-    comparison = Comparison(gate, aligned)
+    comparison = Comparison(gate, align(gate, later, earlier))
+    aligned, ruling = comparison.aligned, comparison.ruling
+    decided = ruling.enough_topics
+    not_inferior = Ruling(NotInferior("better", alpha=0.0, level=gate.level), comparison.evidence)
     topics = counts(aligned.candidate.values, aligned.baseline.values)
-    change = Change(
+    return Change(
         mean_difference=comparison.mean_difference,
         urisk=comparison.evidence.estimate(gate.alpha),
-        interval=None,
+        interval=ruling.deciding if decided else None,
         wins=topics.wins,
         losses=topics.losses,
         changed=comparison.changed,
-        risky=None,
-        worse=None,
-        better=None,
-    )
-    ruling = comparison.ruling
-    if not ruling.enough_topics:
-        return change
-    not_inferior = NotInferior("better", alpha=0.0, level=gate.level)
-    return replace(
-        change,
-        interval=ruling.deciding,
-        risky=not ruling.passes,
-        worse=not ruling.plain.passes,
-        better=Ruling(not_inferior, comparison.evidence).passes,
+        risky=not ruling.passes if decided else None,
+        worse=not ruling.plain.passes if decided else None,
+        better=not_inferior.passes if decided else None,
     )
 
 

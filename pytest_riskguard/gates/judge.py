@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +30,7 @@ from pytest_riskguard.gates.verdict import (
 )
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference import (
+    Interval,
     benjamini_hochberg,
     effective_levels,
     holm,
@@ -100,17 +101,18 @@ def rule(
 
 def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
     """All findings about an answer; ``rescored`` says that a stored baseline was scored again."""
-    outcome, _ = comparison.answer
+    ruling, (outcome, _) = comparison.ruling, comparison.answer
+    decides = ruling.enough_topics and ruling.has_intervals
     alone = without_each(comparison, outcome)
     losers, winners = responsible_topics(comparison, alone)
     return Findings(
         warnings=warnings(comparison, outcome, rescored=rescored),
         topics=topic_counts(comparison),
         estimates=_estimates(comparison, judged=outcome != "inconclusive"),
-        intervals=_intervals(comparison),
+        intervals=reported(ruling.intervals, decisive=ruling.decisive if decides else None),
         responsible_topics=losers,
         flagged_wins=winners,
-        power=power_of_verdict(comparison.ruling),
+        power=power_of_verdict(ruling),
         diagnostics=Deferred(lambda: diagnostics(comparison)),
         explanation=explanation(
             comparison,
@@ -139,12 +141,9 @@ def _flip_set(comparison: Comparison) -> tuple[str, ...] | None:
     return flip_set(comparison.ruling, topics)
 
 
-def _intervals(comparison: Comparison) -> tuple[ReportedInterval, ...]:
-    ruling = comparison.ruling
-    decisive = ruling.decisive if ruling.enough_topics and ruling.has_intervals else None
-    return tuple(
-        ReportedInterval(i.method, i.level, i.lower, i.upper, decisive=i.method == decisive) for i in ruling.intervals
-    )
+def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:
+    """Intervals as the verdict has them; ``decisive`` is the method of the one that decided."""
+    return tuple(ReportedInterval(i.method, i.level, i.lower, i.upper, i.method == decisive) for i in intervals)
 
 
 def paired_estimates(comparison: Comparison) -> Estimates:

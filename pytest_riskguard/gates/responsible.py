@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -20,31 +21,23 @@ from pytest_riskguard.risk import counts, standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.risk.urisk import varies
 
+#: Losses and flagged wins.
+Responsible = tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]
 
-def responsible_topics(
-    comparison: Comparison, alone: LeftOut
-) -> tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]:
+
+def responsible_topics(comparison: Comparison, alone: LeftOut) -> Responsible:
     """Every topic that lost, most harmful first, and separately the flagged wins.
 
     Flagged: TR_i lies outside the Student-t critical values of the gate's level (SIGIR'14 Eq. 21).
     """
     alpha, weights, exceeded = comparison.gate.alpha, comparison.aligned.weights, comparison.collapsed
-    losers, winners = topic_rows(
+    return topic_rows(
         comparison,
         parts=comparison.evidence.parts(alpha),
         standard=standardised_parts(comparison.evidence, alpha),
         alone=alone,
+        more=lambda i: {"weight": None if weights is None else float(weights[i]), "exceeds": exceeded.get(i, ())},
     )
-
-    def whole(place: int, row: ResponsibleTopic) -> ResponsibleTopic:
-        weight = None if weights is None else float(weights[place])
-        return replace(row, weight=weight, exceeds=exceeded.get(place, ()))
-
-    return tuple(whole(*row) for row in losers), tuple(whole(*row) for row in winners)
-
-
-#: Topics with their places among all topics.
-Rows = tuple[tuple[int, ResponsibleTopic], ...]
 
 
 def topic_rows(
@@ -53,10 +46,12 @@ def topic_rows(
     parts: FloatArray,
     standard: FloatArray,
     alone: LeftOut,
-) -> tuple[Rows, Rows]:
+    more: Callable[[int], Mapping[str, Any]],
+) -> Responsible:
     """Losses, most harmful first, and flagged wins, from each topic's part in the estimate.
 
-    ``parts`` have the estimate as their mean, ``standard`` are the same in standard deviations.
+    ``parts`` have the estimate as their mean, ``standard`` are the same in standard deviations; ``more`` gives
+    further figures of a topic by its place.
     """
     candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
     differences, n = comparison.differences, comparison.n
@@ -82,9 +77,10 @@ def topic_rows(
             flagged=bool(abs(standard[i]) > critical),
             flips_verdict=alone.failed and bool(alone.flips[i]),
             limit_without=float(alone.limits[i]) if math.isfinite(alone.limits[i]) else None,
+            **more(i),
         )
 
-    return tuple((i, row(i)) for i in losses.tolist()), tuple((i, row(i)) for i in flagged_wins.tolist())
+    return tuple(map(row, losses.tolist())), tuple(map(row, flagged_wins.tolist()))
 
 
 def explanation(comparison: Comparison, alone: LeftOut, *, parts: FloatArray, standard: FloatArray) -> Explanation:

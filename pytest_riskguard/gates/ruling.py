@@ -201,6 +201,10 @@ class Ruling:
         """The method of that interval."""
         return self.deciding.method
 
+    def margin_by(self, method: str) -> float:
+        """How far the limit of an interval is from the bound."""
+        return margin_of(self.gate, limit_of(self.gate, self.interval(method)))
+
     @cached_property
     def margin(self) -> float:
         """How far the rule is from its bound: at least 0 exactly where it is met, in units of the measure.
@@ -211,7 +215,7 @@ class Ruling:
             return math.nan
         margins = []
         for method in sorted(self.rule.witnesses, key=lambda m: m != "student_t"):
-            margins.append(margin_of(self.gate, limit_of(self.gate, self.interval(method))))
+            margins.append(self.margin_by(method))
             if (margins[-1] >= 0) == (self.rule.demand == "any"):
                 return margins[-1]
         return min(margins) if self.rule.demand == "all" else max(margins)

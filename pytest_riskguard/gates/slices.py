@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,13 +26,13 @@ def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
 
     ``DataError`` (``no_common_topic``) if the scores hold no topic of it.
     """
-    belongs = _member_of(asked, tags)
-    places = [place for place, topic in enumerate(scores.topics) if belongs(topic)]
+    tag, value = parse_slice(asked)
+    places = [place for place, topic in enumerate(scores.topics) if tags.get(topic, {}).get(tag) == value]
     if not places:
         raise DataError(f"{scores.name} has no topic with {asked}", reason="no_common_topic")
 
     def those(topics: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(filter(belongs, topics))
+        return tuple(topic for topic in topics if tags.get(topic, {}).get(tag) == value)
 
     return replace(
         scores,
@@ -42,11 +42,6 @@ def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
         unknown=those(scores.unknown),
         without_relevant=those(scores.without_relevant),
     )
-
-
-def _member_of(asked: str, tags: Tags) -> Callable[[str], bool]:
-    tag, value = parse_slice(asked)
-    return lambda topic: tags.get(topic, {}).get(tag) == value
 
 
 def slices_of(

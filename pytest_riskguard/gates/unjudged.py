@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -18,10 +19,6 @@ from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 
 if TYPE_CHECKING:
     from ir_measures import Measure
-
-
-from collections.abc import Iterable
-from itertools import chain, zip_longest
 
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
 Answer = Literal["pass", "fail", "inconclusive"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
 
 from pytest_riskguard.errors import DataError
@@ -174,21 +175,19 @@ class Findings:
 class _Option(Generic[T]):
     """An option of the gate that was asked, read from the verdict."""
 
+    _holder = attrgetter("asked")
+
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
     def __get__(self, verdict: Any, owner: type) -> T:
-        return cast(T, self if verdict is None else getattr(verdict.asked, self._name))
+        return cast(T, self if verdict is None else getattr(type(self)._holder(verdict), self._name))
 
 
-class _Finding(Generic[T]):
+class _Finding(_Option[T]):
     """One of the findings, read from the verdict."""
 
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    def __get__(self, verdict: Any, owner: type) -> T:
-        return cast(T, self if verdict is None else getattr(verdict.findings.value, self._name))
+    _holder = attrgetter("findings.value")
 
 
 @dataclass(frozen=True)
@@ -407,11 +406,7 @@ def unanswered(
 def refused(question: Verdict, error: DataError) -> Verdict:
     """The verdict on data that cannot be compared."""
     return replace(
-        question,
-        outcome="incomparable",
-        reason=error.reason,
-        problem=error.problem,
-        problem_with_paths=str(error),
+        question, outcome="incomparable", reason=error.reason, problem=error.problem, problem_with_paths=str(error)
     )
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.ruling import FEW_TOPICS, Comparison, limit_of, margin_of, own_method
+from pytest_riskguard.gates.ruling import FEW_TOPICS, Comparison, Ruling, limit_of, own_method
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.pool.ruling import ReferenceRuling
 
 #: Intervals that take the law of the mean for Student's.
 PARAMETRIC = ("student_t",)
@@ -67,35 +71,34 @@ def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
 
 
 def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[VerdictWarning]:
-    gate, ruling = comparison.gate, comparison.ruling
+    ruling = comparison.ruling
     if ruling.passes and not ruling.holds:
         yield warning("loss_within_noise")
-    own = own_method(gate)
-    limits = {method: limit_of(gate, ruling.interval(method)) for method in (own, "student_t")}
-    passes = {method: margin_of(gate, limit) >= 0 for method, limit in limits.items()}
-    disagree = passes[own] != passes["student_t"]
+    disagree = disagreement(ruling)
     if outcome == "fail" and not ruling.passes and disagree and _alone(comparison):
         yield warning("sparse_changes")
     if outcome == "pass" and not ruling.passes:
         yield warning("churn")
     if disagree:
-        yield disagreement(own, limits, student_t_passes=passes["student_t"], decisive=ruling.decisive)
+        yield disagree
     better = all(ruling.plain.interval(method).lower > 0 for method in ruling.plain.rule.witnesses)
     if outcome == "pass" and ruling.passes and better and not ruling.few_changes:
         yield warning("refresh_baseline", mean_difference=comparison.mean_difference)
 
 
-def disagreement(
-    method: str, limits: Mapping[str, float], *, student_t_passes: bool, decisive: str
-) -> VerdictWarning:
-    """The warning that Student-t and another method, whose limits these are, say the opposite of each other."""
+def disagreement(ruling: Ruling | ReferenceRuling) -> VerdictWarning | None:
+    """The warning that Student-t and the gate's own method, if they do, say the opposite of each other."""
+    own = own_method(ruling.gate)
+    student_t_passes = ruling.margin_by("student_t") >= 0
+    if (ruling.margin_by(own) >= 0) == student_t_passes:
+        return None
     return warning(
         "methods_disagree",
-        method=method,
-        limit=limits[method],
-        student_t_limit=limits["student_t"],
+        method=own,
+        limit=limit_of(ruling.gate, ruling.interval(own)),
+        student_t_limit=limit_of(ruling.gate, ruling.interval("student_t")),
         student_t_passes=student_t_passes,
-        decisive=decisive,
+        decisive=ruling.decisive,
     )
 
 

@@ -19,10 +19,9 @@ from pytest_riskguard.gates.findings import (
     GeoRiskCurves,
     PoolFigures,
     Power,
-    ReportedInterval,
     SystemMap,
 )
-from pytest_riskguard.gates.judge import paired_estimates, topic_counts
+from pytest_riskguard.gates.judge import paired_estimates, reported, topic_counts
 from pytest_riskguard.gates.kinds import MEDIAN, Gate
 from pytest_riskguard.gates.pool.responsible import (
     contributions,
@@ -104,14 +103,14 @@ def _question(gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScore
 def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescored: bool = False) -> Findings:
     """All that is found out about an answer; the others are as ``judge_pool`` takes them."""
     reference, outcome = comparison.reference, comparison.answer[0]
-    failed = outcome == "fail"
+    failed, ruling = outcome == "fail", comparison.ruling if comparison.enough_topics else None
     alone, parts = without_each(comparison, failed=failed), contributions(comparison, reference)
     losers, winners = responsible_topics(comparison, reference, parts, alone)
     return Findings(
         warnings=warnings(comparison, rescored=rescored),
         topics=_topics(comparison, reference),
         estimates=_estimates(comparison, reference, failed=failed),
-        intervals=_intervals(comparison),
+        intervals=reported(ruling.intervals, decisive=ruling.decisive) if ruling else (),
         responsible_topics=losers,
         flagged_wins=winners,
         power=Power(minimum_detectable_effect=comparison.minimum_detectable_effect),
@@ -145,16 +144,6 @@ def _estimates(comparison: PoolComparison, reference: Reference, *, failed: bool
 
 def _by_name(comparison: PoolComparison, values: FloatArray) -> Mapping[str, float]:
     return {name: float(value) for name, value in zip(comparison.names, values, strict=True)}
-
-
-def _intervals(comparison: PoolComparison) -> tuple[ReportedInterval, ...]:
-    if not comparison.enough_topics:
-        return ()
-    ruling = comparison.ruling
-    return tuple(
-        ReportedInterval(i.method, i.level, i.lower, i.upper, decisive=i.method == ruling.decisive)
-        for i in ruling.intervals
-    )
 
 
 def _figures(comparison: PoolComparison, alphas: Sequence[float]) -> PoolFigures:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr
 
-from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic
+from pytest_riskguard.gates.findings import Explanation
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison, Reference, ReferenceRuling
-from pytest_riskguard.gates.responsible import explanation, topic_rows
+from pytest_riskguard.gates.responsible import Responsible, explanation, topic_rows
 from pytest_riskguard.gates.sensitivity import LeftOut
 from pytest_riskguard.risk import standardised, topic_contributions, z_scores
 from pytest_riskguard.risk.checks import FloatArray
@@ -69,22 +68,21 @@ def _slope(a: float, b: float) -> float:
 
 def responsible_topics(
     comparison: PoolComparison, reference: Reference, parts: FloatArray, alone: LeftOut
-) -> tuple[tuple[ResponsibleTopic, ...], tuple[ResponsibleTopic, ...]]:
+) -> Responsible:
     """Every topic that lost against the reference, most harmful first, and apart from them the wins that are flagged.
 
     ``parts`` are the contributions; flagged by their size in standard deviations of all, as in
     ``gates.responsible``.
     """
-    losers, winners = topic_rows(
-        comparison.pair(reference), parts=parts * comparison.n, standard=standardised(parts), alone=alone
-    )
     z = z_scores(comparison.scores)
     against = np.mean(z[comparison.rows_of(reference)], axis=0)
-
-    def whole(place: int, row: ResponsibleTopic) -> ResponsibleTopic:
-        return replace(row, candidate_z=float(z[CANDIDATE, place]), baseline_z=float(against[place]))
-
-    return tuple(whole(*row) for row in losers), tuple(whole(*row) for row in winners)
+    return topic_rows(
+        comparison.pair(reference),
+        parts=parts * comparison.n,
+        standard=standardised(parts),
+        alone=alone,
+        more=lambda i: {"candidate_z": float(z[CANDIDATE, i]), "baseline_z": float(against[i])},
+    )
 
 
 def pool_explanation(
@@ -96,10 +94,7 @@ def pool_explanation(
     all.
     """
     return explanation(
-        comparison.pair(reference, asked=True),
-        alone,
-        parts=parts * comparison.n,
-        standard=standardised(parts),
+        comparison.pair(reference, asked=True), alone, parts=parts * comparison.n, standard=standardised(parts)
     )
 
 

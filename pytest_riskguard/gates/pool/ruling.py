@@ -85,7 +85,7 @@ class ReferenceRuling:
     @property
     def margin(self) -> float:
         """That of the interval that decides."""
-        return self.deciding.upper - self.bound
+        return self.margin_by(self.decisive)
 
     @property
     def passes(self) -> bool:
@@ -206,13 +206,17 @@ class PoolComparison:
         """Those that the gate asks about; a baseline's own name comes before the words ``any`` and ``median``."""
         asked, names = self.gate.reference, self.names[1:]
         rows = {name: row for row, name in enumerate(names, start=1)}
+        baselines = tuple(Reference(name, row, self.baselines[row - 1]) for name, row in rows.items())
         if asked is None or asked in rows:
-            row = 1 if asked is None else rows[asked]
-            return (Reference(names[row - 1], row, self.baselines[row - 1]),)
+            return (baselines[0 if asked is None else rows[asked] - 1],)
         if asked == ANY:
-            return tuple(Reference(name, row, self.baselines[row - 1]) for name, row in rows.items())
+            return baselines
         if asked == MEDIAN:
-            return (Reference(MEDIAN, MEDIAN, self._median_scores()),)
+            name = " and ".join(self.names[row] for row in self._middle)
+            middle = replace(
+                self.baselines[self._middle[0] - 1], name=name, values=np.mean(self.scores[self._middle], axis=0)
+            )
+            return (Reference(MEDIAN, MEDIAN, middle),)
         raise ValueError(
             f"reference: {asked!r} is not a baseline of this gate; expected {', '.join(names)}, any or median"
         )
@@ -223,12 +227,6 @@ class PoolComparison:
         values = georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)[1:]
         order = 1 + np.argsort(np.round(values, 12), kind="stable")
         return [int(row) for row in order[(len(order) - 1) // 2 : len(order) // 2 + 1]]
-
-    def _median_scores(self) -> TopicScores:
-        """Scores of the baseline in the middle, or the mean of the two."""
-        name = " and ".join(self.names[row] for row in self._middle)
-        values = np.mean(self.scores[self._middle], axis=0)
-        return replace(self.baselines[self._middle[0] - 1], name=name, values=values)
 
     @property
     def n(self) -> int:
@@ -373,11 +371,9 @@ class PoolComparison:
             return "inconclusive", "too_few_topics"
         if not self.passes:
             return "fail", "loss" if self.loses else "churn"
-        if self.vanished:
+        if self.vanished or not detects_max_mde(self.gate, self.minimum_detectable_effect):
             return "inconclusive", "too_weak"
-        if self.gate.max_mde is None or detects_max_mde(self.gate, self.minimum_detectable_effect):
-            return "pass", None
-        return "inconclusive", "too_weak"
+        return "pass", None
 
     @property
     def reference(self) -> Reference:

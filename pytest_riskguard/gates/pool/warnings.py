@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison
-from pytest_riskguard.gates.ruling import FEW_TOPICS, min_changes, own_method
+from pytest_riskguard.gates.ruling import FEW_TOPICS, min_changes
 from pytest_riskguard.gates.verdict import VerdictWarning, warning
 from pytest_riskguard.gates.warnings import disagreement
 from pytest_riskguard.pool_study import yardstick_fit
@@ -62,11 +62,8 @@ def _about_the_answer(comparison: PoolComparison) -> Iterator[VerdictWarning]:
     gate, ruling = comparison.gate, comparison.ruling
     if comparison.passes and not all(one.passes for one in comparison.rulings):
         yield warning("churn")
-    own = own_method(gate)
-    limits = {method: ruling.interval(method).upper for method in dict.fromkeys((own, "student_t"))}
-    passes = {method: ruling.margin_by(method) >= 0 for method in limits}
-    if passes[own] != passes["student_t"]:
-        yield disagreement(own, limits, student_t_passes=passes["student_t"], decisive=ruling.decisive)
+    if disagree := disagreement(ruling):
+        yield disagree
     yield from _about_the_reference(comparison)
     if comparison.vanished:
         largest, largest_at_0 = comparison.largest(gate.alpha), comparison.largest(0.0)
