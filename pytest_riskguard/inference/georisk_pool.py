@@ -108,8 +108,7 @@ class GeoRiskDifference:
 
     @cached_property
     def _influence(self) -> FloatArray:
-        influence: FloatArray = mean(self.left_out) - self.left_out
-        return influence
+        return mean(self.left_out) - self.left_out
 
     @cached_property
     def standard_error(self) -> float:

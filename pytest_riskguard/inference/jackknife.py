@@ -65,8 +65,7 @@ def _student_t(full: Sample, values: FloatArray, level: float) -> FloatArray:
     safe = variance * n > REMAINING * total
     safe &= total > n * (1e3 * ROUNDING_ERROR * max(1.0, float(np.max(np.abs(full.x))))) ** 2
     half = critical_value(n, level=level) * np.sqrt(np.where(safe, variance, np.nan) / n)
-    upper: FloatArray = full.mean - left / n + half
-    return upper
+    return full.mean - left / n + half
 
 
 def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -> FloatArray:

@@ -46,8 +46,7 @@ def benjamini_hochberg(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
     """
     from scipy.stats import false_discovery_control  # takes half a second to import
 
-    adjusted: FloatArray = false_discovery_control(_checked(p_values))
-    return adjusted
+    return np.asarray(false_discovery_control(_checked(p_values)))
 
 
 def effective_levels(
@@ -87,10 +86,7 @@ def effective_levels(
     return np.where(rejected, np.maximum(thresholds, p), np.minimum(thresholds, np.nextafter(p, 0.0)))
 
 
-_ADJUSTED: dict[str, Callable[[npt.ArrayLike], FloatArray]] = {
-    "holm": holm,
-    "benjamini_hochberg": benjamini_hochberg,
-}
+_ADJUSTED: dict[str, Callable[[npt.ArrayLike], FloatArray]] = {"holm": holm, "benjamini_hochberg": benjamini_hochberg}
 
 
 def _checked(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:

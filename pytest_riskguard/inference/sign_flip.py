@@ -160,8 +160,7 @@ def _product_of_cosines(unit: FloatArray) -> FloatArray:
     t = frequencies(min(MAX_FREQUENCIES, max(MIN_FREQUENCIES, MAX_ANGLES // sizes.size)))
     if sizes.size >= MANY_SIZES and t[-1] * sizes[-1] <= SMALL_ANGLE:
         logs = [c * t ** (2 * k) * np.sum(held * sizes ** (2 * k)) for k, c in enumerate(LOG_COSINE, start=1)]
-        product: FloatArray = np.exp(-np.sum(logs, axis=0))
-        return product
+        return np.asarray(np.exp(-np.sum(logs, axis=0)))
     product = np.ones(t.size)
     for start in range(0, sizes.size, MAX_FREQUENCIES):
         part, times = sizes[start : start + MAX_FREQUENCIES], held[start : start + MAX_FREQUENCIES]

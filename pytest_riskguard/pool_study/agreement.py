@@ -87,8 +87,7 @@ def agreement_by_depth(first: npt.ArrayLike, second: npt.ArrayLike) -> FloatArra
     n = tops[0].size
     lengths = [np.cumsum(np.bincount(top, minlength=n + 1))[1:] for top in tops]
     common = np.cumsum(np.bincount(np.maximum(*tops), minlength=n + 1))[1:]
-    shares: FloatArray = 2 * common / (lengths[0] + lengths[1])
-    return shares
+    return 2 * common / (lengths[0] + lengths[1])
 
 
 def _top_places(values: npt.ArrayLike, name: str) -> npt.NDArray[np.intp]:

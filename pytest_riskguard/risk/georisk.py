@@ -153,8 +153,7 @@ def georisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "
     scores = _pool(scores)
     topics = scores.shape[1]
     means = _sums(scores) / topics
-    curve: FloatArray = np.sqrt(means[:, np.newaxis] * ndtr(zrisk_curve(scores, alphas=alphas, kind=kind) / topics))
-    return curve
+    return np.asarray(np.sqrt(means[:, np.newaxis] * ndtr(zrisk_curve(scores, alphas=alphas, kind=kind) / topics)))
 
 
 def looks_like_percent(scores: npt.ArrayLike) -> bool:

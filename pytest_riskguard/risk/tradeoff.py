@@ -84,5 +84,4 @@ def smooth(differences: npt.ArrayLike) -> FloatArray:
     if np.any(outside):
         raise ValueError(f"differences must be from -1 to 1 for the smooth trade-off, got {d[outside][0]}")
     cubic, square, plain = SMOOTH
-    scores: FloatArray = ((cubic * d + square) * d + plain) * d
-    return scores
+    return ((cubic * d + square) * d + plain) * d

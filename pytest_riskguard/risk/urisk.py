@@ -207,5 +207,4 @@ def _deviation(x: FloatArray) -> float:
 
 
 def _means_without_each(x: FloatArray) -> FloatArray:
-    means: FloatArray = (math.fsum(x) - x) / (x.size - 1)
-    return means
+    return (math.fsum(x) - x) / (x.size - 1)

@@ -15,13 +15,7 @@ import numpy.typing as npt
 from pytest_riskguard.inference._bootstrap.enumeration import enumerated_mean_law, enumerated_studentized_law
 from pytest_riskguard.inference._bootstrap.fft_law import grid_law, lattice_law
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
-from pytest_riskguard.inference._bootstrap.laws import (
-    ConstantLaw,
-    MeanLaw,
-    MirroredLaw,
-    StudentizedLaw,
-    leans_left,
-)
+from pytest_riskguard.inference._bootstrap.laws import MeanLaw, MirroredLaw, StepLaw, StudentizedLaw, leans_left
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_replicates import replicated_law
@@ -50,7 +44,7 @@ def _kept_mean_law(x: bytes) -> MeanLaw:
 
 def _mean(sample: Sample) -> MeanLaw:
     if sample.constant:
-        return ConstantLaw(sample.mean)
+        return StepLaw("constant", np.array([sample.mean]), np.ones(1), sample, centre=sample.mean, resolution=0.0)
     law = enumerated_mean_law(sample) or lattice_law(sample)
     if law is not None:
         return law

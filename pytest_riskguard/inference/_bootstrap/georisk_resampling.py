@@ -94,8 +94,7 @@ def checked_alphas(pool: Pool, alphas: Sequence[float], tradeoff: str) -> FloatA
 
 def georisk_from(means: FloatArray, zrisk: FloatArray, *, n_topics: int) -> FloatArray:
     """``sqrt(mean Phi(ZRisk/c))``: 0 for a system without any score."""
-    georisk: FloatArray = np.sqrt(means * ndtr(zrisk / n_topics))
-    return georisk
+    return np.asarray(np.sqrt(means * ndtr(zrisk / n_topics)))
 
 
 def smooth_coefficients(pool: Pool) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:

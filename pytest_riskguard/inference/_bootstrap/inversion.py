@@ -56,20 +56,17 @@ SPREAD_BLOCK = 2**15
 
 def half_integers(count: int) -> FloatArray:
     """1/2, 3/2, ..."""
-    halves: FloatArray = np.arange(count, dtype=np.float64) + 0.5
-    return halves
+    return np.arange(count, dtype=np.float64) + 0.5
 
 
 def frequencies(count: int) -> FloatArray:
     """The first of Davies' frequencies: half-integer multiples of ``STEP``."""
-    result: FloatArray = half_integers(count) * STEP
-    return result
+    return half_integers(count) * STEP
 
 
 def weights(count: int) -> FloatArray:
     """What phi at these frequencies is divided by in the sum that gives F."""
-    result: FloatArray = math.pi * half_integers(count)
-    return result
+    return math.pi * half_integers(count)
 
 
 class Inversion:
@@ -162,8 +159,7 @@ class Inversion:
 
 def _over_frequencies(terms: FloatArray, turns: FloatArray) -> FloatArray:
     # not a matrix product: a threaded one would add in an order that depends on the machine
-    result: FloatArray = np.einsum("lk,lmk->lm", terms, turns)
-    return result
+    return np.asarray(np.einsum("lk,lmk->lm", terms, turns))
 
 
 def mean_exponential_less_one(step: float, count: int, values: FloatArray, weights: FloatArray) -> ComplexArray:

@@ -104,8 +104,7 @@ class SmoothLaw:
 
     def quantiles(self, p: FloatArray) -> FloatArray:
         """The quantile of each of these probabilities, shape (n_probabilities,)."""
-        quantiles: FloatArray = quantiles_of([self], p[None, :])[0]
-        return quantiles
+        return np.asarray(quantiles_of([self], p[None, :])[0])
 
     def known(self, p: FloatArray) -> FloatArray:
         """The probabilities, moved inwards where they are so far out that F is lost in what is left out."""

@@ -42,32 +42,6 @@ class MeanLaw(Protocol):
         """The quantile of each of these probabilities, shape (n_probabilities,)."""
 
 
-class ConstantLaw:
-    """No variation: every replicate has the same mean."""
-
-    kind = "constant"
-    resolution = 0.0
-
-    def __init__(self, value: float) -> None:
-        self.value = self.centre = value
-
-    def cdf(self, value: float) -> float:
-        """P(mean <= value)."""
-        return float(value >= self.value)
-
-    def mid_cdf(self, value: float) -> float:
-        """P(mean < value) + P(mean = value)/2."""
-        return 0.5 if value == self.value else float(value > self.value)
-
-    def quantile(self, p: float) -> float:  # noqa: ARG002 - every quantile is the one value
-        """The only value."""
-        return self.value
-
-    def quantiles(self, p: FloatArray) -> FloatArray:
-        """The only value, for each probability."""
-        return np.full(p.shape, self.value)
-
-
 class StepLaw:
     """A law with visible atoms: means in ascending order, and the mass of each.
 

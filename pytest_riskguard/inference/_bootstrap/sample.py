@@ -50,8 +50,7 @@ class Sample:
     @cached_property
     def centred(self) -> FloatArray:
         """Deviations from the mean."""
-        centred: FloatArray = self.x - self.mean
-        return centred
+        return self.x - self.mean
 
     @cached_property
     def deviation(self) -> float:
@@ -76,8 +75,7 @@ class Sample:
     @cached_property
     def standard(self) -> FloatArray:
         """Deviations from the mean in standard deviations."""
-        standard: FloatArray = self.centred / self.deviation
-        return standard
+        return self.centred / self.deviation
 
     @cached_property
     def acceleration(self) -> float:
@@ -116,8 +114,7 @@ class Sample:
     def offsets(self) -> FloatArray:
         """The distinct values less the usual one: what drawing a topic adds to a replicate of usual topics."""
         values, _ = self.distinct
-        offsets: FloatArray = values - values[self.usual]
-        return offsets
+        return np.asarray(values - values[self.usual])
 
     @cached_property
     def step(self) -> float | None:

@@ -114,8 +114,7 @@ class Pair:
         turned = np.exp(1j * np.multiply.outer(first, self.y)) * self.shares
         # not a matrix product: a threaded one would add in an order that depends on the machine
         draw = np.einsum("kj,lj->kl", turned, np.exp(1j * np.multiply.outer(second, self._rest)))
-        phi: ComplexArray = draw**self.n
-        return phi
+        return np.asarray(draw**self.n)
 
 
 class InvertedLaw:

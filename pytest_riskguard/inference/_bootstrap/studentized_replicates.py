@@ -107,8 +107,7 @@ class _Tilt:
         return self.slope * (sums - self.bend * squares) - n * self.log_norm
 
     def chances(self, y: FloatArray, plain: FloatArray) -> FloatArray:
-        chances: FloatArray = plain * np.exp(self.log_ratio(y, y**2, 1))
-        return chances
+        return plain * np.exp(self.log_ratio(y, y**2, 1))
 
 
 def _weights(ratios: FloatArray, centred: FloatArray) -> FloatArray:
