@@ -204,17 +204,13 @@ class PoolInference:
     ----------
     candidate : int
         Row of the pool.
-    alphas : tuple of float
     replicates : int
         How many were drawn.
     means : array, shape (n_systems,)
-        Mean score of each system.
-    georisk : array, shape (n_alphas, n_systems)
-        Of the sample itself.
-    ranks : array of int, shape (n_alphas, n_systems)
-        1 is the highest GeoRisk; equal ones share the better rank.
+    georisk, ranks : array, shape (n_alphas, n_systems)
+        Of the sample itself; rank 1 is the highest GeoRisk; equal ones share the better rank.
     rank_probabilities : array, shape (n_alphas, n_systems, n_systems)
-        Share of replicates in which the system (second axis) has rank 1, 2, ... (third axis): rank 1 is being best.
+        Share of replicates in which the system (second axis) has rank 1, 2, ... (third axis).
     probability_below : array, shape (n_alphas, n_systems)
         Share of replicates in which the candidate's GeoRisk lies below that of each system.
     differences : tuple of GeoRiskDifference

@@ -65,11 +65,9 @@ class QQPoints:
 
     Attributes
     ----------
-    normal : array, shape (n_points,)
-        Quantiles of the standard normal law.
-    bootstrap : array, shape (n_points,)
-        Quantiles of the bootstrap law of the mean at the same probabilities, in bootstrap standard errors from the
-        mean.
+    normal, bootstrap : array, shape (n_points,)
+        Quantiles of the standard normal law, and of the bootstrap law of the mean at the same probabilities, in
+        bootstrap standard errors from the mean.
     """
 
     normal: FloatArray
