@@ -27,6 +27,7 @@ from dataclasses import asdict, dataclass
 from itertools import product
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -81,7 +82,7 @@ class Batch:
     replicates: int
 
 
-def simulate(batch: Batch) -> dict[str, object]:
+def simulate(batch: Batch) -> dict[str, Any]:
     """How many of a batch's data sets each method fails at each alpha."""
     place = list(POPULATIONS).index(batch.population)
     rng = np.random.default_rng([20240704, place, batch.systems, batch.topics, batch.number])

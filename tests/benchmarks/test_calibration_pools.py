@@ -10,9 +10,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from pytest_riskguard.inference.georisk_difference import METHODS
 
 from pytest_riskguard import check
+from pytest_riskguard.inference.georisk_pool import METHODS
 from tests.benchmarks import calibration_pools
 from tests.benchmarks.calibration_pools import (
     ALPHAS,
