@@ -49,7 +49,9 @@ def test_counts_name_what_they_count():
     assert house.repeated_names() == {"result.py": ["pytest_riskguard/a/result.py", "pytest_riskguard/b/result.py"]}
 
 
-@pytest.mark.parametrize("name", ["longest function", "fields of a class"])
+@pytest.mark.parametrize(
+    "name", ["largest module", "longest function", "fields of a class", "largest folder", "words of docs"]
+)
 def test_a_count_stays_within_its_limit(name):
     limit = house.limits()[name]
     assert limit.holds, limit

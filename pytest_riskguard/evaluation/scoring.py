@@ -76,12 +76,7 @@ def score_run(
         source = name = name or "candidate"
         tally, digest = _score(rankings.chunks(), parsed, qrels, source), rankings.digest
     if not tally.answered:
-        instead = f"found only {_topics(sorted(tally.unknown))}" if tally.unknown else "found none"
-        raise DataError(
-            f"{source}: expected topics of {qrels.path_name} with a relevant document, as {_topics(qrels.topics)}; "
-            f"{instead}",
-            reason="no_common_topic",
-        )
+        raise _no_common_topic(source, qrels, tally)
     return tuple(
         TopicScores(
             name=name,
@@ -98,6 +93,12 @@ def score_run(
         )
         for measure, values in zip(parsed, tally.values, strict=True)
     )
+
+
+def _no_common_topic(source: str, qrels: Qrels, tally: _Tally) -> DataError:
+    instead = f"found only {_topics(sorted(tally.unknown))}" if tally.unknown else "found none"
+    expected = f"expected topics of {qrels.path_name} with a relevant document, as {_topics(qrels.topics)}"
+    return DataError(f"{source}: {expected}; {instead}", reason="no_common_topic")
 
 
 @dataclass
