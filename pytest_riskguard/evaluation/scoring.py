@@ -38,7 +38,7 @@ def score_run(
     name: str | None = None,
     queries: Mapping[str, str] | None = None,
 ) -> tuple[TopicScores, ...]:
-    """Score one run with some measures, reading it once (twice if its topics are interleaved).
+    """One run's scores, for each measure in order; the run is read once (twice if its topics are interleaved).
 
     Parameters
     ----------
@@ -50,11 +50,6 @@ def score_run(
     name : str, optional
         Default: the file's name without its endings; ``candidate`` for rankings in memory.
     queries : mapping topic -> query text, optional
-
-    Returns
-    -------
-    tuple of TopicScores
-        One for each measure, in order.
 
     Raises
     ------
