@@ -217,7 +217,12 @@
       tell(marks[at]);
     });
   }
-  addEventListener("scroll", hide, { passive: true });
+  // A step by key may scroll the page: its value stays in sight, that of a pointer does not.
+  addEventListener("scroll", () => {
+    const mark = document.querySelector(".m.at");
+    if (mark) tell(mark);
+    else hide();
+  }, { passive: true });
 
   // A link to something folded opens it; when printed, everything is open.
   const reveal = () => {
