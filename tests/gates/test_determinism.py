@@ -54,7 +54,7 @@ def test_what_was_asked_covers_every_kind_of_gate_outcome_and_law(verdicts):
     assert {verdict.outcome for verdict in verdicts} == {"pass", "fail"}
     assert {verdict.reason for verdict in verdicts} >= {"loss", "churn", "not_shown", "collapse"}
     laws = {mean_law(candidate - baseline).kind for candidate, baseline in same_bytes.systems().values()}
-    assert laws == {"smooth", "lattice", "grid"}
+    assert laws == {"smooth", "lattice", "grid", "enumerated"}
 
 
 @pytest.mark.parametrize(("pair", "kind", "options"), same_bytes.QUESTIONS)
