@@ -133,7 +133,8 @@ def test_a_report_without_verdicts_says_so(command):
         ),
         (
             '{"schema": "riskguard-report/2"}',
-            "expected the format riskguard-report/1, found riskguard-report/2: it was written by a newer riskguard; upgrade to read it",
+            "expected the format riskguard-report/1, found riskguard-report/2: it was written by a newer riskguard; "
+            "upgrade to read it",
         ),
         ('{"schema": "riskguard-report/1"}', "r.json: verdicts: expected a list, found None"),
         ('{"schema": "riskguard-report/1", "verdicts": [1]}', "r.json: verdicts[0]: expected an object, found 1"),
