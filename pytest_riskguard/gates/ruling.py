@@ -24,8 +24,8 @@ from pytest_riskguard.inference import (
     cannot_fail,
     intervals,
     leave_one_out_upper,
+    minimum_detectable_effect,
     observed_critical,
-    power,
     upper_p_value,
 )
 from pytest_riskguard.risk import mean_test
@@ -310,7 +310,7 @@ class Ruling:
         tested = self.plain if self.gate.on_churn == "warn" else self
         if not self.has_intervals or self.cannot_fail:
             return None
-        return self.gate.tolerance + power.minimum_detectable_effect(
+        return self.gate.tolerance + minimum_detectable_effect(
             tested.deviation, self.evidence.n, level=self.gate.level, critical=tested.critical(side="upper")
         )
 

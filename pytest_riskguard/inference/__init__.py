@@ -13,7 +13,7 @@ from pytest_riskguard.inference.intervals import (
 from pytest_riskguard.inference.jackknife import leave_one_out_upper
 from pytest_riskguard.inference.multiplicity import benjamini_hochberg, effective_levels, holm
 from pytest_riskguard.inference.normality import QQPoints, ShapiroWilk, qq_points, shapiro_wilk, skewness
-from pytest_riskguard.inference.power import (
+from pytest_riskguard.inference.power_analysis import (
     cannot_fail,
     minimum_detectable_effect,
     observed_critical,

@@ -1,9 +1,22 @@
 """A pool of systems, each as the baseline of all the others: whether a single baseline is a fair yardstick."""
 
-from pytest_riskguard.pool_study.agreement import Overlap, kendall_tau, rank_biased_overlap
-from pytest_riskguard.pool_study.bias import EveryBaseline, correlations, every_baseline, ranks
-from pytest_riskguard.pool_study.components import Components, principal_components
-from pytest_riskguard.pool_study.concordance import RankTest, changing_pairs, durbin_test, friedman_test
+from pytest_riskguard.pool_study.agreement import (
+    Overlap,
+    RankTest,
+    changing_pairs,
+    durbin_test,
+    friedman_test,
+    kendall_tau,
+    rank_biased_overlap,
+)
+from pytest_riskguard.pool_study.bias import (
+    Components,
+    EveryBaseline,
+    correlations,
+    every_baseline,
+    principal_components,
+    ranks,
+)
 from pytest_riskguard.pool_study.yardstick import YardstickFit, yardstick_fit
 
 __all__ = [

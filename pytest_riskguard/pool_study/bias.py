@@ -1,4 +1,4 @@
-"""Every system of a pool as the baseline of all the others: correlations, risks and places.
+"""Every system of a pool as the baseline of all the others: which of them are alike, their risks and their places.
 
 B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-sensitive evaluation of retrieval
 systems", ECIR 2014: a baseline favours systems whose scores rise and fall over topics as its own do. In every matrix
@@ -15,6 +15,13 @@ import numpy.typing as npt
 
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, loss_weight, mean, systems_by_topics
 from pytest_riskguard.risk.urisk import varies
+
+#: An axis that explains less than this share is rounding.
+MIN_SHARE = 1e-24
+#: What is left of equal scores after subtracting their mean, as a share of their size.
+MEAN_ROUNDING = 1e-15
+#: Coordinates closer than this share of the largest are equal when the sign of an axis is chosen.
+SAME_COORDINATE = 1e-9
 
 
 def correlations(scores: npt.ArrayLike) -> FloatArray:
@@ -39,6 +46,50 @@ def correlations(scores: npt.ArrayLike) -> FloatArray:
     matrix = (matrix + matrix.T) / 2
     matrix[np.abs(matrix - 1) <= ROUNDING_ERROR] = 1.0  # exact for a system with itself or with its equal
     return matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Components:
+    """Systems on principal axes.
+
+    Attributes
+    ----------
+    coordinates : array, shape (n_systems, n_axes)
+        In units of the measure times the square root of topics; the first axis explains most.
+    shares : array, shape (n_axes,)
+        Of the total sum of squares, from 0 to 1, falling; they add up to 1. Without anything to explain there are no
+        axes.
+    """
+
+    coordinates: FloatArray
+    shares: FloatArray
+
+
+def principal_components(scores: npt.ArrayLike, *, centred: bool) -> Components:
+    """Coordinates of the systems on the principal axes of their scores, and the share that each axis explains.
+
+    Uncentred, as in ECIR 2014 (section 2.4 and Figure 2), the first axis is close to the mean score, and the others
+    contrast systems that do well on different topics: a baseline favours systems on its side. Centred, each topic's
+    mean over the systems is subtracted first, which leaves only the differences between systems.
+
+    The sign of an axis is arbitrary: the system farthest from 0 (the first one, if several are) has a positive
+    coordinate. Scores are those of ``correlations``.
+    """
+    table = systems_by_topics(scores)
+    size = float(np.max(np.abs(table)))
+    if centred:
+        table = table - table.mean(axis=0)
+    largest = float(np.max(np.abs(table)))
+    if largest <= MEAN_ROUNDING * size:  # all 0, or equal systems without their mean
+        return Components(np.zeros((len(table), 0)), np.zeros(0))
+    left, singular, _ = np.linalg.svd(table / largest, full_matrices=False)
+    squares = singular**2
+    kept = squares > MIN_SHARE * squares.sum()
+    coordinates = left[:, kept] * singular[kept] * largest
+    sizes = np.abs(coordinates)
+    farthest = np.argmax(sizes >= (1 - SAME_COORDINATE) * sizes.max(axis=0), axis=0)
+    coordinates *= np.sign(coordinates[farthest, np.arange(coordinates.shape[1])])
+    return Components(coordinates, squares[kept] / squares[kept].sum())
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,21 @@ from itertools import combinations
 import numpy as np
 
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.pool_study.agreement import kendall_tau, rank_biased_overlap
-from pytest_riskguard.pool_study.bias import correlations, every_baseline, ranks, sortable_trisk
-from pytest_riskguard.pool_study.components import principal_components
-from pytest_riskguard.pool_study.concordance import RankTest, changing_pairs, durbin_test, friedman_test
+from pytest_riskguard.pool_study.agreement import (
+    RankTest,
+    changing_pairs,
+    durbin_test,
+    friedman_test,
+    kendall_tau,
+    rank_biased_overlap,
+)
+from pytest_riskguard.pool_study.bias import (
+    correlations,
+    every_baseline,
+    principal_components,
+    ranks,
+    sortable_trisk,
+)
 from pytest_riskguard.pool_study.yardstick import YardstickFit, fit_from_correlations
 from pytest_riskguard.risk.checks import FloatArray, mean
 from pytest_riskguard.risk.georisk import georisk, zrisk

@@ -10,12 +10,12 @@ from pytest_riskguard.risk.georisk import (
     zrisk,
     zrisk_curve,
 )
-from pytest_riskguard.risk.minus import alpha_hat, minus, minus_limits
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.risk.tradeoff import linear, smooth, tradeoff
 from pytest_riskguard.risk.urisk import (
     Counts,
     RiskTest,
+    alpha_hat,
     break_even,
     counts,
     freward,
@@ -23,6 +23,8 @@ from pytest_riskguard.risk.urisk import (
     jackknife_standard_error,
     jackknife_standardised,
     mean_test,
+    minus,
+    minus_limits,
     share_changed,
     standard_error,
     standardised,

@@ -2,13 +2,15 @@
 
 Equation numbers are those of B. T. Dinçer, C. Macdonald, I. Ounis, "Hypothesis testing for the risk-sensitive
 evaluation of retrieval systems", SIGIR 2014, unless another paper is named. A difference is candidate minus
-baseline, in units of the measure; sums are exactly rounded, so the order of topics never moves a number.
+baseline, in units of the measure; sums are exactly rounded, so the order of topics never moves a number. The minus
+convention, at the end, changes how figures are shown, never what is computed or decided.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -194,6 +196,40 @@ def break_even(alpha: float) -> float:
     ``alpha/(2 + alpha)``: 1/3, 5/7 and 10/12 at alpha 1, 5 and 10.
     """
     return loss_weight(alpha) / (2 + alpha)
+
+
+@overload
+def minus(value: float) -> float: ...
+@overload
+def minus(value: FloatArray) -> FloatArray: ...
+def minus(value: float | FloatArray) -> float | FloatArray:
+    """URisk- of a URisk, and so TRisk-, ZRisk-, GeoRisk-: the sign reversed, high is risky (AIRS 2019, Eq. 5-7).
+
+    Parameters
+    ----------
+    value : float or array
+        One figure, or one for each system or alpha.
+
+    Notes
+    -----
+    GeoRisk- departs from the paper: Eq. 8 and Table 2 put ZRisk- into Phi, where more of it, so more risk, counts as
+    safer. Here it is GeoRisk with its sign reversed.
+
+    References
+    ----------
+    R. Benham, A. Moffat, J. S. Culpepper, "On the pluses and minuses of risk", AIRS 2019.
+    """
+    return 0.0 - value  # -value would show 0 as -0
+
+
+def minus_limits(lower: float, upper: float) -> tuple[float, float]:
+    """The limits of an interval, lower first, in the minus convention: ``(-upper, -lower)``."""
+    return minus(upper), minus(lower)
+
+
+def alpha_hat(alpha: float) -> float:
+    """The whole weight of a loss, ``1 + alpha``, which the minus convention takes as its parameter."""
+    return 1 + loss_weight(alpha)
 
 
 def varies(x: FloatArray) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.pool_study import report as pool_figures
-from pytest_riskguard.pool_study.concordance import RankTest
+from pytest_riskguard.pool_study.agreement import RankTest
 from pytest_riskguard.pool_study.yardstick import YardstickFit
 from pytest_riskguard.risk import trisk
 from tests.docs.pages import DOCS

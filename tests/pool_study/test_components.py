@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from pytest_riskguard.pool_study.components import principal_components
+from pytest_riskguard.pool_study.bias import principal_components
 
 POOL = np.random.default_rng(8).random((5, 12))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pytest_riskguard.pool_study.agreement import changing_pairs, durbin_test, friedman_test
 from pytest_riskguard.pool_study.bias import ranks
-from pytest_riskguard.pool_study.concordance import changing_pairs, durbin_test, friedman_test
 
 
 def test_friedman_by_hand_with_a_tie() -> None:

@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.pool_study.bias import every_baseline, ranks
-from pytest_riskguard.pool_study.components import principal_components
-from pytest_riskguard.pool_study.concordance import changing_pairs, durbin_test, friedman_test
+from pytest_riskguard.pool_study.agreement import changing_pairs, durbin_test, friedman_test
+from pytest_riskguard.pool_study.bias import every_baseline, principal_components, ranks
 
 RUNS = (
     "uogTrA44xi",
