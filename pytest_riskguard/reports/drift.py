@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from pytest_riskguard.gates.history import Change, Drift
+from pytest_riskguard.reports import layout
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 _WIDTH = 80
@@ -35,9 +35,7 @@ def explain(drift: Drift, *, names: Sequence[str] | None = None) -> str:
         first = row[0].ljust(widths[0])
         others = [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append(f"  {first}  {'  '.join(others)}".rstrip())
-    for note in _notes(drift, names):
-        lines += textwrap.wrap(note, width=_WIDTH, initial_indent="  ", subsequent_indent="    ")
-    return "\n".join(lines)
+    return "\n".join([*lines, *layout.wrapped(_notes(drift, names), width=_WIDTH)])
 
 
 def _in_total(change: Change) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ gate, where every screen shows reasons and warnings.
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -165,14 +164,4 @@ def _under(row: _Row, *, wide: bool, indent: int, width: int) -> list[str]:
         risk, means = row.cells[_RISK], row.cells[_MEAN]
         remarks = [part for part in (risk, f"mean {means}" if means else "") if part] + remarks
     paragraphs = [*(["; ".join(remarks)] if remarks else []), *row.warnings]
-    wrapped: list[str] = []
-    for paragraph in paragraphs:
-        wrapped += textwrap.wrap(
-            paragraph,
-            width=max(width, 40),
-            initial_indent=" " * indent,
-            subsequent_indent=" " * indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    return wrapped
+    return layout.wrapped(paragraphs, width=max(width, 40), indent=" " * indent, hanging="")

@@ -1,13 +1,31 @@
-"""Tables laid out by rich, as lines of text; rich itself prints nothing."""
+"""Text for a terminal: paragraphs wrapped, and tables laid out by rich, as lines; rich itself prints nothing."""
 
 from __future__ import annotations
 
 import io
+import textwrap
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
+
+
+def wrapped(paragraphs: Iterable[str], *, width: int, indent: str = "  ", hanging: str = "  ") -> list[str]:
+    """The lines of each paragraph, broken between words only; those after the first are indented further."""
+    return [
+        line
+        for paragraph in paragraphs
+        for line in textwrap.wrap(
+            paragraph,
+            width=width,
+            initial_indent=indent,
+            subsequent_indent=indent + hanging,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    ]
 
 
 def lines(renderable: RenderableType, *, width: int, colour: bool = False) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import layout
 from pytest_riskguard.reports.sections import figures, moved_documents, slices, unjudged
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.topic_table import strip, table
@@ -43,17 +43,7 @@ def _cut(message: str, screen: Screen) -> str:
 
 def _indented(paragraphs: list[str], screen: Screen, *, room: int = 0) -> list[str]:
     """Each paragraph wrapped, ``room`` columns narrower than the screen."""
-    wrapped: list[str] = []
-    for paragraph in paragraphs:
-        wrapped += textwrap.wrap(
-            paragraph,
-            width=max(screen.width - room, 40),
-            initial_indent="  ",
-            subsequent_indent="    ",
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-    return wrapped
+    return layout.wrapped(paragraphs, width=max(screen.width - room, 40))
 
 
 def _responsible(shown: Shown, screen: Screen) -> list[str]:

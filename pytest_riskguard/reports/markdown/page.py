@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.markdown.escape import code, folded, prose, table
-from pytest_riskguard.reports.markdown.gate import ALL, BRIEF, TOPICS, Extent, section
-from pytest_riskguard.reports.markdown.pictures import Picture
+from pytest_riskguard.reports.markdown.gate import ALL, BRIEF, TOPICS, Extent, Picture, section
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import uncorrected
 from pytest_riskguard.text import counted, plain, signed

@@ -1,29 +1,22 @@
-"""What a gate answered, in words: one function for each kind of question."""
+"""What a gate answered, in words: one function for each kind of question, and the phrases that sentences share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.wording.phrases import (
-    amount,
-    has,
-    line,
-    lost_topics,
-    opponent,
-    risk,
-    risk_name,
-    row,
-    size,
-    times,
-)
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.risk.urisk import COUNTED
 from pytest_riskguard.text import counted
 
 #: How many collapsed topics are named; the others are counted.
 MAX_NAMED = 3
+#: The longest name, of a topic, a tag or a system, that a sentence repeats whole.
+MAX_NAME = 60
 
 
 def answer(verdict: Verdict) -> str:
@@ -32,7 +25,7 @@ def answer(verdict: Verdict) -> str:
     if verdict.outcome == "inconclusive":
         return f"Inconclusive{where}. {_undecided(verdict)} {_tally(verdict)}"
     word = "Fails" if verdict.outcome == "fail" else "Passes"
-    if verdict.outcome == "pass" and has(verdict, "churn"):
+    if verdict.outcome == "pass" and Shown(verdict).has("churn"):
         word += " with a warning"
     return f"{word}{where}. {_ANSWERS[verdict.kind](verdict)}"
 
@@ -43,7 +36,7 @@ def _undecided(verdict: Verdict) -> str:
             few = "1 topic is" if verdict.topics.count == 1 else f"{verdict.topics.count} topics are"
             return f"{few} too few; at least {MIN_TOPICS} are needed."
         return f"The weights leave less evidence than {MIN_TOPICS} topics of equal weight."
-    if has(verdict, "georisk_vanishes"):
+    if Shown(verdict).has("georisk_vanishes"):
         return "At this alpha too little GeoRisk is left to compare."
     seen = verdict.power.minimum_detectable_effect
     if seen is None:
@@ -88,7 +81,7 @@ def _balance(verdict: Verdict, value: float) -> str:
 def _risky(verdict: Verdict) -> str:
     estimate, noise = verdict.estimates.urisk or 0.0, verdict.estimates.noise_urisk
     text = _balance(verdict, estimate + (noise or 0.0))
-    churn = verdict.reason == "churn" or has(verdict, "churn")
+    churn = Shown(verdict).is_churn
     if noise is not None:
         return _sentence(f"{text}. {_beyond_noise(verdict, estimate, noise)}{_plain(verdict, churn=churn)}")
     if verdict.outcome == "fail" and estimate >= 0:  # an interval that does not contain its own estimate
@@ -130,8 +123,12 @@ def _beyond_noise(verdict: Verdict, estimate: float, noise: float) -> str:
         f"baseline's {_replicates(verdict)}: {side} by {size(estimate)}"
     )
     if estimate < 0:
-        text += ", significantly" if verdict.outcome == "fail" or has(verdict, "churn") else ", not significantly"
+        text += _significantly(verdict)
     return text
+
+
+def _significantly(verdict: Verdict) -> str:
+    return ", significantly" if verdict.outcome == "fail" or Shown(verdict).is_churn else ", not significantly"
 
 
 def _replicates(verdict: Verdict) -> str:
@@ -177,14 +174,14 @@ def _georisk(verdict: Verdict) -> str:
     if verdict.pool is None:
         return _tally(verdict)
     difference, against = verdict.estimates.georisk_difference or 0.0, opponent(verdict)
-    churn = verdict.reason == "churn" or has(verdict, "churn")
+    churn = Shown(verdict).is_churn
     if difference == 0:
         text = f"by GeoRisk the candidate is as risky as {against}"
     else:
         side = "riskier" if difference < 0 else "less risky"
         text = f"by GeoRisk the candidate is {size(difference)} {side} than {against}"
     if difference < 0:
-        text += ", significantly" if verdict.outcome == "fail" or churn else ", not significantly"
+        text += _significantly(verdict)
         if verdict.tolerance > 0:
             text += f" more than the tolerated {size(verdict.tolerance)}"
     failed = sum(not comparison.passes for comparison in verdict.pool.references)
@@ -199,6 +196,71 @@ def _sentence(text: str) -> str:
 
 def _capital(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}"
+
+
+def line(text: str) -> str:
+    """Other people's text on one line, short enough for a sentence; reports escape it."""
+    joined = " ".join(text.split())
+    return joined if len(joined) <= MAX_NAME else joined[: MAX_NAME - 1] + "…"
+
+
+def row(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *others, final = (line(name) for name in names)
+    return f"{', '.join(others)} and {final}" if others else final
+
+
+def size(value: float) -> str:
+    """How large a number is, without its sign: four decimals, or powers of ten where those would not show it."""
+    value = abs(value)
+    if not math.isfinite(value):
+        return "undefined"
+    return f"{value:.1e}" if value >= 1e9 or 0 < value < 0.00005 else f"{value:.4f}"
+
+
+def amount(value: float) -> str:
+    """The same with a sign, and none for 0."""
+    return f"{'-' if value < 0 else '+' if value > 0 else ''}{size(value)}"
+
+
+def percent(share: float) -> str:
+    """A share in whole percent; 0% and 100% only where they are exact."""
+    rounded = round(100 * share)
+    if rounded == 100 and share < 1 - ROUNDING_ERROR:
+        return "over 99%"
+    return "under 1%" if rounded == 0 and share > 0 else f"{rounded}%"
+
+
+def lost_topics(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
+    """The topics that an answer counts: those that lost; for a question about single ones those that collapsed."""
+    if verdict.asked.by_topic:
+        return Shown(verdict).collapsed
+    return tuple(topic for topic in verdict.responsible_topics if topic.difference < -COUNTED)
+
+
+def times(verdict: Verdict) -> str:
+    """How losses count, as a clause between commas; empty where they count as wins do."""
+    if verdict.tradeoff == "smooth":
+        return ", larger ones counted more,"
+    if verdict.alpha == 0:
+        return ""
+    return ", each counted twice," if verdict.alpha == 1 else f", each counted {1 + verdict.alpha:.12g} times,"
+
+
+def opponent(verdict: Verdict) -> str:
+    """What the candidate of a pool was compared with."""
+    name = verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by
+    return line(name) if name in verdict.baselines else f"the {line(name)} baseline"
+
+
+def risk_name(verdict: Verdict) -> str:
+    """URisk as its convention calls it."""
+    return f"URisk{Shown(verdict).suffix}"
+
+
+def risk(verdict: Verdict, value: float) -> str:
+    """A value of URisk, with the sign that its convention gives it."""
+    return amount(Shown(verdict).turned(value))
 
 
 _ANSWERS: dict[str, Callable[[Verdict], str]] = {

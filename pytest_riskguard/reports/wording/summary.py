@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pytest_riskguard.gates.findings import MovedDocument, Slice, TopicDocuments, TopicGroup
+from pytest_riskguard.gates.findings import Explanation, MovedDocument, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.wording.answers import answer
-from pytest_riskguard.reports.wording.phrases import (
-    explanation_of,
-    has,
-    line,
-    lost_topics,
-    opponent,
-    percent,
-    row,
-    size,
-)
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.reports.wording.answers import answer, line, lost_topics, opponent, percent, row, size
 from pytest_riskguard.text import counted
 
 #: A group is worth a sentence when it has this share of the loss ...
@@ -32,7 +23,7 @@ MAX_NAMED = 3
 def summary(verdict: Verdict) -> str:
     """The answer and its basis, which topics lost, what happened to their documents, and the mean."""
     sentences = [answer(verdict)]
-    risky = verdict.outcome == "fail" or has(verdict, "churn")
+    risky = verdict.outcome == "fail" or Shown(verdict).has("churn")
     group = _dominant_group(verdict) if risky else None
     if group is not None:
         sentences.append(_group(verdict, group))
@@ -52,7 +43,7 @@ def summary(verdict: Verdict) -> str:
 def _dominant_group(verdict: Verdict) -> TopicGroup | None:
     """The most telling group of losses: its share of the loss is far above its share of the topics."""
     best, largest_excess = None, MIN_EXCESS_SHARE
-    for group in explanation_of(verdict).groups:
+    for group in (verdict.explanation or Explanation()).groups:
         if group.change != "loss" or len(_members(verdict, group)) < 2:
             continue
         expected = group.tagged / verdict.topics.count
@@ -148,7 +139,7 @@ def _ranks(ranks: Sequence[int]) -> str:
 
 
 def _few_changes(verdict: Verdict) -> str | None:
-    if verdict.outcome == "inconclusive" or not has(verdict, "few_changed_topics"):
+    if verdict.outcome == "inconclusive" or not Shown(verdict).has("few_changed_topics"):
         return None
     by_weight = ", by weight," if verdict.weighted else ""
     return f"Only {counted(verdict.topics.changed, 'topic')} changed: too few{by_weight} for one interval to decide."
@@ -156,7 +147,7 @@ def _few_changes(verdict: Verdict) -> str | None:
 
 def _pivots(verdict: Verdict) -> Iterator[str]:
     """The topics that each decide the verdict alone."""
-    pivots = explanation_of(verdict).pivotal_topics
+    pivots = (verdict.explanation or Explanation()).pivotal_topics
     if verdict.asked.by_topic or not pivots:
         return
     if len(pivots) == 1:
@@ -170,7 +161,7 @@ def _pivots(verdict: Verdict) -> Iterator[str]:
 
 def _slices(verdict: Verdict) -> Iterator[str]:
     """Slices that are risky although all topics together are not."""
-    risky: list[Slice] = [one for one in explanation_of(verdict).slices if one.risky]
+    risky: list[Slice] = [one for one in (verdict.explanation or Explanation()).slices if one.risky]
     if not risky:
         return
     risky.sort(key=lambda one: (one.adjusted_p_value or 0.0, one.tag, one.value))
@@ -190,5 +181,5 @@ def _mean(verdict: Verdict) -> str:
     if difference == 0:
         return f"{name} did not change."
     verb = "rose" if difference > 0 else "fell"
-    significantly = " significantly," if has(verdict, "refresh_baseline") else ""
+    significantly = " significantly," if Shown(verdict).has("refresh_baseline") else ""
     return f"{name} {verb}{significantly} by {size(difference)}."

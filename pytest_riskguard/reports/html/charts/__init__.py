@@ -9,7 +9,6 @@ from pytest_riskguard.reports.html.charts import (
     alpha_charts,
     interval_charts,
     pool_charts,
-    slice_charts,
     topic_charts,
 )
 from pytest_riskguard.reports.html.charts.drawing import Chart
@@ -28,7 +27,7 @@ _CHARTS = (
     pool_charts.components,
     topic_charts.scatter,
     interval_charts.quantiles,
-    slice_charts.slices,
+    topic_charts.slices,
 )
 
 

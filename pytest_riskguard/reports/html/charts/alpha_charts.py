@@ -7,9 +7,18 @@ from typing import Any
 import altair as alt
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, exhibits, line_at, plot
-from pytest_riskguard.reports.html.charts.labels import urisk_name, with_unit
-from pytest_riskguard.reports.html.charts.palette import HALF, Colour
+from pytest_riskguard.reports.html.charts.drawing import (
+    HALF,
+    Chart,
+    Colour,
+    Row,
+    chart,
+    exhibits,
+    line_at,
+    plot,
+    urisk_name,
+    with_unit,
+)
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import percent, plain, short, signed
 

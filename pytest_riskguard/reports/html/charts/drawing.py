@@ -1,4 +1,4 @@
-"""What all charts share: data with marks, straight lines, colours by value, and how a drawing becomes a chart."""
+"""What all charts share: sizes and colours, marks and lines, names and units, and how a drawing becomes a chart."""
 
 from __future__ import annotations
 
@@ -10,9 +10,44 @@ import altair as alt
 
 from pytest_riskguard.gates.findings import Exhibits, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.palette import CONFIG, Colour
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.text import clean
 
 Row = dict[str, Any]
+
+#: Widths in pixels of a chart as wide as the page, and of one half as wide.
+WIDE, HALF = 900, 420
+
+
+#: The page's style replaces each of these in the dark, so a chart uses no others.
+class Colour:
+    """Colours that any colour vision can tell apart (Okabe and Ito, 2008), and greys."""
+
+    INK, MUTED, GRID = "#1f2328", "#59636e", "#d8dee4"
+    LOSS, WIN, SAME, LIMIT, OTHER = "#d55e00", "#0072b2", "#8c959f", "#009e73", "#cc79a7"
+
+
+#: What every chart's specification is configured with.
+CONFIG: dict[str, Any] = {
+    "background": "transparent",
+    "font": "sans-serif",
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": Colour.MUTED,
+        "titleColor": Colour.INK,
+        "gridColor": Colour.GRID,
+        "domainColor": Colour.SAME,
+        "tickColor": Colour.SAME,
+        "labelFontSize": 11,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "labelLimit": 110,
+        "labelSeparation": 8,  # labels stay apart even where a browser's letters are wider than expected
+    },
+    "text": {"fill": Colour.INK, "fontSize": 11},
+    "header": {"labelColor": Colour.INK, "titleColor": Colour.INK},
+}
 
 
 @dataclass(frozen=True)
@@ -68,3 +103,34 @@ def colours(by: str, **colour_of: str) -> alt.Color:
 def exhibits(verdict: Verdict) -> Exhibits:
     """The data of charts; empty if the verdict has none."""
     return verdict.exhibits or Exhibits(TopicColumns((), (), (), (), (), (), None, {}))
+
+
+def unique(names: Iterable[str], *, limit: int = 60) -> list[str]:
+    """Names made printable, each still different from the others."""
+    counts: dict[str, int] = {}
+    printable = []
+    for name in names:
+        shown = clean(name, limit=limit)
+        counts[shown] = counts.get(shown, 0) + 1
+        printable.append(shown if counts[shown] == 1 else f"{shown} ({counts[shown]})")
+    return printable
+
+
+def urisk_name(verdict: Verdict) -> str:
+    """URisk in the verdict's convention, or its excess over the baseline's own noise."""
+    excess = "excess " if verdict.estimates.noise_urisk is not None else ""
+    return f"{excess}URisk{Shown(verdict).suffix}"
+
+
+def risk_name(verdict: Verdict) -> str:
+    """What the gate judges: URisk at its alpha, or the difference of GeoRisk."""
+    if verdict.kind == "georisk_not_worse":
+        return f"difference of {Shown(verdict).georisk_name}"
+    return f"{urisk_name(verdict)}({Shown(verdict).parameter})"
+
+
+def with_unit(verdict: Verdict, name: str) -> str:
+    """An axis title: the quantity and its unit, where the verdict knows it."""
+    if verdict.measure is None or name.startswith("difference of GeoRisk"):
+        return name
+    return f"{name} ({clean(verdict.measure, limit=40)})"

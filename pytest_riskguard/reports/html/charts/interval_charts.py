@@ -6,9 +6,20 @@ import altair as alt
 
 from pytest_riskguard.gates.findings import QuantilePair
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colours, diagonal, exhibits, line_at, plot
-from pytest_riskguard.reports.html.charts.labels import risk_name, with_unit
-from pytest_riskguard.reports.html.charts.palette import HALF, Colour
+from pytest_riskguard.reports.html.charts.drawing import (
+    HALF,
+    Chart,
+    Colour,
+    Row,
+    chart,
+    colours,
+    diagonal,
+    exhibits,
+    line_at,
+    plot,
+    risk_name,
+    with_unit,
+)
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import counted, percent, plain, signed
 

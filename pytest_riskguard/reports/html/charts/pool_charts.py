@@ -6,9 +6,18 @@ import altair as alt
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.alpha_charts import alpha_axis
-from pytest_riskguard.reports.html.charts.drawing import Chart, Row, chart, colours, exhibits, line_at, plot
-from pytest_riskguard.reports.html.charts.labels import unique
-from pytest_riskguard.reports.html.charts.palette import HALF, Colour
+from pytest_riskguard.reports.html.charts.drawing import (
+    HALF,
+    Chart,
+    Colour,
+    Row,
+    chart,
+    colours,
+    exhibits,
+    line_at,
+    plot,
+    unique,
+)
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, counted, percent, plain, short
 

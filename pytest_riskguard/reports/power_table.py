@@ -32,8 +32,7 @@ def explain(plans: Sequence[Plan], *, width: int) -> str:
     for _, group in groupby(plans, key=lambda plan: (plan.measure, plan.baseline, plan.slice)):
         together = list(group)
         lines = [_heading(together[0]), *_table(together, width)]
-        for note in _notes(together):
-            lines += textwrap.wrap(note, width=width, initial_indent="  ", subsequent_indent="    ")
+        lines += layout.wrapped(_notes(together), width=width)
         blocks.append("\n".join(lines))
     return "\n\n".join([*blocks, textwrap.fill(_legend(plans[0]), width=width)])
 
