@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,15 @@ import click
 
 from pytest_riskguard.baselines.manifest import KINDS, name_problem
 from pytest_riskguard.cli.baseline_show import DEFAULT_STORE, in_a_line, list_, opened, show, store_option, verify
-from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, FILE, file_option, grouped, options, surroundings
+from pytest_riskguard.cli.parameters import (
+    DEFAULT_MEASURE,
+    FILE,
+    Command,
+    file_option,
+    grouped,
+    options,
+    surroundings,
+)
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.text import counted, plain, signed
 
@@ -61,36 +69,45 @@ def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...], s
 
 
 _allow_ci = click.option("--allow-ci", is_flag=True, help="Store even in CI, where it is otherwise refused.")
-_scoring = grouped(
-    "place",
-    _place,
-    file_option("--qrels", help="Judgements to score with. [default: riskguard.yaml's]"),
-    file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
-    click.option(
-        "--measure",
-        "measures",
-        multiple=True,
-        help="A measure to score with. Repeatable. [default: riskguard.yaml's, else nDCG@10; for a replicate and for "
-        "rescore: those of NAME]",
-    ),
-    store_option,
-)
-_storing = options(
-    _scoring,
-    click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
-    click.option(
-        "--keep-run/--no-run",
-        default=True,
-        help="Whether to keep the run itself; without it nothing can be scored again. [default: keep-run]",
-    ),
-    _allow_ci,
-)
+_DEFAULT_MEASURES = f"riskguard.yaml's, else {DEFAULT_MEASURE}"
+
+
+def _scoring(measures: str) -> Callable[[Command], Command]:
+    """Options of a command that scores runs, handed over as ``place``; ``measures`` is what ``--help`` says."""
+    return grouped(
+        "place",
+        _place,
+        file_option("--qrels", help="Judgements to score with. [default: riskguard.yaml's]"),
+        file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
+        click.option(
+            "--measure",
+            "measures",
+            multiple=True,
+            metavar="MEASURE",
+            help=f"A measure to score with. Repeatable. [default: {measures}]",
+        ),
+        store_option,
+    )
+
+
+def _storing(measures: str) -> Callable[[Command], Command]:
+    """Options of a command that stores a run."""
+    return options(
+        _scoring(measures),
+        click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
+        click.option(
+            "--keep-run/--no-run",
+            default=True,
+            help="Whether to keep the run itself; without it nothing can be scored again. [default: keep-run]",
+        ),
+        _allow_ci,
+    )
 
 
 @baseline.command()
 @click.argument("name")
 @click.argument("run", type=FILE)
-@_storing
+@_storing(f"{_DEFAULT_MEASURES}; with --replicate those of NAME")
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for. [default: fixed]")
 @click.option("--replicate", is_flag=True, help="RUN is another run of the same system as NAME.")
 def add(name: str, run: Path, *, place: _Place, kind: str | None, replicate: bool, **options: Any) -> None:
@@ -107,7 +124,7 @@ def add(name: str, run: Path, *, place: _Place, kind: str | None, replicate: boo
 @baseline.command()
 @click.argument("name")
 @click.argument("run", type=FILE)
-@_storing
+@_storing(_DEFAULT_MEASURES)
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
 @click.option("--forget-history", is_flag=True, help="Remove the earlier runs of NAME, damaged or not.")
 def update(name: str, run: Path, *, place: _Place, **options: Any) -> None:
@@ -145,7 +162,7 @@ def _store_run(name: str, run: Path, place: _Place, *, replace: bool, **options:
 @baseline.command()
 @click.argument("name")
 @click.argument("run")
-@_storing
+@_storing("riskguard.yaml's; those of NAME are always scored too")
 @click.option("--kind", type=click.Choice(KINDS[1:]), help="What NAME stands for from now on. [default: as before]")
 def promote(name: str, run: str, *, place: _Place, note: str, **options: Any) -> None:
     """Accept RUN as the new run of NAME, and keep the old one.
@@ -187,13 +204,12 @@ def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
 
 @baseline.command()
 @click.argument("name")
-@_scoring
+@_scoring("those of NAME")
 @_allow_ci
 def rescore(name: str, *, place: _Place, allow_ci: bool) -> None:
     """Score the kept runs of NAME again.
 
-    Uses today's judgements and libraries, and scores replicates and earlier runs too. The default for --measure: the
-    measures of NAME.
+    Uses today's judgements and libraries, and scores replicates and earlier runs too.
     """
     unscored = place.store.rescore(name, **place.scoring(place.measures), allow_ci=allow_ci)
     click.echo(f"rescored {name}: {in_a_line(place.store.manifest(name))}")

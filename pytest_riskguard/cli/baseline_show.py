@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.output import ExitStatus
+from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.parameters import file_option, gate_options, surroundings
 from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.text import clean, counted, listed

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.output import Reports, detail_options, report_options, show, status_of, tell_github
+from pytest_riskguard.cli.exit_status import status_of
+from pytest_riskguard.cli.output import Reports, detail_options, report_options, show, tell_github
 from pytest_riskguard.cli.parameters import (
     ALL_OPTIONS,
     FILE,

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.output import ExitStatus, write_text
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.output import write_text
 from pytest_riskguard.cli.parameters import (
     FILE,
     INTERVAL_OPTIONS,

@@ -13,9 +13,9 @@ import click
 from pytest_riskguard._version import __version__
 from pytest_riskguard.cli.baseline import baseline
 from pytest_riskguard.cli.compare import compare
+from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.init import init
 from pytest_riskguard.cli.judge_next import judge_next
-from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power
 from pytest_riskguard.cli.reports import report, show
@@ -27,14 +27,14 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 MAX_LINE = 10_000
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Judge whether a ranking change is significantly risky.\n\n"
+    f"Exit status: {'; '.join(f'{status:d} {status.meaning}' for status in ExitStatus)}.",
+)
 @click.version_option(__version__, prog_name="riskguard")
 def cli() -> None:
-    """Judge whether a ranking change is significantly risky.
-
-    Exit status: 0 every gate passed; 1 a gate failed or is inconclusive; 2 usage or configuration; 3 data that cannot
-    be compared; 70 internal error; 130 interrupted.
-    """
+    """The group of all commands."""
 
 
 for command in (compare, baseline, init, judge_next, power, pool, show, report):

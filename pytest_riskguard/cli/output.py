@@ -1,12 +1,11 @@
-"""What a command leaves behind: verdicts on the terminal, reports, annotations, its exit status."""
+"""What a command leaves behind: verdicts on the terminal, reports, annotations."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,25 +18,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
 _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red", "inconclusive": "yellow"}
-
-
-class ExitStatus(IntEnum):
-    """How a command ended."""
-
-    PASSED = 0
-    FAILED = 1
-    USAGE = 2
-    INCOMPARABLE = 3
-    INTERNAL = 70
-    INTERRUPTED = 130
-
-
-def status_of(verdicts: Iterable[Verdict]) -> ExitStatus:
-    """The status that a set of verdicts asks for: incomparable wins over failed."""
-    verdicts = list(verdicts)
-    if any(verdict.outcome == "incomparable" for verdict in verdicts):
-        return ExitStatus.INCOMPARABLE
-    return ExitStatus.PASSED if all(verdict.passed for verdict in verdicts) else ExitStatus.FAILED
 
 
 @dataclass(frozen=True)

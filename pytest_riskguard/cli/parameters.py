@@ -199,26 +199,29 @@ def baseline_option(*, required: bool) -> Callable[[Command], Command]:
     )
 
 
-_COLLECTION: tuple[Any, ...] = (
+def _measure_option(default: str) -> Callable[[Command], Command]:
+    help_text = f"A measure. Repeatable. [default: {default}]"
+    return click.option("--measure", "measures", multiple=True, metavar="MEASURE", help=help_text)
+
+
+_FILES: tuple[Any, ...] = (
     file_option("--qrels", help="Judgements. [default: riskguard.yaml's]"),
     file_option(
         "--topics",
         help="Query texts, tags and weights of topics. [default: riskguard.yaml's, unless --qrels is given]",
     ),
     file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's]"),
-    click.option("--scores", is_flag=True, help="The systems are tables of per-topic scores (CSV, TSV), not runs."),
-    click.option(
-        "--measure",
-        "measures",
-        multiple=True,
-        metavar="MEASURE",
-        help=f"A measure. Repeatable. [default: {DEFAULT_MEASURE}; with --scores, every column of the first table]",
-    ),
 )
 #: What the systems are scored with, handed over as ``collection``.
-collection_options = grouped("collection", Collection, *_COLLECTION)
+collection_options = grouped(
+    "collection",
+    Collection,
+    *_FILES,
+    click.option("--scores", is_flag=True, help="The systems are tables of per-topic scores (CSV, TSV), not runs."),
+    _measure_option(f"{DEFAULT_MEASURE}; with --scores, every column of the first table"),
+)
 #: The same without ``--scores``, for what needs the runs themselves.
-run_options = grouped("collection", Collection, *_COLLECTION[:3], _COLLECTION[4])
+run_options = grouped("collection", Collection, *_FILES, _measure_option(DEFAULT_MEASURE))
 #: Parts of the topics, handed over as ``slices``.
 slice_options = grouped(
     "slices",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.output import ExitStatus, json_option, show_study, terminal_width
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.output import json_option, show_study, terminal_width
 from pytest_riskguard.cli.parameters import Collection, NamedPath, NamedPathType, collection_options, gate_options
 from pytest_riskguard.errors import UsageError
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.output import ExitStatus, json_option, show_study, terminal_width
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.output import json_option, show_study, terminal_width
 from pytest_riskguard.cli.parameters import (
     FILE,
     INTERVAL_OPTIONS,

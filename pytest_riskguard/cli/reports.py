@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.output import ExitStatus, Reports, detail_options, report_options, status_of
+from pytest_riskguard.cli.exit_status import ExitStatus, status_of
+from pytest_riskguard.cli.output import Reports, detail_options, report_options
 from pytest_riskguard.cli.output import show as show_verdicts
 from pytest_riskguard.cli.parameters import FILE
 from pytest_riskguard.errors import UsageError

@@ -14,8 +14,8 @@ import pytest
 
 import pytest_riskguard
 from pytest_riskguard import evaluation, inference, pool_study, risk
+from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import cli
-from pytest_riskguard.cli.output import ExitStatus
 from pytest_riskguard.config.schema import (
     CollectionModel,
     ComputedModel,
@@ -98,6 +98,15 @@ def test_the_reference_names_no_command_or_option_that_is_not_there():
         option for command in COMMANDS.values() for p in command.params for option in (*p.opts, *p.secondary_opts)
     }
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text)) <= there | {"--help"}
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_a_help_text_names_only_options_that_the_command_has(path):
+    command = COMMANDS[path]
+    options = [p for p in command.params if isinstance(p, click.Option)]
+    text = " ".join([command.help, *(option.help for option in options)])
+    there = {name for option in options for name in (*option.opts, *option.secondary_opts)}
+    assert set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", text)) <= there
 
 
 def test_each_exit_status_is_in_the_reference():

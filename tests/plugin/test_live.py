@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -120,20 +121,23 @@ def test_pytest_exit_in_a_thread_ends_the_run_and_skip_is_a_failure(live):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no POSIX signals")
 def test_ctrl_c_ends_a_run_whose_search_hangs(asked_of, pytester):
-    asked_of("ask")
-    code = (
-        "import threading\nasked = threading.Semaphore(0)\n"
-        "def ask(query):\n    open('asked', 'w').close()\n    threading.Event().wait()\n"
+    asked_of("ask", settings=", workers: 4")
+    pytester.path.joinpath("own.py").write_text(
+        "import threading\n"
+        "def ask(query):\n    open('asked-' + query[-2:], 'w').close()\n    threading.Event().wait()\n"
     )
-    pytester.path.joinpath("own.py").write_text(code)
-    path = pytester.path / "riskguard.yaml"
-    path.write_text(path.read_text().replace("retrieve: 'own:ask'", "retrieve: 'own:ask', workers: 4"))
+    # A shell starts what runs in the background with SIGINT ignored, and Python leaves it so.
+    pytester.makeconftest("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)")
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", "--riskguard"], stdout=subprocess.PIPE, text=True, cwd=pytester.path
     )
     try:
-        while not pytester.path.joinpath("asked").exists():
+        # Once all four have asked, the main thread only waits.
+        give_up = time.monotonic() + 120
+        while len(list(pytester.path.glob("asked-*"))) < 4:
             assert process.poll() is None
+            assert time.monotonic() < give_up
+            time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         output, _ = process.communicate(timeout=120)
     finally:

@@ -1,0 +1,38 @@
+"""The exit status of a command, and what each one means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+
+
+class ExitStatus(IntEnum):
+    """How a command ended; with several gates INCOMPARABLE wins over FAILED, and FAILED over PASSED."""
+
+    meaning: str
+
+    def __new__(cls, number: int, meaning: str) -> ExitStatus:
+        """A status that knows its meaning, which ``riskguard --help`` shows."""
+        status = int.__new__(cls, number)
+        status._value_ = number
+        status.meaning = meaning
+        return status
+
+    PASSED = 0, "every gate passed"
+    FAILED = 1, "a gate failed or is inconclusive, or output could not be written"
+    USAGE = 2, "wrong usage or configuration"
+    INCOMPARABLE = 3, "data that cannot be compared"
+    INTERNAL = 70, "internal error"
+    INTERRUPTED = 130, "interrupted"
+
+
+def status_of(verdicts: Iterable[Verdict]) -> ExitStatus:
+    """The status that a set of verdicts asks for."""
+    verdicts = list(verdicts)
+    if any(verdict.outcome == "incomparable" for verdict in verdicts):
+        return ExitStatus.INCOMPARABLE
+    return ExitStatus.PASSED if all(verdict.passed for verdict in verdicts) else ExitStatus.FAILED
