@@ -100,15 +100,15 @@ def student_t3(rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
     return 0.1 * rng.standard_t(3, shape)
 
 
-STUDY = Population("beta scores, 20 % unchanged", study, 0.2)
+STUDY = Population("beta scores, 20% unchanged", study, 0.2)
 EVERY_TOPIC = Population("beta scores, every topic moves", study, 0.0)
 OTHERS = (
     EVERY_TOPIC,
     Population("heavier tails: concentration 1", low_concentration, 0.2),
     Population("heavier tails: Laplace", laplace, 0.2),
     Population("heavier tails: Student-t, 3 df", student_t3, 0.2),
-    Population("sparse: 20 % of topics change", study, 0.8),
-    Population("sparse: 10 % of topics change", study, 0.9),
+    Population("sparse: 20% of topics change", study, 0.8),
+    Population("sparse: 10% of topics change", study, 0.9),
 )
 OTHER_ALPHAS = (0, 1, 5)
 OTHER_TOPICS = (50, 100, 250)
@@ -205,7 +205,7 @@ class Rates:
     gate, gate_warns : float
         A gate of method ``auto`` fails, with ``on_churn`` at ``fail`` and at ``warn``.
     flips : float
-        The sign-flip p-value is 2.5 % or less.
+        The sign-flip p-value is 2.5% or less.
     skewness : float
         The median over data sets of the trade-off scores' skewness.
     """
@@ -556,12 +556,12 @@ def facts(truth: Truth, simulations: int) -> str:
         return f"{100 * math.sqrt(p * (1 - p) / count):.2f}"
 
     many = TIMES_FOR_CHURN * simulations
-    errors = ", ".join(f"{error(p, simulations)} near {100 * p:g} %" for p in (0.025, 0.95, 0.5))
+    errors = ", ".join(f"{error(p, simulations)} near {100 * p:g}%" for p in (0.025, 0.95, 0.5))
     shifts = ", ".join(f"{truth.shifts[alpha]:.3f}" for alpha in ALPHAS[1:])
     return (
         f"simulations: {simulations}, for on_churn: warn with beta scores and 25 topics or more {many}\n"
-        f"standard error of a share, in points: {errors}; {error(0.03, many)} near 3 % with {many} simulations\n"
-        f"mean|d| with 20 % unchanged: {truth.mean_size:.3f}; shifts at alpha 1, 5 and 10: {shifts}\n"
+        f"standard error of a share, in points: {errors}; {error(0.03, many)} near 3% with {many} simulations\n"
+        f"mean|d| with 20% unchanged: {truth.mean_size:.3f}; shifts at alpha 1, 5 and 10: {shifts}\n"
     )
 
 

@@ -67,7 +67,7 @@ def interval_table(every: list[Setting], kept: list[str]) -> Iterator[str]:
             shown = [minus_limits(setting.found[run][method].lower, setting.found[run][method].upper) for run in kept]
             lower, upper = np.median(shown, axis=0)
             yield (
-                f"| {setting.r} | {100 * setting.level:g} % | {method} "
+                f"| {setting.r} | {100 * setting.level:g}% | {method} "
                 f"| {said.count('risky')} | {said.count('better')} | {said.count('neither')} "
                 f"| {width:.4f} | {lower:.4f} to {upper:.4f} |"
             )
@@ -82,7 +82,7 @@ def disagreement_table(every: list[Setting]) -> Iterator[str]:
             sayings.setdefault(saying(setting.verdicts(run)), []).append(run)
         for said, runs in sorted(sayings.items(), key=lambda item: -len(item[1])):
             which = "" if said.startswith("all:") else ", ".join(runs)
-            yield f"| {setting.r} | {100 * setting.level:g} % | {said} | {len(runs)} | {which} |"
+            yield f"| {setting.r} | {100 * setting.level:g}% | {said} | {len(runs)} | {which} |"
 
 
 def saying(verdicts: dict[str, str]) -> str:

@@ -28,7 +28,7 @@ ERRORS = 4.5
 
 # Measured with a prototype that shares no code with this project, from the process of this study: 4000 simulations
 # for each cell, percentages to one digit. r is 1 + alpha. Columns: coverage by method, then the share of data sets
-# whose two-sided 95 % upper limit is below 0, by method (Student-t, basic, percentile, BCa, studentized).
+# whose two-sided 95% upper limit is below 0, by method (Student-t, basic, percentile, BCa, studentized).
 PUBLISHED_ZERO = """
 25 1 95.0 93.6 92.3 91.1 92.9 2.7 3.5 4.0 4.5 3.6
 25 2 94.5 92.8 92.2 91.6 92.8 1.3 1.5 2.5 3.5 2.8
@@ -47,7 +47,7 @@ PUBLISHED_ZERO = """
 250 6 94.3 93.8 94.3 94.3 94.9 1.5 1.3 1.9 2.9 2.6
 250 11 93.8 92.7 94.0 94.6 95.3 1.1 0.9 1.6 2.6 2.3
 """
-# The same for two equal systems; the last column is the share of sign-flip p-values of 2.5 % or less.
+# The same for two equal systems; the last column is the share of sign-flip p-values of 2.5% or less.
 PUBLISHED_EQUAL = """
 25 1 94.9 93.7 92.5 91.5 92.7 2.8 3.5 4.1 4.6 3.9 2.9
 25 2 93.9 92.1 92.2 91.8 93.5 13.5 15.1 20.7 26.6 21.7 2.7
@@ -140,8 +140,8 @@ def test_false_alarms_lie_in_the_published_ranges(method, least_alpha):
 
 
 def test_equal_systems_fail_as_often_as_published():
-    # "31-43 % (n=50, alpha=1), 95 % (n=250, alpha=1) and 93-100 % (alpha=5) of cases, with every interval method
-    # alike"; sign-flip "2.1-3.2 % at nominal 2.5 %"
+    # "31-43% (n=50, alpha=1), 95% (n=250, alpha=1) and 93-100% (alpha=5) of cases, with every interval method
+    # alike"; sign-flip "2.1-3.2% at nominal 2.5%"
     cells = by_cell(EQUAL)
     for cell, low, high in (((50, 1), 31, 43), ((250, 1), 95, 96), ((50, 5), 93, 98), ((250, 5), 100, 100)):
         for method in METHODS:
@@ -183,7 +183,7 @@ def test_a_small_run_agrees_with_the_page(equal, heading):
 
 
 def test_the_process_is_the_published_one():
-    # "20 % exact ties d=0; sd(d)=.161, mean|d|=.110"; "delta .048/.127/.171 at r=2/6/11"
+    # "20% exact ties d=0; sd(d)=.161, mean|d|=.110"; "delta .048/.127/.171 at r=2/6/11"
     d = STUDY.draw(np.random.default_rng(0), (500, 500))
     assert np.mean(d == 0) == pytest.approx(0.2, abs=0.005)
     assert d.std() == pytest.approx(0.161, abs=0.001)
@@ -275,7 +275,7 @@ def test_the_command_on_the_page_is_that_of_the_script():
 
 
 def span(shares: list[float], digits: int = 1) -> str:
-    low, high = (f"{share:.{digits}f} %" for share in (min(shares), max(shares)))
+    low, high = (f"{share:.{digits}f}%" for share in (min(shares), max(shares)))
     return low if low == high else f"{low} to {high}"
 
 
@@ -297,7 +297,7 @@ def said_of_methods() -> list[str]:
         fails = [span(shares_of(ZERO, f"fails {method}", alpha=alphas)) for alphas in weights]
         rows.append(f"| {method} | {' | '.join(fails)} |")
     covers = [share for m in METHODS for share in shares_of(ZERO, f"covers {m}", topics={25}, alpha={5, 10})]
-    return [*rows, f"no method** has its nominal coverage: {span(covers, 0)} instead of 95 %"]
+    return [*rows, f"no method** has its nominal coverage: {span(covers, 0)} instead of 95%"]
 
 
 def said_of_coverage() -> list[str]:
@@ -313,7 +313,7 @@ def said_of_coverage() -> list[str]:
 
 
 def said_of_auto() -> list[str]:
-    sparse: dict[str, Any] = {"differences": {"sparse: 10 % of topics change"}, "topics": {50}, "alpha": {0}}
+    sparse: dict[str, Any] = {"differences": {"sparse: 10% of topics change"}, "topics": {50}, "alpha": {0}}
     (bca,), (auto,) = (shares_of("other-differences", f"fails {method}", **sparse) for method in ("bca", "auto"))
     few, plain = ({"topics": {12, 20}, "alpha": alphas} for alphas in ({1, 5, 10}, {0}))
     return [
@@ -321,20 +321,20 @@ def said_of_auto() -> list[str]:
         f"Student-t at alpha 5 and 10 only {span(shares_of(ZERO, 'fails student_t', alpha={5, 10}))}",
         f"`auto` fails {span(shares_of('whole-gates', 'URisk 0: auto', **few))} at alpha above 0, "
         f"and {span(shares_of('whole-gates', 'URisk 0: auto', **plain))} at alpha 0",
-        f"BCa alone fails {bca:.1f} % at alpha 0, `auto` {auto:.1f} %",
+        f"BCa alone fails {bca:.1f}% at alpha 0, `auto` {auto:.1f}%",
     ]
 
 
 def said_of_few_changes() -> list[str]:
     rows, student = [], []
     for share in (10, 20):
-        name = f"sparse: {share} % of topics change"
+        name = f"sparse: {share}% of topics change"
         for n in (50, 100, 250):
             where: dict[str, Any] = {"differences": {name}, "topics": {n}}
             (warned,) = set(shares_of("other-differences", "on_churn: warn", **where))  # the same at every alpha
-            rows.append(f"| {n} | {share} % | {n * share // 100} | {warned:.1f} % |")
+            rows.append(f"| {n} | {share}% | {n * share // 100} | {warned:.1f}% |")
             student += shares_of("other-differences", "fails student_t", **where, alpha={0})
-    return [*rows, f"at most {max(student):.1f} % fail in these rows"]
+    return [*rows, f"at most {max(student):.1f}% fail in these rows"]
 
 
 def said_of_equal_systems() -> list[str]:
@@ -346,20 +346,20 @@ def said_of_equal_systems() -> list[str]:
             spans.append(span(fires, 0))
         rows.append(f"| {n} | {' | '.join(spans)} |")
     enough = {50, 100, 250}
-    sparse: dict[str, Any] = {"differences": {"sparse: 10 % of topics change"}, "alpha": {1}}
+    sparse: dict[str, Any] = {"differences": {"sparse: 10% of topics change"}, "alpha": {1}}
     few, many = (shares_of("other-differences", "on_churn: fail", **sparse, topics={n})[0] for n in (50, 250))
     warn = "equal systems: auto, on_churn: warn"
     tails = {row["differences"] for row in table("other-differences") if row["differences"].startswith("heavier")}
-    rows.append(f"fails {few:.1f} % of equal pairs with 50 topics, and {many:.1f} % with 250")
+    rows.append(f"fails {few:.1f}% of equal pairs with 50 topics, and {many:.1f}% with 250")
     rows.append(f"fails {span(shares_of('whole-gates', warn, topics=enough))} of equal pairs with 50 topics or more")
     rows.append(
-        f"heavier tails up to {max(shares_of('other-differences', 'on_churn: warn', differences=tails)):.1f} %"
+        f"heavier tails up to {max(shares_of('other-differences', 'on_churn: warn', differences=tails)):.1f}%"
     )
     for n in (25, 50, 100, 250):
         for alpha in (1, 5):
             where = {"topics": {n}, "alpha": {alpha}}
             columns = ("no replicate", "replicates: 1", "replicates: 3")
-            found = [f"{shares_of('replicates', column, **where)[0]:.1f} %" for column in columns]
+            found = [f"{shares_of('replicates', column, **where)[0]:.1f}%" for column in columns]
             rows.append(f"| {n} | {alpha} | {' | '.join(found)} |")
     left = [each for count in (1, 3) for each in shares_of("replicates", f"replicates: {count}")]
     rows.append(f"What remains is {span(left)}")
@@ -389,7 +389,7 @@ def test_a_gate_takes_the_noise_off_as_the_study_does():
 
 
 def test_weighted_gates_ask_both_witnesses():
-    # a short run; 4,000 simulations gave 3.1, 6.5 and 3.1 %
+    # a short run; 4,000 simulations gave 3.1, 6.5 and 3.1%
     rates = calibration.weigh_topics(calibration.Weighted(50, 1.0, 150, seed=1))
     assert rates.judged > 0.9
     assert rates.auto <= min(rates.student_t, rates.bca) + 0.02
@@ -398,7 +398,7 @@ def test_weighted_gates_ask_both_witnesses():
 
 
 def test_replicates_take_the_churn_out():
-    # a short run, far from the 90 % and more that fail without
+    # a short run, far from the 90% and more that fail without
     fails = calibration.rerun(calibration.Rerun(50, 100, seed=1))
     assert fails[5, 0] > 0.8
     assert max(fails[5, 1], fails[5, 3]) < 0.15

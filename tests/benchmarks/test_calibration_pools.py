@@ -79,7 +79,7 @@ def test_results_are_read_and_joined(tmp_path):
     population = next(iter(POPULATIONS))
     path = tmp_path / "results.jsonl"
     lines = []
-    for number, count in enumerate((5, 15)):  # 20 of 500: 4.0 %
+    for number, count in enumerate((5, 15)):  # 20 of 500: 4.0%
         failed = {method: {f"{alpha:g}": count for alpha in ALPHAS} for method in METHODS}
         failed["bca"]["5"] = 2 * count
         of = {"population": population, "systems": 3, "topics": 25, "number": number, "replicates": 2000}
@@ -106,7 +106,7 @@ def test_what_the_page_says_of_its_table_is_so():
     off = {("normal around the topic, clipped", 25, systems, alpha) for systems in SYSTEMS for alpha in (5.0, 10.0)}
     assert far == {(cell, "bca") for cell in off}
     said = re.search(
-        r"BCa lies between (\S+) % and (\S+) %, except .*, where it reaches (\S+) %\. ", " ".join(TEXT.split())
+        r"BCa lies between (\S+)% and (\S+)%, except .*, where it reaches (\S+)%\. ", " ".join(TEXT.split())
     )
     usual = [float(shown["bca"]) for cell, shown in page().items() if cell not in off]
     assert [float(share) for share in said.groups()] == [
@@ -114,7 +114,7 @@ def test_what_the_page_says_of_its_table_is_so():
         max(usual),
         max(float(shown["bca"]) for shown in page().values()),
     ]
-    low, high = re.search(r"Student-t lies between (\S+) % and (\S+) %", " ".join(TEXT.split())).groups()
+    low, high = re.search(r"Student-t lies between (\S+)% and (\S+)%", " ".join(TEXT.split())).groups()
     students = [float(shown["student_t"]) for shown in page().values()]
     assert (float(low), float(high)) == (min(students), max(students))
 

@@ -83,8 +83,8 @@ def test_no_module_is_named_that_is_not_there():
     assert [path for path in paths if not (PACKAGE / path).is_file()] == []
 
 
-def test_the_functions_on_the_way_of_the_data_exist():
-    way = TEXT[TEXT.index("## The way of the data") : TEXT.index("## Imports point one way")]
+def test_the_functions_that_data_flow_through_exist():
+    way = TEXT[TEXT.index("## How data flow") : TEXT.index("## Imports point one way")]
     named = set(re.findall(r"`([a-z_]+(?:\.[A-Za-z_]+)+)`", way))
     assert len(named) >= 20
     for name in named - {"riskguard.yaml"}:

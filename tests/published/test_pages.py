@@ -47,14 +47,14 @@ def test_what_is_said_below_the_tables_is_in_them(tables: dict[str, str]) -> Non
         r, level, method, count, *_ = (cell.strip() for cell in row.strip("|").split("|"))
         risky[r, level, method] = int(count)
     for r in ("1", "10"):
-        for level in ("95 %", "99.9 %"):
+        for level in ("95%", "99.9%"):
             t, basic, studentized, percentile, bca = (risky[r, level, method] for method in METHODS)
             assert basic <= t <= percentile <= bca
             assert t <= studentized <= bca
     assert "Student-t calls 3 of 48 runs risky, basic 0, percentile 25, BCa 37, and studentized" in " ".join(
         REPRODUCTION.split()
     )
-    assert [risky["10", "99.9 %", method] for method in METHODS] == [3, 0, 24, 25, 37]
+    assert [risky["10", "99.9%", method] for method in METHODS] == [3, 0, 24, 25, 37]
 
 
 @pytest.mark.parametrize(
