@@ -100,15 +100,15 @@ def student_t3(rng: np.random.Generator, shape: tuple[int, ...]) -> Matrix:
     return 0.1 * rng.standard_t(3, shape)
 
 
-STUDY = Population("beta scores, 20% unchanged", study, 0.2)
+STUDY = Population("beta scores, 20 % unchanged", study, 0.2)
 EVERY_TOPIC = Population("beta scores, every topic moves", study, 0.0)
 OTHERS = (
     EVERY_TOPIC,
     Population("heavier tails: concentration 1", low_concentration, 0.2),
     Population("heavier tails: Laplace", laplace, 0.2),
     Population("heavier tails: Student-t, 3 df", student_t3, 0.2),
-    Population("sparse: 20% of topics change", study, 0.8),
-    Population("sparse: 10% of topics change", study, 0.9),
+    Population("sparse: 20 % of topics change", study, 0.8),
+    Population("sparse: 10 % of topics change", study, 0.9),
 )
 OTHER_ALPHAS = (0, 1, 5)
 OTHER_TOPICS = (50, 100, 250)

@@ -313,7 +313,7 @@ def said_of_coverage() -> list[str]:
 
 
 def said_of_auto() -> list[str]:
-    sparse: dict[str, Any] = {"differences": {"sparse: 10% of topics change"}, "topics": {50}, "alpha": {0}}
+    sparse: dict[str, Any] = {"differences": {"sparse: 10 % of topics change"}, "topics": {50}, "alpha": {0}}
     (bca,), (auto,) = (shares_of("other-differences", f"fails {method}", **sparse) for method in ("bca", "auto"))
     few, plain = ({"topics": {12, 20}, "alpha": alphas} for alphas in ({1, 5, 10}, {0}))
     return [
@@ -328,7 +328,7 @@ def said_of_auto() -> list[str]:
 def said_of_few_changes() -> list[str]:
     rows, student = [], []
     for share in (10, 20):
-        name = f"sparse: {share}% of topics change"
+        name = f"sparse: {share} % of topics change"
         for n in (50, 100, 250):
             where: dict[str, Any] = {"differences": {name}, "topics": {n}}
             (warned,) = set(shares_of("other-differences", "on_churn: warn", **where))  # the same at every alpha
@@ -346,7 +346,7 @@ def said_of_equal_systems() -> list[str]:
             spans.append(span(fires, 0))
         rows.append(f"| {n} | {' | '.join(spans)} |")
     enough = {50, 100, 250}
-    sparse: dict[str, Any] = {"differences": {"sparse: 10% of topics change"}, "alpha": {1}}
+    sparse: dict[str, Any] = {"differences": {"sparse: 10 % of topics change"}, "alpha": {1}}
     few, many = (shares_of("other-differences", "on_churn: fail", **sparse, topics={n})[0] for n in (50, 250))
     warn = "equal systems: auto, on_churn: warn"
     tails = {row["differences"] for row in table("other-differences") if row["differences"].startswith("heavier")}
