@@ -20,17 +20,11 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
-from pytest_riskguard.inference._bootstrap.georisk_resampling import (
-    Pool,
-    PoolKernel,
-    georisk_left_out,
-    georisk_replicates,
-)
+from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel, georisk_left_out
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
 from pytest_riskguard.inference.intervals import Interval, adjusted, bias_correction, critical_value
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, mean
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, between_0_and_1, mean
 
 METHODS = ("student_t", "percentile", "bca")
 #: Levels are searched in steps of 1 over this: 1 minus such a step is a floating-point number.
@@ -64,8 +58,7 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
     n_tests : int
         Tests that share the error, as by Holm's method: the strictest has ``(1 - level)/n_tests``.
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    between_0_and_1(level, name="level")
     tail = (1 - level) / 2 / max(1, n_tests)
     wanted = min(max(math.ceil(IN_TAIL / tail), MIN_REPLICATES), MAX_REPLICATES)
     affordable = min(MAX_CELLS // (n_systems * n_topics), MAX_KEPT // max(1, n_differences))
@@ -153,21 +146,6 @@ class GeoRiskDifference:
             at_least=1 if method == "student_t" else math.ceil(STEPS * 2 / self.law.size),
         )
 
-    def resolution(self, *, method: str = "bca", level: float = 0.95) -> float:
-        """How far other draws would move a limit: four standard deviations of it, in standard errors."""
-        self._check(method, level)
-        if method == "student_t" or self.constant:
-            return 0.0
-        size, moved = self.law.size, 0.0
-        for p in self._probabilities(method, level):
-            error = math.sqrt(p * (1 - p) / size)
-            if method == "bca":  # the bias correction is drawn too, and moves the probability twice
-                shift = 2 * math.sqrt(math.pi / 2 / size)
-                error = math.hypot(error, shift * _normal_density(p))
-            limit = self.law.quantile(p)
-            moved = max(moved, *(abs(self.law.quantile(p + side * error) - limit) for side in (-4, 4)))
-        return moved / (self.standard_error if self.standard_error > 0 else self.law.deviation)
-
     def _limits(self, method: str, level: float) -> tuple[float, float]:
         if self.constant:
             return self.estimate, self.estimate
@@ -187,8 +165,7 @@ class GeoRiskDifference:
     def _check(self, method: str, level: float) -> None:
         if method not in METHODS:
             raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
-        if not 0 < level < 1:
-            raise ValueError(f"level must be between 0 and 1, got {level!r}")
+        between_0_and_1(level, name="level")
         # 1 - (1 - 2/size) may be a last digit below 2/size
         if method != "student_t" and not self.constant and (1 - level) * self.law.size < 2 - 1e-6:
             raise ValueError(
@@ -280,6 +257,8 @@ def pool_inference(
             n_differences=len(references) * len(alphas),
             n_tests=len(references),
         )
+    if count < 1:
+        raise ValueError(f"replicates must be at least 1, got {count}")
     return _inference(pool, candidate, references, alphas, tradeoff=tradeoff, replicates=count)
 
 
@@ -294,12 +273,12 @@ def _inference(
 ) -> PoolInference:
     kernel = PoolKernel(pool, alphas=alphas, tradeoff=tradeoff)
     whole, means = kernel.replicates(np.ones((pool.n_topics, 1), dtype=np.uint8))
-    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff).transpose(2, 1, 0)
+    left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
     same = ROUNDING_ERROR * float(np.max(whole))
     drawn = np.empty((len(references), len(alphas), replicates))
     ranks = _Ranks(candidate, shape=whole.shape[:2], same=same)
     done = 0
-    for georisk, _ in georisk_replicates(pool, alphas=alphas, replicates=replicates, tradeoff=tradeoff):
+    for georisk, _ in kernel.drawn(replicates):
         rows = georisk.shape[2]
         for place, reference in enumerate(references):
             drawn[place, :, done : done + rows] = _differences(georisk, candidate, reference, same)
@@ -392,9 +371,3 @@ def _smallest_significance(fails: Callable[[float], bool], *, at_least: int) -> 
         else:
             low = middle + 1
     return low / STEPS
-
-
-def _normal_density(p: float) -> float:
-    """Of the standard normal law at its quantile of p."""
-    z = float(ndtri(p))
-    return math.exp(-z * z / 2) / math.sqrt(2 * math.pi) if math.isfinite(z) else 0.0

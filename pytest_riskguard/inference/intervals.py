@@ -22,7 +22,7 @@ from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_l
 from pytest_riskguard.inference._bootstrap.inversion_law import quantiles_of
 from pytest_riskguard.inference._bootstrap.laws import MeanLaw, StudentizedLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import FloatArray, between_0_and_1
 
 METHODS = ("student_t", "basic", "studentized", "percentile", "bca")
 #: Those that take about a millisecond; the studentized one takes tens of milliseconds.
@@ -119,7 +119,7 @@ def _intervals(
     if unknown:
         raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {unknown[0]!r}")
     for level in levels:
-        _check_level(level)
+        between_0_and_1(level, name="level")
     wanted = [(method, float(level)) for level in levels for method in methods]
     samples, matrix = _samples(x)
     columns = [_Statistic(sample) for sample in samples]
@@ -155,13 +155,8 @@ def critical_value(n: int, *, level: float) -> float:
     """The two-sided critical value of Student's t with n - 1 degrees of freedom; at least two topics."""
     if n < 2:
         raise ValueError(f"n must be at least 2, got {n}")
-    _check_level(level)
+    between_0_and_1(level, name="level")
     return float(stdtrit(n - 1, (1 + level) / 2))
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}")
 
 
 def _samples(x: npt.ArrayLike | Sample) -> tuple[list[Sample], bool]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import FloatArray, between_0_and_1
 
 
 def holm(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
@@ -70,8 +70,7 @@ def effective_levels(
         Confidence of each interval without correction, in (0, 1).
     correction : {"holm", "benjamini_hochberg"}
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level!r}")
+    between_0_and_1(level, name="level")
     if correction not in _ADJUSTED:
         raise ValueError(f"correction must be one of {', '.join(_ADJUSTED)}, got {correction!r}")
     p = _checked(p_values)

@@ -16,6 +16,7 @@ from scipy.special import gammainc, ndtr, ndtri
 
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import Interval, critical_value
+from pytest_riskguard.risk.checks import between_0_and_1
 
 #: Above this many degrees of freedom the approximation that starts the search is the answer; and where the critical
 #: value times the standard error of the root of a chi-square is as small as the spacing of the sum below.
@@ -70,7 +71,7 @@ def minimum_detectable_effect(
         A parameter that is not finite or out of its range.
     """
     critical = _checked(standard_deviation, n, level, critical)
-    _between_0_and_1("power", power)
+    between_0_and_1(power, name="power")
     return _noncentrality(n, critical, power) * standard_deviation / math.sqrt(n)
 
 
@@ -96,17 +97,12 @@ def _checked(standard_deviation: float, n: int, level: float, critical: float | 
         raise ValueError(f"standard_deviation must be finite and at least 0, got {standard_deviation!r}")
     if n < 2:
         raise ValueError(f"n must be at least 2, got {n}")
-    _between_0_and_1("level", level)
+    between_0_and_1(level, name="level")
     if critical is None:
         return critical_value(n, level=level)
     if not math.isfinite(critical):
         raise ValueError(f"critical must be finite, got {critical!r}")
     return critical
-
-
-def _between_0_and_1(name: str, value: float) -> None:
-    if not 0 < value < 1:
-        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
 
 
 def _noncentrality(n: int, critical: float, power: float) -> float:

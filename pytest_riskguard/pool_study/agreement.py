@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import chdtrc
 
 from pytest_riskguard.pool_study.bias import places, ranks
-from pytest_riskguard.risk.checks import FloatArray, per_topic
+from pytest_riskguard.risk.checks import FloatArray, between_0_and_1, per_topic
 
 #: The persistence that papers use: the top ten systems have 86 % of the weight.
 PHI = 0.9
@@ -53,7 +54,7 @@ def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: flo
     first, second : array, shape (n_systems,)
         The values that order the systems; the highest is at the top. Values within 1e-12 are tied.
     phi : float
-        The probability of looking one place further down, above 0 and below 1.
+        The probability of looking one place further down, in (0, 1).
 
     Raises
     ------
@@ -65,8 +66,7 @@ def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: flo
     Webber et al. 2010: Eq. 4, its lower bound Eq. 11 and its residual Eq. 30, for whole orders of the same n systems,
     so X_n = n and f = n.
     """
-    if not 0 < phi < 1:
-        raise ValueError(f"phi must be above 0 and below 1, got {phi!r}")
+    between_0_and_1(phi, name="phi")
     agreements = agreement_by_depth(first, second)
     n = agreements.size
     depths = np.arange(1, n + 1)
@@ -188,8 +188,6 @@ def durbin_test(values: npt.ArrayLike) -> RankTest | None:
     within = float(np.nansum(centred**2))
     if within == 0:
         return None
-    from scipy.special import chdtrc
-
     between = float(np.sum(np.nansum(centred, axis=1) ** 2))
     statistic = (n - 1) * between / within
     # with the same order everywhere the rank sums of neighbours are n - 2 apart

@@ -54,6 +54,12 @@ def refuse(array: FloatArray, where: npt.NDArray[np.bool_], expected: str) -> No
         )
 
 
+def between_0_and_1(value: float, *, name: str) -> None:
+    """ValueError unless the value lies strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{name} must be between 0 and 1, got {value!r}")
+
+
 def loss_weight(alpha: float) -> float:
     """The extra weight of a loss, checked."""
     if not (math.isfinite(alpha) and alpha >= 0):

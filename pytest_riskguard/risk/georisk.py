@@ -28,7 +28,7 @@ def expected_scores(scores: npt.ArrayLike) -> FloatArray:
     scores : array, shape (n_systems, n_topics)
         From 0 to 1e100 (else ValueError), in units of the measure; two systems at least.
     """
-    return _expectation(_pool(scores))[0]
+    return _expectation(pool_scores(scores))[0]
 
 
 def z_scores(scores: npt.ArrayLike) -> FloatArray:
@@ -42,7 +42,7 @@ def z_scores(scores: npt.ArrayLike) -> FloatArray:
         Positive where a system does better than expected, 0 where nothing is expected. Scores times k give z times
         sqrt(k).
     """
-    scores = _pool(scores)
+    scores = pool_scores(scores)
     expected, root = _expectation(scores)
     return _over(scores - expected, root)
 
@@ -71,7 +71,7 @@ def topic_contributions(scores: npt.ArrayLike, *, alpha: float, kind: str = "lin
         As ``expected_scores``; an unknown kind, ``alpha`` not finite or below 0; smooth with an alpha other than 1,
         or a score further than 1 from the expected one; a contribution beyond 1e100.
     """
-    scores = _pool(scores)
+    scores = pool_scores(scores)
     weight = loss_weight_of(kind, alpha)
     if kind == "smooth":
         return _smooth_contributions(scores)
@@ -123,7 +123,7 @@ def zrisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "li
     array, shape (n_systems, n_alphas)
         Column by column what ``zrisk`` gives.
     """
-    scores = _pool(scores)
+    scores = pool_scores(scores)
     weights = np.asarray(alphas, dtype=np.float64)
     if weights.ndim != 1 or weights.size == 0:
         raise ValueError(f"alphas must have one axis and hold at least 1, got shape {weights.shape}")
@@ -150,7 +150,7 @@ def georisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "
     array, shape (n_systems, n_alphas)
         Column by column what ``georisk`` gives.
     """
-    scores = _pool(scores)
+    scores = pool_scores(scores)
     topics = scores.shape[1]
     means = _sums(scores) / topics
     return np.asarray(np.sqrt(means[:, np.newaxis] * ndtr(zrisk_curve(scores, alphas=alphas, kind=kind) / topics)))
@@ -164,10 +164,11 @@ def looks_like_percent(scores: npt.ArrayLike) -> bool:
 
     Parameters and errors are those of ``expected_scores``.
     """
-    return bool(np.any(_pool(scores) > 1 + ROUNDING_ERROR))
+    return bool(np.any(pool_scores(scores) > 1 + ROUNDING_ERROR))
 
 
-def _pool(scores: npt.ArrayLike) -> FloatArray:
+def pool_scores(scores: npt.ArrayLike) -> FloatArray:
+    """Scores of two systems and one topic at least, from 0 to 1e100: (n_systems, n_topics); else ValueError."""
     pool = systems_by_topics(scores)
     refuse(pool, pool < 0, "scores must be at least 0 for ZRisk and GeoRisk")
     return pool

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from pytest_riskguard.inference import pool_inference
-from pytest_riskguard.inference._bootstrap.georisk_resampling import georisk_left_out, georisk_replicates
+from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel, georisk_left_out
 
 ALPHA = 1.0
 #: Systems, topics and replicates that are compared, and how much faster the fast way must be.
@@ -62,7 +62,7 @@ def looped(georisk: Callable[[np.ndarray], np.ndarray], scores: np.ndarray, repl
 def fast(scores: np.ndarray, replicates: int) -> None:
     done = 0
     found = np.empty((scores.shape[0], replicates))
-    for georisk, _ in georisk_replicates(scores, alphas=[ALPHA], replicates=replicates):
+    for georisk, _ in PoolKernel(Pool.of(scores), alphas=[ALPHA]).drawn(replicates):
         found[:, done : done + georisk.shape[2]] = georisk[0]
         done += georisk.shape[2]
     assert done == replicates
@@ -107,7 +107,7 @@ def gates(rounds: int, seed: int) -> None:
     found = pool_inference(scores, candidate=0, references=[1, "median"], alphas=[0, 1, 5, 10], replicates=20_000)
     calls: dict[str, Callable[[], object]] = {
         "20,000 replicates at alpha 1": lambda: fast(scores, 20_000),
-        "leave each topic out, 4 alphas": lambda: georisk_left_out(scores, alphas=[0, 1, 5, 10]),
+        "leave each topic out, 4 alphas": lambda: georisk_left_out(Pool.of(scores), alphas=[0, 1, 5, 10]),
         "1 reference, 1 alpha, 20,000 replicates, all": lambda: pool_inference(
             scores, candidate=0, references=[1], alphas=[1], replicates=20_000
         ),

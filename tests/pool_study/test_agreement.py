@@ -123,7 +123,7 @@ def test_values_within_rounding_are_tied_for_tau() -> None:
 
 @pytest.mark.parametrize("phi", [0, 1, -0.5, math.nan])
 def test_phi_is_a_chance(phi: float) -> None:
-    with pytest.raises(ValueError, match="phi must be above 0 and below 1"):
+    with pytest.raises(ValueError, match="phi must be between 0 and 1"):
         rank_biased_overlap([1, 2], [1, 2], phi=phi)
 
 

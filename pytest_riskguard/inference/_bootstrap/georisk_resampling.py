@@ -26,8 +26,9 @@ import numpy.typing as npt
 from scipy.special import ndtr
 
 from pytest_riskguard.inference._bootstrap.replicates import Counts, ExactColumns, draw_counts, rows_per_chunk
-from pytest_riskguard.risk.checks import MAX_SIZE, FloatArray, loss_weight
-from pytest_riskguard.risk.tradeoff import KINDS, SMOOTH, SMOOTH_ALPHA
+from pytest_riskguard.risk.checks import FloatArray, refuse
+from pytest_riskguard.risk.georisk import pool_scores
+from pytest_riskguard.risk.tradeoff import SMOOTH, loss_weight_of
 
 #: Sums held at once: bounds the memory of large pools.
 MAX_SUMS = 2**21
@@ -49,18 +50,8 @@ class Pool:
 
     @classmethod
     def of(cls, scores: npt.ArrayLike) -> Pool:
-        """Check the scores: two systems and one topic at least, finite, from 0 to 1e100; else ValueError."""
-        x = np.array(scores, dtype=np.float64)
-        if x.ndim != 2:
-            raise ValueError(f"scores must have two axes (systems, topics), got shape {x.shape}")
-        if x.shape[0] < 2 or x.shape[1] < 1:
-            raise ValueError(f"scores must cover at least two systems and one topic, got shape {x.shape}")
-        if not np.all(np.isfinite(x)):
-            raise ValueError(f"scores must be finite, got {x[~np.isfinite(x)][0]}")
-        if np.any(x < 0):
-            raise ValueError(f"scores must not be negative, because z divides by their root; got {x[x < 0][0]}")
-        if np.any(x > MAX_SIZE):
-            raise ValueError(f"scores must not exceed {MAX_SIZE:g}, got {x[x > MAX_SIZE][0]}")
+        """Take the scores apart; they are checked as ``pool_scores`` does."""
+        x = pool_scores(scores)
         totals = np.array([math.fsum(topic) for topic in x.T.tolist()])
         answered = totals > 0
         divisors = np.where(answered, totals, 1.0)
@@ -79,16 +70,11 @@ class Pool:
 
 def checked_alphas(pool: Pool, alphas: Sequence[float], tradeoff: str) -> FloatArray:
     """Loss weights that go with the trade-off; ValueError for none, or one that does not."""
-    if tradeoff not in KINDS:
-        raise ValueError(f"tradeoff must be one of {', '.join(KINDS)}, got {tradeoff!r}")
-    checked = np.array([loss_weight(alpha) for alpha in alphas])
+    checked = np.array([loss_weight_of(tradeoff, alpha) for alpha in alphas])
     if checked.size == 0:
         raise ValueError("expected at least one alpha, got none")
     if tradeoff == "smooth":
-        if np.any(checked != SMOOTH_ALPHA):
-            raise ValueError(f"the smooth trade-off takes no alpha but {SMOOTH_ALPHA:g}, got {list(alphas)!r}")
-        if np.any(pool.scores > 1):
-            raise ValueError(f"scores must be from 0 to 1 for the smooth trade-off, got {np.max(pool.scores)}")
+        refuse(pool.scores, pool.scores > 1, "scores must be from 0 to 1 for the smooth trade-off")
     return checked
 
 
@@ -129,6 +115,12 @@ class PoolKernel:
         self._coarse, self._fine = coarse.units[:, None], fine.units[:, None]
         self._columns = np.vstack([coarse.integers.T, fine.integers.T, self._terms.columns])
 
+    def drawn(self, replicates: int) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """So many replicates, chunk after chunk, from one set of draws: more leave the first ones as they are."""
+        rows = rows_per_chunk(self._topics)
+        for chunk in range(math.ceil(replicates / rows)):
+            yield self.replicates(draw_counts(self._topics, chunk=chunk)[:, : replicates - chunk * rows])
+
     def replicates(self, counts: Counts) -> tuple[FloatArray, FloatArray]:
         """GeoRisk, shape (n_alphas, n_systems, rows), and mean, shape (n_systems, rows), of every system.
 
@@ -150,26 +142,6 @@ class PoolKernel:
         means: FloatArray = scores / self._topics
         zrisk = self._terms.zrisk(sums[2 * k + 2 :], shares, counts)
         return georisk_from(means, zrisk, n_topics=self._topics), means
-
-
-def georisk_replicates(
-    scores: npt.ArrayLike | Pool, *, alphas: Sequence[float], replicates: int, tradeoff: str = "linear"
-) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """GeoRisk and mean of every system in each replicate, chunk after chunk, as ``PoolKernel.replicates`` gives them.
-
-    All come from one set of draws; more replicates leave the first ones as they are.
-    """
-    if replicates < 1:
-        raise ValueError(f"replicates must be at least 1, got {replicates}")
-    pool = scores if isinstance(scores, Pool) else Pool.of(scores)
-    kernel = PoolKernel(pool, alphas=alphas, tradeoff=tradeoff)
-    return _chunks(kernel, pool.n_topics, replicates)
-
-
-def _chunks(kernel: PoolKernel, n: int, replicates: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-    rows = rows_per_chunk(n)
-    for chunk in range(math.ceil(replicates / rows)):
-        yield kernel.replicates(draw_counts(n, chunk=chunk)[:, : replicates - chunk * rows])
 
 
 class Terms(Protocol):
@@ -255,16 +227,13 @@ class SmoothTerms:
         return np.asarray(polynomial / np.sqrt(safe))[None]
 
 
-def georisk_left_out(
-    scores: npt.ArrayLike | Pool, *, alphas: Sequence[float], tradeoff: str = "linear"
-) -> FloatArray:
-    """GeoRisk of every system at every alpha with each topic left out: shape (n_topics, n_systems, n_alphas).
+def georisk_left_out(pool: Pool, *, alphas: Sequence[float], tradeoff: str = "linear") -> FloatArray:
+    """GeoRisk of every system at every alpha with each topic left out: shape (n_alphas, n_systems, n_topics).
 
     c is then n - 1. Leaving out a topic changes every rho_i a little. With topics in order of their ratios x_ij/T_j
     those whose z is negative come first, so sums over them are cumulated sums, found by bisection: n log n steps for
     a system.
     """
-    pool = scores if isinstance(scores, Pool) else Pool.of(scores)
     checked = checked_alphas(pool, alphas, tradeoff)
     n = pool.n_topics
     if n < 2:
@@ -278,7 +247,7 @@ def georisk_left_out(
         z = _sums_without_each(pool.a) / roots - _sums_without_each(pool.b) * roots
         losses = np.stack([_losses(pool, system, shares[system], roots[system]) for system in range(pool.n_systems)])
         zrisk = np.stack([z + alpha * losses for alpha in checked])
-    return np.ascontiguousarray(georisk_from(sums / (n - 1), zrisk, n_topics=n - 1).transpose(2, 1, 0))
+    return georisk_from(sums / (n - 1), zrisk, n_topics=n - 1)
 
 
 def _sums_without_each(terms: FloatArray) -> FloatArray:

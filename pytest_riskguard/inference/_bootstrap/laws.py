@@ -107,11 +107,6 @@ class DrawnLaw:
         """Whether no replicate differs from the sample."""
         return bool(max(self._atoms[-1] - self.centre, self.centre - self._atoms[0]) <= self.same)
 
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the replicates."""
-        return float(np.std(self._atoms))
-
     def cdf(self, value: float) -> float:
         """P(statistic <= value)."""
         return int(np.searchsorted(self._atoms, value + self.same, side="right")) / self.size
