@@ -12,13 +12,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
-from pytest_riskguard.config.load import Config, find_config, load_config
+from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, MIN_SLICE_TOPICS, MIN_TOPICS, OPTIONS, kinds_with
 from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import Config
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -10,10 +10,13 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from pytest_riskguard.config.load import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.errors import ConfigError, DataError
 from pytest_riskguard.gates.kinds import Correction, Gate
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 
 #: An id keeps letters, marks, digits, and these characters, which mean nothing to pytest or a shell.
 _HARMLESS = "._+=-"
@@ -35,19 +38,19 @@ class GateItem:
     settings: GateSettings
 
 
-def items_of(gate: GateSettings) -> tuple[GateItem, ...]:
+def items_of(config: Config, gate: GateSettings) -> tuple[GateItem, ...]:
     """One item for each measure, alpha, baseline (unless they form a pool) and slice, in the order of the file."""
-    if gate.declared and not gate.slices:
-        raise ValueError(f"gate {gate.name!r} declares slices that were not looked up: call with_slices first")
-    pairs = [(measure, question) for measure in gate.measures for question in gate.questions]
+    slices = config.slices_of(gate)
+    questions = [gate.gate(alpha=alpha, convention=config.convention) for alpha in gate.alpha]
+    pairs = [(measure, question) for measure in gate.measure or config.measures or () for question in questions]
     asked, ids = [], []
     for measure, question in pairs:
         alpha = repr(float(question.alpha)).removesuffix(".0")  # the shortest text that distinguishes two alphas
         first = [f"{measure}-{alpha}"] if len(pairs) > 1 else []
         for baselines in gate.asked_of:
             second = [str(baselines[0])] if len(gate.asked_of) > 1 else []
-            for part in gate.slices or (None,):
-                parts = [*first, *second, *_slice_id(gate, part)]
+            for part in slices or (None,):
+                parts = [*first, *second, *_slice_id(gate, slices, part)]
                 ids.append(f"{gate.name}[{'-'.join(parts)}]" if parts else gate.name)
                 asked.append((measure, question, baselines, part))
     unique_ids = unique(ids, [f"{baselines} {part}" for _, _, baselines, part in asked])
@@ -57,11 +60,11 @@ def items_of(gate: GateSettings) -> tuple[GateItem, ...]:
     )
 
 
-def _slice_id(gate: GateSettings, part: str | None) -> list[str]:
+def _slice_id(gate: GateSettings, slices: tuple[str, ...], part: str | None) -> list[str]:
     """The part of the id for a slice: its value, with its tag if there are several tags."""
-    if part is None or (len(gate.slices) == 1 and "=" in gate.declared[0].text):
+    if part is None or (len(slices) == 1 and slices == gate.slice):
         return []
-    tags = {known.partition("=")[0] for known in gate.slices}
+    tags = {known.partition("=")[0] for known in slices}
     return [readable(part.partition("=")[2] if len(tags) == 1 else part)]
 
 
@@ -71,47 +74,47 @@ def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateIte
     A risk gate on several baselines or slices is a family of its own, by Holm's method, for each measure and alpha:
     it fails when the candidate is risky against any of them.
     """
-    if config.family is not None and item.settings.name in config.family.gates:
-        members = [other for gate in config.gates if gate.name in config.family.gates for other in items_of(gate)]
-        return config.family.correction, tuple(members)
+    correction = "none" if config.family is None else config.family.correction
+    if correction != "none" and item.settings.name in config.family_members:
+        gates = [gate for gate in config.gates if gate.name in config.family_members]
+        return correction, tuple(member for gate in gates for member in items_of(config, gate))
     asked = (item.measure, item.gate.alpha)
-    together = tuple(o for o in items_of(item.settings) if (o.measure, o.gate.alpha) == asked)
+    together = tuple(o for o in items_of(config, item.settings) if (o.measure, o.gate.alpha) == asked)
     return ("holm", together) if item.gate.is_tested and len(together) > 1 else ("none", ())
 
 
 def with_slices(config: Config) -> Config:
     """The settings with the slices of every gate looked up; ``ConfigError`` has the errors of all gates."""
-    first = next((declared for gate in config.gates for declared in gate.declared), None)
-    if first is None:
+    declared = [(gate, index, entry) for gate in config.gates for index, entry in enumerate(gate.slice or ())]
+    if not declared:
         return config  # and no file of the collection is read, no numpy loaded
     from pytest_riskguard.evaluation.qrels import read_qrels
     from pytest_riskguard.evaluation.topics import read_topics
     from pytest_riskguard.gates.slices import slices_of
 
+    first_line = config.line_of(declared[0][0], "slice", 0)
     if config.collection.topics is None:
         text = "slice: it needs a topics file with a column for each tag; add `topics: PATH` to `collection:`"
-        raise ConfigError(config.path, first.line, text)
+        raise ConfigError(config.path, first_line, text)
     try:
         judged, tags = read_qrels(config.collection.qrels).topics, read_topics(config.collection.topics).tags
     except DataError as error:
-        raise ConfigError(config.path, first.line, f"slice: its topics cannot be looked up: {error}") from None
+        raise ConfigError(config.path, first_line, f"slice: its topics cannot be looked up: {error}") from None
     errors: list[ConfigError] = []
-    gates = []
-    for gate in config.gates:
-        declared_by: dict[str, str] = {}
-        for declared in gate.declared:
-            try:
-                slices = slices_of(declared.text, judged, tags, smallest=gate.smallest_slice)
-                if name := next((name for name in slices if name in declared_by), None):
-                    raise ValueError(f"{declared.text} repeats {name}, which {declared_by[name]} declares")
-                declared_by |= dict.fromkeys(slices, declared.text)
-            except ValueError as error:
-                text = f"slice of gate {gate.name!r}: {error}"
-                errors.append(ConfigError(config.path, declared.line, text, gate=gate.name))
-        gates.append(replace(gate, slices=tuple(declared_by)))
+    entry_of: dict[str, dict[str, str]] = {}
+    for gate, index, entry in declared:
+        earlier = entry_of.setdefault(gate.name, {})
+        try:
+            slices = slices_of(entry, judged, tags, smallest=gate.smallest_slice)
+            if name := next((name for name in slices if name in earlier), None):
+                raise ValueError(f"{entry} repeats {name}, which {earlier[name]} declares")
+            earlier |= dict.fromkeys(slices, entry)
+        except ValueError as error:
+            text = f"slice of gate {gate.name!r}: {error}"
+            errors.append(ConfigError(config.path, config.line_of(gate, "slice", index), text, gate=gate.name))
     if errors:
         raise ConfigError.of(errors)
-    return replace(config, gates=tuple(gates))
+    return config.with_slices({name: tuple(slices) for name, slices in entry_of.items()})
 
 
 def readable(text: str) -> str:

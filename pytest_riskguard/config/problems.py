@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
@@ -11,13 +12,13 @@ from pydantic_core import ErrorDetails
 
 from pytest_riskguard.config.schema import (
     TAGS,
-    CollectionModel,
-    ComputedModel,
-    ConfigModel,
-    FamilyModel,
-    GateKeys,
+    Collection,
+    ComputedBaseline,
+    Config,
+    Family,
     GateModel,
-    RetrieveModel,
+    GateSettings,
+    Retrieve,
     cut_at_comma,
     gate_name,
 )
@@ -45,11 +46,11 @@ _NEEDED = (("measure", "measures", "[nDCG@10]"), ("candidate", "candidate", "PAT
 
 # What may stand under a key, numbers in lists left out; elsewhere a candidate that is asked live.
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
-    (): ConfigModel,
-    ("collection",): CollectionModel,
-    ("family",): FamilyModel,
+    (): Config,
+    ("collection",): Collection,
+    ("family",): Family,
     ("gates",): GateModel,
-    ("gates", "baseline"): ComputedModel,
+    ("gates", "baseline"): ComputedBaseline,
 }
 
 
@@ -64,28 +65,28 @@ class Problem:
     meant: Path | None = None
 
 
-def check(document: Document, *, require_gates: bool) -> tuple[ConfigModel | None, tuple[Problem, ...]]:
-    """The checked file (None where its shape is wrong) and its problems, ordered by line."""
+def check(document: Document, path: FilePath, *, require_gates: bool) -> tuple[Config | None, tuple[Problem, ...]]:
+    """The settings (None where their shape is wrong) and their problems, ordered by line."""
     data = document.data
     if not isinstance(data, dict):
         text = f"expected a mapping with `collection:` and `gates:`, found {shown(data)}"
         return None, (Problem(document.line(()), text),)
-    model = None
+    config = None
     problems = [
-        Problem(line, _said(document, path, text), _gate(data, path)) for path, line, text in document.problems
+        Problem(line, _said(document, place, text), _gate(data, place)) for place, line, text in document.problems
     ]
     try:
-        model = ConfigModel.model_validate(data)
+        config = Config.model_validate(data, context={"path": path, "document": document})
     except ValidationError as error:
         details = error.errors(include_url=False)
         problems += [_problem(document, d) for d in details if not _is_rest_of_a_measure(details, d)]
     problems += _across(document, require_gates=require_gates)
-    if model is not None:
-        problems += _questions(document, model)
-        problems += _family(document, model)
+    if config is not None:
+        problems += _questions(document, config)
+        problems += _family(document, config)
     meant = {problem.meant for problem in problems} - {None}  # a misspelt key is not reported as missing, too
     problems = [problem for problem in problems if problem.lacks not in meant]
-    return model, tuple(sorted(problems, key=lambda problem: problem.line))
+    return config, tuple(sorted(problems, key=lambda problem: problem.line))
 
 
 def _problem(document: Document, detail: ErrorDetails) -> Problem:
@@ -148,7 +149,7 @@ def _gate(data: Any, path: Path) -> str | None:
 def _instead(parent: Path, key: str) -> tuple[str | None, str]:
     """The key that was probably meant by an unknown one, and the advice to give."""
     keys = tuple(part for part in parent if isinstance(part, str))
-    known = list(_MODELS.get(keys, RetrieveModel).model_fields)
+    known = list(_MODELS.get(keys, Retrieve).model_fields)
     likely = nearest(key, known)
     return likely, f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
 
@@ -197,9 +198,9 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
                 yield Problem(document.line(path), text, name, lacks=(*path, key))
 
 
-def _questions(document: Document, model: ConfigModel) -> Iterator[Problem]:
+def _questions(document: Document, config: Config) -> Iterator[Problem]:
     """Keys that do not go together: options of another kind of gate, a smooth trade-off at another alpha."""
-    for index, gate in enumerate(model.gates):
+    for index, gate in enumerate(config.gates):
         place: Path = ("gates", index)
         where = f"gate {gate.name!r}"
         yield from _baselines(document, gate, place)
@@ -213,7 +214,7 @@ def _questions(document: Document, model: ConfigModel) -> Iterator[Problem]:
             continue
         try:
             for alpha in gate.alpha:
-                gate.gate(alpha=alpha, convention=model.convention)
+                gate.gate(alpha=alpha, convention=config.convention)
         except ValueError as error:
             key, _, problem = str(error).partition(": ")
             about = f"{key} of {where}: {problem}" if key in OPTIONS else f"{where}: {error}"
@@ -221,14 +222,14 @@ def _questions(document: Document, model: ConfigModel) -> Iterator[Problem]:
             yield Problem(line, about, gate.name)
 
 
-def _baselines(document: Document, gate: GateKeys, place: Path) -> Iterator[Problem]:
+def _baselines(document: Document, gate: GateSettings, place: Path) -> Iterator[Problem]:
     """One baseline or several, and a reference that is one of them."""
     where = f"gate {gate.name!r}"
     pool, reference = KINDS[gate.kind].is_pool, gate.option("reference")
     if gate.baseline is not None and gate.baselines is not None:
         text = f"baselines of {where}: `baseline` is given, too; keep one of the two"
         yield Problem(document.key_line((*place, "baselines")), text, gate.name)
-    elif pool and isinstance(gate.baseline, ComputedModel):
+    elif pool and isinstance(gate.baseline, ComputedBaseline):
         text = f"baseline of {where}: a pool consists of stored baselines: `baselines: [NAME, NAME]`"
         yield Problem(document.key_line((*place, "baseline")), text, gate.name)
     elif pool and reference is not None:
@@ -238,21 +239,19 @@ def _baselines(document: Document, gate: GateKeys, place: Path) -> Iterator[Prob
             yield Problem(document.key_line((*place, "reference")), text, gate.name)
 
 
-def _family(document: Document, model: ConfigModel) -> Iterator[Problem]:
+def _family(document: Document, config: Config) -> Iterator[Problem]:
     """Whether the members of a family exist, are tested, and have one level."""
-    if model.family is None:
+    if config.family is None:
         return
-    kinds = {gate.name: gate.kind for gate in model.gates}
-    members = list(kinds) if isinstance(model.family, str) else model.family.gates
-    for index, name in enumerate(members if isinstance(model.family, FamilyModel) else []):
+    kinds = {gate.name: gate.kind for gate in config.gates}
+    for index, name in enumerate(config.family.gates or ()):
         line = document.line(("family", "gates", index))
         if name not in kinds:
             yield Problem(line, f"family.gates: there is no gate {name!r}{did_you_mean(name, kinds)}")
         elif kinds[name] not in TESTED:
             text = f"family.gates: gate {name!r} is {kinds[name]}, a correction is for {' and '.join(TESTED)} only"
             yield Problem(line, text)
-    risky = [g for g in model.gates if g.name in members and g.kind in TESTED]
-    levels_of = {gate.name: gate.option("level") for gate in risky}
+    levels_of = {gate.name: gate.option("level") for gate in config.gates if gate.name in config.family_members}
     if len({*levels_of.values()}) > 1:
         levels = ", ".join(f"{name} {level:g}" for name, level in levels_of.items())
         text = f"family: all its gates must have the same level, found {levels}"

@@ -1,15 +1,17 @@
-"""The shape of a riskguard.yaml for pydantic; imported only when a file is read.
+"""The settings of a riskguard.yaml, validated by pydantic, which goes on after the first error.
 
-pydantic validates keys and goes on after the first error. What the value of a gate's option must be is declared
-in ``gates.kinds``; other checks are here.
+What the value of a gate's option must be is declared in ``gates.kinds``; other checks are here. The models are
+validated with a context: the ``path`` of the file and its ``document``.
 """
 
 from __future__ import annotations
 
 import keyword
 import math
+import os
 import re
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from pydantic import (
@@ -18,13 +20,16 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Discriminator,
+    Field,
     PlainValidator,
+    PrivateAttr,
     Tag,
     create_model,
     model_validator,
 )
 
 from pytest_riskguard.baselines.manifest import name_problem
+from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
     CORRECTIONS,
@@ -32,6 +37,7 @@ from pytest_riskguard.gates.kinds import (
     MIN_SLICE_TOPICS,
     MIN_TOPICS,
     OPTIONS,
+    TESTED,
     Convention,
     Correction,
     Gate,
@@ -43,6 +49,11 @@ from pytest_riskguard.gates.option_types import Number, OneOf, Option, Text, Tex
 # NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.
 _MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")
 MAX_TIMEOUT = 86400
+
+
+def _file(value: Any, info: Any) -> Path:
+    """An absolute path without ``..``; symbolic links stay, since a run is named by its file."""
+    return Path(os.path.normpath(info.context["path"].parent / Text("a path")(value)))
 
 
 def gate_name(value: Any) -> str:
@@ -142,7 +153,7 @@ def _gates(value: Any) -> Any:
     return value or []
 
 
-def _distinct(items: list[T]) -> list[T]:
+def _distinct(items: tuple[T, ...]) -> tuple[T, ...]:
     for index, item in enumerate(items):
         if item in items[:index]:
             shown = f"{item:g}" if isinstance(item, float) else f"{item}"
@@ -150,7 +161,7 @@ def _distinct(items: list[T]) -> list[T]:
     return items
 
 
-def _distinct_measures(items: list[str]) -> list[str]:
+def _distinct_measures(items: tuple[str, ...]) -> tuple[str, ...]:
     """Measures of ir-measures never differ in case only. That ``MAP`` is ``AP`` is not noticed: asking is slow."""
     _distinct(items)
     first: dict[str, str] = {}
@@ -162,29 +173,29 @@ def _distinct_measures(items: list[str]) -> list[str]:
 
 
 _slice_size = _whole(MIN_TOPICS, "; fewer topics are not judged")
-_Path = Annotated[str, PlainValidator(Text("a path"))]
+_File = Annotated[Path, PlainValidator(_file)]
 _Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=_measure))]
 _BaselineName = Annotated[str, PlainValidator(Text("the name of one stored baseline", parse=_baseline_name))]
 _Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
 _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
 _Distinct = AfterValidator(_distinct)
 _DistinctMeasures = AfterValidator(_distinct_measures)
-_Names = Annotated[list[_BaselineName], BeforeValidator(_listed("stored baselines")), _Distinct]
+_Names = Annotated[tuple[_BaselineName, ...], BeforeValidator(_listed("stored baselines")), _Distinct]
 
 
 class _Model(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class CollectionModel(_Model):
-    """``collection``."""
+class Collection(_Model):
+    """``collection``: the judgements, and the query texts where there are any."""
 
-    qrels: _Path
-    topics: _Path | None = None
+    qrels: _File
+    topics: _File | None = None
 
 
-class RetrieveModel(_Model):
-    """``candidate`` as a function."""
+class Retrieve(_Model):
+    """``candidate`` as a function, ``package.module:function``, which is queried as ``Asking`` says."""
 
     retrieve: Annotated[str, PlainValidator(Text("package.module:function", parse=_target))]
     depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
@@ -193,21 +204,29 @@ class RetrieveModel(_Model):
     retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
 
 
-_Candidate = Annotated[Annotated[_Path, Tag(TEXT)] | Annotated[RetrieveModel, Tag(MAPPING)], _BY_SHAPE]
+_Candidate = Annotated[Annotated[_File, Tag(TEXT)] | Annotated[Retrieve, Tag(MAPPING)], _BY_SHAPE]
 
 
-class FamilyModel(_Model):
-    """``family`` of some gates only."""
+class Family(_Model):
+    """``family`` of some gates, by name; without names it is all gates that are tested."""
 
     correction: _Correction
-    gates: Annotated[list[Annotated[str, PlainValidator(gate_name)]], BeforeValidator(_listed("gates")), _Distinct]
+    gates: Annotated[
+        tuple[Annotated[str, PlainValidator(gate_name)], ...] | None, BeforeValidator(_listed("gates")), _Distinct
+    ]
 
 
-_Family = Annotated[Annotated[_Correction, Tag(TEXT)] | Annotated[FamilyModel, Tag(MAPPING)], _BY_SHAPE]
+def _whole_family(value: Any) -> Family:
+    return Family.model_construct(correction=OneOf(CORRECTIONS)(value), gates=None)
 
 
-class ComputedModel(_Model):
-    """``baseline`` computed from several stored ones; one of ``mean``, ``median`` and ``max``."""
+_Family = Annotated[
+    Annotated[Family, PlainValidator(_whole_family), Tag(TEXT)] | Annotated[Family, Tag(MAPPING)], _BY_SHAPE
+]
+
+
+class ComputedBaseline(_Model):
+    """``baseline`` computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``."""
 
     mean: _Names | None = None
     median: _Names | None = None
@@ -215,18 +234,31 @@ class ComputedModel(_Model):
     candidate_inside: Annotated[bool, PlainValidator(TrueOrFalse())] = False
 
     @model_validator(mode="after")
-    def _one_kind(self) -> ComputedModel:
-        if len(self.given) != 1:
+    def _one_kind(self) -> ComputedBaseline:
+        if len(self._given) != 1:
             raise ValueError(f"expected one of {', '.join(COMPUTED)}, such as {{mean: [prod, bm25]}}")
         return self
 
     @property
-    def given(self) -> list[tuple[str, tuple[str, ...]]]:
-        """The kind, and the names of the baselines: one entry in a checked model."""
-        return [(kind, tuple(names)) for kind in COMPUTED if (names := getattr(self, kind)) is not None]
+    def _given(self) -> list[tuple[str, tuple[str, ...]]]:
+        return [(kind, names) for kind in COMPUTED if (names := getattr(self, kind)) is not None]
+
+    @property
+    def kind(self) -> str:
+        """``mean``, ``median`` or ``max``."""
+        return self._given[0][0]
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """The names of the stored baselines."""
+        return self._given[0][1]
+
+    def __repr__(self) -> str:  # goes into digests that tell items apart: it must not change
+        names = ("kind", "systems", "candidate_inside")
+        return f"ComputedBaseline({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
 
-_Baseline = Annotated[Annotated[_BaselineName, Tag(TEXT)] | Annotated[ComputedModel, Tag(MAPPING)], _BY_SHAPE]
+_Baseline = Annotated[Annotated[_BaselineName, Tag(TEXT)] | Annotated[ComputedBaseline, Tag(MAPPING)], _BY_SHAPE]
 
 
 def _check(option: Option) -> Callable[[Any], Any]:
@@ -246,19 +278,30 @@ _Alpha = Annotated[float, PlainValidator(_check(OPTIONS["alpha"]))]
 _Convention = Annotated[Convention, PlainValidator(_check(OPTIONS["convention"]))]
 
 
-class GateKeys(_Model):
-    """The keys of one entry of ``gates`` that are more, or other, than an option of its kind."""
+class GateSettings(_Model):
+    """One entry of ``gates``: the keys that are more, or other, than an option of its kind.
+
+    ``baselines`` are a pool, or asked about one by one. Without ``measure``, ``candidate`` or ``convention`` those of
+    the whole file count.
+    """
 
     name: Annotated[str, PlainValidator(gate_name)]
     kind: Annotated[str, PlainValidator(OneOf(tuple(KINDS)))]
     baseline: _Baseline | None = None
     baselines: _Names | None = None
     candidate: _Candidate | None = None
-    measure: Annotated[list[_Measure], BeforeValidator(_each("a measure")), _DistinctMeasures] | None = None
-    alpha: Annotated[list[_Alpha], BeforeValidator(_each("a number")), _Distinct] = [OPTIONS["alpha"].default]
+    measure: Annotated[tuple[_Measure, ...], BeforeValidator(_each("a measure")), _DistinctMeasures] | None = None
+    alpha: Annotated[tuple[_Alpha, ...], BeforeValidator(_each("a number")), _Distinct] = (OPTIONS["alpha"].default,)
     convention: _Convention | None = None
-    slice: Annotated[list[_Slice], BeforeValidator(_each("TAG=VALUE or TAG")), _Distinct] | None = None
+    slice: Annotated[tuple[_Slice, ...], BeforeValidator(_each("TAG=VALUE or TAG")), _Distinct] | None = None
     smallest_slice: Annotated[int, PlainValidator(_slice_size)] = MIN_SLICE_TOPICS
+
+    @property
+    def asked_of(self) -> tuple[tuple[str | ComputedBaseline, ...], ...]:
+        """The baselines of each question: all of a pool, or one of the others."""
+        if self.baselines is None:
+            return () if self.baseline is None else ((self.baseline,),)
+        return (self.baselines,) if KINDS[self.kind].is_pool else tuple((name,) for name in self.baselines)
 
     def option(self, name: str) -> Any:
         """The value of an option."""
@@ -278,7 +321,7 @@ class GateKeys(_Model):
 
 
 #: Keys whose value is more, or other, than that of the option of this name.
-_OWN = tuple(GateKeys.model_fields)
+_OWN = tuple(GateSettings.model_fields)
 
 
 def _key(option: Option) -> tuple[Any, Any]:
@@ -286,25 +329,74 @@ def _key(option: Option) -> tuple[Any, Any]:
     if isinstance(option.check, Texts):
         entry = Annotated[str, PlainValidator(option.check.entry)]
         what = option.check.expected.removeprefix("a list of ")
-        return Annotated[list[entry], BeforeValidator(_listed(what)), _Distinct], list(option.default)
+        return Annotated[tuple[entry, ...], BeforeValidator(_listed(what)), _Distinct], option.default
     return Annotated[Any, PlainValidator(_check(option))], option.default
 
 
 #: One entry of ``gates``, with every option of any kind.
 if TYPE_CHECKING:
-    GateModel = GateKeys
+    GateModel = GateSettings
 else:
     _keys = {name: _key(option) for name, option in OPTIONS.items() if option.in_yaml and name not in _OWN}
-    GateModel = create_model("GateModel", __base__=GateKeys, **_keys)
+    GateModel = create_model("GateModel", __base__=GateSettings, **_keys)
 
 
-class ConfigModel(_Model):
-    """The whole file."""
+class Config(_Model):
+    """A whole riskguard.yaml, with absolute paths; the store need not exist.
 
-    collection: CollectionModel
-    store: _Path = "baselines"
-    measures: Annotated[list[_Measure], BeforeValidator(_listed("measures")), _DistinctMeasures] | None = None
+    ``measures``, ``candidate`` and ``convention`` are those of every gate that names none. Without ``family`` every
+    gate is judged at its own level.
+    """
+
+    collection: Collection
+    store: _File = Field(default="baselines", validate_default=True)
+    measures: Annotated[tuple[_Measure, ...], BeforeValidator(_listed("measures")), _DistinctMeasures] | None = None
     candidate: _Candidate | None = None
     convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None
-    gates: Annotated[list[GateModel], BeforeValidator(_gates)] = []
+    gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates)] = ()
+    _path: Path = PrivateAttr()
+    _document: Document = PrivateAttr()
+    _slices: Mapping[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
+
+    def model_post_init(self, context: Any) -> None:
+        """Keep where the settings are from."""
+        self._path, self._document = context["path"], context["document"]
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._path
+
+    @property
+    def all_measures(self) -> tuple[str, ...]:
+        """All that a baseline must be scored with: ``measures``, then those that only single gates name."""
+        named = [*(self.measures or ()), *(measure for gate in self.gates for measure in gate.measure or ())]
+        return tuple(dict.fromkeys(named))
+
+    @property
+    def family_members(self) -> tuple[str, ...]:
+        """The names of the gates that are judged together."""
+        if self.family is None:
+            return ()
+        return tuple(g.name for g in self.gates if g.kind in TESTED and g.name in (self.family.gates or [g.name]))
+
+    def line(self, *keys: str | int) -> int:
+        """The line, from 1, of the value under some keys."""
+        return self._document.line(keys)
+
+    def line_of(self, gate: GateSettings, *keys: str | int) -> int:
+        """The line, from 1, of a gate, or of the value under a key of it."""
+        return self.line("gates", self.gates.index(gate), *keys)
+
+    def with_slices(self, slices: Mapping[str, tuple[str, ...]]) -> Config:
+        """The same settings with the slices of each gate, ``TAG=VALUE`` each, by the gate's name."""
+        config = self.model_copy()
+        config._slices = slices
+        return config
+
+    def slices_of(self, gate: GateSettings) -> tuple[str, ...]:
+        """The slices of a gate, empty for all topics; ``ValueError`` if they have not been looked up."""
+        if gate.slice and gate.name not in self._slices:
+            raise ValueError(f"gate {gate.name!r} declares slices that were not looked up: call with_slices first")
+        return self._slices.get(gate.name, ())

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.config.items import GateItem, family_of
-from pytest_riskguard.config.load import CandidateFile, CandidateRetrieve, ComputedBaseline, Config
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.plugin.live import live_candidate
 from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Stored
 
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import ComputedBaseline, Config, Retrieve
+
 _ENGINES = pytest.StashKey[dict[Path, Engine]]()
 _FAMILIES = pytest.StashKey[dict[Path, dict[str, Verdict]]]()
-_LIVE = pytest.StashKey[dict[tuple[Path, CandidateRetrieve], LiveRun]]()
+_LIVE = pytest.StashKey["dict[tuple[Path, Retrieve], LiveRun]"]()
 
 
 def engine_for(config: pytest.Config, settings: Config) -> Engine:
@@ -51,7 +54,7 @@ def _question(config: pytest.Config, settings: Config, item: GateItem) -> Questi
     candidate = _candidate_source(config, settings, item.settings.candidate or settings.candidate)
     first, *pool = (_baseline_source(baseline) for baseline in item.baselines)
     others = tuple(source for source in pool if isinstance(source, Stored))
-    return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alphas)
+    return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alpha)
 
 
 def _baseline_source(baseline: str | ComputedBaseline) -> Stored | Computed:
@@ -61,13 +64,13 @@ def _baseline_source(baseline: str | ComputedBaseline) -> Stored | Computed:
 
 
 def _candidate_source(
-    config: pytest.Config, settings: Config, candidate: CandidateFile | CandidateRetrieve | None
+    config: pytest.Config, settings: Config, candidate: Path | Retrieve | None
 ) -> RunFile | LiveRun:
     """The candidate that a gate of this riskguard.yaml judges; a function is imported when it is first asked."""
     if candidate is None:
         raise UsageError(f"{settings.path}: no candidate: name a run file, or a function to retrieve with")
-    if isinstance(candidate, CandidateFile):
-        return RunFile(candidate.path)
+    if isinstance(candidate, Path):
+        return RunFile(candidate)
     live = config.stash.setdefault(_LIVE, {})
     key = (settings.path, candidate)
     if key not in live:

@@ -163,7 +163,7 @@ class Riskguard:
         if measure is not None or all(isinstance(source, TopicScores) for source in sources):
             return measure
         given = [source.measure for source in sources if isinstance(source, TopicScores) and source.measure]
-        return next(iter([*given, *self._settings.measures]), None)
+        return next(iter([*given, *(self._settings.measures or ())]), None)
 
 
 def _source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicScores:

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from pytest_riskguard.config.load import CandidateRetrieve
-from pytest_riskguard.config.schema import ASKING
+from pytest_riskguard.config.schema import ASKING, Retrieve
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import DataError, ScoringError, UsageError
 from pytest_riskguard.evaluation.live_search import Asking, FailedQuery, NoPairError, Search, retrieve
@@ -44,10 +43,10 @@ def live_run(
     return _live_run(config, engine, lambda: search, Asking(**checked), name)
 
 
-def live_candidate(config: pytest.Config, engine: Engine, candidate: CandidateRetrieve) -> LiveRun:
+def live_candidate(config: pytest.Config, engine: Engine, candidate: Retrieve) -> LiveRun:
     """The candidate that a riskguard.yaml names; its function is imported when it is first asked."""
     asking = Asking(candidate.depth, candidate.workers, candidate.timeout, candidate.retries)
-    return _live_run(config, engine, lambda: _imported(candidate.target), asking, "candidate")
+    return _live_run(config, engine, lambda: _imported(candidate.retrieve), asking, "candidate")
 
 
 def _live_run(config: pytest.Config, engine: Engine, load: Callable[[], Search], how: Asking, name: str) -> LiveRun:

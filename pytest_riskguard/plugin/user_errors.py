@@ -7,11 +7,14 @@ import re
 import sysconfig
 import traceback
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_riskguard.config.load import Candidate, CandidateFile, Config
 from pytest_riskguard.errors import DataError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import Config, GateSettings
 
 _SCHEMES = ("stdlib", "platstdlib", "purelib", "platlib")
 _LIBRARIES = tuple(Path(path) for name in _SCHEMES if (path := sysconfig.get_path(name)))
@@ -72,14 +75,15 @@ def from_here(message: str, config: pytest.Config) -> str:
     return message
 
 
-def whose(message: str, settings: Config, candidate: Candidate | None) -> str:
+def whose(message: str, settings: Config, gate: GateSettings) -> str:
     """A message that begins with a file name, followed by the setting that names this file."""
-    named: dict[Path, tuple[str, int]] = {settings.collection.qrels: ("qrels", settings.collection.line)}
-    if settings.collection.topics is not None:
-        named[settings.collection.topics] = ("topics", settings.collection.line)
-    if isinstance(candidate, CandidateFile):
-        named[candidate.path] = ("candidate", candidate.line)
-    for path, (what, line) in named.items():
-        if message.startswith(f"{path}:"):
-            return f"{message} (the {what} named in {settings.path}:{line})"
+    line = settings.line_of(gate, "candidate") if gate.candidate else settings.line("candidate")
+    in_collection = settings.line("collection")
+    for what, path, named_at in (
+        ("qrels", settings.collection.qrels, in_collection),
+        ("topics", settings.collection.topics, in_collection),
+        ("candidate", gate.candidate or settings.candidate, line),
+    ):
+        if isinstance(path, Path) and message.startswith(f"{path}:"):
+            return f"{message} (the {what} named in {settings.path}:{named_at})"
     return message

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_riskguard.config.items import items_of, with_slices
-from pytest_riskguard.config.load import Config, load_config
+from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
+    from pytest_riskguard.config.schema import Config
 
 
 class RiskguardFile(pytest.File):
@@ -28,7 +29,7 @@ class RiskguardFile(pytest.File):
             yield BrokenConfiguration.from_parent(self, name="configuration", error=error)
             return
         for gate in self.settings.gates:
-            for item in items_of(gate):
+            for item in items_of(self.settings, gate):
                 # The id as text equals what --lf reads from its cache, where "[AP-5]" is a part of its own.
                 nodeid = f"{self.nodeid}::{item.id}"
                 yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, item=item, settings=self.settings)
@@ -76,7 +77,7 @@ class GateTest(_Reported):
 
     def __init__(self, *, item: GateItem, settings: Config, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.item, self.settings, self.line = item, settings, item.settings.line
+        self.item, self.settings, self.line = item, settings, settings.line_of(item.settings)
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
@@ -90,7 +91,6 @@ class GateTest(_Reported):
         if not verdict.passed:
             problem = verdict.problem_with_paths
             if problem is not None:
-                asked = self.item.settings.candidate or self.settings.candidate
-                problem = from_here(whose(problem, self.settings, asked), self.config)
+                problem = from_here(whose(problem, self.settings, self.item.settings), self.config)
             reproduce = command(self.nodeid, options="--riskguard")
             raise RiskyError(explain(verdict, current().screen, problem=problem, reproduce=reproduce), verdict)

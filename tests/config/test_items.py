@@ -44,7 +44,8 @@ def load(folder: Path):
 @pytest.fixture
 def items(load):
     def items(*gates: str):
-        return {item.id: item.gate.slice for gate in load(*gates).gates for item in items_of(gate)}
+        config = load(*gates)
+        return {item.id: item.gate.slice for gate in config.gates for item in items_of(config, gate)}
 
     return items
 
@@ -95,7 +96,7 @@ def test_ids_made_of_other_peoples_text_are_safe_and_unique(items):
 
 def test_baselines_stand_before_slices_and_all_are_one_family(load):
     config = load("name: g, kind: not_significantly_risky, baselines: [a, b], slice: kind, alpha: [0, 5]")
-    found = items_of(config.gates[0])
+    found = items_of(config, config.gates[0])
     assert [item.id for item in found][:4] == ["g[AP-0-a-even]", "g[AP-0-a-odd]", "g[AP-0-b-even]", "g[AP-0-b-odd]"]
     assert family_of(config, found[0]) == ("holm", found[:4])
 
@@ -103,11 +104,11 @@ def test_baselines_stand_before_slices_and_all_are_one_family(load):
 def test_slices_of_a_gate_that_tests_are_a_family_and_those_of_others_are_not(load):
     slices = "slice: kind"
     pool = load(f"name: g, kind: georisk_not_worse, baselines: [a, b], {slices}")
-    items = items_of(pool.gates[0])
+    items = items_of(pool, pool.gates[0])
     assert [item.baselines for item in items] == [("a", "b")] * 2
     assert family_of(pool, items[0]) == ("holm", items)
     other = load(f"name: g, kind: no_topic_collapse, baseline: a, {slices}")
-    assert family_of(other, items_of(other.gates[0])[0]) == ("none", ())
+    assert family_of(other, items_of(other, other.gates[0])[0]) == ("none", ())
 
 
 @pytest.mark.parametrize(
@@ -158,13 +159,15 @@ def test_files_that_cannot_tell_are_named(errors, folder):
 def test_gates_without_slices_open_no_file(load, folder):
     (folder / "topics.tsv").unlink()
     (folder / "qrels.txt").unlink()
-    assert [item.id for item in items_of(load(GATE).gates[0])] == ["g"]
+    config = load(GATE)
+    assert [item.id for item in items_of(config, config.gates[0])] == ["g"]
 
 
 def test_slices_that_nobody_looked_up_are_no_items(load, folder):
     load(f"{GATE}, slice: kind")
+    config = load_config(folder / "riskguard.yaml")
     with pytest.raises(ValueError, match="were not looked up"):
-        items_of(load_config(folder / "riskguard.yaml").gates[0])
+        items_of(config, config.gates[0])
 
 
 def test_looking_slices_up_loads_neither_scipy_nor_ir_measures(load, folder):
@@ -172,7 +175,7 @@ def test_looking_slices_up_loads_neither_scipy_nor_ir_measures(load, folder):
     code = (
         "import sys; from pathlib import Path; from pytest_riskguard.config.load import load_config; "
         "from pytest_riskguard.config.items import items_of, with_slices; "
-        "print(len(items_of(with_slices(load_config(Path('riskguard.yaml'))).gates[0]))); "
+        "config = with_slices(load_config(Path('riskguard.yaml'))); print(len(items_of(config, config.gates[0]))); "
         "print({'scipy', 'ir_measures', 'rich'} & {*sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)

@@ -8,14 +8,8 @@ import sys
 import pytest
 
 from pytest_riskguard.config.items import family_of, items_of
-from pytest_riskguard.config.load import (
-    CandidateFile,
-    CandidateRetrieve,
-    Collection,
-    ComputedBaseline,
-    find_config,
-    load_config,
-)
+from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.config.schema import Collection, ComputedBaseline, Retrieve
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 
@@ -35,13 +29,14 @@ def write(tmp_path):
 
 
 @pytest.fixture
-def gates(write):
-    """The gates of a file with a good beginning."""
+def items(write):
+    """The items of the gates of a file with a good beginning."""
 
-    def gates(*lines: str):
-        return load_config(write(HEAD + "gates:\n" + "".join(f"  - {{{line}}}\n" for line in lines))).gates
+    def items(*lines: str):
+        config = load_config(write(HEAD + "gates:\n" + "".join(f"  - {{{line}}}\n" for line in lines)))
+        return [item for gate in config.gates for item in items_of(config, gate)]
 
-    return gates
+    return items
 
 
 @pytest.fixture
@@ -86,14 +81,17 @@ gates:
     config = load_config(path)
     folder = path.parent
     assert config.path == path
-    assert config.collection == Collection(folder / "data/qrels.txt", folder.parent / "topics.tsv")
+    assert isinstance(config.collection, Collection)
+    assert config.collection.qrels == folder / "data/qrels.txt"
+    assert config.collection.topics == folder.parent / "topics.tsv"
     assert config.store == folder.parent / "shared/baselines"
     assert config.measures == ("nDCG@10", "AP(rel=2,judged_only=True)")
-    assert config.candidate == CandidateFile(folder / "runs/candidate.run.gz")
+    assert config.candidate == folder / "runs/candidate.run.gz"
     first, second = config.gates
-    assert first.candidate == CandidateRetrieve("shop.search:engine.query", 50)
-    (item,) = items_of(first)
-    assert (item.id, item.measure, item.baselines, item.settings.line) == ("no-risk", "nDCG@10", ("release-7",), 9)
+    assert first.candidate == Retrieve(retrieve="shop.search:engine.query", depth=50)
+    (item,) = items_of(config, first)
+    assert (item.id, item.measure, item.baselines) == ("no-risk", "nDCG@10", ("release-7",))
+    assert (item.settings, config.line_of(first), config.line_of(second)) == (first, 9, 22)
     gate = item.gate
     assert (gate.name, gate.alpha, gate.level, gate.method, gate.tolerance) == (
         "no-risk",
@@ -103,8 +101,8 @@ gates:
         0.001,
     )
     assert (gate.on_churn, gate.on_inconclusive, gate.max_mde) == ("warn", "warn", 0.02)
-    assert (second.line, second.measures, second.candidate) == (22, config.measures, None)
-    assert [item.id for item in items_of(second)] == ["all[nDCG@10-1]", "all[AP(rel=2,judged_only=True)-1]"]
+    assert (second.measure, second.candidate) == (None, None)
+    assert [item.id for item in items_of(config, second)] == ["all[nDCG@10-1]", "all[AP(rel=2,judged_only=True)-1]"]
 
 
 def test_defaults(write):
@@ -112,14 +110,13 @@ def test_defaults(write):
     assert config.store == config.path.parent / "baselines"
     assert config.collection.topics is None
     assert config.family is None
-    (item,) = items_of(config.gates[0])
+    (item,) = items_of(config, config.gates[0])
     assert (item.measure, item.gate) == ("AP", gate_of("no-risk"))
 
 
-def test_each_measure_and_alpha_is_one_item_in_the_order_of_the_file(gates):
-    (gate,) = gates(f"{GATE}, measure: [nDCG@10, AP], alpha: [5, 1e-05, 0.1]")
-    items = items_of(gate)
-    assert [item.id for item in items] == [
+def test_each_measure_and_alpha_is_one_item_in_the_order_of_the_file(items):
+    several = items(f"{GATE}, measure: [nDCG@10, AP], alpha: [5, 1e-05, 0.1]")
+    assert [item.id for item in several] == [
         "no-risk[nDCG@10-5]",
         "no-risk[nDCG@10-1e-05]",
         "no-risk[nDCG@10-0.1]",
@@ -127,23 +124,21 @@ def test_each_measure_and_alpha_is_one_item_in_the_order_of_the_file(gates):
         "no-risk[AP-1e-05]",
         "no-risk[AP-0.1]",
     ]
-    assert [item.gate.alpha for item in items] == [5.0, 1e-05, 0.1] * 2
-    assert all(item.gate.name == item.id and item.settings is gate for item in items)
+    assert [item.gate.alpha for item in several] == [5.0, 1e-05, 0.1] * 2
+    assert all(item.gate.name == item.id and item.settings is several[0].settings for item in several)
 
 
-def test_close_alphas_have_different_ids(gates):
-    (gate,) = gates(f"{GATE}, measure: AP, alpha: [0.1234567, 0.12345678]")
-    assert len({item.id for item in items_of(gate)}) == 2
+def test_close_alphas_have_different_ids(items):
+    assert len({item.id for item in items(f"{GATE}, measure: AP, alpha: [0.1234567, 0.12345678]")}) == 2
 
 
-def test_zero_is_an_alpha_a_tolerance_and_a_loss_to_be_seen(gates):
-    (gate,) = gates(f"{GATE}, measure: AP, alpha: 0, tolerance: 0, max_mde: 0")
-    assert gate.questions == (gate_of("no-risk", alpha=0.0, tolerance=0.0, max_mde=0.0),)
+def test_zero_is_an_alpha_a_tolerance_and_a_loss_to_be_seen(items):
+    (item,) = items(f"{GATE}, measure: AP, alpha: 0, tolerance: 0, max_mde: 0")
+    assert item.gate == gate_of("no-risk", alpha=0.0, tolerance=0.0, max_mde=0.0)
 
 
-def test_a_list_of_one_is_one_item(gates):
-    (gate,) = gates(f"{GATE}, measure: [AP], alpha: [2]")
-    assert [item.id for item in items_of(gate)] == ["no-risk"]
+def test_a_list_of_one_is_one_item(items):
+    assert [item.id for item in items(f"{GATE}, measure: [AP], alpha: [2]")] == ["no-risk"]
 
 
 def test_all_measures_holds_those_that_only_a_gate_names(write):
@@ -153,7 +148,7 @@ def test_all_measures_holds_those_that_only_a_gate_names(write):
 
 def test_measures_and_candidate_may_stand_in_the_gates_alone(write):
     config = load_config(write(f"collection: {{qrels: q}}\ngates: [{{{GATE}, measure: AP, candidate: a.run}}]\n"))
-    assert config.measures == ()
+    assert config.measures is None
     assert config.candidate is None
 
 
@@ -168,7 +163,7 @@ def test_paths_are_resolved_from_the_file_not_from_the_working_folder(write, tmp
 def test_a_link_to_a_run_keeps_its_name(write, tmp_path):
     (tmp_path / "new.run").symlink_to(tmp_path / "run-2024.run")
     config = load_config(write(f"{HEAD}gates: [{{{GATE}}}]\n"))
-    assert config.candidate == CandidateFile(tmp_path / "new.run")
+    assert config.candidate == tmp_path / "new.run"
 
 
 def test_the_message_begins_with_file_and_line(write):
@@ -559,7 +554,8 @@ from pathlib import Path
 from pytest_riskguard.config.items import items_of
 from pytest_riskguard.config.load import load_config
 assert not {{"yaml", "pydantic"}} & set(sys.modules)
-items = [item for gate in load_config(Path({str(path)!r})).gates for item in items_of(gate)]
+config = load_config(Path({str(path)!r}))
+items = [item for gate in config.gates for item in items_of(config, gate)]
 heavy = {{"numpy", "scipy", "ir_measures", "pandas", "pytest", "filelock"}}
 print(len(items), *sorted(heavy & set(sys.modules)))
 """
@@ -575,24 +571,22 @@ def test_not_a_number_is_let_in_by_no_key(errors, key):
 COLLAPSE = "name: c, kind: no_topic_collapse, baseline: prod"
 
 
-def test_a_gate_of_each_kind_is_read(gates):
-    collapse, inferior = gates(
-        f"{COLLAPSE}, max_loss: 0.3, max_share: 0.5, protected: [q1, kind=brand]",
-        "name: i, kind: not_inferior, baseline: prod, alpha: 0, tolerance: 0.01, weighted: true, convention: minus",
+def test_a_gate_of_each_kind_is_read(items):
+    collapse, inferior = items(
+        f"{COLLAPSE}, measure: AP, max_loss: 0.3, max_share: 0.5, protected: [q1, kind=brand]",
+        "name: i, kind: not_inferior, baseline: prod, measure: AP, alpha: 0, tolerance: 0.01, weighted: true, "
+        "convention: minus",
     )
-    assert collapse.questions == (
-        gate_of("c", "no_topic_collapse", max_loss=0.3, max_share=0.5, protected=("q1", "kind=brand")),
-    )
-    assert inferior.questions == (
-        gate_of("i", "not_inferior", alpha=0.0, tolerance=0.01, weighted=True, convention="minus"),
-    )
+    protected = ("q1", "kind=brand")
+    assert collapse.gate == gate_of("c", "no_topic_collapse", max_loss=0.3, max_share=0.5, protected=protected)
+    assert inferior.gate == gate_of("i", "not_inferior", alpha=0.0, tolerance=0.01, weighted=True, convention="minus")
 
 
 def test_the_convention_of_the_file_is_that_of_its_gates_unless_they_say_otherwise(write):
-    config = load_config(
-        write(f"{HEAD}convention: minus\ngates:\n  - {{{GATE}}}\n  - {{{COLLAPSE}, convention: plus}}\n")
-    )
-    assert [gate.questions[0].convention for gate in config.gates] == ["minus", "plus"]
+    gates = f"  - {{{GATE}, measure: AP}}\n  - {{{COLLAPSE}, measure: AP, convention: plus}}\n"
+    config = load_config(write(f"{HEAD}convention: minus\ngates:\n{gates}"))
+    items = [item for gate in config.gates for item in items_of(config, gate)]
+    assert [item.gate.convention for item in items] == ["minus", "plus"]
 
 
 @pytest.mark.parametrize(
@@ -635,7 +629,7 @@ def test_a_family_is_all_risk_gates_or_those_that_are_named(write, family, membe
     gates = [f"{GATE}, measure: AP, alpha: [1, 5]", f"{OTHER}, measure: AP", COLLAPSE]
     lines = "".join(f"  - {{{gate}}}\n" for gate in gates)
     config = load_config(write(f"{HEAD}family: {family}\ngates:\n{lines}"))
-    items = [item for gate in config.gates for item in items_of(gate)]
+    items = [item for gate in config.gates for item in items_of(config, gate)]
     for item in items:
         expected = members if item.id in members else []
         correction, family = family_of(config, item)
@@ -650,7 +644,7 @@ def test_a_risk_gate_on_several_baselines_is_a_family_for_each_measure_and_alpha
         "  - {name: p, kind: georisk_not_worse, baselines: [a, b], measure: AP, alpha: [1, 5]}\n"
     )
     config = load_config(write(f"{HEAD}gates:\n{gates}"))
-    items = {item.id: item for gate in config.gates for item in items_of(gate)}
+    items = {item.id: item for gate in config.gates for item in items_of(config, gate)}
     assert list(items)[:3] == ["g[AP-0.1-a]", "g[AP-0.1-b]", "g[AP-5-a]"]
     assert list(items)[-4:] == ["c[a]", "c[b]", "p[AP-1]", "p[AP-5]"]
     assert items["p[AP-5]"].baselines == ("a", "b")
@@ -667,7 +661,7 @@ def test_a_computed_baseline_is_read(write):
             "candidate_inside: true}, tolerance: 0.1}\n"
         )
     )
-    ((computed,),) = [item.baselines for item in items_of(config.gates[0])]
+    ((computed,),) = [item.baselines for item in items_of(config, config.gates[0])]
     assert isinstance(computed, ComputedBaseline)
     assert (computed.kind, computed.systems, computed.candidate_inside) == ("max", ("a", "b"), True)
 

@@ -17,13 +17,13 @@ from pytest_riskguard import evaluation, inference, pool_study, risk
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import cli
 from pytest_riskguard.config.schema import (
-    CollectionModel,
-    ComputedModel,
-    ConfigModel,
-    FamilyModel,
-    GateKeys,
+    Collection,
+    ComputedBaseline,
+    Config,
+    Family,
     GateModel,
-    RetrieveModel,
+    GateSettings,
+    Retrieve,
 )
 from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
@@ -142,12 +142,12 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
 @pytest.mark.parametrize(
     ("heading", "model"),
     [
-        ("Keys of the file", ConfigModel),
-        ("Keys of `collection`", CollectionModel),
-        ("Keys of a `candidate` that is queried live", RetrieveModel),
-        ("Keys of `family`", FamilyModel),
-        ("Keys of a `baseline` that is computed", ComputedModel),
-        ("Keys of a gate", GateKeys),
+        ("Keys of the file", Config),
+        ("Keys of `collection`", Collection),
+        ("Keys of a `candidate` that is queried live", Retrieve),
+        ("Keys of `family`", Family),
+        ("Keys of a `baseline` that is computed", ComputedBaseline),
+        ("Keys of a gate", GateSettings),
     ],
 )
 def test_each_key_of_riskguard_yaml_is_in_the_reference_with_its_default(heading, model):
@@ -156,10 +156,10 @@ def test_each_key_of_riskguard_yaml_is_in_the_reference_with_its_default(heading
     for key, field in model.model_fields.items():
         row = next(line for line in text.splitlines() if line.startswith(f"| `{key}` "))
         said = row.split(" | ")[1].strip("`")
-        default = field.default[0] if isinstance(field.default, list) and field.default else field.default
+        default = field.default[0] if isinstance(field.default, tuple) and field.default else field.default
         if field.is_required():
             assert said == "required", key
-        elif default is None or default == []:
+        elif default is None or default == ():
             assert said == "none" or said.startswith("the file's"), key
         elif isinstance(default, bool):
             assert said == str(default).lower(), key  # as YAML writes it
