@@ -222,7 +222,7 @@ class Engine:
     ) -> Verdict:
         """With the changes that the baseline went through, where it has any; they decide nothing."""
         gate = verdict.asked
-        if gate.kind != "not_significantly_risky" or verdict.outcome not in ("pass", "fail"):
+        if not gate.is_tested or verdict.outcome not in ("pass", "fail"):
             return verdict
         try:
             chain = self._cache.lineage(baseline, candidate.measure)

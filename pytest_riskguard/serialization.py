@@ -5,11 +5,9 @@ from __future__ import annotations
 import functools
 import json
 import math
-import sys
-import types
-from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, TypeVar, cast
 
 #: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
 SIGNIFICANT_DIGITS = 12
@@ -26,7 +24,7 @@ _NAMES = {
     float: "a number",
     type(None): "null",
 }
-#: What pydantic expected, by the type of its error.
+#: What pydantic expected, by the type of its error, with the figures that it gives.
 _EXPECTED = {
     "dataclass_type": "an object",
     "dict_type": "an object",
@@ -35,49 +33,29 @@ _EXPECTED = {
     "bool_type": "true or false",
     "int_type": "a whole number",
     "float_type": "a number",
+    "finite_number": "a finite number",
+    "literal_error": "{expected}",
+    "greater_than": "a number above {gt:g}",
+    "greater_than_equal": "a number, at least {ge:g}",
+    "less_than": "a number below {lt:g}",
+    "less_than_equal": "a number, at most {le:g}",
+    "too_short": "at least {min_length}",
 }
 _CONFLICT_MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>")
 
 
 @dataclass(frozen=True)
-class Constraint:
-    """What a value must be beside its type, in keywords of JSON Schema; it stands in ``Annotated``.
+class Words:
+    """In ``Annotated``: one of some words; if ``open``, later versions may have more, and reading accepts any."""
 
-    An ``open`` list of words may have more in a later version, so that reading does not insist on it.
-    """
-
-    enum: tuple[str | None, ...] = ()
-    minimum: float = -math.inf
-    maximum: float = math.inf
-    open_range: bool = False
-    min_items: int = 0
-    nullable: bool = False
+    words: tuple[str | None, ...]
     open: bool = False
 
-    def check(self, value: Any, where: str) -> Any:
-        """The value, if it is as it must be."""
-        if self.enum and not self.open:
-            _expected(value in self.enum, value, f"one of {', '.join(map(str, self.enum))}", where)
-        if isinstance(value, tuple):
-            _expected(len(value) >= self.min_items, list(value), f"at least {self.min_items}", where)
-        if isinstance(value, int | float) and not math.isnan(value):
-            inside = self.minimum < value < self.maximum if self.open_range else self.minimum <= value <= self.maximum
-            between = "above {:g} and below {:g}" if self.open_range else "from {:g} to {:g}"
-            _expected(inside, value, f"a number {between.format(self.minimum, self.maximum)}", where)
-        return value
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return handler(source) if self.open else {"type": "literal", "expected": list(self.words)}
 
     def __get_pydantic_json_schema__(self, core_schema: Any, handler: Any) -> dict[str, Any]:
-        if self.enum:
-            return {"enum": list(self.enum)}
-        schema = dict(handler(core_schema))
-        if self.nullable:
-            schema["type"] = [schema["type"], "null"]
-        prefix = "exclusiveM" if self.open_range else "m"
-        if self.minimum > -math.inf:
-            schema[f"{prefix}inimum"] = self.minimum
-        if self.maximum < math.inf:
-            schema[f"{prefix}aximum"] = self.maximum
-        return schema | ({"minItems": self.min_items} if self.min_items else {})
+        return {"enum": list(self.words)}
 
 
 class JsonError(ValueError):
@@ -107,84 +85,6 @@ def rounded(value: float) -> float | None:
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") + 0.0
 
 
-def from_plain(cls: type[T], data: Any, *, where: str = "") -> T:
-    """The dataclass that ``to_plain`` wrote; unknown fields are left out, those with a default may lack.
-
-    Raises
-    ------
-    ValueError
-        Something is not of the type that the dataclass says; the message begins with where it stands.
-    """
-    made: T = _decoded(cls, data, where or cls.__name__)
-    return made
-
-
-def _decoded(kind: Any, value: Any, where: str) -> Any:
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        made = _decoded(arguments[0], value, where)
-        for constraint in arguments[1:]:
-            constraint.check(made, where)
-        return made
-    if origin in (Union, types.UnionType):
-        return _one_of(arguments, value, where)
-    if origin is Literal:
-        return _expected(
-            value in arguments and isinstance(value, str), value, f"one of {', '.join(arguments)}", where
-        )
-    if origin is tuple:
-        _expected(isinstance(value, list), value, "a list", where)
-        return tuple(_decoded(arguments[0], item, f"{where}[{place}]") for place, item in enumerate(value))
-    if origin is not None and issubclass(origin, Mapping):
-        _expected(isinstance(value, dict), value, "an object", where)
-        return {key: _decoded(arguments[1], item, f"{where}.{key}") for key, item in value.items()}
-    if is_dataclass(kind):
-        return _object(kind, value, where)
-    if kind is type(None):
-        return _expected(value is None, value, "null", where)
-    if kind is float:
-        # a float that is not finite was written as null
-        number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
-        return math.nan if value is None else _expected(number, value, "a number", where)
-    right = isinstance(value, kind) and (kind is bool or not isinstance(value, bool))
-    return _expected(right, value, kind.__name__, where)
-
-
-def _one_of(kinds: tuple[Any, ...], value: Any, where: str) -> Any:
-    if value is None and type(None) in kinds:
-        return None
-    problem: ValueError | None = None
-    for kind in kinds:
-        if kind is not type(None):
-            try:
-                return _decoded(kind, value, where)
-            except ValueError as error:
-                problem = problem or error
-    raise problem or ValueError(f"{where}: unexpected {value!r:.60}")
-
-
-def _object(kind: Any, value: Any, where: str) -> Any:
-    _expected(isinstance(value, dict), value, "an object", where)
-    hints, given = _hints(kind), {}
-    for each in fields(kind):
-        if each.metadata.get("json", True) and each.name in value:
-            given[each.name] = _decoded(hints[each.name], value[each.name], f"{where}.{each.name}")
-        elif each.default is MISSING and each.default_factory is MISSING:
-            raise ValueError(f"{where}: expected a field {each.name!r}, found none")
-    return kind(**given)
-
-
-@functools.cache
-def _hints(kind: Any) -> dict[str, Any]:
-    return get_type_hints(kind, include_extras=True)
-
-
-def _expected(right: bool, value: Any, what: str, where: str) -> Any:
-    if not right:
-        raise ValueError(f"{where}: expected {what}, found {value!r:.60}")
-    return value
-
-
 def parsed(content: bytes) -> dict[str, Any]:
     """The JSON object in some bytes.
 
@@ -199,46 +99,81 @@ def parsed(content: bytes) -> dict[str, Any]:
     return data
 
 
-def decoded(kind: type[T], data: dict[str, Any]) -> T:
-    """A dataclass from plain JSON types, by pydantic, which does not convert one type into another.
+def decoded(kind: type[T], data: Any, *, where: str = "") -> T:
+    """A dataclass, or another type, from plain JSON types, by pydantic; null for a number is NaN, as it was written.
 
-    A class of the dataclass that forbids unknown keys says so in ``__pydantic_config__``.
+    A key that a dataclass does not know is left out, unless its ``__pydantic_config__`` forbids others.
 
     Raises
     ------
     JsonError
-        A key is missing or unknown, a value is of another type, or a class refuses its values (``ValueError``).
+        A key is missing or unknown, a value is of another type or out of range, or a class refuses its values
+        (``ValueError``). The message begins with ``where`` and the place below it.
     """
     from pydantic import ValidationError
 
     try:
-        made: T = _adapter(cast(Any, kind)).validate_json(json.dumps(data), strict=True)
+        made: T = _validator(cast(Any, kind)).validate_python(data)
     except ValidationError as error:
-        raise JsonError(_in_words(error.errors(include_url=False)[0])) from None
+        raise JsonError(_in_words(error.errors(include_url=False)[0], where)) from None
     return made
 
 
 @functools.cache
-def _adapter(kind: Any) -> Any:
+def _validator(kind: Any) -> Any:
     from pydantic import TypeAdapter
+    from pydantic_core import SchemaValidator
 
-    return TypeAdapter(kind)
+    return SchemaValidator(_strict(TypeAdapter(kind).core_schema))
 
 
-def _in_words(problem: Any) -> str:
+def _strict(schema: Any) -> Any:
+    """A schema of pydantic that converts no scalar into another type.
+
+    pydantic's own strict mode refuses objects for dataclasses and lists for tuples if they come from Python, and text
+    with lone surrogates, which document ids may have, if it comes from JSON.
+    """
+    if isinstance(schema, list):
+        return [_strict(inner) for inner in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {key: _strict(inner) for key, inner in schema.items()}
+    match schema.get("type"):
+        case "str" | "bool" | "int":
+            schema["strict"] = True
+        case "float":
+            number = schema | {"strict": True, "allow_inf_nan": False}
+            return {"type": "function-wrap", "function": {"type": "no-info", "function": _number}, "schema": number}
+        case "union":  # its errors name no alternative
+            schema["choices"] = [(choice, "") for choice in schema["choices"]]
+    return schema
+
+
+def _number(value: Any, check: Callable[[Any], float]) -> float:
+    """A number as it was written: 1 stays a whole number, so that it is written as one again."""
+    if value is None:
+        return math.nan
+    check(value)
+    number: float = value
+    return number
+
+
+def _in_words(problem: Any, where: str) -> str:
     """An error of pydantic in the words of this package."""
-    place = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem["loc"]).lstrip(".")
-    match problem["type"]:
+    steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in problem["loc"] if step != ""]
+    place, kind, value = "".join([where, *steps]).lstrip("."), problem["type"], problem["input"]
+    match kind:
         case "missing":
             return f"missing key {place!r}"
         case "unexpected_keyword_argument":
             return f"unknown key {place!r}"
         case "value_error":
             return str(problem["ctx"]["error"])
-    expected = _EXPECTED.get(problem["type"])
-    if expected is None:
-        return f"{place}: {problem['msg']}"
-    return f"{place}: expected {expected}, found {_NAMES[type(problem['input'])]}"
+    where = f"{place}: " if place else ""
+    if kind not in _EXPECTED:
+        return f"{where}{problem['msg']}"
+    found = _NAMES[type(value)] if kind.endswith("_type") else f"{value!r:.60}"
+    return f"{where}expected {_EXPECTED[kind].format(**problem.get('ctx', {}))}, found {found}"
 
 
 def _json(content: bytes) -> Any:

@@ -6,13 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pytest_riskguard.serialization import Constraint
+from annotated_types import Ge, Interval, MinLen
 
-Count = Annotated[int, Constraint(minimum=0)]
-Positive = Annotated[int, Constraint(minimum=1)]
-Probability = Annotated[float, Constraint(minimum=0, maximum=1)]
-Level = Annotated[float, Constraint(minimum=0, maximum=1, open_range=True)]
-Alpha = Annotated[float, Constraint(minimum=0)]
+from pytest_riskguard.serialization import Words
+
+Count = Annotated[int, Ge(0)]
+Positive = Annotated[int, Ge(1)]
+Probability = Annotated[float, Interval(ge=0, le=1)]
+Level = Annotated[float, Interval(gt=0, lt=1)]
+Alpha = Annotated[float, Ge(0)]
 #: Intervals by name.
 INTERVALS = ("student_t", "basic", "studentized", "percentile", "bca")
 
@@ -253,7 +255,7 @@ class Estimates:
 class ReportedInterval:
     """One interval of URisk, or of the difference of two GeoRisks; ``decisive`` marks the one whose limit decided."""
 
-    method: Annotated[str, Constraint(enum=INTERVALS)]
+    method: Annotated[str, Words(INTERVALS)]
     level: float
     lower: float
     upper: float
@@ -279,7 +281,7 @@ class ResponsibleTopic:
     flagged: bool
     flips_verdict: bool
     weight: float | None = None
-    exceeds: tuple[Annotated[str, Constraint(enum=("max_loss", "max_share", "protected"))], ...] = ()
+    exceeds: tuple[Annotated[str, Words(("max_loss", "max_share", "protected"))], ...] = ()
     candidate_z: float | None = None
     baseline_z: float | None = None
     limit_without: float | None = None
@@ -313,7 +315,7 @@ class Diagnostics:
     printed.
     """
 
-    skewness: Annotated[float, Constraint(nullable=True)]
+    skewness: float
     shapiro_wilk_w: float | None
     shapiro_wilk_p_value: float | None
     law: str
@@ -365,7 +367,7 @@ class Lineage:
     """
 
     accepted: Positive
-    runs: Annotated[tuple[ChainedRun, ...], Constraint(min_items=3)]
+    runs: Annotated[tuple[ChainedRun, ...], MinLen(3)]
     lower: float | None
     upper: float | None
     risky: bool | None
@@ -379,12 +381,12 @@ class PoolFigures:
     Probabilities are shares of replicates: of each rank, and of a GeoRisk below each baseline's.
     """
 
-    systems: Annotated[tuple[str, ...], Constraint(min_items=2)]
+    systems: Annotated[tuple[str, ...], MinLen(2)]
     reference: str
     decided_by: str
     rank: Positive
     rank_probabilities: tuple[Probability, ...]
     probability_below: Mapping[str, Probability]
     replicates: Positive
-    references: Annotated[tuple[AgainstReference, ...], Constraint(min_items=1)]
-    curve: Annotated[tuple[CurvePoint, ...], Constraint(min_items=1)]
+    references: Annotated[tuple[AgainstReference, ...], MinLen(1)]
+    curve: Annotated[tuple[CurvePoint, ...], MinLen(1)]

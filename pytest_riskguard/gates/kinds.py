@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
+
+from annotated_types import Ge, Interval
 
 from pytest_riskguard.gates.option_types import Number, OneOf, Option, Text, Texts, TrueOrFalse, declared, option
 from pytest_riskguard.text import nearest
@@ -69,9 +71,15 @@ def _single_slice(text: str) -> str:
 K = TypeVar("K", bound="Gate")
 
 
-class _NotOffered:
-    """The value of an option on a kind that does not offer it."""
+class EveryOption:
+    """Every option of any kind, for type checkers; with a value, that of a kind that does not offer it."""
 
+    alpha: float
+    level: float
+    tradeoff: Tradeoff
+    convention: Convention
+    missing: Missing
+    slice: str | None
     method: Method = "auto"
     tolerance: float = 0.0
     weighted: bool = False
@@ -85,7 +93,7 @@ class _NotOffered:
 
 
 @dataclass(frozen=True)
-class Gate(_NotOffered):
+class Gate(EveryOption):
     """One question about one candidate; ``judge`` is given the scores that it is asked of.
 
     ``name`` is what reports call the gate (its kind, if empty). A kind ``is_pool`` if it is about a candidate in a
@@ -102,11 +110,14 @@ class Gate(_NotOffered):
     side: ClassVar[Literal["upper", "lower"]] = "upper"
 
     name: str = ""
-    alpha: float = option(1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.")
+    alpha: float = option(
+        1.0, Number(0, MAX_ALPHA), "A loss counts 1 + alpha times.", report_type=Annotated[float, Ge(0)]
+    )
     level: float = option(
         0.95,
         Number(MIN_LEVEL, MAX_LEVEL, words=f"a number between {MIN_LEVEL:f} and {MAX_LEVEL:f} such as 0.95"),
         _LEVEL_HELP,
+        report_type=Annotated[float, Interval(gt=0, lt=1)],
     )
     tradeoff: Tradeoff = option(
         "linear",
@@ -192,7 +203,10 @@ class _Tested(Gate):
         "fail", OneOf(RESPONSES), "What happens when the gate fails only because losses weigh more."
     )
     max_mde: float | None = option(
-        None, _ZERO_OR_NONE, "The gate is inconclusive unless it could detect a loss of this size at 80% power."
+        None,
+        _ZERO_OR_NONE,
+        "The gate is inconclusive unless it could detect a loss of this size at 80% power.",
+        in_report=False,
     )
 
 
@@ -228,6 +242,7 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
         Text("the name of one of the gate's baselines, any or median", optional=True),
         "The baseline to compare GeoRisk with, any of them, or their median. [default: the first baseline]",
         metavar="NAME|any|median",
+        in_report=False,
     )
 
 

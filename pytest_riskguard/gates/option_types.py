@@ -8,8 +8,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 
+from annotated_types import Interval
+
+from pytest_riskguard.serialization import Words
 from pytest_riskguard.text import did_you_mean
 
 _MAX_SHOWN = 60
@@ -34,7 +37,8 @@ class Option:
     """One option of a kind of gate: its name, type and default as declared, one sentence of help, and the check.
 
     ``flag`` and ``metavar`` are how the command line writes the option and its value. Plain assertions take it unless
-    ``in_assertions`` is false, and it is a key of riskguard.yaml unless ``in_yaml`` is.
+    ``in_assertions`` is false, it is a key of riskguard.yaml unless ``in_yaml`` is, and of the verdicts in a report
+    unless ``in_report`` is; ``report_type`` is its type there, if wider than what the check lets through.
     """
 
     help: str
@@ -43,6 +47,8 @@ class Option:
     metavar: str | None = None
     in_assertions: bool = True
     in_yaml: bool = True
+    in_report: bool = True
+    report_type: Any = None
     name: str = ""
     type: str = ""
     default: Any = None
@@ -51,6 +57,24 @@ class Option:
     def type_text(self) -> str:
         """The type as documentation writes it: of words, the words themselves."""
         return "{" + ", ".join(map(repr, self.check.words)) + "}" if isinstance(self.check, OneOf) else self.type
+
+    @property
+    def json_type(self) -> Any:
+        """The type of the value in a report, for its JSON Schema."""
+        if self.report_type is not None:
+            return self.report_type
+        match self.check:
+            case Number(low=low, high=high):
+                kind: Any = Annotated[float, Interval(ge=low, le=high if high < math.inf else None)]
+            case OneOf(words=words):
+                kind = Annotated[str, Words(words)]
+            case TrueOrFalse():
+                kind = bool
+            case Texts():
+                kind = tuple[str, ...]
+            case _:
+                kind = str
+        return kind | None if getattr(self.check, "optional", False) else kind
 
 
 def option(default: Any, check: Check, help: str, **more: Any) -> Any:

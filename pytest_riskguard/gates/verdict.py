@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cast
+
+from annotated_types import MinLen
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.findings import (
-    Alpha,
     Count,
     Diagnostics,
     Estimates,
@@ -27,18 +27,8 @@ from pytest_riskguard.gates.findings import (
     ResponsibleTopic,
     TopicDocuments,
 )
-from pytest_riskguard.gates.kinds import (
-    KINDS,
-    Convention,
-    Gate,
-    Method,
-    Missing,
-    Response,
-    Tradeoff,
-    kind_of,
-    options_of,
-)
-from pytest_riskguard.serialization import Constraint, from_plain, to_plain
+from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
+from pytest_riskguard.serialization import JsonError, Words, decoded, to_plain
 
 if TYPE_CHECKING:  # numpy is loaded with it, which a run that only collects gates does not need
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -64,7 +54,7 @@ class VerdictWarning:
 
     code: str
     message: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict, compare=False, metadata={"json": False})
+    parameters: Any = field(default_factory=dict, compare=False, metadata={"json": False})
 
 
 def warning(code: str, **parameters: Any) -> VerdictWarning:
@@ -106,7 +96,7 @@ class Family:
     ``level`` then lies below the bound.
     """
 
-    correction: Annotated[str, Constraint(enum=("holm", "benjamini_hochberg"))]
+    correction: Annotated[str, Words(("holm", "benjamini_hochberg"))]
     size: Positive
     level: Level
     adjusted_p_value: Probability
@@ -116,8 +106,8 @@ class Family:
 class Yardstick:
     """A baseline computed topic by topic from stored ones: their mean, median or max, with the candidate or not."""
 
-    kind: Annotated[str, Constraint(enum=("mean", "median", "max"))]
-    systems: Annotated[tuple[str, ...], Constraint(min_items=1)]
+    kind: Annotated[str, Words(COMPUTED)]
+    systems: Annotated[tuple[str, ...], MinLen(1)]
     candidate_inside: bool
 
 
@@ -172,26 +162,31 @@ class Findings:
     explanation: Explanation | None = None
 
 
-class _Option(Generic[T]):
-    """An option of the gate that was asked, read from the verdict."""
-
-    _holder = attrgetter("asked")
+class _Finding(Generic[T]):
+    """One of the findings, read from the verdict."""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self._name = name
 
     def __get__(self, verdict: Any, owner: type) -> T:
-        return cast(T, self if verdict is None else getattr(type(self)._holder(verdict), self._name))
+        return cast(T, self if verdict is None else getattr(verdict.findings.value, self._name))
 
 
-class _Finding(_Option[T]):
-    """One of the findings, read from the verdict."""
+if TYPE_CHECKING:
+    _Asked = EveryOption
+else:
 
-    _holder = attrgetter("findings.value")
+    class _Asked:
+        """The options of the gate that was asked, read from the verdict by their own names."""
+
+        def __getattr__(self, name: str) -> Any:
+            if name in OPTIONS:
+                return getattr(self.asked, name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(_Asked):
     """Pass or fail, and the evidence, which is computed when it is first read.
 
     Attributes
@@ -240,22 +235,6 @@ class Verdict:
     exhibits: Exhibits | None = None
     problem_with_paths: str | None = field(default=None, compare=False)
 
-    kind = _Option[str]()
-    alpha = _Option[float]()
-    tradeoff = _Option[str]()
-    level = _Option[float]()
-    method = _Option[str]()
-    tolerance = _Option[float]()
-    on_churn = _Option[str]()
-    on_inconclusive = _Option[str]()
-    missing = _Option[str]()
-    convention = _Option[str]()
-    weighted = _Option[bool]()
-    max_loss = _Option["float | None"]()
-    max_share = _Option["float | None"]()
-    protected = _Option[tuple[str, ...]]()
-    slice = _Option["str | None"]()
-
     warnings = _Finding[tuple[VerdictWarning, ...]]()
     topics = _Finding[TopicCounts]()
     estimates = _Finding[Estimates]()
@@ -270,6 +249,11 @@ class Verdict:
     def gate(self) -> str:
         """The name of the gate."""
         return self.asked.name
+
+    @property
+    def kind(self) -> str:
+        """The kind of the gate."""
+        return self.asked.kind
 
     @property
     def diagnostics(self) -> Diagnostics | None:
@@ -304,27 +288,13 @@ class Verdict:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
-        """The verdict that ``to_dict`` wrote; fields it does not know are left out.
-
-        Raises
-        ------
-        ValueError
-            Something in it is not as a verdict has it.
-        """
-        if not isinstance(data, Mapping):
-            raise ValueError(f"verdict: expected an object, found {data!r:.60}")
-        given: dict[str, Any] = {}
-        for key, kind in JSON_TYPES.items():
-            if key in data:
-                given[key] = from_plain(kind, data[key], where=f"verdict.{key}")
-            elif key in REQUIRED:
-                raise ValueError(f"verdict: expected a field {key!r}, found none")
-        try:
-            cls_asked = kind_of(given["kind"])
-            options = {name: given[name] for name in options_of(cls_asked) if name in given}
-            asked = cls_asked(given["gate"], **options)
-        except ValueError as error:
-            raise ValueError(f"verdict.{error}") from None
+        """The verdict that ``to_dict`` wrote; ``ValueError`` says what is not as it must be, and where."""
+        data = decoded(dict[str, Any], data)
+        if missing := [key for key in REQUIRED if key not in data]:
+            raise JsonError(f"missing key {missing[0]!r}")
+        given = {key: decoded(kind, data[key], where=key) for key, kind in JSON_TYPES.items() if key in data}
+        kind = KINDS[given["kind"]]
+        asked = kind(given["gate"], **{name: given[name] for name in options_of(kind) if name in given})
         findings = {one.name: given[one.name] for one in fields(Findings) if one.name in given}
         findings["diagnostics"] = Deferred.of(given.get("diagnostics"))
         rest = {one.name: given[one.name] for one in fields(cls) if one.name in given}
@@ -349,30 +319,24 @@ REASONS = (
     "no_common_topic",
     "inputs_changed",
 )
-#: The JSON object, key by key in its order, with the type of each.
-JSON_TYPES: Mapping[str, Any] = {
+
+
+def _options(*names: str) -> dict[str, Any]:
+    return {name: OPTIONS[name].json_type for name in names}
+
+
+#: The JSON object, key by key in its order, with the type of each; options that are not named here come last.
+JSON_TYPES: dict[str, Any] = {
     "gate": str,
-    "kind": Annotated[str, Constraint(enum=tuple(KINDS))],
+    "kind": Annotated[str, Words(tuple(KINDS))],
     "outcome": Outcome,
-    "reason": Annotated[str | None, Constraint(enum=(*REASONS, None), open=True)],
+    "reason": Annotated[str | None, Words((*REASONS, None), open=True)],
     "warnings": tuple[VerdictWarning, ...],
     "measure": str | None,
-    "alpha": Alpha,
-    "tradeoff": Tradeoff,
-    "level": Level,
-    "method": Method,
-    "tolerance": Alpha,
-    "on_churn": Response,
-    "on_inconclusive": Response,
-    "missing": Missing,
+    **_options("alpha", "tradeoff", "level", "method", "tolerance", "on_churn", "on_inconclusive", "missing"),
     "candidate": str,
-    "baselines": Annotated[tuple[str, ...], Constraint(min_items=1)],
-    "convention": Convention,
-    "weighted": bool,
-    "max_loss": Annotated[float, Constraint(minimum=0)] | None,
-    "max_share": Probability | None,
-    "protected": tuple[str, ...],
-    "slice": str | None,
+    "baselines": Annotated[tuple[str, ...], MinLen(1)],
+    **_options("convention", "weighted", "max_loss", "max_share", "protected", "slice"),
     "replicates": Count,
     "family": Family | None,
     "inputs": Inputs | None,
@@ -393,7 +357,8 @@ JSON_TYPES: Mapping[str, Any] = {
     "problem": str | None,
 }
 #: Its keys that no verdict lacks.
-REQUIRED = frozenset(list(JSON_TYPES)[: list(JSON_TYPES).index("baselines") + 1])
+REQUIRED = tuple(JSON_TYPES)[: list(JSON_TYPES).index("baselines") + 1]
+JSON_TYPES |= _options(*(name for name, known in OPTIONS.items() if known.in_report and name not in JSON_TYPES))
 
 
 def unanswered(

@@ -209,6 +209,7 @@ def test_a_list_of_replicates_is_read_as_strictly(path, value, problem):
         (["history", 0, "run"], "sha256:0", "history: run of 1: expected sha256:"),
         (["history", 0, "created"], "today", "history: created of 1: expected a date and time, found 'today'"),
         (["history", 0, "means", "nDCG@10"], True, r"means\.nDCG@10: expected a number, found true or false"),
+        (["history", 0, "means", "nDCG@10"], None, "mean nDCG@10 of 1: expected a finite number, found nan"),
         (["history", 0, "means", "nDCG@10"], "x", r"means\.nDCG@10: expected a number, found text"),
         (["history", 0, "note"], ..., r"missing key 'history\[0\]\.note'"),
         (["history", 0, "kind"], "best", r"unknown key 'history\[0\]\.kind'"),
@@ -230,7 +231,7 @@ def test_a_mean_may_be_a_whole_number():
 
 def test_a_mean_is_finite():
     content = MOVED.to_bytes().replace(b"0.25", b"1e999")
-    with pytest.raises(JsonError, match=r"history: mean nDCG@10 of 1: expected a finite number, found inf"):
+    with pytest.raises(JsonError, match=r"history\[0\]\.means\.nDCG@10: expected a finite number, found inf"):
         Manifest.from_bytes(content)
 
 

@@ -137,10 +137,13 @@ def test_a_report_without_verdicts_says_so(command):
             "upgrade to read it",
         ),
         ('{"schema": "riskguard-report/1"}', "r.json: verdicts: expected a list, found None"),
-        ('{"schema": "riskguard-report/1", "verdicts": [1]}', "r.json: verdicts[0]: expected an object, found 1"),
+        (
+            '{"schema": "riskguard-report/1", "verdicts": [1]}',
+            "r.json: verdicts[0]: expected an object, found a whole number",
+        ),
         (
             '{"schema": "riskguard-report/1", "verdicts": [{}]}',
-            "r.json: verdicts[0]: expected a field 'gate', found none",
+            "r.json: verdicts[0]: missing key 'gate'",
         ),
         ("\xff", "not UTF-8"),
         ("<html>", "not JSON"),
@@ -173,12 +176,12 @@ def test_a_report_that_is_too_large_is_not_read(command, monkeypatch):
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("kind", "other", "verdicts[0]: kind: expected one of not_significantly_risky, "),
-        ("outcome", "maybe", "verdicts[0]: outcome: expected one of"),
-        ("alpha", "1", "verdicts[0]: alpha: expected a number, found '1'"),
+        ("kind", "other", "verdicts[0]: kind: expected 'not_significantly_risky', "),
+        ("outcome", "maybe", "verdicts[0]: outcome: expected 'pass', 'fail', 'inconclusive' or 'incomparable'"),
+        ("alpha", "1", "verdicts[0]: alpha: expected a number, found text"),
         ("baselines", [], "verdicts[0]: baselines: expected at least 1, found []"),
-        ("intervals", [{}], "verdicts[0]: intervals[0]: expected a field 'method', found none"),
-        ("convention", "both", "verdicts[0]: convention: expected one of plus, minus, found 'both'"),
+        ("intervals", [{}], "verdicts[0]: missing key 'intervals[0].method'"),
+        ("convention", "both", "verdicts[0]: convention: expected 'plus' or 'minus', found 'both'"),
     ],
 )
 def test_what_no_verdict_says_is_refused_with_its_place(command, field, value, said):

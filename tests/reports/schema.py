@@ -44,6 +44,7 @@ def schema_of_a_verdict() -> Schema:
     fields: dict[str, Any] = {key: (kind, ...) for key, kind in JSON_TYPES.items()}
     verdict = create_model("verdict", **fields).model_json_schema(ref_template="#/$defs/{model}")
     del verdict["$defs"]["VerdictWarning"]["properties"]["parameters"]
+    verdict["$defs"]["Diagnostics"]["properties"]["skewness"]["type"] = ["number", "null"]  # as it was published
     for name, definition in [*verdict["$defs"].items(), ("verdict", verdict)]:
         definition["required"] = [key for key in definition["properties"] if key not in ADDED.get(name, ())]
     return verdict
