@@ -1,4 +1,7 @@
-"""The JSON Schema that the types of a verdict make, and a form of any schema in which two can be compared."""
+"""The JSON Schema that the types of a verdict make, and a form of any schema in which two can be compared.
+
+``python -m tests.reports.schema`` adds new options of gates to the schema in the package.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ from typing import Any
 
 from pydantic import create_model
 
+from pytest_riskguard.gates.kinds import OPTIONS
 from pytest_riskguard.gates.verdict import JSON_TYPES
+from pytest_riskguard.reports.json import SCHEMA_FILE
 
 #: Fields that were added within version 1 of the format, so that earlier reports lack them.
 ADDED = {
@@ -72,3 +77,17 @@ def comparable(schema: Schema, definitions: Schema) -> list[Schema]:
         if isinstance(schema.get(key), dict):
             schema[key] = comparable(schema[key], definitions)
     return [schema]
+
+
+def with_new_options(schema: Schema) -> Schema:
+    """The schema of reports, with the options of gates that its verdicts lack."""
+    properties = schema["$defs"]["verdict"]["properties"]
+    for name, said in schema_of_a_verdict()["properties"].items():
+        if name in OPTIONS and name not in properties:
+            properties[name] = {"description": OPTIONS[name].help} | {k: v for k, v in said.items() if k != "title"}
+    return schema
+
+
+if __name__ == "__main__":
+    new = with_new_options(json.loads(SCHEMA_FILE.read_text(encoding="utf-8")))
+    SCHEMA_FILE.write_text(json.dumps(new, indent=2) + "\n", encoding="utf-8")
