@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
         session = RiskguardSession(config, mode)
         config.pluginmanager.register(session, "riskguard-session")
         if not session.is_worker and tells_github(config):
-            from pytest_riskguard.plugin.github import Github
+            from pytest_riskguard.plugin.github_output import Github
 
             config.pluginmanager.register(Github(session), "riskguard-github")
 

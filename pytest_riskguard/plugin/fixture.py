@@ -24,9 +24,9 @@ from pytest_riskguard.gates.kinds import (
 )
 from pytest_riskguard.gates.option_types import lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
-from pytest_riskguard.plugin.engines import engine_for
 from pytest_riskguard.plugin.live import live_run
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
+from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.plugin.user_errors import from_here
 from pytest_riskguard.run_context import record
 from pytest_riskguard.sources import LiveRun, Question, RunFile, ScoreFile, Source, Stored

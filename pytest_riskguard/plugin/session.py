@@ -14,6 +14,8 @@ from pytest_riskguard import run_context
 from pytest_riskguard.plugin.options import Mode, node_ids_given, selected
 
 if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.engine import Engine
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
 
@@ -22,8 +24,26 @@ _ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setup
 #: Exit codes of runs that ran their tests; the others (interrupted, usage, internal) have other causes.
 _RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 _JUNIT_COUNT = pytest.StashKey[int]()
+_ENGINES = pytest.StashKey[dict[Path, "Engine"]]()
 #: The attribute of a report; JSON text in ASCII, so that xdist carries any topic id, lone surrogates included.
 CARRIED = "riskguard_verdicts"
+
+
+def engine_for(config: pytest.Config, settings: Config) -> Engine:
+    """The engine over a riskguard.yaml's collection, the same one for all its gates and for the fixture."""
+    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.engine import Engine
+
+    engines = config.stash.setdefault(_ENGINES, {})
+    if settings.path not in engines:
+        engines[settings.path] = Engine(
+            qrels=settings.collection.qrels,
+            topics=settings.collection.topics,
+            store=Store(settings.store),
+            measures=settings.all_measures,
+            report=bool(config.getoption("riskguard_report", default=())),
+        )
+    return engines[settings.path]
 
 
 class Relay:

@@ -9,17 +9,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard.config.items import items_of, with_slices
+from pytest_riskguard.config.items import GateItem, family_of, items_of, with_slices
 from pytest_riskguard.config.load import load_config
-from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
+from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError, UsageError
+from pytest_riskguard.plugin.session import engine_for
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.items import GateItem
-    from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.config.schema import ComputedBaseline, Retrieve
+    from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Stored
 
 
 class RiskguardFile(pytest.File):
     """A riskguard.yaml; its gates share what was read and scored."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._live: dict[Retrieve, LiveRun] = {}
+        self._of_families: dict[str, Verdict] = {}
 
     def collect(self) -> Iterable[pytest.Item]:
         """One item for each gate, measure, alpha and slice; a file that cannot be read is one failing item."""
@@ -32,7 +39,46 @@ class RiskguardFile(pytest.File):
             for item in items_of(self.settings, gate):
                 # The id as text equals what --lf reads from its cache, where "[AP-5]" is a part of its own.
                 nodeid = f"{self.nodeid}::{item.id}"
-                yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, item=item, settings=self.settings)
+                yield GateTest.from_parent(self, name=item.id, nodeid=nodeid, item=item, file=self)
+
+    def verdict(self, item: GateItem) -> Verdict:
+        """The verdict on one item; its family is judged whole, once, even if only some items are selected."""
+        engine = engine_for(self.config, self.settings)
+        correction, family = family_of(self.settings, item)
+        if not family:
+            return engine.verdict(self._question(item))
+        if item.id not in self._of_families:
+            verdicts = engine.verdicts([self._question(member) for member in family], correction=correction)
+            self._of_families |= {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
+        return self._of_families[item.id]
+
+    def _question(self, item: GateItem) -> Question:
+        from pytest_riskguard.sources import Question, Stored
+
+        first, *pool = (_baseline_source(baseline) for baseline in item.baselines)
+        others = tuple(source for source in pool if isinstance(source, Stored))
+        candidate = self._candidate_source(item.settings.candidate or self.settings.candidate)
+        return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alpha)
+
+    def _candidate_source(self, candidate: Path | Retrieve | None) -> RunFile | LiveRun:
+        from pytest_riskguard.plugin.live import live_candidate
+        from pytest_riskguard.sources import RunFile
+
+        if candidate is None:
+            raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a function to retrieve with")
+        if isinstance(candidate, Path):
+            return RunFile(candidate)
+        if candidate not in self._live:
+            self._live[candidate] = live_candidate(self.config, engine_for(self.config, self.settings), candidate)
+        return self._live[candidate]
+
+
+def _baseline_source(baseline: str | ComputedBaseline) -> Stored | Computed:
+    from pytest_riskguard.sources import Computed, Stored
+
+    if isinstance(baseline, str):
+        return Stored(baseline)
+    return Computed(baseline.kind, tuple(map(Stored, baseline.systems)), baseline.candidate_inside)
 
 
 class _Reported(pytest.Item):
@@ -75,22 +121,21 @@ class BrokenConfiguration(_Reported):
 class GateTest(_Reported):
     """One gate for one measure and alpha."""
 
-    def __init__(self, *, item: GateItem, settings: Config, **kwargs: Any) -> None:
+    def __init__(self, *, item: GateItem, file: RiskguardFile, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        self.item, self.settings, self.line = item, settings, settings.line_of(item.settings)
+        self.item, self.file, self.line = item, file, file.settings.line_of(item.settings)
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
         from pytest_riskguard.assertions import command
-        from pytest_riskguard.plugin.engines import verdict_on
         from pytest_riskguard.plugin.user_errors import from_here, whose
         from pytest_riskguard.reports.terminal import explain
         from pytest_riskguard.run_context import current, record
 
-        verdict = record(verdict_on(self.config, self.settings, self.item))
+        verdict = record(self.file.verdict(self.item))
         if not verdict.passed:
             problem = verdict.problem_with_paths
             if problem is not None:
-                problem = from_here(whose(problem, self.settings, self.item.settings), self.config)
+                problem = from_here(whose(problem, self.file.settings, self.item.settings), self.config)
             reproduce = command(self.nodeid, options="--riskguard")
             raise RiskyError(explain(verdict, current().screen, problem=problem, reproduce=reproduce), verdict)
