@@ -41,6 +41,11 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
+def sentence(text: str) -> str:
+    """The text with a capital letter at its head and a full stop."""
+    return f"{text[0].upper()}{text[1:]}."
+
+
 def signed(value: float | None, digits: int = 4) -> str:
     """A number with its sign, which it keeps where it would round to 0; never a negative zero."""
     return _number(value, "+", digits)

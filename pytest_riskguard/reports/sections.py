@@ -1,278 +1,152 @@
-"""What a report says of a verdict under its headline, as paragraphs: figures, moved documents, slices, judgements."""
+"""The parts of a report under its figures, the same in every format: documents, slices, judgements, pool, settings.
+
+A terminal shows the sentences of a section, a page its text and tables. Cells are plain text: each format escapes
+them, and leaves out rows for which it has no room.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any, Literal
+
 from pytest_riskguard.gates.findings import (
-    AgainstReference,
-    Lineage,
     MovedDocument,
-    PoolFigures,
-    ResponsibleTopic,
     Slice,
     TopicDocuments,
+    TopicGroup,
 )
-from pytest_riskguard.gates.verdict import Family, Verdict
-from pytest_riskguard.gates.verdict import Yardstick as ComputedBaseline
-from pytest_riskguard.reports.shown import MAX_NAME, Shown, names
-from pytest_riskguard.run_context import Screen
-from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
+from pytest_riskguard.gates.kinds import options_of
+from pytest_riskguard.gates.verdict import JSON_TYPES, Verdict
+from pytest_riskguard.reports.shown import OUTCOMES, Shown
+from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, sentence, short, signed
 
-#: Intervals that are shown as well as the one that decided.
-_REPORTED = ("student_t", "percentile", "bca")
-_CORRECTIONS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
-#: Topics, documents that moved and documents in their place, unless everything was asked for.
+#: Topics, documents that moved and documents in their place that a terminal shows, unless everything was asked for.
 _MAX_TOPICS, _MAX_MOVED, _MAX_NEW = 3, 2, 1
-_MAX_ID = 60
-#: Risky slices that are shown where not everything was asked for: tags overlap, so the first ones say most.
+#: Longest id of a document, value of a tag and name of a tag.
+_MAX_ID, _MAX_TAG = 60, 40
+#: Risky slices that a terminal shows: tags overlap, so the first ones say most.
 _MAX_SLICES = 2
-#: Names of systems that a line shows; others are counted.
-_MAX_NAMED = 6
-_OUTCOMES = {"pass": "passes", "fail": "fails", "inconclusive": "is inconclusive"}
+#: Topics of a group that are named, and topics with unjudged documents that a table lists.
+_MAX_NAMED, _MAX_UNJUDGED = 8, 20
 
 
-def figures(verdict: Verdict) -> list[str]:
-    """One paragraph for each kind of figure."""
-    shown, power = Shown(verdict), verdict.power.minimum_detectable_effect
-    paragraphs = [
-        _means(shown),
-        verdict.yardstick and _computed_baseline(verdict.yardstick),
-        verdict.lineage and _lineage(shown, verdict.lineage),
-        *(_pool(shown, verdict.pool) if verdict.pool is not None else ()),
-        _intervals(shown) if verdict.pool is not None else None,
-        _noise(shown),
-        _tests(shown),
-        verdict.family and _family(verdict, verdict.family),
-        _inconclusive(shown) if verdict.outcome == "inconclusive" else None,
-        _georisk_loss_or_churn(shown) if verdict.pool is not None else _loss_or_churn(shown),
-        _not_shown(shown),
-        _counts(verdict),
-        _detectable(shown, power) if verdict.outcome == "pass" and power else None,
-        _passing_alphas(shown) if verdict.outcome == "pass" else None,
-    ]
-    return [paragraph for paragraph in paragraphs if paragraph]
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: names are text of other people, numbers are set to the right."""
+
+    label: str
+    kind: Literal["name", "text", "number"] = "text"
 
 
-def _means(shown: Shown) -> str | None:
-    verdict, estimates = shown.verdict, shown.verdict.estimates
-    if estimates.mean_difference is None:
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells, in the order of the columns; the note says how to read them."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report: ``sentences`` for a terminal; ``text`` and ``tables`` for a page."""
+
+    key: str
+    title: str
+    sentences: tuple[str, ...] = ()
+    text: str = ""
+    tables: tuple[Table, ...] = ()
+
+
+def sections(verdict: Verdict) -> tuple[Section, ...]:
+    """Those that the verdict has something for, in the order in which a page shows them."""
+    parts = (documents(verdict), slices(verdict), judgements(verdict), _pool(verdict), _lineage(verdict))
+    return (*filter(None, parts), _settings(verdict))
+
+
+def _name(label: str) -> Column:
+    return Column(label, "name")
+
+
+def _numbers(*labels: str) -> tuple[Column, ...]:
+    return tuple(Column(label, "number") for label in labels)
+
+
+def topics(shown: Shown) -> Table:
+    """The topics that a failure lists, most harmful first."""
+    by_topic = shown.verdict.asked.by_topic  # then nothing adds up: each topic has its own limit
+    with_queries = any(topic.query for topic in shown.losers)
+    columns = (
+        _name("topic"),
+        *([_name("query")] if with_queries else []),
+        Column("baseline -> candidate"),
+        *_numbers("difference", *([] if by_topic else ["of loss"])),
+        Column(""),
+    )
+    return Table(
+        "Topics responsible",
+        columns,
+        tuple(
+            (
+                topic.topic,
+                *([topic.query or ""] if with_queries else []),
+                f"{plain(topic.baseline)} -> {plain(topic.candidate)}",
+                signed(topic.difference),
+                *([] if by_topic else [percent(topic.share or 0, 1)]),
+                shown.marks(topic, flagged=topic.flagged, flips=topic.flips_verdict),
+            )
+            for topic in shown.losers
+        ),
+    )
+
+
+def documents(verdict: Verdict, *, everything: bool = True) -> Section | None:
+    """What moved in each topic; in sentences in the topics that a failure lists."""
+    if not verdict.documents:
         return None
-    return (
-        f"{clean(verdict.candidate)} against {shown.opponent}: {'weighted ' * verdict.weighted}mean "
-        f"{plain(estimates.baseline_mean)} -> {plain(estimates.candidate_mean)} ({signed(estimates.mean_difference)})"
+    by_topic = {one.topic: one for one in verdict.documents}
+    listed_topics = [by_topic[topic.topic] for topic in Shown(verdict).losers if topic.topic in by_topic]
+    sentences = (
+        _moved_in(one, everything=everything) for one in listed_topics[: None if everything else _MAX_TOPICS]
+    )
+    return Section(
+        "documents",
+        "Documents that moved",
+        sentences=tuple(filter(None, sentences)),
+        tables=tuple(map(_documents, verdict.documents)),
     )
 
 
-def _computed_baseline(baseline: ComputedBaseline) -> str:
-    word = {"mean": "mean", "median": "median", "max": "best"}[baseline.kind]
-    candidate = "including" if baseline.candidate_inside else "excluding"
-    return (
-        f"the baseline is computed topic by topic: the {word} of {names(baseline.systems, most=10)}, {candidate} the "
-        "candidate"
+def _documents(topic: TopicDocuments) -> Table:
+    depth = f"the first {topic.depth} ranks" if topic.depth else "all ranks"
+    if topic.exact:
+        note = f"The measure looks at {depth}. The effects add up to the topic's difference."
+    else:
+        note = (
+            f"The measure looks at {depth}. An effect is what restoring this document alone to its baseline rank "
+            "would gain; effects need not add up."
+        )
+    moved, new = counted(len(topic.moved), "document"), len(topic.replacements)
+    return Table(
+        f"{clean(topic.topic, limit=120)}: {moved} moved, {new} new",
+        (_name("Document"), Column("Grade"), *_numbers("Baseline rank", "Candidate rank", "Effect")),
+        (
+            *((*_document(document), signed(document.effect)) for document in topic.moved),
+            *((*_document(document), "new") for document in topic.replacements),
+        ),
+        note,
     )
 
 
-def _lineage(shown: Shown, lineage: Lineage) -> str:
-    means = listed(tuple(plain(run.mean) for run in lineage.runs), most=8)
-    newest = lineage.runs[-1]
-    text = (
-        f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; means so far, candidate "
-        f"last: {means}; in total {signed(newest.cumulative_mean_difference)}, URisk {shown.value(newest.urisk)}"
+def _document(document: MovedDocument) -> tuple[str, ...]:
+    ranks = (
+        "not in the run" if rank is None else str(rank) for rank in (document.baseline_rank, document.candidate_rank)
     )
-    if lineage.lower is None or lineage.upper is None:
-        return text
-    return f"{text} {shown.limits(lineage.lower, lineage.upper)}"
+    return (document.document, "unjudged" if document.grade is None else str(document.grade), *ranks)
 
 
-def _noise(shown: Shown) -> str | None:
-    excess, noise = shown.verdict.estimates.urisk, shown.verdict.estimates.noise_urisk
-    if noise is None or excess is None:
-        return None
-    return (
-        f"URisk {shown.value(excess + noise)}, of which {shown.value(noise)} is the baseline's own noise (mean URisk "
-        f"of its {counted(shown.verdict.replicates, 'replicate')} against it); the excess {shown.value(excess)} is "
-        "judged"
-    )
-
-
-def _tests(shown: Shown) -> str | None:
-    verdict, estimates = shown.verdict, shown.verdict.estimates
-    if estimates.trisk is None or estimates.p_value is None or not verdict.intervals or verdict.pool is not None:
-        return None
-    return (
-        f"TRisk{shown.suffix} {shown.value(estimates.trisk, 3)} (p {probability(estimates.p_value)}); sign-flip p of "
-        f"the mean {probability(estimates.sign_flip_p_value)}; {_intervals(shown)}"
-    )
-
-
-def _intervals(shown: Shown) -> str:
-    intervals = shown.verdict.intervals
-    reported = [interval for interval in intervals if interval.decisive or interval.method in _REPORTED]
-    return f"{percent(intervals[0].level)} intervals: {', '.join(map(shown.interval, reported))}"
-
-
-def _family(verdict: Verdict, family: Family) -> str:
-    instead = f" instead of {percent(verdict.level)}" if family.level != verdict.level else ""
-    return (
-        f"one of a family of {counted(family.size, 'gate')} ({_CORRECTIONS[family.correction]}): p "
-        f"{probability(verdict.estimates.decision_p_value)}, adjusted {probability(family.adjusted_p_value)}; judged "
-        f"at {percent(family.level)}{instead}"
-    )
-
-
-def _inconclusive(shown: Shown) -> str:
-    if shown.verdict.reason == "too_few_topics":
-        return "too few topics: intervals are not reliable below 10"
-    if shown.has("georisk_vanishes"):
-        return "too weak: at this alpha too little GeoRisk is left to compare"
-    text = "too weak: the gate could not have detected a loss as small as max_mde"
-    smallest = shown.verdict.power.minimum_detectable_effect
-    return text if smallest is None else f"{text} (smallest detectable loss at 80% power: {plain(smallest)})"
-
-
-def _not_shown(shown: Shown) -> str | None:
-    """Why the evidence for not-inferiority did not suffice, and how many topics would."""
-    verdict = shown.verdict
-    if verdict.reason != "not_shown" or verdict.estimates.urisk is None:
-        return None
-    beyond = f"{'below' if shown.sign < 0 else 'above'} {shown.bound}"
-    if verdict.estimates.urisk + verdict.tolerance <= 0:
-        return f"not shown: the estimate itself is not {beyond}, so no number of topics would show it"
-    text = f"not shown: not enough evidence that it is {beyond}"
-    needed = verdict.power.topics_for_tolerance
-    if needed is None:
-        return text
-    return f"{text}; about {needed} topics like these would show it at 80% power (now {verdict.topics.count})"
-
-
-def _loss_or_churn(shown: Shown) -> str | None:
-    verdict, star = shown.verdict, shown.verdict.estimates.alpha_star
-    noisy = verdict.estimates.noise_urisk is not None
-    mean = "mean, less the baseline's own noise," if noisy else "mean"
-    down = "significantly down" if verdict.tolerance == 0 else "significantly down by more than the tolerance"
-    if verdict.reason == "loss":
-        also = "" if verdict.alpha == 0 else " (the gate fails at alpha 0 too)"
-        return f"loss: the {mean if noisy else 'mean itself'} is {down}{also}"
-    if not shown.is_churn:
-        return None
-    weight = short(1 + verdict.alpha)
-    costs = f"a loss counts {weight} times here" if verdict.tradeoff == "linear" else "large losses count more here"
-    text = f"churn: the {mean} is not {down} (at alpha 0 the gate passes); {costs}"
-    if verdict.topics.wins:
-        text += ", and wins do not offset it"
-    if isinstance(star, float):
-        text += f". It passes up to alpha {_floored(star)}"
-    if verdict.on_churn == "fail":
-        text += ". on_churn: warn lets churn pass with a warning"
-    return f"{text}."
-
-
-def _counts(verdict: Verdict) -> str:
-    topics = verdict.topics
-    return (
-        f"{counted(topics.wins, 'win')}, {counted(topics.losses, 'loss', 'losses')} ({topics.losses_over_20_percent} "
-        f"of more than 20%), {counted(topics.ties, 'tie')}"
-    )
-
-
-def _detectable(shown: Shown, smallest: float) -> str:
-    what = "mean loss" if shown.verdict.on_churn == "warn" else "URisk"
-    if shown.verdict.pool is not None:
-        what = "difference of GeoRisk" + (" at alpha 0" if shown.verdict.on_churn == "warn" else "")
-    return f"smallest detectable {what} at 80% power: {shown.value(-smallest)}"
-
-
-def _passing_alphas(shown: Shown) -> str | None:
-    """What alpha* means for a gate that passes: how much more a loss might count."""
-    star = shown.verdict.estimates.alpha_star
-    if star is None or shown.has("churn"):
-        return None
-    if star == "any":
-        return "it passes at any alpha, however much a loss counts"
-    return f"it passes up to alpha {_floored(star)}: losses may count {_floored(1 + star)} times before it fails"
-
-
-def _floored(star: float) -> str:
-    """alpha* rounded down, so that the alpha printed is one that passes."""
-    if star > 1e9:  # such a number has no decimals to round; times 1000 it may be no number
-        return f"{star:.3g}"
-    scaled = int(star * 1000) / 1000
-    return f"{scaled:.3g}" if scaled < 1 else f"{int(scaled * 100) / 100:.2f}"
-
-
-def _pool(shown: Shown, pool: PoolFigures) -> list[str]:
-    """GeoRisk of both sides, the references beside the one that decided, the rank, other alphas, the pool."""
-    lines = [_georisks(shown, pool)]
-    if len(pool.references) > 1:
-        lines.append(_references(pool))
-    lines.append(_pool_rank(pool))
-    if len(pool.curve) > 1:
-        lines.append(_georisk_curve(shown, pool))
-    lines.append(f"pool of {len(pool.systems)}: {names(pool.systems, most=_MAX_NAMED)}")
-    return lines
-
-
-def _georisks(shown: Shown, pool: PoolFigures) -> str:
-    point = next(point for point in pool.curve if point.alpha == shown.verdict.alpha)
-    return (
-        f"{shown.georisk_name}: {shown.level_of_risk(point.reference)} -> {shown.level_of_risk(point.candidate)}; "
-        f"difference {shown.value(shown.verdict.estimates.georisk_difference or 0.0)}"
-    )
-
-
-def _references(pool: PoolFigures) -> str:
-    failed = sorted((one for one in pool.references if not one.passes), key=lambda one: one.p_value)
-    of_all = counted(len(pool.references), "reference")
-    if not failed:
-        return f"significantly below none of {of_all} (Holm)"
-    return f"significantly below {len(failed)} of {of_all} (Holm): " + listed(
-        tuple(map(_reference, failed)), most=_MAX_NAMED
-    )
-
-
-def _reference(against: AgainstReference) -> str:
-    p_value = probability(against.adjusted_p_value)
-    return f"{clean(against.reference)} ({signed(against.georisk_difference)}, adjusted p {p_value})"
-
-
-def _pool_rank(pool: PoolFigures) -> str:
-    text = f"rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {percent(pool.rank_probabilities[0], 1)}"
-    if (below := pool.probability_below.get(pool.decided_by)) is not None:
-        text += f", below {clean(pool.decided_by, limit=MAX_NAME)} in {percent(below, 1)}"
-    return f"{text} of {pool.replicates} replicates"
-
-
-def _georisk_curve(shown: Shown, pool: PoolFigures) -> str:
-    points = ", ".join(
-        f"{short(point.alpha)}: {shown.level_of_risk(point.reference)} -> {shown.level_of_risk(point.candidate)}"
-        for point in pool.curve
-    )
-    return f"GeoRisk at each alpha ({clean(pool.decided_by, limit=MAX_NAME)} -> candidate): {points}"
-
-
-def _georisk_loss_or_churn(shown: Shown) -> str | None:
-    """Whether it is a loss or churn."""
-    verdict = shown.verdict
-    if verdict.reason == "loss":
-        return "loss: GeoRisk is significantly lower at alpha 0 too, where a loss counts no more than a win"
-    if not shown.is_churn:
-        return None
-    text = (
-        "churn: at alpha 0 GeoRisk is not significantly lower; here a loss counts "
-        f"{short(1 + verdict.alpha)} times, and that makes the difference"
-    )
-    return text if verdict.on_churn == "warn" else f"{text}. on_churn: warn lets churn pass with a warning."
-
-
-def moved_documents(verdict: Verdict, topics: tuple[ResponsibleTopic, ...], screen: Screen) -> list[str]:
-    """A paragraph for each of the first topics; with ``-vv`` for all, with every document and its effect."""
-    by_topic = {documents.topic: documents for documents in verdict.documents or ()}
-    examined = [by_topic[topic.topic] for topic in topics if topic.topic in by_topic]
-    everything = screen.topics is None
-    texts = [_topic_documents(one, everything=everything) for one in examined[: None if everything else _MAX_TOPICS]]
-    return [text for text in texts if text]
-
-
-def _topic_documents(documents: TopicDocuments, *, everything: bool) -> str | None:
+def _moved_in(documents: TopicDocuments, *, everything: bool) -> str | None:
     # A document that gained does not explain the topic's loss, so only -vv shows it.
     moved = documents.moved if everything else tuple(d for d in documents.moved if d.effect < 0)
     most_moved, most_new = (len(moved), len(documents.replacements)) if everything else (_MAX_MOVED, _MAX_NEW)
@@ -299,44 +173,222 @@ def _named(document: MovedDocument) -> str:
     return f"{clean(document.document, limit=_MAX_ID)} ({grade})"
 
 
-def slices(verdict: Verdict, screen: Screen) -> list[str]:
-    """A paragraph for each of the worst risky slices; with ``-vv`` for every slice."""
-    all_slices = verdict.explanation.slices if verdict.explanation is not None else ()
-    shown, worst = Shown(verdict), sorted(all_slices, key=lambda one: (not one.risky, round(one.urisk, 12)))
-    if screen.topics is None:
-        return [_slice(shown, one) for one in worst]
+def slices(verdict: Verdict, *, everything: bool = True) -> Section | None:
+    """Groups of topics that changed alike, and each slice, the worst first; in sentences the risky ones."""
+    if verdict.explanation is None or not (verdict.explanation.slices or verdict.explanation.groups):
+        return None
+    shown = Shown(verdict)
+    worst = sorted(verdict.explanation.slices, key=lambda one: (not one.risky, round(one.urisk, 12)))
     risky = [one for one in worst if one.risky]
-    texts = [_slice(shown, one) for one in risky[:_MAX_SLICES]]
-    if (rest := len(risky) - _MAX_SLICES) > 0:
-        texts.append(
+    sentences = [_on_slice(shown, one) for one in (worst if everything else risky[:_MAX_SLICES])]
+    if not everything and (rest := len(risky) - _MAX_SLICES) > 0:
+        sentences.append(
             f"{counted(rest, 'more slice')} {'is' if rest == 1 else 'are'} significantly risky, -vv shows all"
         )
-    return texts
+    tables = []
+    if verdict.explanation.groups:
+        columns = (
+            _name("Tag"),
+            Column("Change"),
+            *_numbers("Topics", "Topics with the tag", "Contribution", "Share"),
+            _name("Which"),
+        )
+        rows = tuple(_group(shown, group) for group in verdict.explanation.groups)
+        tables.append(Table("Topics that changed alike", columns, rows))
+    if worst:
+        columns = (
+            _name("Slice"),
+            *_numbers("Topics", "Wins", "Losses", "Mean change", "URisk"),
+            Column("Interval"),
+            *_numbers("p (Holm)"),
+            Column("Risky"),
+            *_numbers("Flagged"),
+        )
+        tables.append(Table("The comparison on each slice", columns, tuple(_slice(shown, one) for one in worst)))
+    return Section("slices", "Topics by tag", sentences=tuple(sentences), tables=tuple(tables))
 
 
-def _slice(shown: Shown, one: Slice) -> str:
+def _group(shown: Shown, group: TopicGroup) -> tuple[str, ...]:
+    return (
+        _tagged(group),
+        group.change,
+        str(len(group.topics)),
+        str(group.tagged),
+        shown.value(group.contribution),
+        "" if group.share is None else percent(group.share, 1),
+        listed(group.topics, most=_MAX_NAMED),
+    )
+
+
+def _slice(shown: Shown, one: Slice) -> tuple[str, ...]:
+    untested = "too few topics" if shown.slices_are_tested else "not tested"
+    return (
+        _tagged(one),
+        str(one.count),
+        str(one.wins),
+        str(one.losses),
+        signed(one.mean_difference),
+        shown.value(one.urisk),
+        untested if one.lower is None or one.upper is None else shown.limits(one.lower, one.upper),
+        "" if one.adjusted_p_value is None else probability(one.adjusted_p_value),
+        "" if one.risky is None else _yes_or_no(one.risky),
+        str(len(one.flagged)),
+    )
+
+
+def _on_slice(shown: Shown, one: Slice) -> str:
     risk = shown.value(one.urisk)
     if one.lower is not None and one.upper is not None:
         risk += f" {shown.limits(one.lower, one.upper)}"
-    name = f"slice {clean(one.tag, limit=40)}={clean(one.value, limit=60)}"
     answer = "significantly risky, " if one.risky else ""
     moved = f"{counted(one.losses, 'loss', 'losses')} and {counted(one.wins, 'win')} on {counted(one.count, 'topic')}"
-    text = f"{name}: {answer}URisk {risk}, mean {signed(one.mean_difference)}; {moved}"
+    text = f"slice {_tagged(one)}: {answer}URisk {risk}, mean {signed(one.mean_difference)}; {moved}"
     if one.adjusted_p_value is not None:
         return f"{text}; p {probability(one.adjusted_p_value)} among the slices (Holm)"
     return f"{text}; too few topics for an interval" if shown.slices_are_tested else text
 
 
-def unjudged(verdict: Verdict, screen: Screen) -> list[str]:
-    """A paragraph where the outcome depends on unjudged documents; with ``-vv`` also where it does not."""
-    judgements, shown = verdict.judgements, Shown(verdict)
-    if judgements is None or not judgements.documents:
-        return []
-    everything, where = screen.topics is None, shown.unjudged(judgements)
-    if not judgements.depends:
-        return [f"judgements: the outcome does not depend on {where}"] if everything else []
-    cases = [case for case in judgements.cases if everything or case.outcome != verdict.outcome]
-    texts = [
-        f"it {_OUTCOMES[case.outcome]} if {shown.case(case)} (URisk {shown.value(case.urisk)})" for case in cases
-    ]
-    return [f"judgements: this verdict rests on {where}: {'; '.join(texts)}"]  # a warning says what to do
+def _tagged(one: Slice | TopicGroup) -> str:
+    return f"{clean(one.tag, limit=_MAX_TAG)}={clean(one.value, limit=_MAX_ID)}"
+
+
+def _yes_or_no(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
+    """Whether the outcome rests on unjudged documents; in sentences where it does, or everything was asked for."""
+    found = verdict.judgements
+    if found is None:
+        return None
+    shown, title = Shown(verdict), "Unjudged documents"
+    if not found.documents:
+        return Section("judgements", title, text=f"Every document in the first {found.depth} ranks was judged.")
+    where = (
+        f"{counted(found.documents, 'unjudged document')} in the first {found.depth} ranks ({found.candidate} of the "
+        f"candidate, {found.baseline} of the baseline)"
+    )
+    answer = f"this verdict rests on {where}" if found.depends else f"the outcome does not depend on {where}"
+    sentences = [f"judgements: {answer}"] if everything or found.depends else []
+    if found.depends:
+        cases = [case for case in found.cases if everything or case.outcome != verdict.outcome]
+        sentences[0] += ": " + "; ".join(
+            f"it {OUTCOMES.get(case.outcome, f'is {case.outcome}')} if {shown.case(case)} "
+            f"(URisk {shown.value(case.urisk)})"
+            for case in cases
+        )
+    advice = " riskguard judge-next lists those to judge first." if found.depends else ""
+    cases_table = Table(
+        "The verdict in each case",
+        (Column("If"), *_numbers("URisk"), Column("Outcome")),
+        tuple((shown.case(case), shown.value(case.urisk), case.outcome) for case in found.cases),
+    )
+    topics_table = Table(
+        "Topics with the most unjudged documents",
+        (_name("Topic"), *_numbers("Candidate", "Baseline")),
+        tuple((t.topic, str(t.candidate), str(t.baseline)) for t in found.topics[:_MAX_UNJUDGED]),
+    )
+    tables = tuple(table for table in (cases_table, topics_table) if table.rows)
+    return Section("judgements", title, tuple(sentences), sentence(answer) + advice, tables)
+
+
+def _pool(verdict: Verdict) -> Section | None:
+    """The systems of a pool, and the candidate against each reference."""
+    pool, shown = verdict.pool, Shown(verdict)
+    if pool is None:
+        return None
+    zrisk, roles = verdict.estimates.zrisk or {}, {pool.decided_by: " (reference)", verdict.candidate: " (candidate)"}
+    systems = tuple(
+        (
+            f"{clean(system, limit=80)}{roles.get(system, '')}",
+            shown.level_of_risk(georisk),
+            shown.value(zrisk[system]) if system in zrisk else "",
+            percent(pool.probability_below[system], 1) if system in pool.probability_below else "",
+        )
+        for system, georisk in sorted((verdict.estimates.georisk or {}).items(), key=lambda one: -one[1])
+    )
+    references = tuple(
+        (
+            one.reference,
+            shown.value(one.georisk_difference),
+            shown.limits(one.lower, one.upper),
+            probability(one.adjusted_p_value),
+            _yes_or_no(one.passes),
+        )
+        for one in pool.references
+    )
+    return Section(
+        "pool",
+        "Pool",
+        tables=(
+            Table(
+                "Systems, highest GeoRisk first",
+                (_name("System"), *_numbers("GeoRisk", "ZRisk", "Candidate below it")),
+                systems,
+            ),
+            Table(
+                "Against each reference",
+                (
+                    _name("Reference"),
+                    *_numbers("Difference"),
+                    Column("Interval"),
+                    *_numbers("p (Holm)"),
+                    Column("Passes"),
+                ),
+                references,
+            ),
+        ),
+    )
+
+
+def _lineage(verdict: Verdict) -> Section | None:
+    """The accepted runs of the baseline."""
+    if verdict.lineage is None:
+        return None
+    rows = tuple(
+        (
+            run.run,
+            plain(run.mean),
+            "" if run.mean_difference is None else signed(run.mean_difference),
+            signed(run.cumulative_mean_difference),
+            Shown(verdict).value(run.urisk),
+        )
+        for run in verdict.lineage.runs
+    )
+    columns = (
+        _name("Run"),
+        *_numbers("Mean", "Against the previous run", "Against the oldest", "URisk against the oldest"),
+    )
+    title = "Accepted runs of the baseline, oldest first, then the candidate"
+    return Section("lineage", "Accepted changes", tables=(Table(title, columns, rows),))
+
+
+def _settings(verdict: Verdict) -> Section:
+    """The options of the gate that a report holds, and digests of what was compared."""
+    asked, inputs = verdict.asked, verdict.inputs
+    options = [(name, _setting(getattr(asked, name))) for name in options_of(type(asked)) if name in JSON_TYPES]
+    options = [("kind", asked.kind), *options, ("replicates", str(verdict.replicates))]
+    digests: list[tuple[str, str | None]] = []
+    if inputs is not None:
+        digests += [("qrels", inputs.qrels), ("candidate", inputs.candidate)]
+        digests += [(f"baseline {name}", digest) for name, digest in inputs.baselines.items()]
+        digests += [(f"replicate {place}", digest) for place, digest in enumerate(inputs.replicates, 1)]
+    settings = Table(
+        "Settings",
+        (_name("Option"), _name("Value")),
+        tuple((name, value) for name, value in options if value),
+        note="" if digests else "No digests: the scores did not come from files.",
+    )
+    missing = "none: it could not be read, or is not a file"
+    rows = tuple((name, digest or missing) for name, digest in digests)
+    tables = (settings, Table("Digests", (_name("Input"), _name("Digest")), rows)) if rows else (settings,)
+    return Section("settings", "Settings and inputs", tables=tables)
+
+
+def _setting(value: Any) -> str:
+    """The value of an option as people write it; empty where it is none."""
+    if isinstance(value, bool):
+        return _yes_or_no(value)
+    if isinstance(value, int | float):
+        return short(value)
+    return listed(value, most=_MAX_NAMED) if isinstance(value, tuple) else value or ""

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_riskguard.gates.findings import IfJudged, Judgements, ReportedInterval, ResponsibleTopic
+from pytest_riskguard.gates.findings import IfJudged, ReportedInterval, ResponsibleTopic
 from pytest_riskguard.gates.verdict import NAMES, Verdict
-from pytest_riskguard.text import clean, counted, listed, percent, plain, short, signed
+from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 #: Longest name of a topic, a slice or a system in a line.
 MAX_NAME = 60
 #: Longest description of what is wrong with the data.
 MAX_PROBLEM = 2000
+#: What has to be shown of the candidate, and what is said where it is not.
 _ANSWERS = {
-    ("not_significantly_risky", "pass"): "not significantly risky",
-    ("not_significantly_risky", "fail"): "significantly risky",
-    ("georisk_not_worse", "pass"): "GeoRisk not worse",
-    ("georisk_not_worse", "fail"): "GeoRisk significantly worse",
-    ("not_inferior", "pass"): "not inferior",
-    ("not_inferior", "fail"): "not shown to be not inferior",
+    "not_significantly_risky": ("not significantly risky", "significantly risky"),
+    "georisk_not_worse": ("GeoRisk not worse", "GeoRisk significantly worse"),
+    "not_inferior": ("not inferior", "not shown to be not inferior"),
+    "no_topic_collapse": ("no topic collapses", "a topic collapses"),
 }
+#: Outcomes that are verbs in a sentence.
+OUTCOMES = {"pass": "passes", "fail": "fails"}
 #: Limits of ``no_topic_collapse`` that a topic exceeds, as marks beside it.
 _LIMIT_MARKS = {"max_loss": "loss", "max_share": "share", "protected": "protected"}
 _CASES = {
@@ -113,7 +114,7 @@ class Shown:
     @property
     def risk_name(self) -> str:
         """What the verdict is about, with its parameter and the reference of a pool."""
-        if self.verdict.kind != "georisk_not_worse":
+        if not self.verdict.asked.is_pool:
             return self.urisk_name
         return self.georisk_name if self.verdict.pool is None else f"{self.georisk_name} against {self.opponent}"
 
@@ -214,7 +215,12 @@ class Shown:
             return f"inconclusive, {self.inconclusive}"
         if verdict.outcome == "pass" and self.has("churn"):
             return "churn allowed"
-        return _ANSWERS.get((verdict.kind, verdict.outcome), verdict.outcome)
+        return _ANSWERS[verdict.kind][verdict.outcome == "fail"]
+
+    @property
+    def required(self) -> str:
+        """What the gate asks of the candidate."""
+        return _ANSWERS[self.verdict.kind][0]
 
     @property
     def inconclusive(self) -> str:
@@ -254,8 +260,14 @@ class Shown:
         """The topics that a failure lists, most harmful first."""
         if self.verdict.asked.by_topic:
             return self.collapsed
-        # the topics after these changed too little for any tool to print
-        return self.verdict.responsible_topics[: self.verdict.topics.losses]
+        # the topics after these changed too little to print, unless there is nothing else to look at
+        responsible, losses = self.verdict.responsible_topics, self.verdict.topics.losses
+        return responsible if losses == 0 and self.explains_topics else responsible[:losses]
+
+    @property
+    def explains_topics(self) -> bool:
+        """Whether topics explain the outcome: a failure, or churn that is allowed."""
+        return self.verdict.outcome == "fail" or self.has("churn")
 
     @staticmethod
     def marks(topic: ResponsibleTopic | None, *, flagged: bool, flips: bool) -> str:
@@ -269,16 +281,6 @@ class Shown:
         """Whether slices have an interval, given enough topics: those of a gate on single topics have none."""
         return not self.verdict.asked.by_topic
 
-    # ---- unjudged documents
-
-    @staticmethod
-    def unjudged(judgements: Judgements) -> str:
-        """How many documents are unjudged, and in which run."""
-        return (
-            f"{counted(judgements.documents, 'unjudged document')} in the first {judgements.depth} ranks "
-            f"({judgements.candidate} of the candidate, {judgements.baseline} of the baseline)"
-        )
-
     @staticmethod
     def case(case: IfJudged) -> str:
         """What this case assumes about the unjudged documents."""
@@ -287,8 +289,3 @@ class Shown:
 
 def _worst_first(topics: tuple[ResponsibleTopic, ...]) -> tuple[ResponsibleTopic, ...]:
     return tuple(sorted(topics, key=lambda topic: round(topic.difference, 12)))
-
-
-def names(systems: tuple[str, ...], *, most: int) -> str:
-    """Names of systems, and how many more there are."""
-    return listed(tuple(map(clean, systems)), most=most)

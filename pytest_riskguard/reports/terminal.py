@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import layout
-from pytest_riskguard.reports.sections import figures, moved_documents, slices, unjudged
+from pytest_riskguard.reports.figures import figures
+from pytest_riskguard.reports.sections import documents, judgements, slices, topics
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.topic_table import strip, table
+from pytest_riskguard.reports.topic_table import strip, topic_table
 from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean, counted, listed, signed
 
@@ -19,15 +20,16 @@ def explain(
 ) -> str:
     """The whole answer: headline, figures, loss or churn, topics responsible, warnings, how to see it again."""
     screen = screen or Screen()
-    shown = Shown(verdict)
+    shown, everything = Shown(verdict), screen.topics is None
     lines = [shown.headline(problem=problem)]
     if verdict.explanation is not None:
         lines += _indented([clean(verdict.explanation.summary, limit=1_000_000)], screen)
     if verdict.outcome != "incomparable":
         lines += [*_indented(figures(verdict), screen), *strip(verdict, screen)]
-        if verdict.outcome == "fail" or shown.has("churn"):
+        if shown.explains_topics and shown.losers:
             lines += _responsible(shown, screen)
-        lines += _indented([*slices(verdict, screen), *unjudged(verdict, screen)], screen)
+        for section in (slices(verdict, everything=everything), judgements(verdict, everything=everything)):
+            lines += _indented(section.sentences if section else (), screen)
     lines += _indented([f"warning ({clean(w.code)}): {_cut(w.message, screen)}" for w in verdict.warnings], screen)
     if reproduce:
         lines.append(f"  reproduce: {reproduce}")
@@ -41,29 +43,24 @@ def _cut(message: str, screen: Screen) -> str:
     return clean(message, limit=12 * screen.width)
 
 
-def _indented(paragraphs: list[str], screen: Screen, *, room: int = 0) -> list[str]:
+def _indented(paragraphs: Iterable[str], screen: Screen, *, room: int = 0) -> list[str]:
     """Each paragraph wrapped, ``room`` columns narrower than the screen."""
     return layout.wrapped(paragraphs, width=max(screen.width - room, 40))
 
 
 def _responsible(shown: Shown, screen: Screen) -> list[str]:
-    verdict, losers = shown.verdict, shown.losers
-    lost = f"{counted(len(losers), 'topic')} lost"
+    verdict, count = shown.verdict, len(shown.losers)
+    lost = f"{counted(count, 'topic')} lost"
     if verdict.asked.by_topic:
-        lost = f"{len(losers)} of {counted(verdict.topics.losses, 'topic')} lost too much"
-    elif not losers:  # differences too small to print, but there is nothing else to look at
-        losers = verdict.responsible_topics
-        lost = f"{counted(len(losers), 'topic')} lost"
-    if not losers:
-        return []
-    most = len(losers) if screen.topics is None else screen.topics
+        lost = f"{count} of {counted(verdict.topics.losses, 'topic')} lost too much"
+    most = count if screen.topics is None else screen.topics
     title = f"topics responsible ({lost}"
-    title += f"; the {most} most harmful, -vv shows all):" if most < len(losers) else "):"
-    by_share = not verdict.asked.by_topic  # otherwise nothing adds up: each topic has its own limit
-    lines = [*_indented([title], screen), *table(losers[:most], screen, shares=by_share)]
-    if documents := moved_documents(verdict, losers, screen):
+    title += f"; the {most} most harmful, -vv shows all):" if most < count else "):"
+    lines = [*_indented([title], screen), *topic_table(topics(shown), screen)]
+    moved = documents(verdict, everything=screen.topics is None)
+    if moved and moved.sentences:
         lines += _indented(["documents that moved:"], screen)
-        lines += ["  " + line for line in _indented(documents, screen, room=2)]
+        lines += ["  " + line for line in _indented(moved.sentences, screen, room=2)]
     if verdict.flagged_wins and not verdict.asked.by_topic:
         wins = tuple(f"{topic.topic} ({signed(topic.difference)})" for topic in verdict.flagged_wins)
         lines += _indented([f"flagged wins: {listed(wins, most=most)}"], screen)

@@ -9,53 +9,46 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import layout
-from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.reports.sections import Table
 from pytest_riskguard.run_context import Screen
-from pytest_riskguard.text import clean, percent, plain, signed
+from pytest_riskguard.text import clean, signed
 
 #: From this width on the table has room for long headings beside the query texts.
 _WIDE = 90
+_SHORT = {"baseline -> candidate": "scores", "difference": "change"}
 
 
-def table(topics: tuple[ResponsibleTopic, ...], screen: Screen, *, shares: bool = True) -> list[str]:
-    """The rows as lines, indented; ``shares`` says whether each topic's share of the loss is one of the columns."""
+def topic_table(topics: Table, screen: Screen) -> list[str]:
+    """The first rows as lines, indented: topics, perhaps queries, and figures, which are never cut."""
     from rich.cells import cell_len
     from rich.text import Text
 
-    rows = layout.bare_table()
-    with_queries = any(topic.query for topic in topics)
-    narrow = screen.width < _WIDE
-    widest = 16 if narrow and with_queries else 24
-    longest = max(cell_len(clean(topic.topic)) for topic in topics)
-    rows.add_column("topic", no_wrap=True, overflow="ellipsis", min_width=min(longest, widest), max_width=widest)
-    scores = [f"{plain(topic.baseline)} -> {plain(topic.candidate)}" for topic in topics]
-    figures = (
-        ("scores" if narrow else "baseline -> candidate", max(map(len, scores))),
-        ("change" if narrow else "difference", max(len(signed(topic.difference)) for topic in topics)),
-        *([("of loss", 7)] if shares else []),
-        ("", max(map(len, map(marks, topics)))),
-    )
-    widths = [max(width, len(name)) for name, width in figures]
-    if with_queries:
-        # The query gets the room that the topic and the figures leave; those are never cut.
-        left = max(screen.width - 4, 60) - min(longest, widest) - sum(widths) - 2 * (len(widths) + 1)
-        rows.add_column("query", no_wrap=True, overflow="ellipsis", max_width=max(left, 8))
-    for (name, _), width in zip(figures, widths, strict=True):
-        right = name in {"change", "difference", "of loss"}
-        rows.add_column(name, no_wrap=True, min_width=width, justify="right" if right else "left")
-    for topic, score in zip(topics, scores, strict=True):
-        cells = [clean(topic.topic)]
-        if with_queries:
-            cells.append(_fitting(clean(topic.query or ""), max(left, 8)))
-        cells += [score, signed(topic.difference)]
-        if shares:
-            cells.append(percent(topic.share or 0, 1))
-        cells.append(marks(topic))
-        rows.add_row(*(Text(cell) for cell in cells))
-    return ["    " + line for line in layout.lines(rows, width=max(screen.width - 4, 60))]
+    rows = [[clean(cell) for cell in row] for row in topics.rows[: screen.topics]]
+    narrow, width = screen.width < _WIDE, max(screen.width - 4, 60)
+    labels = [_SHORT.get(column.label, column.label) if narrow else column.label for column in topics.columns]
+    widths = [max(map(cell_len, cells)) for cells in zip(labels, *rows, strict=True)]
+    with_queries = labels[1] == "query"
+    widths[0] = min(widths[0], 16 if narrow and with_queries else 24)
+    if with_queries:  # it gets the room that the others leave
+        widths[1] = max(width - widths[0] - sum(widths[2:]) - 2 * (len(widths) - 1), 8)
+        for row in rows:
+            row[1] = _fitting(row[1], widths[1])
+    laid_out = layout.bare_table()
+    for column, label, room in zip(topics.columns, labels, widths, strict=True):
+        cut = column.kind == "name"
+        laid_out.add_column(
+            label,
+            no_wrap=True,
+            overflow="ellipsis",
+            min_width=None if label == "query" else room,
+            max_width=room if cut else None,
+            justify="right" if column.kind == "number" else "left",
+        )
+    for row in rows:
+        laid_out.add_row(*map(Text, row))
+    return ["    " + line for line in layout.lines(laid_out, width=width)]
 
 
 def _fitting(text: str, width: int) -> str:
@@ -63,11 +56,6 @@ def _fitting(text: str, width: int) -> str:
     from rich.cells import cell_len, set_cell_size
 
     return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
-
-
-def marks(topic: ResponsibleTopic) -> str:
-    """The marks of a topic."""
-    return Shown.marks(topic, flagged=topic.flagged, flips=topic.flips_verdict)
 
 
 #: A strip is no longer than this, however wide the screen is.

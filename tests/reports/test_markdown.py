@@ -86,11 +86,14 @@ def test_a_gate_that_failed_says_why_down_to_the_document():
     assert "Fails. Losses on 12 of 30 topics; 4 are code queries." in text
     assert "Topics responsible: the 10 most harmful of 12 that lost." in text
     assert "| <code>t07</code> | 0.5000 → 0.0500 | -0.4500 | 9.3% | flagged |" in text
-    assert "| <code>t07</code> | <code>good</code> | 2 | 1 → 20 | -0.4500 |" in text
-    assert "| <code>t07</code> | <code>other</code> | unjudged | 3 → none | -0.0100 |" in text
-    assert "<code>intent=code</code> | 12 | 0 | 6 | -0.4000 | -0.8000 [-0.9000, -0.7000] | 0.0200 | risky |" in text
-    assert "<code>intent=name</code> | 8 | 1 | 0 | +0.1000 | +0.1000 | too few topics |  |" in text
-    assert "depends on 20 unjudged documents in the first 10 ranks" in text
+    assert "\nt07: 2 documents moved, 0 new\n" in text
+    assert "| <code>good</code> | 2 | 1 | 20 | -0.4500 |" in text
+    assert "| <code>other</code> | unjudged | 3 | not in the run | -0.0100 |" in text
+    assert (
+        "<code>intent=code</code> | 12 | 0 | 6 | -0.4000 | -0.8000 | [-0.9000, -0.7000] | 0.0200 | yes | 1 |" in text
+    )
+    assert "<code>intent=name</code> | 8 | 1 | 0 | +0.1000 | +0.1000 | too few topics |  |  | 0 |" in text
+    assert "This verdict rests on 20 unjudged documents in the first 10 ranks" in text
     assert "| all have their topic's highest grade | +0.1000 | pass |" in text
     assert text.count("<details>") == text.count("</details>") == 3
 

@@ -8,7 +8,7 @@ import pytest
 
 from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.sections import moved_documents, slices, unjudged
+from pytest_riskguard.reports.sections import Table, documents, judgements, sections, slices
 from pytest_riskguard.reports.terminal import explain
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import LOSS
@@ -18,13 +18,15 @@ from tests.verdicts import altered
 SHORT, ALL = Screen(5, 120), Screen(None, 120)
 
 
-def told(verdict: Verdict, detail: Screen) -> list[str]:
-    return moved_documents(verdict, verdict.responsible_topics, detail)
+def told(verdict: Verdict, *, everything: bool) -> list[str]:
+    section = documents(verdict, everything=everything)
+    assert section is not None
+    return list(section.sentences)
 
 
 def moved(*found: MovedDocument, new: tuple[MovedDocument, ...] = ()) -> str:
     verdict = judged(LOSS)
-    (text,) = told(replace(verdict, documents=(TopicDocuments("t07", 10, True, found, new),)), SHORT)
+    (text,) = told(replace(verdict, documents=(TopicDocuments("t07", 10, True, found, new),)), everything=False)
     return text
 
 
@@ -38,7 +40,7 @@ def test_a_document_is_told_from_its_rank_to_its_rank():
 
 
 def test_only_losses_and_only_the_first_are_told_unless_everything_is_asked_for():
-    short, everything = told(explained(), SHORT), told(explained(), ALL)
+    short, everything = told(explained(), everything=False), told(explained(), everything=True)
     assert [text.split(":")[0] for text in short] == ["t20", "t16", "t17"]
     assert [text.split(":")[0] for text in everything] == ["t20", "t16", "t17", "t18"]
     assert "1 more relevant document lost ranks" in short[0]
@@ -48,38 +50,95 @@ def test_only_losses_and_only_the_first_are_told_unless_everything_is_asked_for(
     assert "blog-98" in everything[0]
 
 
-def test_a_topic_that_the_table_does_not_show_has_no_documents():
+def test_a_topic_that_is_not_responsible_has_no_sentence():
     verdict = explained()
-    assert moved_documents(verdict, verdict.responsible_topics[4:], SHORT) == []
-    assert moved_documents(judged(LOSS), judged(LOSS).responsible_topics, SHORT) == []
+    assert told(altered(verdict, responsible_topics=verdict.responsible_topics[4:]), everything=True) == []
+    assert documents(judged(LOSS)) is None
 
 
 def test_slices_are_told_where_they_are_risky_and_all_of_them_where_asked_for():
-    (risky,) = slices(explained(), SHORT)
+    (risky,) = slices(explained(), everything=False).sentences
     assert risky.startswith(
         "slice intent=code: significantly risky, URisk -2.4000 [-2.6000, -2.3000], mean -0.4000; "
     )
     assert "p < 0.0001" in risky
-    first, small, safe = slices(explained(), ALL)
+    first, small, safe = slices(explained()).sentences
     assert first == risky
     assert small.endswith("too few topics for an interval")
     assert "significantly" not in safe
-    minus = slices(altered(explained(), convention="minus"), SHORT)
-    assert "URisk +2.4000 [+2.3000, +2.6000]" in minus[0]
+    (minus,) = slices(altered(explained(), convention="minus"), everything=False).sentences
+    assert "URisk +2.4000 [+2.3000, +2.6000]" in minus
 
 
 def test_judgements_are_told_where_the_verdict_rests_on_them():
     verdict = explained()
-    (text,) = unjudged(verdict, SHORT)
+    (text,) = judgements(verdict, everything=False).sentences
     assert "rests on 14 unjudged documents in the first 10 ranks (12 of the candidate, 3 of" in text
     assert "it passes if all have their topic's highest grade (URisk +0.0200)" in text
     assert "it fails" not in text
     assert verdict.judgements is not None
     safe = replace(verdict, judgements=replace(verdict.judgements, depends=False))
-    assert unjudged(safe, SHORT) == []
-    assert unjudged(safe, ALL)[0].startswith("judgements: the outcome does not depend on 14 unjudged documents")
+    assert judgements(safe, everything=False).sentences == ()
+    assert (
+        judgements(safe).sentences[0].startswith("judgements: the outcome does not depend on 14 unjudged documents")
+    )
     whole = replace(verdict, judgements=replace(verdict.judgements, depends=False, documents=0))
-    assert unjudged(whole, ALL) == []
+    assert judgements(whole).sentences == ()
+    assert judgements(whole).text == "Every document in the first 10 ranks was judged."
+
+
+def tables_of(verdict: Verdict) -> dict[str, Table]:
+    return {table.title: table for section in sections(verdict) for table in section.tables}
+
+
+def test_a_section_has_what_a_page_shows_as_plain_text():
+    tables = tables_of(altered(explained(), convention="minus"))
+    moved = tables["t20: 4 documents moved, 2 new"]
+    assert [column.label for column in moved.columns] == [
+        "Document",
+        "Grade",
+        "Baseline rank",
+        "Candidate rank",
+        "Effect",
+    ]
+    assert moved.rows[1] == ("manual-3", "1", "3", "not in the run", "-0.1000")
+    assert moved.rows[-1] == ("blog-98", "0", "30", "3", "new")
+    assert tables["The comparison on each slice"].rows[0] == (
+        "intent=code",
+        "12",
+        "0",
+        "12",
+        "-0.4000",
+        "+2.4000",
+        "[+2.3000, +2.6000]",
+        "< 0.0001",
+        "yes",
+        "0",
+    )
+    assert tables["The comparison on each slice"].rows[1][6:9] == ("too few topics", "", "")
+    assert tables["The verdict in each case"].rows[1] == ("all have their topic's highest grade", "-0.0200", "pass")
+    assert tables["Topics with the most unjudged documents"].rows == (("t20", "7", "1"),)
+
+
+def test_slices_of_a_gate_on_single_topics_are_not_tested():
+    explanation = explained().explanation
+    tables = tables_of(altered(judged(LOSS, "no_topic_collapse", max_loss=0.42), explanation=explanation))
+    assert tables["The comparison on each slice"].rows[1][6] == "not tested"
+
+
+def settings_of(verdict: Verdict) -> dict[str, str]:
+    names, values = zip(*tables_of(verdict)["Settings"].rows, strict=True)
+    return dict(zip(names, values, strict=True))
+
+
+def test_settings_are_the_options_of_the_kind_that_a_report_holds():
+    settings = settings_of(judged(LOSS, "not_inferior", tolerance=0.05))
+    assert settings["kind"] == "not_inferior"
+    assert (settings["tolerance"], settings["level"], settings["weighted"]) == ("0.05", "0.95", "no")
+    assert not {"max_loss", "on_churn", "protected", "max_mde", "slice"} & set(settings)
+    collapse = settings_of(judged(LOSS, "no_topic_collapse", protected=["t02", "t07"]))
+    assert (collapse["max_loss"], collapse["protected"]) == ("0.5", "t02, t07")
+    assert not {"tolerance", "method"} & set(collapse)
 
 
 @pytest.mark.parametrize("screen", [SHORT, ALL])

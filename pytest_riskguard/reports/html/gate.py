@@ -1,28 +1,60 @@
-"""What the template shows of one verdict."""
+"""What the template shows of one verdict; topics as rows, in the page and as JSON for its script."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from markupsafe import Markup
 
-from pytest_riskguard.gates.findings import Judgements, TopicDocuments
+from pytest_riskguard.gates.findings import TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.html.charts import Chart, charts
 from pytest_riskguard.reports.html.charts.svg import svg
-from pytest_riskguard.reports.html.rows import TopicRow, topic_rows
-from pytest_riskguard.reports.sections import figures
-from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.text import counted, percent, short
+from pytest_riskguard.reports.sections import Section, sections
+from pytest_riskguard.reports.shown import OUTCOMES, Shown
+from pytest_riskguard.serialization import rounded
+from pytest_riskguard.text import clean, plain, signed
 
 _MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "incomparable": "!"}
-_OUTCOMES = {"pass": "passes", "fail": "fails", "inconclusive": "inconclusive", "incomparable": "incomparable"}
-_KINDS = {
-    "not_significantly_risky": "not significantly risky",
-    "not_inferior": "not inferior",
-    "no_topic_collapse": "no topic collapses",
-    "georisk_not_worse": "GeoRisk not worse than the reference's",
-}
+
+#: Rows that are in the page itself, and how many the script shows at a time.
+STATIC_ROWS = 25
+#: The longest table that is written into the page as a whole.
+MAX_STATIC_ROWS = 30
+#: Bytes that the topics of all gates may take together, so that the page stays below 5 MB.
+MAX_BYTES = 3_000_000
+#: Characters that could end the script element or one of its lines, as JSON escapes.
+_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+class TopicRow(NamedTuple):
+    """A topic of the table, in the order of its columns; ``documents`` is the id of the place that shows them."""
+
+    topic: str
+    query: str
+    tags: str
+    baseline: float
+    candidate: float
+    difference: float
+    contribution: float
+    standardised: float
+    marks: str
+    documents: str
+
+    @property
+    def numbers(self) -> list[str]:
+        """The figures as text."""
+        return [
+            plain(self.baseline),
+            plain(self.candidate),
+            signed(self.difference),
+            signed(self.contribution, 5),
+            signed(self.standardised, 2),
+        ]
 
 
 @dataclass(frozen=True)
@@ -42,6 +74,7 @@ class GateView:
     verdict: Verdict
     shown: Shown
     figures: list[str]
+    sections: tuple[Section, ...]
     drawings: list[Drawing]
     rows: list[TopicRow]
 
@@ -53,17 +86,12 @@ class GateView:
     @property
     def outcome(self) -> str:
         """The outcome as a word."""
-        return _OUTCOMES[self.verdict.outcome]
-
-    @property
-    def kind(self) -> str:
-        """What the gate asks for."""
-        return _KINDS.get(self.verdict.kind, self.verdict.kind)
+        return OUTCOMES.get(self.verdict.outcome, self.verdict.outcome)
 
     @property
     def estimate(self) -> str:
         """The risk and the interval that decided."""
-        undecided = self.verdict.outcome == "incomparable" or self.verdict.kind == "no_topic_collapse"
+        undecided = self.verdict.outcome == "incomparable" or self.verdict.asked.by_topic
         return "" if undecided else self.shown.estimate
 
     @property
@@ -72,74 +100,76 @@ class GateView:
         pool = self.verdict.pool
         return ", ".join(self.verdict.baselines) if pool is None else pool.decided_by
 
-    def risk(self, value: float | None) -> str:
-        """A figure of risk, where there is one."""
-        return "" if value is None else self.shown.value(value)
-
-    def between(self, lower: float | None, upper: float | None) -> str:
-        """Two limits, where there are any."""
-        return "too few topics" if lower is None or upper is None else self.shown.limits(lower, upper)
-
-    @property
-    def settings(self) -> list[tuple[str, str]]:
-        """The options of the gate."""
-        v = self.verdict
-        settings = [
-            ("kind", v.kind),
-            ("alpha", short(v.alpha)),
-            ("level", percent(v.level)),
-            ("method", v.method),
-            ("tolerance", short(v.tolerance)),
-            ("tradeoff", v.tradeoff),
-            ("convention", v.convention),
-            ("on_churn", v.on_churn),
-            ("on_inconclusive", v.on_inconclusive),
-            ("missing", v.missing),
-            ("weighted", "yes" if v.weighted else "no"),
-            ("replicates", str(v.replicates)),
-        ]
-        limits = (("max_loss", v.max_loss), ("max_share", v.max_share))
-        settings += [(name, short(limit)) for name, limit in limits if limit is not None]
-        return [*settings, ("protected", counted(len(v.protected), "topic"))] if v.protected else settings
-
-    @property
-    def digests(self) -> list[tuple[str, str]]:
-        """What was compared, by digest."""
-        inputs = self.verdict.inputs
-        if inputs is None:
-            return []
-        digests = [("qrels", inputs.qrels), ("candidate", inputs.candidate)]
-        digests += [(f"baseline {name}", digest) for name, digest in inputs.baselines.items()]
-        digests += [(f"replicate {place}", digest) for place, digest in enumerate(inputs.replicates, 1)]
-        return [(name, digest or "none: it could not be read, or is not a file") for name, digest in digests]
-
-    def about_effects(self, documents: TopicDocuments) -> str:
-        """A note on what the effects of documents add up to."""
-        depth = f"the first {documents.depth} ranks" if documents.depth else "all ranks"
-        if documents.exact:
-            return f"The measure looks at {depth}. The effects add up to the topic's difference."
-        return (
-            f"The measure looks at {depth}. An effect is what restoring this document alone to its baseline rank "
-            "would gain; effects need not add up."
-        )
-
-    def judged(self, judgements: Judgements) -> str:
-        """Whether the verdict rests on unjudged documents."""
-        where = self.shown.unjudged(judgements)
-        if not judgements.documents:
-            return f"Every document in the first {judgements.depth} ranks was judged."
-        if judgements.depends:
-            return f"This verdict rests on {where}. riskguard judge-next lists those to judge first."
-        return f"The outcome does not depend on {where}."
-
 
 def view(verdict: Verdict, *, name: str) -> GateView:
     """A verdict ready to be shown."""
     comparable, rows = verdict.outcome != "incomparable", topic_rows(verdict, name=name)
     drawings = [_drawing(chart, f"{name}-chart-{chart.key}") for chart in charts(verdict)] if comparable else []
-    return GateView(name, verdict, Shown(verdict), figures(verdict) if comparable else [], drawings, rows)
+    lines = figures(verdict) if comparable else []
+    return GateView(name, verdict, Shown(verdict), lines, sections(verdict), drawings, rows)
 
 
 def _drawing(chart: Chart, name: str) -> Drawing:
     drawn = svg(chart.spec, name=name, title=chart.title, description=chart.description)
     return Drawing(name, chart, Markup(drawn))  # noqa: S704 - svg() lets known elements and escaped text through
+
+
+def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
+    """Every topic where the verdict has exhibits, else those responsible and the flagged wins."""
+    sign = Shown(verdict).sign
+    documents = {moved.topic: f"{name}-documents-{place}" for place, moved in enumerate(verdict.documents or (), 1)}
+    responsible = {topic.topic: topic for topic in (*verdict.responsible_topics, *verdict.flagged_wins)}
+    pivotal = set(verdict.explanation.pivotal_topics) if verdict.explanation else set()
+    columns = TopicColumns.of(responsible.values()) if verdict.exhibits is None else verdict.exhibits.topics
+    rows = []
+    for place, topic in enumerate(columns.topics):
+        known, candidate, baseline = responsible.get(topic), columns.candidate[place], columns.baseline[place]
+        flagged = columns.flagged(place) if known is None else known.flagged
+        flips = topic in pivotal or (known is not None and known.flips_verdict)
+        tags = ", ".join(f"{tag}: {values[place]}" for tag, values in columns.tags.items() if values[place])
+        row = TopicRow(
+            topic=clean(topic, limit=120),
+            query=clean(columns.queries[place] or "", limit=200),
+            tags=clean(tags, limit=120),
+            # as the JSON report has them, so that page and script round the same numbers
+            baseline=rounded(baseline) or 0.0,
+            candidate=rounded(candidate) or 0.0,
+            difference=rounded(candidate - baseline) or 0.0,
+            contribution=rounded(columns.contributions[place] * sign) or 0.0,
+            standardised=rounded(columns.standardised[place] * sign) or 0.0,
+            marks=Shown.marks(known, flagged=flagged, flips=flips),
+            documents=documents.get(topic, ""),
+        )
+        rows.append(row)
+    return sorted(rows, key=lambda row: (round(sign * row.contribution, 12), row.topic))
+
+
+def embedded(tables: Mapping[str, Sequence[TopicRow]], *, budget: int) -> str:
+    """An object from gate to its rows; of tables that are too long, the most harmful topics.
+
+    A table that is in the page as a whole needs no rows here.
+    """
+    long = {name: rows for name, rows in tables.items() if len(rows) > MAX_STATIC_ROWS}
+    share = budget // max(len(long), 1)
+    parts = (
+        f'{script_json(name)}:{{"of":{len(rows)},"rows":[{",".join(_fitting(rows, share))}]}}'
+        for name, rows in long.items()
+    )
+    return "{" + ",".join(parts) + "}"
+
+
+def _fitting(rows: Sequence[TopicRow], budget: int) -> list[str]:
+    texts: list[str] = []
+    for row in rows:
+        text = script_json(row)
+        budget -= len(text.encode()) + 1
+        if budget < 0:
+            break
+        texts.append(text)
+    return texts
+
+
+def script_json(value: object) -> str:
+    """JSON for the inside of a script element."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(_ESCAPES)

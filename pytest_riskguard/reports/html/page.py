@@ -15,8 +15,7 @@ from markupsafe import Markup
 
 from pytest_riskguard._version import __version__
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.gate import view
-from pytest_riskguard.reports.html.rows import MAX_BYTES, MAX_STATIC_ROWS, STATIC_ROWS, embedded
+from pytest_riskguard.reports.html.gate import MAX_BYTES, MAX_STATIC_ROWS, STATIC_ROWS, embedded, view
 from pytest_riskguard.text import clean, counted, percent, plain, probability, signed
 
 _ASSETS = Path(__file__).with_name("assets")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from pytest_riskguard.reports.sections import Column, Table
 from pytest_riskguard.text import clean
 
 #: Characters that names keep. A full stop after ``www`` would make a link, because links are found first.
@@ -58,15 +59,25 @@ def _reference(match: re.Match[str]) -> str:
     return f"&#{ord(match.group())};"
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table; a column whose name ends with a colon is set to the right."""
-    names = [name.removesuffix(":") for name in columns]
-    rules = ["---:" if name.endswith(":") else "---" for name in columns]
-    return [_cells(names), _cells(rules), *map(_cells, rows)]
+def table(content: Table, *, most: int) -> list[str]:
+    """Lines of a table: its first rows, and how many there are."""
+    escapes = [code if column.kind == "name" else _own for column in content.columns]
+    rows = [[escape(cell) for escape, cell in zip(escapes, row, strict=True)] for row in content.rows[:most]]
+    lines = grid(content.columns, rows)
+    return lines if len(content.rows) <= most else [*lines, "", f"The first {most} of {len(content.rows)}."]
 
 
-def _cells(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def grid(columns: Iterable[Column], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Lines of a table whose cells are Markdown."""
+    columns = list(columns)
+    labels = [_own(column.label) for column in columns]
+    rules = ["---:" if column.kind == "number" else "---" for column in columns]
+    return [f"| {' | '.join(cells)} |" for cells in (labels, rules, *rows)]
+
+
+def _own(text: str) -> str:
+    """Words and figures of this package, in which no other character means anything."""
+    return text.replace("->", "→").replace("<", "&#60;")
 
 
 def folded(title: str, lines: Iterable[str]) -> list[str]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.markdown.escape import code, folded, prose, table
+from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
 from pytest_riskguard.reports.markdown.gate import ALL, BRIEF, TOPICS, Extent, Picture, section
+from pytest_riskguard.reports.sections import Column
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import uncorrected
 from pytest_riskguard.text import counted, plain, signed
@@ -76,7 +77,7 @@ def _document(
 ) -> str:
     lines = [f"## riskguard: {_title(verdicts)}", ""]
     if verdicts:
-        lines += [*table(_COLUMNS, map(_row, verdicts[:rows])), ""]
+        lines += [*grid(_COLUMNS, map(_row, verdicts[:rows])), ""]
     if remark := uncorrected(verdicts):
         lines += [prose(remark), ""]
     shown = pictures or {}
@@ -105,7 +106,10 @@ def _word(verdict: Verdict) -> str:
     return _OUTCOMES[verdict.outcome][1].strip("*") if verdict.outcome == "pass" else _OUTCOMES[verdict.outcome][1]
 
 
-_COLUMNS = ("outcome", "gate", "measure", "estimate", "requirement", "mean change:")
+_COLUMNS = (
+    *map(Column, ("outcome", "gate", "measure", "estimate", "requirement")),
+    Column("mean change", "number"),
+)
 
 
 def _row(verdict: Verdict) -> list[str]:

@@ -11,7 +11,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import COUNTED
-from pytest_riskguard.text import counted
+from pytest_riskguard.text import counted, sentence
 
 #: How many collapsed topics are named; the others are counted.
 MAX_NAMED = 3
@@ -83,19 +83,19 @@ def _risky(verdict: Verdict) -> str:
     text = _balance(verdict, estimate + (noise or 0.0))
     churn = Shown(verdict).is_churn
     if noise is not None:
-        return _sentence(f"{text}. {_beyond_noise(verdict, estimate, noise)}{_plain(verdict, churn=churn)}")
+        return sentence(f"{text}. {_beyond_noise(verdict, estimate, noise)}{_plain(verdict, churn=churn)}")
     if verdict.outcome == "fail" and estimate >= 0:  # an interval that does not contain its own estimate
-        return _sentence(f"{text}, but the interval still lies below the bound")
+        return sentence(f"{text}, but the interval still lies below the bound")
     if verdict.topics.losses == 0 or estimate >= 0:
         if verdict.outcome == "fail":
             text += f", but {risk_name(verdict)} is {risk(verdict, estimate)}, which is significantly risky"
-        return _sentence(text)
+        return sentence(text)
     tolerated = f"more than the tolerated {size(verdict.tolerance)}" if verdict.tolerance > 0 else ""
     if verdict.outcome == "pass" and not churn:
-        return _sentence(f"{text}, but the risk is not significant{tolerated and f'ly {tolerated}'}")
+        return sentence(f"{text}, but the risk is not significant{tolerated and f'ly {tolerated}'}")
     if tolerated:
         text += f", by significantly {tolerated}"
-    return _sentence(text + _plain(verdict, churn=churn))
+    return sentence(text + _plain(verdict, churn=churn))
 
 
 def _plain(verdict: Verdict, *, churn: bool) -> str:
@@ -147,9 +147,10 @@ def _not_inferior(verdict: Verdict) -> str:
     )
     side, end = ("below", "most") if minus else ("above", "least")
     if verdict.outcome == "pass":
-        return f"{_capital(name)} is shown to be {side} {bound}: it is at {end} {lowest}. {_tally(verdict)}"
+        return f"{sentence(f'{name} is shown to be {side} {bound}: it is at {end} {lowest}')} {_tally(verdict)}"
     far = "high" if minus else "low"
-    return f"{_capital(name)} is not shown to be {side} {bound}: it may be as {far} as {lowest}. {_tally(verdict)}"
+    text = f"{name} is not shown to be {side} {bound}: it may be as {far} as {lowest}"
+    return f"{sentence(text)} {_tally(verdict)}"
 
 
 def _collapse(verdict: Verdict) -> str:
@@ -187,15 +188,7 @@ def _georisk(verdict: Verdict) -> str:
     failed = sum(not comparison.passes for comparison in verdict.pool.references)
     if verdict.outcome == "fail" and len(verdict.pool.references) > 1:
         text += f" (riskier than {failed} of {len(verdict.pool.references)} references)"
-    return f"{_sentence(text + _plain(verdict, churn=churn))} {_tally(verdict)}"
-
-
-def _sentence(text: str) -> str:
-    return f"{_capital(text)}."
-
-
-def _capital(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}"
+    return f"{sentence(text + _plain(verdict, churn=churn))} {_tally(verdict)}"
 
 
 def line(text: str) -> str:

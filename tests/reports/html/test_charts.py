@@ -23,7 +23,6 @@ from pytest_riskguard.reports.html.charts.svg import svg
 from pytest_riskguard.reports.html.charts.topic_charts import BINS, MAX_BARS, MAX_NAMED_BARS
 from pytest_riskguard.reports.markdown.page import render as markdown
 from pytest_riskguard.reports.sections import slices
-from pytest_riskguard.run_context import Screen
 from tests.published import web2012
 from tests.reports.html.verdicts import charts_of, drawn, hostile, once, pair, pool
 from tests.verdicts import altered
@@ -219,7 +218,7 @@ def test_slices_of_a_gate_on_single_topics_are_not_called_small():
         verdict = altered(pair(50, **options), explanation=told)
         assert ("fewer than 10 topics" in charts_of(verdict)["slices"].caption) == small
         assert ("too few topics" in markdown([verdict])) == small
-        assert ("too few topics" in " ".join(slices(verdict, Screen(topics=None)))) == small
+        assert ("too few topics" in " ".join(slices(verdict).sentences)) == small
 
 
 def test_what_a_verdict_does_not_have_is_not_drawn():

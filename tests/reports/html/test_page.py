@@ -17,7 +17,7 @@ import pytest
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
 from pytest_riskguard.reports.html import ensure_available, render
-from pytest_riskguard.reports.html.rows import STATIC_ROWS, embedded, script_json, topic_rows
+from pytest_riskguard.reports.html.gate import STATIC_ROWS, embedded, script_json, topic_rows
 from pytest_riskguard.text import clean
 from tests.reports.hostile import STRINGS, incomparable_with
 from tests.reports.html.verdicts import bare, hostile, once, page_of, pair, pool, tagged, with_documents
