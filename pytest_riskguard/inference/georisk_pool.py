@@ -14,6 +14,7 @@ R. Benham, B. Carterette, A. Moffat, J. S. Culpepper, "Taking risks with confide
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -31,11 +32,11 @@ METHODS = ("student_t", "percentile", "bca")
 STEPS = 2**53
 #: The reference that is the median GeoRisk of all systems but the candidate.
 MEDIAN = "median"
-#: So many replicates should lie beyond a limit, with the number of replicates between these.
+#: This many replicates should lie beyond a limit, with the number of replicates between these.
 IN_TAIL = 1000
 MIN_REPLICATES, MAX_REPLICATES = 20_000, 200_000
-#: Where that is more work than this (systems times topics times replicates) fewer are drawn, but at least so many lie
-#: beyond a limit.
+#: Where that is more work than this (systems times topics times replicates) fewer are drawn, with at least the second
+#: number of them beyond a limit.
 MAX_CELLS = 2**32
 MIN_IN_TAIL = 4
 #: Differences kept, of all references and alphas: bounds the memory.
@@ -120,8 +121,8 @@ class GeoRiskDifference:
 
     @cached_property
     def bias(self) -> float:
-        """BCa's w: replicates that equal the estimate count half."""
-        return bias_correction(self.law.mid_cdf(self.law.centre))
+        """BCa's w."""
+        return bias_correction(self.law)
 
     def interval(self, *, method: str = "bca", level: float = 0.95) -> Interval:
         """The two-sided interval by ``student_t``, ``percentile`` or ``bca``; all levels share the draws.
@@ -135,8 +136,8 @@ class GeoRiskDifference:
     def p_value(self, *, method: str = "bca", bound: float = 0.0) -> float:
         """The smallest ``1 - level`` at which the interval's upper limit lies below a bound, else 1.
 
-        Found by looking at the interval itself, so the two never disagree. Draws cannot show less than 2 over their
-        number. Without variation it is 0 or 1.
+        Found by a search over intervals, so the two never disagree. It is at least 2 over the number of draws; 0 or 1
+        without variation.
         """
         self._check(method, 0.5)
         if self.constant:
@@ -205,7 +206,7 @@ class PoolInference:
     differences: tuple[GeoRiskDifference, ...]
 
     def difference(self, *, reference: int | str, alpha: float) -> GeoRiskDifference:
-        """That against this reference at this alpha; ValueError where it was not computed."""
+        """The difference from this reference at this alpha; ValueError where it was not computed."""
         for difference in self.differences:
             if difference.reference == reference and difference.alpha == alpha:
                 return difference
@@ -364,10 +365,4 @@ def _smallest_significance(fails: Callable[[float], bool], *, at_least: int) -> 
     low, high = at_least, STEPS - 1
     if low > high or not fails(1 - high / STEPS):
         return 1.0
-    while low < high:
-        middle = (low + high) // 2
-        if fails(1 - middle / STEPS):
-            high = middle
-        else:
-            low = middle + 1
-    return low / STEPS
+    return bisect_left(range(high), True, lo=low, key=lambda steps: fails(1 - steps / STEPS)) / STEPS

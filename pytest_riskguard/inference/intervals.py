@@ -20,7 +20,7 @@ from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from pytest_riskguard.inference._bootstrap.choice import mean_law, studentized_law
 from pytest_riskguard.inference._bootstrap.inversion_law import quantiles_of
-from pytest_riskguard.inference._bootstrap.laws import MeanLaw, StudentizedLaw
+from pytest_riskguard.inference._bootstrap.laws import DrawnLaw, MeanLaw, StudentizedLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, between_0_and_1
 
@@ -160,7 +160,7 @@ def critical_value(n: int, *, level: float) -> float:
 
 
 def _samples(x: npt.ArrayLike | Sample) -> tuple[list[Sample], bool]:
-    """One for each statistic, and whether they came as a matrix."""
+    """A sample for each statistic, and whether they came as a matrix."""
     if isinstance(x, Sample):
         return [x], False
     array = np.asarray(x, dtype=np.float64)
@@ -172,7 +172,7 @@ def _samples(x: npt.ArrayLike | Sample) -> tuple[list[Sample], bool]:
 
 
 class _Statistic:
-    """One statistic: its sample, and its bootstrap laws once an interval needs them."""
+    """The scores of a statistic, and their bootstrap laws once an interval needs them."""
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
@@ -188,7 +188,7 @@ class _Statistic:
 
     @cached_property
     def bias(self) -> float:
-        return bias_correction(self.law.mid_cdf(self.law.centre))
+        return bias_correction(self.law)
 
     def quantiles(self, tails: _Tails, level: float) -> tuple[float, float]:
         if (tails, level) not in self.known_quantiles:
@@ -205,9 +205,11 @@ _Tails = Callable[[_Statistic, float], tuple[float, float]]
 
 def _search(statistics: Sequence[_Statistic], tails: Sequence[tuple[_Tails, float]]) -> None:
     """Find all these quantiles of all statistics in one search."""
-    p = np.array([[tail for tails_of, level in tails for tail in tails_of(one, level)] for one in statistics])
-    for one, quantiles in zip(statistics, quantiles_of([one.law for one in statistics], p).tolist(), strict=True):
-        one.known_quantiles.update(zip(tails, zip(quantiles[::2], quantiles[1::2], strict=True), strict=True))
+    laws = [statistic.law for statistic in statistics]
+    p = np.array([[p for tails_of, level in tails for p in tails_of(statistic, level)] for statistic in statistics])
+    for statistic, quantiles in zip(statistics, quantiles_of(laws, p).tolist(), strict=True):
+        limits = zip(quantiles[::2], quantiles[1::2], strict=True)
+        statistic.known_quantiles.update(zip(tails, limits, strict=True))
 
 
 def _limits(statistic: _Statistic, method: str, level: float) -> tuple[float, float]:
@@ -306,9 +308,9 @@ _METHODS = {
 }
 
 
-def bias_correction(below: float) -> float:
-    """BCa's w: the normal quantile of the share of replicates below the estimate (ADCS 2019)."""
-    return float(ndtri(below))
+def bias_correction(law: MeanLaw | DrawnLaw) -> float:
+    """BCa's w: the normal quantile of the share of replicates below the estimate, half of those at it counted."""
+    return float(ndtri(law.mid_cdf(law.centre)))
 
 
 def adjusted(p: float, bias: float, acceleration: float) -> float:

@@ -1,4 +1,4 @@
-"""The upper limit with each topic left out: who carries the verdict."""
+"""The upper limit with each topic left out: on which topics the verdict depends."""
 
 from __future__ import annotations
 
@@ -84,22 +84,22 @@ def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -
 
 
 def _may_have_steps(full: Sample, values: FloatArray) -> BoolArray:
-    """Whether the rest may lie on a lattice whose steps matter: where one stranger among others is left out.
+    """Whether the rest may lie on a lattice whose steps matter, as where the only score off a lattice is left out.
 
-    Of two halves of the distinct values one stays whole whatever topic is left out, and no lattice that the rest lies
-    on is coarser than its own.
+    Of two halves of the distinct values one stays whole whatever topic is left out, and the rest lies on no coarser
+    lattice than that half.
     """
     even, odd = full.distinct[0][::2], full.distinct[0][1::2]
     remaining = 1 - ((values - full.mean) / full.total) ** 2 * full.n / (full.n - 1)
     width = PERIOD * full.total * np.sqrt(np.maximum(remaining, 0.0))
 
-    def doubtful(half: FloatArray) -> BoolArray:
+    def visible_steps(half: FloatArray) -> BoolArray:
         step = lattice_step(half - half[0])
         if step is None:
             return np.zeros(values.size, dtype=np.bool_)
         return np.asarray(width / step <= MAX_LATTICE_POINTS)
 
-    return np.where(np.isin(values, odd), doubtful(even), doubtful(odd))
+    return np.where(np.isin(values, odd), visible_steps(even), visible_steps(odd))
 
 
 def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level: float) -> FloatArray:

@@ -1,4 +1,4 @@
-"""How far trade-off scores, and the bootstrap law of their mean, are from normal."""
+"""How far trade-off scores, and the bootstrap distribution of their mean, are from normal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pytest_riskguard.inference._bootstrap.choice import mean_law
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, per_topic
 
-#: The numbers of topics that the approximation of W's law was made for.
+#: The numbers of topics that the approximation of W's distribution was made for.
 MIN_TOPICS, MAX_TOPICS = 3, 5000
 
 
@@ -28,8 +28,8 @@ class ShapiroWilk:
 def shapiro_wilk(x: npt.ArrayLike) -> ShapiroWilk | None:
     """The Shapiro-Wilk test of normality, by Royston's approximation, as scipy has it.
 
-    None with fewer than 3 or more than 5000 topics, where the approximation was not made for it, and where scores do
-    not vary. The p-value is exact for 3 topics; W is off by up to 1e-9, for scipy's normal quantiles have nine
+    None with fewer than 3 or more than 5000 topics, for which the approximation was not made, and where scores do not
+    vary. The p-value is exact for 3 topics; W is off by up to 1e-9, because scipy's normal quantiles have nine
     digits.
 
     References
@@ -61,13 +61,13 @@ def skewness(x: npt.ArrayLike) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class QQPoints:
-    """Points of a Q-Q plot: on the diagonal where the law is normal.
+    """Points of a Q-Q plot: on the diagonal where the distribution is normal.
 
     Attributes
     ----------
     normal, bootstrap : array, shape (n_points,)
-        Quantiles of the standard normal law, and of the bootstrap law of the mean at the same probabilities, in
-        bootstrap standard errors from the mean.
+        Quantiles of the standard normal distribution, and of the bootstrap distribution of the mean at the same
+        probabilities, in bootstrap standard errors from the mean.
     """
 
     normal: FloatArray
@@ -75,7 +75,7 @@ class QQPoints:
 
 
 def qq_points(x: npt.ArrayLike | Sample, *, z: npt.ArrayLike | None = None) -> QQPoints | None:
-    """The exact bootstrap law of the mean against the normal law: the normal Q-Q plot of infinitely many replicates.
+    """The exact bootstrap distribution of the mean against the normal one: a Q-Q plot of infinitely many replicates.
 
     This is what the figures of ADCS 2019 (Fig. 1) and AIRS 2019 (Fig. 3) draw from 10,000 replicates and more. None
     where scores do not vary. The standard error has divisor n, which is that of the bootstrap.

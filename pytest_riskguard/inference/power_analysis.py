@@ -1,14 +1,15 @@
-"""What a comparison of this size could have seen, by the interval that decides it.
+"""What a comparison of this size could have detected, by the interval that decides it.
 
-Student's two-sided test has a critical value: the mean is significantly below 0 where it lies further down than so
-many standard errors. Every interval used here moves along when the data are shifted, so the one that decides has such
-a value too, and the data show it: how far its upper limit lies above the mean, in standard errors. Power is that of
-the noncentral t at this value. That the value varies from sample to sample, together with the mean, is left out.
+Student's two-sided test has a critical value: the mean is significantly below 0 where it lies more than this many
+standard errors below it. Every interval used here moves along when the data are shifted, so the one that decides has
+such a value too: how far its upper limit lies above the mean, in standard errors. Power is that of the noncentral t
+at this value. That the value varies from sample to sample, together with the mean, is ignored.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ MAX_DOUBLINGS = 40
 
 
 def observed_critical(x: npt.ArrayLike, interval: Interval, *, side: str = "upper") -> float | None:
-    """How many standard errors a limit lies from the mean: what stands for Student's critical value.
+    """How many standard errors a limit lies from the mean: used in place of Student's critical value.
 
     None where scores do not vary. The standard error has divisor n - 1, so that a Student-t interval gives Student's
     value. ``side`` is ``upper`` where a gate fails on evidence of risk, ``lower`` where it passes on evidence of
@@ -61,7 +62,7 @@ def minimum_detectable_effect(
     level : float
         Confidence of the two-sided interval that decides.
     power : float
-        Probability of seeing it.
+        Probability of finding it.
     critical : float, optional
         Standard errors from the mean to the limit that decides (``observed_critical``); Student's by default.
 
@@ -92,7 +93,7 @@ def power_of(
 
 
 def _checked(standard_deviation: float, n: int, level: float, critical: float | None) -> float:
-    """The critical value, after a look at the other parameters."""
+    """The critical value, once the other parameters are checked."""
     if not (math.isfinite(standard_deviation) and standard_deviation >= 0):
         raise ValueError(f"standard_deviation must be finite and at least 0, got {standard_deviation!r}")
     if n < 2:
@@ -140,7 +141,7 @@ def _power(away: float, df: int, critical: float) -> tuple[float, float]:
         spread = math.sqrt(1 + critical**2 / (2 * df))
         goal = (away - critical * (1 - 1 / (4 * df))) / spread
         return float(ndtr(goal)), math.exp(-(goal**2) / 2) / (ROOT_2_PI * spread)
-    # below 0 the question is turned round: whether t falls short of the value on that side
+    # below 0: the probability that t falls short of the value on that side
     sign = 1.0 if critical >= 0 else -1.0
     ratio = np.maximum(sign * (NORMAL_PART + away), 0.0) / abs(critical)
     below = gammainc(df / 2, df * ratio**2 / 2) * DENSITY
@@ -157,7 +158,7 @@ def topics_needed(
     critical: float | None = None,
     n: int | None = None,
 ) -> int | None:
-    """The fewest topics from which on a loss of this size would be found; None where a trillion do not suffice.
+    """The fewest topics with which a loss of this size would be found; None where a trillion are not enough.
 
     Parameters
     ----------
@@ -179,22 +180,17 @@ def topics_needed(
         excess = (critical - critical_value(n, level=level)) * math.sqrt(n)
 
     def enough(topics: int) -> bool:
-        there = critical_value(topics, level=level) + excess / math.sqrt(topics)
-        return (
-            minimum_detectable_effect(standard_deviation, topics, level=level, power=power, critical=there) <= effect
-        )
+        at_size = critical_value(topics, level=level) + excess / math.sqrt(topics)
+        detected = minimum_detectable_effect(standard_deviation, topics, level=level, power=power, critical=at_size)
+        return detected <= effect
 
-    # from above: an excess below 0, taken back to very few topics, would promise too much there
+    # from above: a negative excess, carried over to very few topics, would promise too much there
     doublings = MAX_DOUBLINGS
     while doublings > 0 and enough(1 << doublings):
         doublings -= 1
     if doublings == MAX_DOUBLINGS:
         return None
-    low, high = 1 << doublings, 1 << (doublings + 1)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
+    return bisect_left(range(2 << doublings), True, lo=(1 << doublings) + 1, key=enough)
 
 
 def topics_for_tolerance(
@@ -207,10 +203,10 @@ def topics_for_tolerance(
     critical: float | None = None,
     n: int | None = None,
 ) -> int | None:
-    """The fewest topics from which on a mean like the one observed would be shown not to be below ``-tolerance``.
+    """The fewest topics with which a mean like the observed one would be shown not to be below ``-tolerance``.
 
-    That is what a gate asks which passes only on evidence: that the lower limit lies above the bound. None where no
-    number of topics would: the mean itself is not above it, or by so little that a trillion topics do not suffice.
+    A gate that passes only on evidence asks for this: its lower limit must lie above the bound. None where the mean
+    itself does not, or by so little that a trillion topics are not enough.
 
     Parameters
     ----------
@@ -231,7 +227,7 @@ def topics_for_tolerance(
 
 
 def cannot_fail(changed: int, n: int, *, level: float) -> bool:
-    """Whether no values at all of this many changed topics would be significant by Student-t.
+    """Whether no values of this many changed topics would be significant by Student-t.
 
     With m changed topics of n, t is in absolute value at most sqrt(m (n - 1)/(n - m)).
     """

@@ -1,8 +1,8 @@
 """The sign-flip test of a mean difference: deterministic, exact under exchangeability.
 
 If candidate and baseline are exchangeable, each topic's difference is as likely to have the other sign. The p-value
-is the share of sign patterns whose sum is as low as the observed one. It is the same for every alpha, for under
-flips URisk is an increasing function of the mean difference.
+is the share of sign patterns whose sum is as low as the observed one. It is the same for every alpha, because under
+flips URisk increases with the mean difference.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ MAX_ENUMERATED = 30
 MAX_POINTS = 2**17
 #: Error of a probability that comes out of a Fourier transform.
 ROUNDING = 1e-14
-#: A value of phi this small cannot be seen in any probability.
-NOTHING = 1e-20
+#: Values of phi below this are too small to change any probability.
+MIN_PHI = 1e-20
 #: How many frequencies the inversion has; between these bounds at most this many angles are computed.
 MIN_FREQUENCIES, MAX_FREQUENCIES, MAX_ANGLES = 48, 4096, 2**18
-#: The inversion is good enough when what it leaves out moves a probability by no more than this.
-GOOD_ENOUGH = 1e-5
-#: So many of the largest changes are taken out of the inversion and enumerated, where they keep it from converging.
+#: The inversion counts where what it leaves out moves a probability by no more than this.
+MAX_ERROR = 1e-5
+#: This many of the largest changes are taken out of the inversion and enumerated, if they keep it from converging.
 LARGE_CHANGES = (0, 4, 8)
-#: So many sizes with such angles that the cosines come from sums of powers.
+#: From this many sizes on, with angles up to this, cosines come from sums of powers.
 MANY_SIZES, SMALL_ANGLE = 10_000, 0.25
 #: log cos(theta) = -theta^2/2 - theta^4/12 - ...
 LOG_COSINE = (1 / 2, 1 / 12, 1 / 45, 17 / 2520, 31 / 14175)
@@ -45,7 +45,7 @@ class SignFlip:
     """A one-sided p-value: the smaller, the less a mean this low looks like chance.
 
     ``exact`` says whether every sign pattern was counted (enumeration, or convolution on a lattice); else the law was
-    inverted, with half of the observed pattern's atom and the inversion's error added so that the p-value is valid.
+    inverted, with half of the observed pattern's atom and the inversion's error added to keep the p-value valid.
     """
 
     p_value: float
@@ -116,12 +116,12 @@ def _convolved(sizes: FloatArray, observed: float, step: float) -> float:
     points = points_over(PERIOD * norm)
     circle = np.cos(2 * math.pi / points * np.arange(points))
     phi = np.ones(points // 4 + 1)
-    loud = np.arange(phi.size)
+    visible = np.arange(phi.size)
     # largest sizes first: no cosine exceeds 1, so where phi is already negligible the others are skipped
     for index, times in zip(indices[::-1], held[::-1], strict=True):
-        cosines = circle[loud * int(index) & (points - 1)]
-        phi[loud] *= cosines if times == 1 else cosines**times
-        loud = loud[np.abs(phi[loud]) > NOTHING]
+        cosines = circle[visible * int(index) & (points - 1)]
+        phi[visible] *= cosines if times == 1 else cosines**times
+        visible = visible[np.abs(phi[visible]) > MIN_PHI]
     # half a turn further on, each cosine is the same except for the sign at an odd index
     mirrored = phi[-2::-1] if np.sum(held * indices) % 2 == 0 else -phi[-2::-1]
     phi = np.concatenate([phi, mirrored])
@@ -144,10 +144,10 @@ def _inverted(sizes: FloatArray, shifts: FloatArray, observed: float) -> float |
     # (the mean of a squared cosine is 1/2); neighbours agree, signs further apart are as good as random
     square = max(float(np.mean(phi[phi.size // 2 :] ** 2)), 0.5**sizes.size)
     error = 16 * math.sqrt(square / phi.size) / math.pi
-    if error > GOOD_ENOUGH:
+    if error > MAX_ERROR:
         return None
-    loud = np.flatnonzero(np.abs(phi) > ROUNDING)
-    phi = phi[: int(loud[-1]) + 1]
+    visible = np.flatnonzero(np.abs(phi) > ROUNDING)
+    phi = phi[: int(visible[-1]) + 1]
     t = frequencies(phi.size)
     z = (observed - shifts) / norm
     below = 0.5 + np.sum(np.sin(np.multiply.outer(z, t)) * (phi / weights(phi.size)), axis=1)

@@ -1,4 +1,4 @@
-"""What every kernel asks of its arrays and parameters."""
+"""Checks of arrays and parameters that the kernels share."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 
-#: Numbers that differ by no more than this are the same: less than this is rounding. It applies to scores, means and
-#: limits in units of the measure; kernels that work on any scale take it as a share of that scale.
+#: Numbers that differ by no more than this are the same, up to rounding. It applies to scores, means and limits in
+#: units of the measure; kernels that work on any scale take it as a share of that scale.
 ROUNDING_ERROR = 1e-12
 #: Values beyond this are refused: sums of their cubes would overflow, and no measure of ranking comes near.
 MAX_SIZE = 1e100
 
 
 def per_topic(values: npt.ArrayLike, *, name: str, at_least: int = 1) -> FloatArray:
-    """The values as a vector of finite floats, at least so many, none beyond 1e100 in size; else ValueError."""
+    """The values as a vector of finite floats, ``at_least`` this many, none beyond 1e100 in size; else ValueError."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1:
         raise ValueError(f"{name} must have one axis (topics), got shape {array.shape}")
@@ -46,7 +46,7 @@ def systems_by_topics(values: npt.ArrayLike, *, name: str = "scores", at_least: 
 
 
 def refuse(array: FloatArray, where: npt.NDArray[np.bool_], expected: str) -> None:
-    """ValueError with what was expected of a matrix of systems x topics, and the first cell that is not so."""
+    """ValueError with what was expected of a matrix of systems x topics, and the first cell that breaks it."""
     if np.any(where):
         system, topic = np.argwhere(where)[0]
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Which bootstrap law a mean has, and which a studentized mean has.
+"""Which way the distribution of a mean over resamples, or of a studentized mean, is computed: its bootstrap law.
 
 References
 ----------
@@ -20,18 +20,18 @@ from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_replicates import replicated_law
 
-#: Interval, p-value, diagnostics and charts need the law of the same scores: the last laws are kept, of samples with
-#: at most this many topics. A studentized law of drawn replicates takes some megabytes.
+#: Interval, p-value, diagnostics and charts need the law of the same scores, so the last ones are kept, of samples
+#: with at most this many topics. A studentized law of drawn replicates takes a few megabytes.
 MAX_KEPT_LAWS, MAX_KEPT_STUDENTIZED_LAWS, MAX_KEPT_TOPICS = 8, 4, 10_000
 
 
 def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
     """The bootstrap law of the mean, without simulation: no seed, no replicates, the same for everybody.
 
-    Few changed topics are enumerated. Data on a lattice coarse enough for its steps to matter have them computed.
-    Else the characteristic function is inverted where it decays, which it does where many topics changed; where it
-    does not, the data are rounded to a fine grid (the law's ``resolution`` says how fine). ``x`` has at least two
-    topics; others are refused with ValueError, and so are a second axis and values that are not finite.
+    Few changed topics are enumerated. Scores on a lattice so coarse that steps matter have an exact step function.
+    Otherwise the characteristic function is inverted where it decays, as it does where many topics changed; where it
+    does not, scores are rounded to a fine grid (``resolution`` says how fine). ValueError with fewer than two topics,
+    a second axis, or a value that is not finite.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
     return _mean(sample) if sample.n > MAX_KEPT_TOPICS else _kept_mean_law(sample.x.tobytes())
@@ -59,11 +59,10 @@ def _mean(sample: Sample) -> MeanLaw:
 def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
     """The law of T* = (mean* - mean)/SE* over replicates that vary.
 
-    Where few topics changed, or few there are, every resample is enumerated; where many changed, the joint
+    Where few topics changed, or there are few, every resample is enumerated; where many changed, the joint
     characteristic function of the sum and the sum of squares is inverted; where that takes too many frequencies,
-    replicates are drawn, the same ones for everybody. Of data and their mirror image only one is worked on, so that
-    their laws mirror each other. ValueError as ``mean_law``, and for constant scores: no replicate has a standard
-    error.
+    replicates are drawn, the same ones for everybody. Scores and their mirror image share a computation, so that
+    their laws mirror each other. ValueError as ``mean_law``, and for constant scores, without a standard error.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
     if sample.constant:
@@ -80,10 +79,7 @@ def _studentized(sample: Sample) -> StudentizedLaw:
     enumerated = enumerated_studentized_law(sample)
     if enumerated is not None:
         return enumerated
-    if leans_left(sample):
-        return MirroredLaw(_turned_law(Sample.of(-sample.x)))
-    return _turned_law(sample)
-
-
-def _turned_law(sample: Sample) -> StudentizedLaw:
-    return inverted_law(sample) or replicated_law(sample)
+    mirrored = leans_left(sample)
+    chosen = Sample.of(-sample.x) if mirrored else sample
+    law = inverted_law(chosen) or replicated_law(chosen)
+    return MirroredLaw(law) if mirrored else law

@@ -1,4 +1,8 @@
-"""Exact laws where few topics changed, or there are few: every way to draw the changed ones, enumerated."""
+"""Exact laws where few topics changed, or there are few: every way to draw the changed ones, enumerated.
+
+The law of a mean is enumerated as well, because then it takes 0.1 to 0.4 ms. On a grid fine enough it takes 3 ms, and
+on one as fast limits of changes of nearly the same size are off by up to 4e-3 standard errors.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ IntArray = npt.NDArray[np.int64]
 
 #: The mass of resamples that draw changed topics more often than is enumerated.
 LEFT_OUT = 1e-14
-#: At most this many vectors of counts are enumerated: as long as another law of the mean, or drawn replicates, take.
+#: At most this many vectors of counts are enumerated, which takes as long as the law of another kind would.
 MAX_MEAN_VECTORS, MAX_STUDENTIZED_VECTORS = 60_000, 400_000
 #: With more distinct values than this there are always more vectors, except with a handful of topics.
 MAX_VALUES = 16
@@ -43,20 +47,19 @@ def enumerated_studentized_law(sample: Sample) -> WeightedLaw | None:
     if resamples is None:
         return None
     n, unit = sample.n, sample.deviation
-    usual = float(sample.distinct[0][sample.usual])
+    mode = float(sample.distinct[0][sample.mode])
     added = resamples.sums / (n * unit)
     squares = resamples.squares / n
     variances = np.maximum(squares - added**2, MIN_VARIANCE * squares)
     varied = (resamples.values > 1) | ((resamples.values == 1) & (resamples.draws < n))
-    varied &= vary(sample, usual + added * unit, variances)
-    moved = added[varied] + (usual - sample.mean) / unit
+    varied &= vary(sample, mode + added * unit, variances)
+    moved = added[varied] + (mode - sample.mean) / unit
     moved[np.abs(moved) * math.sqrt(n) <= ROUNDING_ERROR] = 0.0  # the sample's own mean, up to rounding
     return WeightedLaw(
         "enumerated",
         math.sqrt(n - 1) * moved / np.sqrt(variances[varied]),
         resamples.masses[varied],
         resolution=ROUNDING_ERROR,
-        no_variation=math.fsum(resamples.masses[~varied]),
     )
 
 
@@ -64,9 +67,9 @@ def enumerated_studentized_law(sample: Sample) -> WeightedLaw | None:
 class _Resamples:
     """Every way to draw the changed topics that has any mass, one entry each.
 
-    ``sums`` is what the draws add to a replicate of n usual scores, in units of x; ``squares`` their squared
-    distances from the usual score, in units of the sample's variance; ``draws`` and ``values`` how often changed
-    topics are drawn, and how many different scores among them. ``masses`` sum to 1 within 1e-14.
+    ``sums`` is what the draws add to n times the most frequent score, in units of x; ``squares`` their squared
+    distances from that score, in units of the sample's variance; ``draws`` and ``values`` how often changed topics
+    are drawn, and how many different scores they have. ``masses`` sum to 1 within 1e-14.
     """
 
     sums: FloatArray
@@ -79,14 +82,14 @@ class _Resamples:
 def _enumerated_resamples(sample: Sample, *, max_vectors: int) -> _Resamples | None:
     """Every way to draw the changed topics, or None where there are more.
 
-    Changed means other than the most frequent score, 0 where few topics changed. Topics with the same score count as
-    one value with a larger share. A replicate draws value j c_j times; the counts are multinomial, and only totals
-    that carry all but 1e-14 of the mass are enumerated.
+    Changed topics are those without the most frequent score. Topics with the same score count as one value with a
+    larger share. A replicate draws value j c_j times; the counts are multinomial, and only totals that carry all but
+    1e-14 of the mass are enumerated.
     """
     n, (_, counts) = sample.n, sample.distinct
     if counts.size - 1 > MAX_VALUES:
         return None
-    moved = np.arange(counts.size) != sample.usual
+    moved = np.arange(counts.size) != sample.mode
     offsets, times_held = sample.offsets[moved], counts[moved]
     changed = float(times_held.sum())
     max_draws = _max_draws(n, changed / n)

@@ -6,8 +6,8 @@ step function and comes out exactly.
 Where scores lie on no lattice and too few changed to invert their law, they are rounded to a fine grid. A second
 transform gives the mean of what rounding took from the replicates on each point, and the point moves there: a point
 with one atom lies exactly where that atom does. Two replicates are known without any rounding and are atoms of their
-own: the one that draws no changed topic, which decides a gate where few topics changed, and the one that draws every
-topic once, which is the sample's own mean.
+own: the one without any changed topic, which decides a gate where few topics changed, and the one with every topic
+once, which is the sample itself.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from pytest_riskguard.risk.checks import FloatArray
 
 IntArray = npt.NDArray[np.int64]
 
-#: A lattice has at most so many points over 24 standard errors: the steps of a finer one move limits by less than
+#: A lattice has at most this many points over 24 standard errors: the steps of a finer one move limits by less than
 #: 24/2^16 = 3.7e-4 standard errors, and its law is inverted.
 MAX_LATTICE_POINTS = 2**15
 #: Grid points over 24 standard errors.
 GRID_POINTS = 2**16
-#: With at most this many distinct values beside the usual one the grid's step is fitted to them; it is at most the
-#: finest step divided by the second number.
+#: With at most this many distinct values beside the most frequent one the grid's step is fitted to them; it is at
+#: most the finest step divided by the second number.
 MAX_FITTED_VALUES, MIN_FINENESS = 3, 0.75
 #: Masses below this are rounding of the transform, not atoms.
 NO_MASS = 1e-18
@@ -49,7 +49,8 @@ class Convolution:
     Attributes
     ----------
     first, middle : int
-        The sum at the window's first point, in steps from n times the usual score; the point of the sample's own sum.
+        The sum at the window's first point, in steps from n times the most frequent score; the point of the sample's
+        own sum.
     """
 
     def __init__(self, sample: Sample, indices: IntArray, step: float) -> None:
@@ -81,7 +82,7 @@ class Convolution:
 
 
 def on_visible_lattice(sample: Sample) -> bool:
-    """Whether scores lie on a lattice coarse enough that the law's steps count."""
+    """Whether scores lie on a lattice so coarse that the law's steps matter."""
     return sample.step is not None and PERIOD * sample.total / sample.step <= MAX_LATTICE_POINTS
 
 
@@ -108,7 +109,7 @@ def points_over(width: float) -> int:
 
 
 def _power(base: ComplexArray, exponent: int) -> ComplexArray:
-    """By repeated squaring: exact in the order of operations, no branch of the logarithm to choose."""
+    """By repeated squaring, which needs no branch of the logarithm."""
     result = base.copy()
     for bit in bin(exponent)[3:]:
         result *= result
@@ -122,7 +123,7 @@ def grid_law(sample: Sample) -> StepLaw:
 
     A replicate draws topic j c_j times, so rounding by r_j moves its sum by sum c_j r_j. By Bernstein's inequality
     that lies within some t of its own mean for all but 1e-9 of the replicates, and so does the mean of those on one
-    point: ``resolution`` is 2 t. Measured errors are at most a tenth of that, mostly far less.
+    point: ``resolution`` is 2 t. Measured errors are at most a tenth of that.
     """
     offsets, (_, counts) = sample.offsets, sample.distinct
     step = _grid_step(sample)
@@ -160,9 +161,9 @@ def grid_law(sample: Sample) -> StepLaw:
 
 
 def _grid_step(sample: Sample) -> float:
-    """The finest step; for few distinct values a step up to a third wider that they are closest to multiples of.
+    """The finest step; for few distinct values the one, up to a third wider, that fits them best.
 
-    A value that many topics have is drawn many times, and so is what rounding takes from it.
+    A value that many topics have counts for more: it is drawn many times, and so is what rounding takes from it.
     """
     finest = PERIOD * sample.total / GRID_POINTS
     if sample.offsets.size - 1 > MAX_FITTED_VALUES:
@@ -176,8 +177,8 @@ def _grid_step(sample: Sample) -> float:
 
 
 def _known_replicates(sample: Sample) -> tuple[FloatArray, FloatArray]:
-    """Sums, less n times the usual score, and masses: of no changed topic, and of the sample's own scores."""
+    """Sums, less n times the most frequent score, and masses: of no changed topic, and of the sample itself."""
     n, (_, counts) = sample.n, sample.distinct
-    unchanged = n * math.log1p(-(n - float(counts[sample.usual])) / n)
+    unchanged = n * math.log1p(-(n - float(counts[sample.mode])) / n)
     own = float(gammaln(n + 1)) - math.fsum(gammaln(counts + 1)) + math.fsum(xlogy(counts, counts / n))
     return np.array([0.0, math.fsum(counts * sample.offsets)]), np.exp([unchanged, own])

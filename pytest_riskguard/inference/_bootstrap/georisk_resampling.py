@@ -1,4 +1,4 @@
-"""Scores of several systems on the same topics, taken apart so that the z of any replicate are sums of their parts.
+"""GeoRisk of several systems in resamples of their topics: scores taken apart so that z are sums of their parts.
 
 With S_i the sum of system i, N that of all and T_j the sum of topic j over systems the expected score is
 e_ij = rho_i T_j where rho_i = S_i/N. Drawing topics with replacement changes rho_i but never T_j, so
@@ -116,7 +116,7 @@ class PoolKernel:
         self._columns = np.vstack([coarse.integers.T, fine.integers.T, self._terms.columns])
 
     def drawn(self, replicates: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """So many replicates, chunk after chunk, from one set of draws: more leave the first ones as they are."""
+        """Replicates, chunk after chunk, from one set of draws: more of them leave the first ones as they are."""
         rows = rows_per_chunk(self._topics)
         for chunk in range(math.ceil(replicates / rows)):
             yield self.replicates(draw_counts(self._topics, chunk=chunk)[:, : replicates - chunk * rows])
@@ -159,8 +159,8 @@ class Terms(Protocol):
 class LinearTerms:
     """Wins as they are, losses weighted by 1 + alpha.
 
-    Which z are negative is fixed beforehand as it is in the sample, and put right in each replicate for the topics
-    whose ratio x_ij/T_j lies between the sample's rho_i and the replicate's: few, since rho_i moves little.
+    Signs of z are first those of the sample. They are corrected in each replicate for topics whose ratio x_ij/T_j
+    lies between the sample's rho_i and the replicate's: few, since rho_i moves little.
     """
 
     def __init__(self, pool: Pool, alphas: FloatArray) -> None:
@@ -176,7 +176,7 @@ class LinearTerms:
         self._order = np.argsort(pool.ratios, axis=1, kind="stable")
         self._ratios = np.take_along_axis(pool.ratios, self._order, axis=1)
         self._negative = np.count_nonzero(negative, axis=1)
-        # in order of ratios: those counted as negative are to be taken off, the others to be added
+        # in order of ratios: those counted as negative are taken off, the others added
         sides = np.where(np.arange(pool.n_topics) < self._negative[:, None], -1.0, 1.0)
         self._changes = np.stack([np.take_along_axis(a, self._order, axis=1), b[self._order]], axis=1)
         self._changes *= sides[:, None, :]
@@ -187,22 +187,22 @@ class LinearTerms:
         all_a, all_b = sums[:k], sums[k]
         negative_a, negative_b = sums[k + 1 : 2 * k + 1], sums[2 * k + 1 :]
         for system, share in enumerate(shares):
-            self._cross(system, share, counts, negative_a[system], negative_b[system])
+            self._correct_signs(system, share, counts, negative_a[system], negative_b[system])
         roots = np.sqrt(np.where(shares > 0, shares, 1.0))
         unit_a, unit_b = self._units[:-1], self._units[-1]
         z = all_a * unit_a / roots - all_b * unit_b * roots
         losses = negative_a * unit_a / roots - negative_b * unit_b * roots
         return np.stack([z + alpha * losses for alpha in self._alphas])
 
-    def _cross(self, system: int, share: FloatArray, counts: Counts, a: FloatArray, b: FloatArray) -> None:
-        """Put right the sums of negative z where rho has passed a topic's ratio."""
-        own = int(self._negative[system])
+    def _correct_signs(self, system: int, share: FloatArray, counts: Counts, a: FloatArray, b: FloatArray) -> None:
+        """Correct the sums of negative z where rho has passed a topic's ratio."""
+        in_sample = int(self._negative[system])
         negative = np.searchsorted(self._ratios[system], share, side="left").astype(np.uint32)
-        first, last = min(own, int(np.min(negative))), max(own, int(np.max(negative)))
+        first, last = min(in_sample, int(np.min(negative))), max(in_sample, int(np.max(negative)))
         if first == last:
             return
         crossed = np.arange(first, last, dtype=np.uint32)[:, None] < negative
-        np.logical_not(crossed[: own - first], out=crossed[: own - first])
+        np.logical_not(crossed[: in_sample - first], out=crossed[: in_sample - first])
         drawn = counts[self._order[system, first:last]]
         drawn *= crossed.view(np.uint8)
         changes = self._changes[system, :, first:last] @ drawn.astype(np.float64)
@@ -230,9 +230,8 @@ class SmoothTerms:
 def georisk_left_out(pool: Pool, *, alphas: Sequence[float], tradeoff: str = "linear") -> FloatArray:
     """GeoRisk of every system at every alpha with each topic left out: shape (n_alphas, n_systems, n_topics).
 
-    c is then n - 1. Leaving out a topic changes every rho_i a little. With topics in order of their ratios x_ij/T_j
-    those whose z is negative come first, so sums over them are cumulated sums, found by bisection: n log n steps for
-    a system.
+    c is then n - 1. Leaving out a topic changes every rho_i a little. In order of ratios x_ij/T_j topics with a
+    negative z come first, so sums over them are cumulated sums, found by bisection: n log n steps for a system.
     """
     checked = checked_alphas(pool, alphas, tradeoff)
     n = pool.n_topics
@@ -253,7 +252,7 @@ def georisk_left_out(pool: Pool, *, alphas: Sequence[float], tradeoff: str = "li
 def _sums_without_each(terms: FloatArray) -> FloatArray:
     """Sums over the last axis without each of its places: what comes before plus what comes after.
 
-    Nothing is subtracted, so that a small sum beside a large topic keeps its digits.
+    Without subtraction, so that a small sum beside a large topic keeps its digits.
     """
     sums = np.zeros(terms.shape)
     sums[..., 1:] += np.cumsum(terms[..., :-1], axis=-1)
@@ -266,9 +265,9 @@ def _losses(pool: Pool, system: int, shares: FloatArray, roots: FloatArray) -> F
     ratios, a = pool.ratios[system], pool.a[system]
     order = np.argsort(ratios, kind="stable")
     negative = np.searchsorted(ratios[order], shares, side="left")
-    own = ratios < shares  # the topic left out is among them
-    sums_a = np.append(0.0, np.cumsum(a[order]))[negative] - np.where(own, a, 0.0)
-    sums_b = np.append(0.0, np.cumsum(pool.b[order]))[negative] - np.where(own, pool.b, 0.0)
+    counted = ratios < shares  # the topic left out is among them
+    sums_a = np.append(0.0, np.cumsum(a[order]))[negative] - np.where(counted, a, 0.0)
+    sums_b = np.append(0.0, np.cumsum(pool.b[order]))[negative] - np.where(counted, pool.b, 0.0)
     return np.asarray(sums_a / roots - sums_b * roots)
 
 

@@ -1,8 +1,8 @@
-"""F, density and quantiles of many laws at once, each from its characteristic function at a few frequencies.
+"""F, density and quantiles of several distributions, each from its characteristic function at a few frequencies.
 
-Laws are standardised: arguments are in standard errors, frequencies in reciprocal standard errors. Each law is put on
-a circle of ``PERIOD`` standard errors and inverted with Davies' half-integer formula; Bennett's inequality bounds the
-aliasing for any data: 3.5e-17 within 6 standard errors at this period.
+Distributions are standardised: arguments are in standard errors, frequencies in reciprocal standard errors. Each is
+put on a circle of ``PERIOD`` standard errors and inverted with Davies' half-integer formula; Bennett's inequality
+bounds the aliasing for any data: 3.5e-17 within 6 standard errors at this period.
 
 References
 ----------
@@ -41,7 +41,7 @@ SMALL_ANGLE = 2.0
 MOMENTS = 36
 #: A moment is left out where its part is smaller than this share of the second's.
 SMALL_MOMENT = 1e-17
-#: Points of the grid for each frequency, about.
+#: About this many points of the grid for each frequency.
 FINER = 4
 #: Grid points that a draw is spread over, and how sharply.
 KERNEL_WIDTH = 10
@@ -70,11 +70,10 @@ def weights(count: int) -> FloatArray:
 
 
 class Inversion:
-    """Sums over frequencies that give F of each of some laws, with as many arguments for each.
+    """Sums over frequencies that give F of several laws, at as many arguments for each.
 
     ``phi``, shape (n_laws, n_frequencies), are the characteristic functions of the standardised laws at
-    ``frequencies(n_frequencies)``. Nothing computed for one law depends, in any bit, on the others it is computed
-    with.
+    ``frequencies(n_frequencies)``. No bit computed for a law depends on the others it is computed with.
     """
 
     def __init__(self, phi: ComplexArray) -> None:
@@ -101,7 +100,7 @@ class Inversion:
         return np.clip(self._cdf_and_density(z)[0], 0.0, 1.0)
 
     def cdf_at_zero(self) -> float:
-        """F of the first law at 0, where no angle needs turning."""
+        """F of the first law at 0."""
         return min(1.0, max(0.0, 0.5 - float(np.sum(self._imag_part[0]))))
 
     def quantiles(self, p: FloatArray, start: FloatArray) -> FloatArray:
@@ -237,7 +236,7 @@ def _by_moments(t: FloatArray, values: FloatArray, weights: FloatArray) -> Compl
 def magnitudes(turns: FloatArray, weights: FloatArray, frequencies: int) -> FloatArray:
     """``|sum_j w_j exp(2 pi i k u_j)|`` for k = 0 ... frequencies - 1, off by less than ``MAGNITUDE_ERROR``.
 
-    u_j are turns of the circle, anywhere on the line; w_j sum to 1; there are about a power of two frequencies.
+    u_j are turns of the circle, of any size; w_j sum to 1; the number of frequencies is about a power of two.
     """
     size, undoing = _undoing(frequencies)
     grid = np.zeros(size)

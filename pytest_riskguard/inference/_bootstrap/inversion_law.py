@@ -33,7 +33,7 @@ NEGLIGIBLE = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
 FEW_FREQUENCIES = 1024
 #: At most this many angles are computed: bounds the time spent on data whose phi decays late.
 MAX_ANGLES = 2**20
-#: Density of the standard normal law at the 99.9 % limits: what turns an error of F into one of a quantile.
+#: Density of the standard normal distribution at the 99.9 % limits: turns an error of F into one of a quantile.
 FAR_DENSITY = 0.00178
 #: |phi| is checked beforehand at this many frequencies one step apart; before that at every fourth of them.
 CHECKED_FREQUENCIES = MAX_FREQUENCIES + 2
@@ -52,23 +52,19 @@ MAX_HIDDEN = 4.0
 MAX_START = 8.0
 
 
-class SmoothLaw:
+class SmoothLaw(MeanLaw):
     """Phi is known at enough frequencies; cdf, density and quantiles are sums over them.
 
     ``left_out`` bounds how far the other frequencies move F, ``resolution`` what that does to a 99.9 % limit. Steps
-    too fine for these frequencies are smoothed over. Rounded scores with a few others among them have steps that
-    ``resolution`` does not know of; limits were off by up to 3e-4 standard errors (50 topics, three decimals).
+    too fine for these frequencies are smoothed over. Where some scores are rounded and others are not, ``resolution``
+    leaves out these steps; limits were off by up to 3e-4 standard errors (50 topics, three decimals).
     """
 
     kind = "smooth"
 
     def __init__(self, sample: Sample, phi: ComplexArray, *, left_out: float) -> None:
-        self.phi = phi
-        self._sample = sample
-        self.centre = self._mean = sample.mean
-        self._scale = sample.scale
-        self._least, self._most = float(sample.x[0]), float(sample.x[-1])
-        self.left_out = left_out
+        self.phi, self.left_out = phi, left_out
+        self._sample, self.centre = sample, sample.mean
         #: never below what was measured on real vectors
         self.resolution = max(2.3e-6, left_out / FAR_DENSITY)
 
@@ -82,28 +78,21 @@ class SmoothLaw:
         """The sums over frequencies."""
         return Inversion(self.phi[None, :])
 
-    def _standard_cdf(self, z: FloatArray) -> FloatArray:
-        half = PERIOD / 2
-        inside: FloatArray = self.inversion.cdf(z[None, :])[0]
-        if float(np.max(np.abs(z))) < half:
-            return inside
-        return np.where(np.abs(z) < half, inside, np.where(z > 0, 1.0, 0.0))
-
     def cdf(self, value: float) -> float:
         """P(mean <= value)."""
-        z = (value - self._mean) / self._scale
-        return float(self._standard_cdf(np.array([z]))[0]) if z else self.inversion.cdf_at_zero()
+        z = (value - self.centre) / self._sample.scale
+        if z == 0:
+            return self.inversion.cdf_at_zero()
+        if abs(z) >= PERIOD / 2:
+            return float(z > 0)
+        return float(self.inversion.cdf(np.array([[z]]))[0, 0])
 
     def mid_cdf(self, value: float) -> float:
         """The same: a smooth law has no atoms that matter."""
         return self.cdf(value)
 
-    def quantile(self, p: float) -> float:
-        """The value whose cdf is p; never beyond the scores themselves."""
-        return float(self.quantiles(np.array([p]))[0])
-
     def quantiles(self, p: FloatArray) -> FloatArray:
-        """The quantile of each of these probabilities, shape (n_probabilities,)."""
+        """The quantile of each of these probabilities, shape (n_probabilities,); never beyond the scores."""
         return np.asarray(quantiles_of([self], p[None, :])[0])
 
     def known(self, p: FloatArray) -> FloatArray:
@@ -117,13 +106,14 @@ class SmoothLaw:
 
     def values(self, roots: FloatArray) -> FloatArray:
         """Quantiles in units of x from those of the standardised mean."""
-        return np.clip(self._mean + self._scale * roots, self._least, self._most)
+        x = self._sample.x
+        return np.clip(self.centre + self._sample.scale * roots, x[0], x[-1])
 
 
 def quantiles_of(laws: Sequence[MeanLaw], p: FloatArray) -> FloatArray:
     """Quantiles of several laws at probabilities of shape (n_laws, n_probabilities), in units of x.
 
-    One search does for all that are inverted; the results are to the bit those of ``law.quantiles``.
+    All inverted laws share a search; the results are to the bit those of ``law.quantiles``.
     """
     quantiles = np.empty(p.shape)
     rows_by_frequencies: dict[int, list[int]] = {}
@@ -147,7 +137,7 @@ def smooth_law(sample: Sample) -> SmoothLaw | None:
 
     |phi| is checked beforehand. Checking only the last frequencies computed is not enough: where all but a few topics
     lie on a lattice, |phi| falls to nothing and rises again. One FFT shows all of it, and where it never falls (few
-    changed topics) or falls too late (one topic far out), no frequency is computed in vain.
+    changed topics) or falls too late (one topic far out), no time is lost on computing phi.
     """
     needed, left_out = MIN_FREQUENCIES, NEGLIGIBLE[0]
     if not _falls_at_once(sample):
@@ -164,8 +154,8 @@ def smooth_law(sample: Sample) -> SmoothLaw | None:
 def _falls_at_once(sample: Sample) -> bool:
     """Whether |phi| is negligible at all frequencies but the first, up to the last that may be needed.
 
-    Seen at every fourth of them, from just below the first that is left out; a bound, except that very many values
-    are rounded first. For one draw |phi|^2 is E cos(t D), D the difference of two draws; its curvature is
+    Every fourth of them is computed, from just below the first that is left out, and gives a bound, except that very
+    many values are rounded first. For one draw |phi|^2 is E cos(t D), D the difference of two draws; its curvature is
     -E D^2 = -2/n or more, in reciprocal standard errors. So between two frequencies it lies no more than
     (their distance/2)^2/n above the larger of its values there.
     """
@@ -200,7 +190,7 @@ def _checked_magnitudes(sample: Sample) -> FloatArray:
     hidden = np.zeros(CHECKED_FREQUENCIES)
     if positions.size < sample.offsets.size:
         # rounding blurs each changed topic's angle by up to pi k / points and so hides this much at most on average
-        changed = sample.n - float(sample.distinct[1][sample.usual])
+        changed = sample.n - float(sample.distinct[1][sample.mode])
         hidden = changed * (math.pi * np.arange(CHECKED_FREQUENCIES) / ROUNDED_POINTS) ** 2 / 6
         # in a long vector it exceeds what is sought; there phi is all but normal, and has long decayed
         hidden = np.where(hidden < MAX_HIDDEN, hidden, 0.0)
@@ -212,7 +202,7 @@ def _checked_magnitudes(sample: Sample) -> FloatArray:
 
 
 def _rounded_if_many(sample: Sample) -> tuple[FloatArray, FloatArray]:
-    """Scores on the circle of one period, in turns, and the share of topics that have them."""
+    """Scores as turns of the circle of one period, and the share of topics that have each."""
     turns, shares = sample.offsets / (PERIOD * sample.total), sample.distinct[1] / sample.n
     if turns.size <= MAX_EXACT_VALUES:
         return turns, shares

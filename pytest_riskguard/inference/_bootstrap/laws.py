@@ -1,4 +1,4 @@
-"""What bootstrap laws of a mean, and of a studentized mean, can answer."""
+"""What bootstrap laws can answer: the distributions of a mean, and of a studentized mean, over all resamples."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy.typing as npt
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
-#: A probability this close below a level has reached it, and one this small is none: sums of masses carry rounding.
+#: A probability this close below a level has reached it, and one this small is 0: sums of masses carry rounding.
 REACHED = 1e-13
-#: Statistics this close, as a share of their size where that exceeds 1, are one.
+#: Statistics this close, as a share of their size where that exceeds 1, are the same.
 SAME_STATISTIC = 1e-9
 
 
 class MeanLaw(Protocol):
-    """The law of the mean of n draws with replacement.
+    """The distribution of the mean of n draws with replacement.
 
     ``kind``: ``constant``, ``enumerated`` (every resample), ``lattice`` (exact steps), ``smooth``
     (the characteristic function inverted), ``grid`` (exact for data rounded to a fine grid). ``resolution`` bounds
-    the error of a quantile in bootstrap standard errors. ``centre`` is the sample's mean, as this law writes it.
+    the error of a quantile in bootstrap standard errors. ``centre`` is the sample's mean as this law has it.
     """
 
     kind: str
@@ -37,12 +37,13 @@ class MeanLaw(Protocol):
 
     def quantile(self, p: float) -> float:
         """The smallest value whose cdf reaches p."""
+        return float(self.quantiles(np.array([p]))[0])
 
     def quantiles(self, p: FloatArray) -> FloatArray:
         """The quantile of each of these probabilities, shape (n_probabilities,)."""
 
 
-class StepLaw:
+class StepLaw(MeanLaw):
     """A law with visible atoms: means in ascending order, and the mass of each.
 
     ``centre`` is the atom that is the sample's own mean.
@@ -60,7 +61,7 @@ class StepLaw:
     ) -> None:
         self.kind, self.centre, self.resolution = kind, centre, resolution
         self._atoms, self._tolerance = atoms, sample.same
-        self._least, self._most = float(sample.x[0]), float(sample.x[-1])
+        self._min, self._max = float(sample.x[0]), float(sample.x[-1])
         self._cumulated = np.cumsum(masses)
         self._cumulated /= self._cumulated[-1]
 
@@ -70,28 +71,22 @@ class StepLaw:
         return float(self._cumulated[count - 1]) if count else 0.0
 
     def cdf(self, value: float) -> float:
-        """P(mean <= value); atoms within 1e-12 standard errors are one."""
+        """P(mean <= value); atoms within 1e-12 standard errors are the same."""
         return self._up_to(value, inclusive=True)
 
     def mid_cdf(self, value: float) -> float:
         """P(mean < value) + P(mean = value)/2."""
         return (self._up_to(value, inclusive=False) + self._up_to(value, inclusive=True)) / 2
 
-    def quantile(self, p: float) -> float:
-        """The smallest atom whose cdf reaches p."""
-        return float(self.quantiles(np.array([p]))[0])
-
     def quantiles(self, p: FloatArray) -> FloatArray:
         """The quantile of each of these probabilities, shape (n_probabilities,)."""
         indices = np.searchsorted(self._cumulated, np.maximum(p - REACHED, REACHED), side="left")
         atoms = self._atoms[np.minimum(indices, self._atoms.size - 1)]
-        return np.clip(atoms, self._least, self._most)  # data rounded to a grid may reach a little further
+        return np.clip(atoms, self._min, self._max)  # data rounded to a grid may reach a little further
 
 
 class DrawnLaw:
-    """What a ``MeanLaw`` answers, from draws of a statistic; values within ``same`` of each other are one."""
-
-    kind = "replicates"
+    """What a ``MeanLaw`` answers, from draws of a statistic; values within ``same`` of each other are the same."""
 
     def __init__(self, replicates: FloatArray, *, centre: float, same: float) -> None:
         self.centre, self.same = centre, same
@@ -123,17 +118,15 @@ class DrawnLaw:
 
 
 class StudentizedLaw(Protocol):
-    """The law of T* = (mean* - mean)/SE*, given that the replicate varies.
+    """The distribution of T* = (mean* - mean)/SE*, given that the replicate varies.
 
     SE* is the standard error that the replicate itself has (divisors n - 1 and n). ``kind`` is ``enumerated``,
     ``inverted`` or ``replicates``. ``resolution`` is how far a limit at level 0.999 may be off, in standard errors of
     the sample: a bound where enumerated, an estimate where inverted, four standard errors where drawn.
-    ``no_variation`` is the share of replicates that draw one score only and have no T*.
     """
 
     kind: str
     resolution: float
-    no_variation: float
 
     def cdf(self, t: float) -> float:
         """P(T* <= t)."""
@@ -145,17 +138,15 @@ class StudentizedLaw(Protocol):
 class WeightedLaw:
     """A law of atoms in any order, resamples listed or drawn, with their weights in any unit."""
 
-    def __init__(
-        self, kind: str, statistics: FloatArray, weights: FloatArray, *, resolution: float, no_variation: float
-    ) -> None:
-        self.kind, self.resolution, self.no_variation = kind, resolution, no_variation
+    def __init__(self, kind: str, statistics: FloatArray, weights: FloatArray, *, resolution: float) -> None:
+        self.kind, self.resolution = kind, resolution
         order = np.argsort(statistics, kind="stable")
         self._atoms = statistics[order]
         self._cumulated = np.cumsum(weights[order])
         self._cumulated /= self._cumulated[-1]
 
     def cdf(self, t: float) -> float:
-        """P(T* <= t); statistics within 1e-9 are one."""
+        """P(T* <= t); statistics within 1e-9 are the same."""
         count = int(np.searchsorted(self._atoms, t + SAME_STATISTIC * max(1.0, abs(t)), side="right"))
         return float(self._cumulated[count - 1]) if count else 0.0
 
@@ -170,10 +161,10 @@ class MirroredLaw:
 
     def __init__(self, law: StudentizedLaw) -> None:
         self._law = law
-        self.kind, self.resolution, self.no_variation = law.kind, law.resolution, law.no_variation
+        self.kind, self.resolution = law.kind, law.resolution
 
     def cdf(self, t: float) -> float:
-        """P(-T* <= t): what lies at t belongs to it, rounding or not."""
+        """P(-T* <= t), including what rounding keeps from t."""
         return 1.0 - self._law.cdf(-t - 2 * SAME_STATISTIC * max(1.0, abs(t)))
 
     def quantile(self, p: float) -> float:
@@ -192,7 +183,7 @@ def vary(sample: Sample, means: FloatArray, variances: FloatArray) -> npt.NDArra
 
 
 def leans_left(sample: Sample) -> bool:
-    """Whether the sample rather than its mirror image is to be turned round; of both exactly one is."""
+    """Whether to work on the mirror image instead of the sample; true of exactly one of the two."""
     sides = sample.centred + sample.centred[::-1]
     uneven = sides[np.flatnonzero(sides)]
     return bool(uneven.size and uneven[0] < 0)

@@ -21,7 +21,7 @@ Counts = npt.NDArray[np.uint8]
 
 #: The only seed: draws are part of the method, users do not choose them.
 SEED = 20190523
-#: One chunk has about so many cells (topics times replicates) and at most so many replicates: bounds the memory.
+#: A chunk has about this many cells (topics times replicates) and at most this many replicates: bounds the memory.
 CHUNK_CELLS = 2**20
 MAX_ROWS = 2**13
 #: Poisson counts have mean 1 - SHORT/sqrt(n), so that about one replicate in forty has too many draws at once.

@@ -1,4 +1,4 @@
-"""A vector of trade-off scores put in order, with the sums that every law and interval needs."""
+"""Trade-off scores in ascending order, with the sums that every law and interval needs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEW_NUMBERS = 10_000
 #: A value this close to a multiple of the step, in steps, lies on the lattice.
 ON_LATTICE = 1e-6
 
-#: With more distinct values than this ``condensed`` puts them into cells: so many by value and so many by rank.
+#: More distinct values than this are put into cells by ``condensed``: the second number of them by value and by rank.
 MAX_VALUES, CELLS = 2048, 512
 
 
@@ -83,7 +83,7 @@ class Sample:
         return exact_sum(self.standard * self.standard * self.standard) / (6 * self.n * math.sqrt(self.n))
 
     def normal_corrected(self, z: FloatArray) -> FloatArray:
-        """About where a replicate's mean is in standard errors where the normal law has z.
+        """About how many standard errors a replicate's mean is out where a normal one would be z.
 
         References
         ----------
@@ -106,15 +106,15 @@ class Sample:
         return self.x[starts], counts.astype(np.float64)
 
     @cached_property
-    def usual(self) -> int:
-        """Which distinct value is the most frequent: that of an unchanged topic, where many are unchanged."""
+    def mode(self) -> int:
+        """Which distinct value is the most frequent: the score of unchanged topics, where there are many."""
         return int(np.argmax(self.distinct[1]))
 
     @cached_property
     def offsets(self) -> FloatArray:
-        """The distinct values less the usual one: what drawing a topic adds to a replicate of usual topics."""
+        """The distinct values less the most frequent one: what drawing such a topic adds to a sum."""
         values, _ = self.distinct
-        return np.asarray(values - values[self.usual])
+        return np.asarray(values - values[self.mode])
 
     @cached_property
     def step(self) -> float | None:
@@ -123,12 +123,12 @@ class Sample:
 
     @cached_property
     def same(self) -> float:
-        """Means this close, in units of x, are one: 1e-12 standard errors, or the rounding of x where it is more."""
+        """Means this close, in units of x, are the same: 1e-12 standard errors, or the rounding of x if more."""
         return max(ROUNDING_ERROR * self.scale, 4 * math.ulp(float(np.max(np.abs(self.x)))))
 
     def means(self, offsets: FloatArray) -> FloatArray:
         """Means of replicates from their mean offsets; 0 where only rounding keeps them from it."""
-        means: FloatArray = float(self.distinct[0][self.usual]) + offsets
+        means: FloatArray = float(self.distinct[0][self.mode]) + offsets
         return np.where(np.abs(means) <= self.same, 0.0, means)
 
 
@@ -169,10 +169,9 @@ def _common_divisor(a: float, b: float, tolerance: float) -> float:
 def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Fewer values with the same share, mean, variance and third moment, cell by cell; short vectors as they are.
 
-    ``y`` is ascending and distinct, ``shares`` any positive numbers; each cell gives two values, in no particular
-    order. What sums over topics see of a cell beyond these moments is of the fourth order in its width, and cells are
-    narrow both in value and in rank: one topic far out does not widen the others'. Quantiles of T* were found to move
-    by 1e-7.
+    ``y`` is ascending and distinct, ``shares`` are positive; each cell gives two values, in no particular order. The
+    error is of the fourth order in the width of cells, which are narrow both in value and in rank, so that one topic
+    far out does not widen the others' cells. Quantiles of T* move by about 1e-7.
     """
     if y.size <= MAX_VALUES:
         return y, shares

@@ -5,7 +5,7 @@ T* = sqrt(n - 1) u/sqrt(m - u^2), which rises with u/sqrt(m): T* <= q where u <=
 The pair (u, m) is a mean of n draws, so its characteristic function is known exactly. Weighted losses make u and m
 all but proportional; m is therefore written as 1 + slope u + rest, with a rest that is uncorrelated to u. For a given
 rest, T* <= q means that u is below a root of a quadratic; there the law of u is inverted by Davies' half-integer
-formula, and the results are added up over the rest, whose density comes from one Fourier transform.
+formula, and the results are added up over the rest, whose density comes from a Fourier transform.
 
 References
 ----------
@@ -29,33 +29,33 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 FIRST_FREQUENCIES = 64
 #: At most this many pairs of frequencies, of the sum times of the rest.
 MAX_PAIRS = 2**16
-#: How far the last quarter of frequencies may move F: then there are enough, good enough where no more are allowed,
-#: and where the first ones move it further it is hopeless.
-ENOUGH, GOOD_ENOUGH, HOPELESS = 1e-7, 1e-6, 1e-3
-#: How far smoothing over the law's atoms may move F: about what draws are off by in the tails.
-UNSEEN = 2.5e-6
-#: Statistics at which that is measured, besides the limits themselves.
-LOOKED_AT = (-5.0, -3.0, -1.5, 0.0, 1.5, 3.0, 5.0)
-#: Densities of the rest below this are rounding.
-NO_DENSITY = 1e-14
-NO_REST = 1e-10
+#: How far the last quarter of frequencies may move F: where it has converged, where no more are allowed, and where it
+#: is given up.
+CONVERGED, MAX_MOVED, DIVERGED = 1e-7, 1e-6, 1e-3
+#: How far smoothing over the law's atoms may move F: about as far as draws are off in the tails.
+MAX_ATOM_ERROR = 2.5e-6
+#: Statistics at which F is checked, besides the limits themselves.
+CHECKED_STATISTICS = (-5.0, -3.0, -1.5, 0.0, 1.5, 3.0, 5.0)
+#: Densities of the rest, and its standard deviation, are rounding below these.
+MIN_DENSITY = 1e-14
+MIN_REST = 1e-10
 #: The levels of the limits whose errors are estimated.
 LEVELS = (0.0005, 0.025, 0.975, 0.9995)
 MAX_STEPS = 200
 MAX_STATISTIC = 1e9
-#: Probabilities below this are none; F is rounded by more than the second.
+#: Probabilities below the first count as this; the second is the rounding of F.
 MIN_PROBABILITY, ROUNDING = 1e-15, 1e-13
-#: Over this much of T* the density is taken.
+#: The density is that over this much of T* on either side.
 WIDTH = 0.05
 
 
 def inverted_law(sample: Sample) -> InvertedLaw | None:
     """The law by inversion, or None where it does not converge within 2^16 pairs of frequencies.
 
-    Frequencies are doubled, of the sum or of the rest, whichever still move F. That they do not move it is no proof
-    where few topics changed: phi may rise again beyond them.
+    Frequencies are doubled, of the sum or of the rest, whichever still move F. Where few topics changed phi may rise
+    again beyond them, so such samples are refused first.
     """
-    if unseen(sample) > UNSEEN:
+    if atom_error(sample) > MAX_ATOM_ERROR:
         return None
     pair = Pair(sample)
     rows = columns = FIRST_FREQUENCIES
@@ -64,25 +64,25 @@ def inverted_law(sample: Sample) -> InvertedLaw | None:
         fewer_rows, fewer_columns = law.without_last()
         by_rows, by_columns = law.moved_by(fewer_rows), law.moved_by(fewer_columns)
         moved = by_rows + by_columns
-        if not moved < HOPELESS:
+        if not moved < DIVERGED:
             return None
-        if by_rows > ENOUGH / 2 and by_rows >= by_columns:
+        if by_rows > CONVERGED / 2 and by_rows >= by_columns:
             rows *= 2
-        elif by_columns > ENOUGH / 2:
+        elif by_columns > CONVERGED / 2:
             columns *= 2
-        if moved <= ENOUGH or rows * columns > MAX_PAIRS:
-            return law if moved <= GOOD_ENOUGH and law.settle((fewer_rows, fewer_columns), moved) else None
+        if moved <= CONVERGED or rows * columns > MAX_PAIRS:
+            return law if moved <= MAX_MOVED and law.accepted((fewer_rows, fewer_columns), moved) else None
 
 
-def unseen(sample: Sample) -> float:
-    """How far F is off, about, where the first frequencies do not tell the law's atoms apart.
+def atom_error(sample: Sample) -> float:
+    """About how far F is off where the first frequencies do not tell the law's atoms apart.
 
     Two replicates draw the same topics with the chance c; this is the mean of |phi|^2 over all frequencies, and that
-    of an atom's mass. What F misses at a value are the halves of atoms that lie no further from it than frequencies
-    can tell: about c times the density times that distance, in the mean square. Counts of topics are taken as
-    independent Poisson numbers, that of the usual score as what the others leave.
+    of an atom's mass. What F misses at a value are the halves of atoms too close to it for frequencies to resolve:
+    about c times the density times that distance, in the mean square. Counts of topics are taken as independent
+    Poisson numbers, except that of the most frequent score, which follows from the others.
     """
-    counts, held = np.unique(np.delete(sample.distinct[1], sample.usual), return_counts=True)
+    counts, held = np.unique(np.delete(sample.distinct[1], sample.mode), return_counts=True)
     same = math.exp(math.fsum(held * np.log(ive(0, 2 * counts))))
     return math.sqrt(same * PERIOD / (2 * FIRST_FREQUENCIES) / math.sqrt(2 * math.pi))
 
@@ -100,8 +100,8 @@ class Pair:
         self.slope = math.fsum(self.shares * self.y**3)
         rest = self.y**2 - 1 - self.slope * self.y
         self.spread = math.sqrt(math.fsum(self.shares * rest**2))
-        # of two values only there is no rest but rounding
-        self._rest = rest / self.spread if self.spread > NO_REST else np.zeros_like(rest)
+        # with two values only the rest is rounding
+        self._rest = rest / self.spread if self.spread > MIN_REST else np.zeros_like(rest)
 
     def phi(self, rows: int, columns: int) -> ComplexArray:
         """The characteristic function of the two standardised sums, shape (1 + rows, 2 columns + 1).
@@ -121,12 +121,11 @@ class InvertedLaw:
     """F is a sum over frequencies of u for each value of the rest; ``phi`` is as ``Pair.phi`` gives it."""
 
     kind = "inverted"
-    no_variation = 0.0
 
     def __init__(self, sample: Sample, pair: Pair, phi: ComplexArray) -> None:
         self._sample, self._pair, self._phi = sample, pair, phi
         self.left_out = self.resolution = math.inf
-        self._heights: dict[float, float] = {}
+        self._known: dict[float, float] = {}
 
     @property
     def frequencies(self) -> tuple[int, int]:
@@ -143,22 +142,22 @@ class InvertedLaw:
         padded[:, points - columns :] = self._phi[:, :columns]
         by_rest = np.fft.fft(padded, axis=1) / points
         masses = by_rest[0].real
-        seen = np.flatnonzero(np.abs(masses) > NO_DENSITY)  # a little below 0 where they ring: that cancels
+        seen = np.flatnonzero(np.abs(masses) > MIN_DENSITY)  # a little below 0 where they ring: that cancels
         rest = PERIOD * np.fft.fftfreq(points)[seen] * self._pair.spread / math.sqrt(self._sample.n)
         terms = by_rest[1:, seen] / (math.pi * half_integers(rows))[:, None]
         return np.asarray(rest), masses[seen], terms
 
     def _raw(self, t: float) -> float:
-        """F as the sum gives it, which may be a little outside [0, 1]; values computed once are kept."""
-        if t not in self._heights:
-            self._heights[t] = self._computed(t)
-        return self._heights[t]
+        """F as the sum gives it, which may be a little outside [0, 1]; values are kept."""
+        if t not in self._known:
+            self._known[t] = self._computed(t)
+        return self._known[t]
 
     def _computed(self, t: float) -> float:
         n, slope = self._sample.n, self._pair.slope
         rest, masses, terms = self._by_rest
         c = t / math.hypot(math.sqrt(n - 1), t)
-        # u^2 = c^2 (1 + rest + slope u) with u of the sign of c; a rest so low that there is none has no mass
+        # u^2 = c^2 (1 + rest + slope u) with u of the sign of c; a rest too low for a root has no mass
         half = c * c * slope / 2
         root = np.sqrt(np.maximum(half * half + c * c * (1 + rest), 0.0))
         z = (half + math.copysign(1.0, c) * root) * math.sqrt(n)
@@ -180,14 +179,14 @@ class InvertedLaw:
 
         By secants on the normal scale, where F is all but a straight line, in a bracket that holds the root.
         """
-        least = max(10 * self.left_out, MIN_PROBABILITY)  # nothing is known of smaller probabilities
-        goal = float(ndtri(min(max(p, least), 1 - least)))
+        lowest = max(10 * self.left_out, MIN_PROBABILITY)  # smaller probabilities are not resolved
+        goal = float(ndtri(min(max(p, lowest), 1 - lowest)))
 
         def excess(t: float) -> float:
             return float(ndtri(min(max(self._raw(t), MIN_PROBABILITY), 1 - MIN_PROBABILITY))) - goal
 
-        low = max((t for t in LOOKED_AT if excess(t) <= 0), default=LOOKED_AT[0])
-        high = min((t for t in LOOKED_AT if excess(t) >= 0), default=LOOKED_AT[-1])
+        low = max((t for t in CHECKED_STATISTICS if excess(t) <= 0), default=CHECKED_STATISTICS[0])
+        high = min((t for t in CHECKED_STATISTICS if excess(t) >= 0), default=CHECKED_STATISTICS[-1])
         while (below := excess(low)) > 0 and low > -MAX_STATISTIC:
             low *= 2
         while (above := excess(high)) < 0 and high < MAX_STATISTIC:
@@ -197,7 +196,7 @@ class InvertedLaw:
             left = excess(t)
             if abs(left) < ROUNDING_ERROR or high - low < ROUNDING_ERROR * max(1.0, abs(t)):
                 break
-            # the end that stays counts for half, or else it might stay for ever (the Illinois rule)
+            # the end that stays counts for half, or it might stay for ever (the Illinois rule)
             if left > 0:
                 high, above, below = t, left, below / 2
             else:
@@ -214,24 +213,24 @@ class InvertedLaw:
 
     def moved_by(self, fewer: InvertedLaw) -> float:
         """How far F is at most from that by fewer frequencies."""
-        return max(abs(self._raw(t) - fewer._raw(t)) for t in LOOKED_AT)
+        return max(abs(self._raw(t) - fewer._raw(t)) for t in CHECKED_STATISTICS)
 
-    def settle(self, fewer: tuple[InvertedLaw, ...], moved: float) -> bool:
-        """Whether this is a law at all; from here on it knows its error."""
+    def accepted(self, fewer: tuple[InvertedLaw, ...], moved: float) -> bool:
+        """Whether F rises, as that of a distribution does; also estimates ``resolution``."""
         self.left_out = moved
         limits = [self.quantile(p) for p in LEVELS]
-        heights = [self._raw(t) for t in sorted((*LOOKED_AT, *limits))]
+        heights = [self._raw(t) for t in sorted((*CHECKED_STATISTICS, *limits))]
         if any(following < height - moved for height, following in itertools.pairwise(heights)):
             return False
-        atoms = unseen(self._sample)
-        self.resolution = max(self._off(t, fewer, atoms) for t in limits)
+        atoms = atom_error(self._sample)
+        self.resolution = max(self._error_of_quantile(t, fewer, atoms) for t in limits)
         if self._sample.step is not None and on_visible_lattice(self._sample):
-            # the sum has steps; they are smoothed over, though less than this where sums of squares blur them
+            # the steps of the sum are smoothed over, though by less where sums of squares blur them
             self.resolution = max(self.resolution, self._sample.step / (2 * self._sample.total))
         return True
 
-    def _off(self, t: float, fewer: tuple[InvertedLaw, ...], atoms: float) -> float:
-        """How far a quantile may be off: the error of F, by last frequencies and atoms, over the density."""
+    def _error_of_quantile(self, t: float, fewer: tuple[InvertedLaw, ...], atoms: float) -> float:
+        """How far a quantile may be off: the error of F, from the last frequencies and atoms, over the density."""
         height = self._raw(t)
         error = ROUNDING + atoms + sum(abs(law._raw(t) - height) for law in fewer)
         slope = (self._raw(t + WIDTH) - self._raw(t - WIDTH)) / (2 * WIDTH)

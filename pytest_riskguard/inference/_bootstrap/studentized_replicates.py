@@ -36,20 +36,20 @@ MIN_ROWS = 32
 MAX_DRAWS = 2**26
 #: Draws held at once: bounds the memory, and lets what is used repeatedly fit into the processor's cache.
 BLOCK = 2**16
-#: The chance of a topic is a multiple of one part in so many: the finer one where there are many topics.
+#: The chance of a topic is a multiple of one over this number, the larger one where there are many topics.
 SLOTS = (2**16, 2**18)
 MANY_TOPICS = 512
-#: A score with more than this chance is not drawn: it is what is left of a replicate.
-USUAL = 0.75
+#: A score with more than this chance is not drawn: a replicate has it where it has no other.
+MAX_DRAWN_SHARE = 0.75
 #: With more topics than this only the second number of them, those furthest out, are drawn one by one.
-MAX_TOPICS, MAX_LOUD = 4096, 256
-#: A variance this small a part of the squares it is the difference of is rounding.
-NO_VARIANCE = 1e-13
-#: So often slope and bend are fitted to each other. How well matters little: weights hold for any tilt.
+MAX_TOPICS, MAX_SINGLE = 4096, 256
+#: The smallest variance that is more than rounding, as a share of the squares it is the difference of.
+MIN_VARIANCE = 1e-13
+#: How often slope and bend are fitted to each other. An inexact fit does no harm: weights hold for any tilt.
 BENDS, BISECTIONS = 6, 40
-#: Logarithms beyond this overflow; y^2 that spread less than this do not spread; controls this close are one.
+#: Logarithms beyond this overflow; a spread of y^2 below this is rounding; controls this close are collinear.
 MAX_LOG, NO_SPREAD, COLLINEAR = 700.0, 1e-9, 1e-10
-#: The levels whose quantiles must be known well.
+#: The levels of the limits whose errors are estimated.
 LEVELS = np.array([0.0005, 0.025, 0.975, 0.9995])
 
 
@@ -80,18 +80,15 @@ def replicated_law(sample: Sample) -> WeightedLaw:
         u = math.sqrt(sample.n) * means
         v = math.sqrt(sample.n) * (squares - 1) / max(spread, NO_SPREAD)
         weights[part] = _weights(np.stack(ratios), np.stack([u, u**2 - 1, v]))
-    varied = np.isfinite(statistics)
-    parts = [_law(statistics[part], weights[part], varied[part]) for part in range(PARTS)]
+
+    def law_of(part: int | slice, *, resolution: float) -> WeightedLaw:
+        varied = np.isfinite(statistics[part])
+        return WeightedLaw("replicates", statistics[part][varied], weights[part][varied], resolution=resolution)
+
+    parts = [law_of(part, resolution=math.inf) for part in range(PARTS)]
     quantiles = np.array([[law.quantile(p) for p in LEVELS] for law in parts])
     error = float(np.max(np.std(quantiles, axis=0, ddof=1))) / math.sqrt(PARTS)
-    return _law(statistics, weights, varied, resolution=4 * error)
-
-
-def _law(
-    statistics: FloatArray, weights: FloatArray, varied: npt.NDArray[np.bool_], *, resolution: float = math.inf
-) -> WeightedLaw:
-    without = math.fsum(weights[~varied]) / float(np.sum(weights))
-    return WeightedLaw("replicates", statistics[varied], weights[varied], resolution=resolution, no_variation=without)
+    return law_of(slice(None), resolution=4 * error)
 
 
 @dataclass(frozen=True)
@@ -114,9 +111,9 @@ def _weights(ratios: FloatArray, centred: FloatArray) -> FloatArray:
     """Of replicates, how much likelier each is plainly than as drawn from all centres alike; then calibrated.
 
     ``ratios``, shape (n_centres, ...), are how much likelier each replicate is by each centre's chances than plainly;
-    ``centred``, shape (n_numbers, ...), are 0 in the mean. What is known without draws is made to come out exactly:
-    that each centre's chances sum to 1, and these means. The weights change as little as they can, in proportion to
-    their squares: that is regression on control variates.
+    ``centred``, shape (n_controls, ...), have mean 0. Regression on these control variates, and on the sums of each
+    centre's chances, which are 1, makes both come out exactly and changes the weights as little as it can, in
+    proportion to their squares.
     """
     weights: FloatArray = ratios.shape[0] / np.sum(ratios, axis=0)
     controls = (np.concatenate([ratios, centred]) * weights).reshape(ratios.shape[0] + centred.shape[0], -1)
@@ -132,9 +129,9 @@ def _weights(ratios: FloatArray, centred: FloatArray) -> FloatArray:
 def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> tuple[float, float]:
     """The likeliest chances under which T* is large, as far from the plain ones as a normal quantile is from 0.
 
-    Likeliest is what has the least Kullback-Leibler divergence K from the plain chances, and a tail at n K = z^2/2
-    has about the probability of the normal one beyond z. T* is a function of u/sqrt(m), u and m being the means of y
-    and y^2, so its saddlepoint has chances in proportion to exp(slope (y - bend y^2)) where bend = u/(2 m).
+    The likeliest have the least Kullback-Leibler divergence K from the plain chances, and a tail at n K = z^2/2 has
+    about the probability of the normal one beyond z. T* is a function of u/sqrt(m), u and m being the means of y and
+    y^2, so its saddlepoint has chances in proportion to exp(slope (y - bend y^2)) where bend = u/(2 m).
     """
     if centre == 0:
         return 0.0, 0.0
@@ -148,7 +145,7 @@ def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> tuple[floa
 
 
 def _slope(shape: FloatArray, plain: FloatArray, sign: float, goal: float) -> float:
-    """By bisection, since the divergence rises with the slope; a large one if it never gets there."""
+    """By bisection, since the divergence rises with the slope; a large slope if it never reaches the goal."""
     low, high = 0.0, 1.0
     while _divergence(sign * high, shape, plain) < goal and high < 2.0**20:
         high *= 2
@@ -175,44 +172,44 @@ def _log_norm(slope: float, shape: FloatArray, plain: FloatArray) -> float:
 class _Urn:
     """Topics to be drawn with given chances, and the sums that their replicates have.
 
-    Sums are taken of distances from the usual score, the middle one where no score is usual: replicates without the
-    one topic that lies far out then keep all their digits. Where it pays, some scores are not drawn one by one: the
-    usual one, which adds nothing; and in a long vector all but those furthest out, whose sum and sum of squares are
-    normal, given how many of them are drawn.
+    Sums are taken of distances from the most frequent score, or the middle one where no score occurs twice, so that
+    replicates without a topic that lies far out keep all their digits. Where it saves time, some scores are not drawn
+    one by one: the most frequent one, which adds nothing; and in a long vector all but those furthest out, whose sum
+    and sum of squares are normal, given how many of them are drawn.
     """
 
     def __init__(self, sample: Sample, y: FloatArray, chances: FloatArray) -> None:
         _, counts = sample.distinct
         self.sample, self.n = sample, sample.n
-        usual = sample.usual if counts[sample.usual] > 1 else y.size // 2
-        self._usual, self._middle = float(sample.distinct[0][usual]), float(y[usual])
-        distances = (sample.distinct[0] - sample.distinct[0][usual]) / sample.deviation
-        loud = _loud(distances, counts, usual, chances)
-        self._share = float(np.sum(chances[loud]))
-        self._quiet = None if np.all(loud) else _Quiet(distances[~loud], chances[~loud])
+        origin = sample.mode if counts[sample.mode] > 1 else y.size // 2
+        self._origin, self._y_origin = float(sample.distinct[0][origin]), float(y[origin])
+        distances = (sample.distinct[0] - sample.distinct[0][origin]) / sample.deviation
+        single = _singles(distances, counts, origin, chances)
+        self._share = float(np.sum(chances[single]))
+        self._bulk = None if np.all(single) else _Bulk(distances[~single], chances[~single])
         self.expected_draws = max(1.0, sample.n * self._share)
-        if self._quiet is not None:
+        if self._bulk is not None:
             most = min(sample.n, math.ceil(sample.n * self._share + 10 * math.sqrt(sample.n * self._share) + 50))
             self._below = np.rint(bdtr(np.arange(most), sample.n, self._share) * 2.0**32)
         # ascending scores share the slots by their cumulated chances, so that roundings cancel in every sum
-        slots = SLOTS[int(np.count_nonzero(loud)) > MANY_TOPICS]
-        edges = np.rint(np.cumsum(chances[loud]) / self._share * slots).astype(np.int64)
-        self._slots = np.repeat(distances[loud], np.diff(edges, prepend=0))
+        slots = SLOTS[int(np.count_nonzero(single)) > MANY_TOPICS]
+        edges = np.rint(np.cumsum(chances[single]) / self._share * slots).astype(np.int64)
+        self._slots = np.repeat(distances[single], np.diff(edges, prepend=0))
 
     def replicates(self, rows: int, *, chunk: int) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Means of y and y^2 and variances of y over the draws of each replicate; 0 where they do not vary."""
-        if self._quiet is None:
-            sums, squares = self._all(rows, chunk)
+        if self._bulk is None:
+            sums, squares = self._all_singly(rows, chunk)
         else:
-            sums, squares = self._some(rows, chunk, self._quiet)
+            sums, squares = self._some_singly(rows, chunk, self._bulk)
         sums, squares = sums / self.n, squares / self.n
         variances = squares - sums**2
-        variances[variances <= NO_VARIANCE * squares] = 0.0
-        means = self._usual + sums * self.sample.deviation
+        variances[variances <= MIN_VARIANCE * squares] = 0.0
+        means = self._origin + sums * self.sample.deviation
         variances[~vary(self.sample, means, variances)] = 0.0
-        return self._middle + sums, self._middle**2 + 2 * self._middle * sums + squares, variances
+        return self._y_origin + sums, self._y_origin**2 + 2 * self._y_origin * sums + squares, variances
 
-    def _all(self, rows: int, chunk: int) -> tuple[FloatArray, FloatArray]:
+    def _all_singly(self, rows: int, chunk: int) -> tuple[FloatArray, FloatArray]:
         drawn = self._draws(rows * self.n, chunk).reshape(rows, self.n)
         sums, squares = np.empty(rows), np.empty(rows)
         step = max(1, BLOCK // self.n)
@@ -222,39 +219,39 @@ class _Urn:
             squares[start : start + step] = np.einsum("ij,ij->i", distances, distances)
         return sums, squares
 
-    def _some(self, rows: int, chunk: int, quiet: _Quiet) -> tuple[FloatArray, FloatArray]:
-        """How many draws are loud is binomial; those are drawn, and the others come as two sums."""
+    def _some_singly(self, rows: int, chunk: int, bulk: _Bulk) -> tuple[FloatArray, FloatArray]:
+        """The number of single draws is binomial; those are drawn, and the others come as two sums."""
         first = words(chunk, 3 * -(-rows // 2)).view("<u4").reshape(3, -1)[:, :rows]
-        number = np.searchsorted(self._below, first[0], side="right")
-        ends = np.cumsum(number)
+        single_draws = np.searchsorted(self._below, first[0], side="right")
+        ends = np.cumsum(single_draws)
         distances = np.append(self._slots[self._draws(int(ends[-1]), chunk, after=3 * -(-rows // 2))], 0.0)
         # reduceat takes the one element at its start where a replicate has none
-        some = number > 0
-        sums = np.where(some, np.add.reduceat(distances, ends - number), 0.0)
-        squares = np.where(some, np.add.reduceat(distances**2, ends - number), 0.0)
-        quiet_sums, quiet_squares = quiet.sums(self.n - number, ndtri((first[1:] + 0.5) / 2.0**32))
-        return sums + quiet_sums, squares + quiet_squares
+        some = single_draws > 0
+        sums = np.where(some, np.add.reduceat(distances, ends - single_draws), 0.0)
+        squares = np.where(some, np.add.reduceat(distances**2, ends - single_draws), 0.0)
+        other_sums, other_squares = bulk.sums(self.n - single_draws, ndtri((first[1:] + 0.5) / 2.0**32))
+        return sums + other_sums, squares + other_squares
 
     def _draws(self, count: int, chunk: int, *, after: int = 0) -> npt.NDArray[np.unsignedinteger]:
-        """Slots drawn, from the words of a chunk after the first so many."""
+        """Slots drawn, from the words of a chunk that come after the first ``after``."""
         if self._slots.size == SLOTS[0]:
             return words(chunk, after + -(-count // 4))[after:].view("<u2")[:count]
         return words(chunk, after + -(-count // 2))[after:].view("<u4")[:count] >> np.uint32(14)
 
 
-def _loud(distances: FloatArray, counts: FloatArray, usual: int, chances: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which distinct scores are drawn one by one: at least one of them."""
-    changed = np.arange(distances.size) != usual
+def _singles(distances: FloatArray, counts: FloatArray, origin: int, chances: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which distinct scores are drawn one by one; never none."""
+    changed = np.arange(distances.size) != origin
     if np.sum(counts[changed]) <= MAX_TOPICS:
-        return changed if chances[usual] > USUAL else np.ones(changed.size, dtype=np.bool_)
+        return changed if chances[origin] > MAX_DRAWN_SHARE else np.ones(changed.size, dtype=np.bool_)
     furthest = np.argsort(-np.abs(distances), kind="stable")
-    loud = np.zeros(changed.size, dtype=np.bool_)
-    loud[furthest[: max(1, int(np.count_nonzero(np.cumsum(counts[furthest]) <= MAX_LOUD)))]] = True
-    return loud
+    single = np.zeros(changed.size, dtype=np.bool_)
+    single[furthest[: max(1, int(np.count_nonzero(np.cumsum(counts[furthest]) <= MAX_SINGLE)))]] = True
+    return single
 
 
-class _Quiet:
-    """Scores of which so many are drawn that their sum and sum of squares are normal, or that are all the same."""
+class _Bulk:
+    """Scores drawn so often that their sum and sum of squares are normal, or that are all the same."""
 
     def __init__(self, distances: FloatArray, chances: FloatArray) -> None:
         shares = chances / np.sum(chances)
@@ -266,10 +263,10 @@ class _Quiet:
         self._along = both / self._deviation if self._deviation > 0 else 0.0
         self._across = math.sqrt(max(0.0, float(np.sum(shares * from_square**2)) - self._along**2))
 
-    def sums(self, number: IntArray, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def sums(self, draws: IntArray, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums over the given numbers of draws, from two standard normal numbers for each replicate."""
-        root = np.sqrt(number)
-        sums = number * self._mean + root * self._deviation * normal[0]
-        squares = number * self._square + root * (self._along * normal[0] + self._across * normal[1])
+        root = np.sqrt(draws)
+        sums = draws * self._mean + root * self._deviation * normal[0]
+        squares = draws * self._square + root * (self._along * normal[0] + self._across * normal[1])
         # a variance cannot be negative
-        return sums, np.maximum(squares, sums**2 / np.maximum(number, 1))
+        return sums, np.maximum(squares, sums**2 / np.maximum(draws, 1))

@@ -90,7 +90,7 @@ def furthest_off(x: np.ndarray, means: np.ndarray, *, levels: tuple[float, ...])
         noise = math.sqrt(p * (1 - p) / means.size)
         return float(max((below - p) / noise, (p - up_to) / noise))
 
-    bias = bias_correction(law.mid_cdf(law.centre))
+    bias = bias_correction(law)
     a = float(np.sum(centred**3) / (6 * np.sum(centred**2) ** 1.5))
     half = np.mean([np.searchsorted(means, law.centre + step) for step in (-near, near)]) / means.size
     share = float(ndtr(bias))
