@@ -153,7 +153,7 @@ class Gate(EveryOption):
             try:
                 object.__setattr__(self, name, known.check(getattr(self, name)))
             except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
+                raise type(error)(f"{name}: {error}") from None
         self._check_together()
 
     def _check_together(self) -> None:
@@ -325,7 +325,7 @@ def gate_of(name: str, kind: str = NotSignificantlyRisky.kind, **options: Any) -
     Raises
     ------
     TypeError
-        No kind has such an option; the nearest is named.
+        No kind has such an option (the nearest is named), or a value is of another type (then also a ``ValueError``).
     ValueError
         There is no such kind, it does not offer an option, or a value is outside its range.
     """

@@ -21,6 +21,10 @@ _METADATA = "option"
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+class OptionTypeError(TypeError, ValueError):
+    """The value of an option is of another type; a ``ValueError`` too, as which files and commands report it."""
+
+
 class Check(Protocol):
     """States what a value must be, and checks it."""
 
@@ -151,7 +155,7 @@ class Number:
         """The value as it was given."""
         if (self.optional and value is None) or (is_number(value) and self._holds(value)):
             return value
-        raise ValueError(f"expected {self.expected}, found {shown(value)}")
+        raise _refusal(value, self.expected, right_type=is_number(value))
 
     def _holds(self, value: Any) -> bool:
         try:
@@ -178,8 +182,10 @@ class OneOf:
         """The word."""
         if isinstance(value, str) and value in self.words:
             return value
-        hint = did_you_mean(value, self.words) if isinstance(value, str) else ""
-        raise ValueError(f"expected {self.expected}, found {shown(value)}{hint}")
+        is_text = isinstance(value, str)
+        raise _refusal(
+            value, self.expected, right_type=is_text, hint=did_you_mean(value, self.words) if is_text else ""
+        )
 
 
 @dataclass(frozen=True)
@@ -192,7 +198,7 @@ class TrueOrFalse:
         """The value as it was given."""
         if isinstance(value, bool):
             return value
-        raise ValueError(f"expected {self.expected}, found {shown(value)}")
+        raise _refusal(value, self.expected, right_type=False)
 
 
 @dataclass(frozen=True)
@@ -209,8 +215,8 @@ class Text:
             return None
         if isinstance(value, str) and value.strip() and value.isprintable():
             return self.parse(value)
-        quote = "; put it in quotes" if is_number(value) else ""
-        raise ValueError(f"expected {self.expected}, found {shown(value)}{quote}")
+        hint = "; put it in quotes" if is_number(value) else ""
+        raise _refusal(value, self.expected, right_type=isinstance(value, str), hint=hint)
 
 
 @dataclass(frozen=True)
@@ -223,8 +229,13 @@ class Texts:
     def __call__(self, value: Any) -> tuple[str, ...]:
         """The normalised texts."""
         if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-            raise ValueError(f"expected {self.expected}, found {shown(value)}")
+            raise _refusal(value, self.expected, right_type=False)
         return tuple(str(self.entry(entry)) for entry in value)
+
+
+def _refusal(value: Any, expected: str, *, right_type: bool, hint: str = "") -> ValueError:
+    error = ValueError if right_type else OptionTypeError
+    return error(f"expected {expected}, found {shown(value)}{hint}")
 
 
 def is_number(value: object) -> bool:

@@ -139,10 +139,10 @@ WRONG_ARGUMENTS = {
         "TypeError: unknown option 'toleranc'; did you mean 'tolerance'?"
     ),
     "riskguard.assert_not_significantly_risky(run, 'prod', alpha='1')": (
-        "ValueError: alpha: expected a number from 0 to 1e+09, found '1'"
+        "TypeError: alpha: expected a number from 0 to 1e+09, found '1'"
     ),
     "riskguard.assert_not_significantly_risky(run, 'prod', alpha=True)": (
-        "ValueError: alpha: expected a number from 0 to 1e+09, found true"
+        "TypeError: alpha: expected a number from 0 to 1e+09, found true"
     ),
     "riskguard.assert_not_significantly_risky(run, 'prod', measure=10)": "TypeError: measure: expected text *",
     "riskguard.check('magic', run, 'prod')": "ValueError: kind: expected not_significantly_risky, *, found 'magic'",
