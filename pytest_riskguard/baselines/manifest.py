@@ -1,4 +1,4 @@
-"""The manifest of a baseline: what its scores were computed from, and when; and which names a baseline may have."""
+"""The manifest of a baseline: what its scores were computed from, and when; its age; and which names are allowed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Literal, get_args
 
 from pytest_riskguard.serialization import JsonError, decoded, parsed
@@ -218,6 +218,36 @@ class Manifest(_Exact):
         if number != manifest._format:
             raise JsonError(f"format: expected {manifest._format} for what is in it, found {number}")
         return manifest
+
+
+@dataclass(frozen=True)
+class Staleness:
+    """Age of a baseline: whole days since it was stored, and how many other runs the store has accepted since.
+
+    It depends on the clock, so it is only shown and never changes a verdict.
+    """
+
+    days: int
+    accepted_since: int
+
+
+def staleness(name: str, manifests: Mapping[str, Manifest], *, now: str) -> Staleness:
+    """Age of one of the baselines of a store, by the manifests that can be read."""
+    own = manifests[name]
+    stored = _time(own.created)
+    accepted = {run for manifest in manifests.values() for run, when in _accepted(manifest) if _time(when) > stored}
+    return Staleness(max((_time(now) - stored).days, 0), len(accepted - {own.digests.run}))
+
+
+def _accepted(manifest: Manifest) -> list[tuple[str, str]]:
+    """The digest of each run that was accepted to replace another, and when."""
+    chain = [(earlier.run, earlier.created) for earlier in manifest.history]
+    return [*chain, (manifest.digests.run, manifest.created)][1:]
+
+
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _absent(format_: int) -> dict[str, object]:

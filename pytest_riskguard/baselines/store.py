@@ -10,31 +10,37 @@ under a lock and is all or nothing, even if the process is killed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Required, TypedDict, Unpack
+from typing import Required, TypedDict, TypeVar, Unpack
 
-from pytest_riskguard.baselines import atomic_folder, provenance
-from pytest_riskguard.baselines.entry import StoredBaseline, mean_score
-from pytest_riskguard.baselines.manifest import FIXED, KINDS, EarlierRun, Manifest, StoredReplicate
-from pytest_riskguard.baselines.reader import StoreReader, check_name
-from pytest_riskguard.baselines.rewrite import (
-    MeanChange,
-    Promotion,
-    ScoredRun,
-    rescored,
-    rescored_replicates,
-    with_earlier,
-    with_history,
-    with_replicate,
-    without_replicate,
+from pytest_riskguard.baselines import atomic_folder, provenance, rewrite
+from pytest_riskguard.baselines.entry import RUN, Scored, StoredBaseline, mean_score
+from pytest_riskguard.baselines.manifest import (
+    FIXED,
+    KINDS,
+    EarlierRun,
+    Manifest,
+    Staleness,
+    StoredReplicate,
+    name_problem,
+    staleness,
 )
+from pytest_riskguard.baselines.rewrite import MeanChange, Promotion, ScoredRun
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.evaluation.measures import measure_name
+from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.text import did_you_mean
 
 LOCK = ".lock"
 #: Seconds that a writer waits for another one.
 LOCK_TIMEOUT = 60.0
+#: How often a baseline that is replaced while it is being read is read again.
+_MAX_ATTEMPTS = 50
+
+_Result = TypeVar("_Result")
 
 
 class Scoring(TypedDict, total=False):
@@ -47,18 +53,116 @@ class Scoring(TypedDict, total=False):
     keep_run: bool  # without its run a baseline cannot be rescored when judgements change
 
 
-class Store(StoreReader):
+class Store:
     """A folder of baselines; it need not exist before the first one is added.
 
-    Methods that store a run raise ``UsageError`` for a name that is not allowed, an unknown measure or kind, a note
-    that is not text, and where a CI service runs this without ``allow_ci``; ``DataError`` for a file that cannot be
-    used or a run that answers no judged topic; and ``BaselineError`` if the store cannot be written or another
-    process keeps it locked.
+    Every method raises ``UsageError`` for text that cannot be a name or a measure, and ``BaselineError`` with reason
+    ``missing_input`` for a baseline that does not exist and a store that cannot be read, ``bad_baseline`` for damage
+    and a store that cannot be written or that another process keeps locked. Methods that store a run raise
+    ``UsageError`` also for an unknown kind, a note that is not text, and where a CI service runs this without
+    ``allow_ci``; ``DataError`` for a file that cannot be used or a run that answers no judged topic.
     """
 
     def __init__(self, root: Path, *, lock_timeout: float = LOCK_TIMEOUT) -> None:
-        super().__init__(root)
+        self.root = Path(root)
         self._lock_timeout = lock_timeout
+
+    def names(self) -> tuple[str, ...]:
+        """Every stored name, sorted; damaged baselines are among them."""
+        with self._reading():
+            held = atomic_folder.held_names(self.root)
+        return tuple(sorted(name for name in held if name_problem(name) is None))
+
+    def manifest(self, name: str) -> Manifest:
+        """The manifest of a baseline; its scores and its run are not checked."""
+        return self._read(name, StoredBaseline.manifest)
+
+    def scores(self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None) -> Scored:
+        """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
+
+        They are read if the measure, the judgements and the scoring libraries are those it was stored with. Otherwise
+        the stored run is scored in memory; ``rescored`` is then true if the judgements changed or a library gives
+        other values, and false for a measure that was not stored. Without a stored run a ``BaselineError`` has reason
+        ``missing_input`` if the measure was not stored, ``inputs_changed`` if the judgements changed.
+        """
+        measure = measure_name(measure)
+        return self._read(name, lambda baseline: baseline.scores(measure, qrels, queries))
+
+    def replicates(
+        self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
+    ) -> tuple[Scored, ...]:
+        """Scores of a baseline's replicates, by number, each as ``scores`` gives those of the baseline itself.
+
+        All are from one state of the store, which may be a later one than an earlier call of ``scores`` saw. Their
+        names are ``NAME/replicates/NUMBER``.
+        """
+        measure = measure_name(measure)
+
+        def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
+            replicates = baseline.replicates(baseline.manifest())
+            return tuple(replicate.scores(measure, qrels, queries) for replicate in replicates)
+
+        return self._read(name, work)
+
+    def replicate_numbers(self, name: str) -> tuple[int, ...]:
+        """Numbers of the replicates of a baseline; if its manifest cannot be used, of those that have a folder."""
+        with self._reading():
+            return self._baseline(name).numbers()
+
+    def replicate_manifest(self, name: str, number: int) -> Manifest:
+        """The manifest of one replicate; its scores and its run are not checked."""
+        return self._read(name, lambda entry: entry.listed(entry.find(entry.manifest(), number)).manifest())
+
+    def verify(self, name: str) -> list[str]:
+        """Every problem of a baseline and its replicates, as text; empty if there is none."""
+        baseline = self._baseline(name)
+        with self._reading():
+            return baseline.problems()
+
+    def lineage(
+        self, name: str, measure: str, *, qrels: Qrels | None = None, queries: Mapping[str, str] | None = None
+    ) -> tuple[Scored, ...]:
+        """Scores of every run that a baseline has held, oldest first, the present one last, on equal judgements.
+
+        All are from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
+        Without the present judgements the scores are those stored, which must be of equal judgements.
+        """
+        measure = measure_name(measure)
+
+        def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
+            chain = (*baseline.history(baseline.manifest()), baseline)
+            if qrels is not None:
+                return tuple(entry.scores(measure, qrels, queries) for entry in chain)
+            digests = {entry.manifest().digests.qrels for entry in chain}
+            if len(digests) > 1:
+                raise baseline.error(
+                    "its runs were scored with different judgements; give the present ones with --qrels, or rescore "
+                    f"all runs with `riskguard baseline rescore {name}`",
+                    reason="inputs_changed",
+                )
+            return tuple(Scored(entry.as_stored(measure, queries)) for entry in chain)
+
+        return self._read(name, work)
+
+    def staleness(self, name: str, *, now: str | None = None) -> Staleness:
+        """How old a baseline is at a time, ISO 8601, by default the present; damaged others are skipped."""
+        manifests = {name: self.manifest(name)}
+        for other in set(self.names()) - {name}:
+            with suppress(BaselineError):
+                manifests[other] = self.manifest(other)
+        return staleness(name, manifests, now=now or provenance.now())
+
+    def run(self, name: str) -> Path:
+        """The path of the run of a baseline, after checking that it is the one that was stored."""
+
+        def work(baseline: StoredBaseline) -> Path:
+            manifest = baseline.manifest()
+            if not manifest.run_kept:
+                raise baseline.error("its run was not kept", reason="missing_input")
+            baseline.check_run(manifest)
+            return baseline.file(RUN)
+
+        return self._read(name, work)
 
     def add(
         self,
@@ -91,8 +195,8 @@ class Store(StoreReader):
             with suppress(DataError):  # there is none yet, or it is a link out of the store
                 replaced = self._baseline(name)
             if replaced is not None:
-                replicates = rescored_replicates(replaced, scored, folder)
-                history = () if forget_history else with_history(replaced, folder)
+                replicates = rewrite.rescored_replicates(replaced, scored, folder)
+                history = () if forget_history else rewrite.with_history(replaced, folder)
                 with suppress(DataError):  # damaged: its kind is unknown
                     kind = kind or replaced.manifest().kind
             return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
@@ -110,13 +214,13 @@ class Store(StoreReader):
         for measure in scored.measures:
             self.scores(name, measure, qrels=scored.judgements)
         with self._replacing(name) as folder:
-            return with_replicate(self._unchanged(name, before), scored, folder)
+            return rewrite.with_replicate(self._unchanged(name, before), scored, folder)
 
     def remove_replicate(self, name: str, number: int) -> None:
         """Delete one replicate, even if it is damaged or lost; the others keep their numbers."""
         self._read(name, lambda baseline: baseline.find(baseline.manifest(), number))
         with self._replacing(name) as folder:
-            without_replicate(self._baseline(name), number, folder)
+            rewrite.without_replicate(self._baseline(name), number, folder)
 
     def promote(
         self, name: str, run: Path, *, kind: str | None = None, allow_ci: bool = False, **scoring: Unpack[Scoring]
@@ -148,7 +252,7 @@ class Store(StoreReader):
         if kind == "best" and any(change.falls for change in changes):
             return Promotion(before, moved=False, changes=changes)
         with self._replacing(name) as folder:
-            history = with_earlier(self._unchanged(name, before), folder)
+            history = rewrite.with_earlier(self._unchanged(name, before), folder)
             manifest = scored.write(folder, store=self.root, kind=kind, history=history)
         return Promotion(manifest, moved=True, changes=changes)
 
@@ -164,7 +268,7 @@ class Store(StoreReader):
             manifest = self.manifest(name)
             scoring |= {"measures": scoring.get("measures") or manifest.measure_names, "note": manifest.note}
             scored = ScoredRun.read(self.run(name), name=name, **scoring)
-            return tuple(rescored(self._baseline(name), scored, folder))
+            return tuple(rewrite.rescored(self._baseline(name), scored, folder))
 
     def remove(self, name: str) -> None:
         """Delete a baseline with its replicates and its earlier runs, even if it is damaged."""
@@ -172,6 +276,49 @@ class Store(StoreReader):
         with self._writing():
             self._baseline(name)
             atomic_folder.withdraw(self.root / name)
+
+    def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
+        """``work`` on a baseline; repeated if the baseline was replaced meanwhile and so looked damaged."""
+        for attempt in range(_MAX_ATTEMPTS - 1):
+            baseline = self._baseline(name)
+            before = baseline.stamp()
+            try:
+                with self._reading():
+                    return work(baseline)
+            except DataError:
+                if before is not None and self._baseline(name).stamp() == before:
+                    raise
+                time.sleep(min(0.005 * 2**attempt, 0.16))  # a process that keeps replacing it gets out of step
+        with self._reading():
+            return work(self._baseline(name))
+
+    def _baseline(self, name: str) -> StoredBaseline:
+        _check_name(name)
+        with self._reading():
+            folder = atomic_folder.newest(self.root, name)
+        if folder is None:
+            names = self.names()
+            has = f"it holds {', '.join(names)}" if names else "it holds none"
+            raise self._missing(
+                f"no baseline {name!r} ({has}){did_you_mean(name, names)}; store it with "
+                f"`riskguard baseline add {name} RUN`"
+            )
+        baseline = StoredBaseline(self.root, name, folder)
+        if not folder.resolve().is_relative_to(self.root.resolve()):
+            raise baseline.error("is a link to a folder outside the store; store the run itself")
+        return baseline
+
+    def _missing(self, problem: str) -> BaselineError:
+        return BaselineError(
+            f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
+        )
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._missing(f"the store cannot be read ({error.strerror or error})") from None
 
     def _mean_changes(self, name: str, scored: ScoredRun, *, every_measure: bool) -> tuple[MeanChange, ...]:
         """Means of a baseline's run and of a scored run, on the judgements of the latter."""
@@ -195,7 +342,7 @@ class Store(StoreReader):
             )
 
     def _check_free(self, name: str, *, replace: bool) -> None:
-        check_name(name)
+        _check_name(name)
         for taken in self.names():
             if taken == name and not replace:
                 raise UsageError(
@@ -241,6 +388,12 @@ class Store(StoreReader):
         except (OSError, NotImplementedError) as error:
             why = getattr(error, "strerror", None) or error
             raise BaselineError(f"{self.root}: the store cannot be written ({why})") from error
+
+
+def _check_name(name: str) -> None:
+    """Raise ``UsageError`` for a text that cannot name a baseline."""
+    if problem := name_problem(name):
+        raise UsageError(f"{name!r} cannot name a baseline: {problem}")
 
 
 def _check_kind(kind: str | None) -> None:

@@ -14,8 +14,7 @@ from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.baselines.manifest import Manifest
-    from pytest_riskguard.baselines.reader import Staleness
+    from pytest_riskguard.baselines.manifest import Manifest, Staleness
     from pytest_riskguard.baselines.store import Store
 
 DEFAULT_STORE = Path("baselines")

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.baselines import provenance
-from pytest_riskguard.baselines.manifest import EarlierRun
-from pytest_riskguard.baselines.reader import Staleness, staleness
+from pytest_riskguard.baselines.manifest import EarlierRun, Staleness, staleness
 from pytest_riskguard.errors import BaselineError
 from tests.baselines.test_manifest import MANIFEST
 
