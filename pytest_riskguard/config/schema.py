@@ -126,24 +126,16 @@ _BY_SHAPE = Discriminator(lambda value: MAPPING if isinstance(value, dict) else 
 T = TypeVar("T")
 
 
-def _each(what: str) -> Callable[[Any], Any]:
-    """One value is a list of one; an empty list is a mistake."""
+def _list(expected: str, *, or_one: bool = False) -> BeforeValidator:
+    """A list that is not empty; with ``or_one`` a single value is a list of one."""
 
     def check(value: Any) -> Any:
-        if value == []:
-            raise ValueError(f"expected {what} or a list of them, found an empty list")
-        return value if isinstance(value, list) else [value]
+        items = [value] if or_one and not isinstance(value, list) else value
+        if not isinstance(items, list) or not items:
+            raise ValueError(f"expected {expected}{' or a list of them' if or_one else ''}, found {shown(value)}")
+        return items
 
-    return check
-
-
-def _listed(what: str) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if not isinstance(value, list) or not value:
-            raise ValueError(f"expected a list of {what}, found {shown(value)}")
-        return value
-
-    return check
+    return BeforeValidator(check)
 
 
 def _gates(value: Any) -> Any:
@@ -174,13 +166,14 @@ def _distinct_measures(items: tuple[str, ...]) -> tuple[str, ...]:
 
 _slice_size = _whole(MIN_TOPICS, "; fewer topics are not judged")
 _File = Annotated[Path, PlainValidator(_file)]
+_GateName = Annotated[str, PlainValidator(gate_name)]
 _Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=_measure))]
 _BaselineName = Annotated[str, PlainValidator(Text("the name of one stored baseline", parse=_baseline_name))]
 _Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
 _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
 _Distinct = AfterValidator(_distinct)
 _DistinctMeasures = AfterValidator(_distinct_measures)
-_Names = Annotated[tuple[_BaselineName, ...], BeforeValidator(_listed("stored baselines")), _Distinct]
+_Names = Annotated[tuple[_BaselineName, ...], _list("a list of stored baselines"), _Distinct]
 
 
 class _Model(BaseModel):
@@ -211,9 +204,7 @@ class Family(_Model):
     """``family`` of some gates, by name; without names it is all gates that are tested."""
 
     correction: _Correction
-    gates: Annotated[
-        tuple[Annotated[str, PlainValidator(gate_name)], ...] | None, BeforeValidator(_listed("gates")), _Distinct
-    ]
+    gates: Annotated[tuple[_GateName, ...] | None, _list("a list of gates"), _Distinct]
 
 
 def _whole_family(value: Any) -> Family:
@@ -261,21 +252,10 @@ class ComputedBaseline(_Model):
 _Baseline = Annotated[Annotated[_BaselineName, Tag(TEXT)] | Annotated[ComputedBaseline, Tag(MAPPING)], _BY_SHAPE]
 
 
-def _check(option: Option) -> Callable[[Any], Any]:
-    """The option's own check; a number becomes a float, so that ``1`` and ``1.0`` are one in YAML."""
-    check = option.check
-    if not isinstance(check, Number):
-        return check
-
-    def checked(value: Any) -> float | None:
-        number = check(value)
-        return None if number is None else float(number)
-
-    return checked
-
-
-_Alpha = Annotated[float, PlainValidator(_check(OPTIONS["alpha"]))]
-_Convention = Annotated[Convention, PlainValidator(_check(OPTIONS["convention"]))]
+#: ``1`` and ``1.0`` are one number in YAML.
+_AsFloat = AfterValidator(lambda number: None if number is None else float(number))
+_Alpha = Annotated[float, PlainValidator(OPTIONS["alpha"].check), _AsFloat]
+_Convention = Annotated[Convention, PlainValidator(OPTIONS["convention"].check)]
 
 
 class GateSettings(_Model):
@@ -285,15 +265,15 @@ class GateSettings(_Model):
     the whole file count.
     """
 
-    name: Annotated[str, PlainValidator(gate_name)]
+    name: _GateName
     kind: Annotated[str, PlainValidator(OneOf(tuple(KINDS)))]
     baseline: _Baseline | None = None
     baselines: _Names | None = None
     candidate: _Candidate | None = None
-    measure: Annotated[tuple[_Measure, ...], BeforeValidator(_each("a measure")), _DistinctMeasures] | None = None
-    alpha: Annotated[tuple[_Alpha, ...], BeforeValidator(_each("a number")), _Distinct] = (OPTIONS["alpha"].default,)
+    measure: Annotated[tuple[_Measure, ...], _list("a measure", or_one=True), _DistinctMeasures] | None = None
+    alpha: Annotated[tuple[_Alpha, ...], _list("a number", or_one=True), _Distinct] = (OPTIONS["alpha"].default,)
     convention: _Convention | None = None
-    slice: Annotated[tuple[_Slice, ...], BeforeValidator(_each("TAG=VALUE or TAG")), _Distinct] | None = None
+    slice: Annotated[tuple[_Slice, ...], _list("TAG=VALUE or TAG", or_one=True), _Distinct] | None = None
     smallest_slice: Annotated[int, PlainValidator(_slice_size)] = MIN_SLICE_TOPICS
 
     @property
@@ -328,9 +308,9 @@ def _key(option: Option) -> tuple[Any, Any]:
     """The key of a gate that sets an option: its annotation and default for pydantic."""
     if isinstance(option.check, Texts):
         entry = Annotated[str, PlainValidator(option.check.entry)]
-        what = option.check.expected.removeprefix("a list of ")
-        return Annotated[tuple[entry, ...], BeforeValidator(_listed(what)), _Distinct], option.default
-    return Annotated[Any, PlainValidator(_check(option))], option.default
+        return Annotated[tuple[entry, ...], _list(option.check.expected), _Distinct], option.default
+    checked = Annotated[Any, PlainValidator(option.check)]
+    return Annotated[checked, _AsFloat] if isinstance(option.check, Number) else checked, option.default
 
 
 #: One entry of ``gates``, with every option of any kind.
@@ -350,7 +330,7 @@ class Config(_Model):
 
     collection: Collection
     store: _File = Field(default="baselines", validate_default=True)
-    measures: Annotated[tuple[_Measure, ...], BeforeValidator(_listed("measures")), _DistinctMeasures] | None = None
+    measures: Annotated[tuple[_Measure, ...], _list("a list of measures"), _DistinctMeasures] | None = None
     candidate: _Candidate | None = None
     convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None

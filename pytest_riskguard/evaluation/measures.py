@@ -76,7 +76,11 @@ def parse_measure(text: str) -> Measure:
         if base.AT_PARAM in arguments:
             raise UsageError(f"{text!r}: {base.AT_PARAM} is given twice")
         arguments[base.AT_PARAM] = cutoff
-    kind = _graded_err() if base.NAME == "ERR" else type(base)
+    kind = type(base)
+    if base.NAME == "ERR":
+        from pytest_riskguard.evaluation.err import GradedERR
+
+        kind = GradedERR
     params = {**base.params, **_checked(text, kind.SUPPORTED_PARAMS, arguments)}
     for key, info in kind.SUPPORTED_PARAMS.items():
         if info.required and key not in params:
@@ -261,12 +265,6 @@ def _registry() -> dict[str, Any]:
     from ir_measures.measures import registry
 
     return dict(registry)
-
-
-def _graded_err() -> Any:
-    from pytest_riskguard.evaluation.err import GradedERR
-
-    return GradedERR
 
 
 @functools.cache
