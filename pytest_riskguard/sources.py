@@ -7,7 +7,7 @@ changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -201,8 +201,8 @@ class ScoreCache:
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         if isinstance(source, Stored):
-            store = self.store_of(source)
-            return {measure: store.scores(source.name, measure, qrels=self.qrels, queries=self.queries)}
+            stored = self.store_of(source).scores(source.name, measure, qrels=self.qrels)
+            return {measure: replace(stored, scores=replace(stored.scores, queries=self.queries))}
         run = source.path if isinstance(source, RunFile) else source.rankings
         together = list(dict.fromkeys([measure, *map(measure_name, self._measures)]))
         try:
@@ -218,8 +218,7 @@ class ScoreCache:
             return ()
         key = (source, self._stamps(source), measure)
         if key not in self._replicates:
-            store = self.store_of(source)
-            self._replicates[key] = store.replicates(source.name, measure, qrels=self.qrels, queries=self.queries)
+            self._replicates[key] = self.store_of(source).replicates(source.name, measure, qrels=self.qrels)
         return self._replicates[key]
 
     def lineage(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
@@ -227,7 +226,7 @@ class ScoreCache:
         store = self.store_of(source)
         if measure is None or not store.manifest(source.name).history:
             return ()
-        return store.lineage(source.name, measure, qrels=self.qrels, queries=self.queries)
+        return store.lineage(source.name, measure, qrels=self.qrels)
 
     def store_of(self, source: Stored) -> Store:
         """The store that a stored baseline is in."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
@@ -75,8 +75,9 @@ class StoredBaseline:
             manifest = (self.folder / MANIFEST).read_bytes()
         return self.folder, status.st_ino, status.st_mtime_ns, manifest
 
+    @cached_property
     def manifest(self) -> Manifest:
-        """The manifest, checked against the one that lists this entry."""
+        """The manifest, read once and checked against the one that lists this entry."""
         content = self._bytes(MANIFEST)
         try:
             manifest = Manifest.from_bytes(content)
@@ -95,13 +96,13 @@ class StoredBaseline:
                 raise self.error(f"{MANIFEST} gives {what} a kind or a history; {self._remedy}")
         return manifest
 
-    def replicates(self, manifest: Manifest) -> tuple[StoredBaseline, ...]:
+    def replicates(self) -> tuple[StoredBaseline, ...]:
         """The replicates that the manifest lists, by number, not read yet."""
-        return self._all_listed("replicates", manifest.replicates)
+        return self._all_listed("replicates", self.manifest.replicates)
 
-    def history(self, manifest: Manifest) -> tuple[StoredBaseline, ...]:
+    def history(self) -> tuple[StoredBaseline, ...]:
         """The earlier runs that the manifest lists, oldest first, not read yet."""
-        return self._all_listed("history", manifest.history)
+        return self._all_listed("history", self.manifest.history)
 
     def holds_history(self) -> bool:
         """Whether there are folders of earlier runs, listed or not."""
@@ -110,14 +111,14 @@ class StoredBaseline:
     def numbers(self) -> tuple[int, ...]:
         """Numbers of the replicates in the manifest, or if that is damaged, of those that have a folder."""
         try:
-            return tuple(replicate.number for replicate in self.manifest().replicates)
+            return tuple(replicate.number for replicate in self.manifest.replicates)
         except DataError:
             names = (folder.removeprefix("replicates/") for folder in self._folders("replicates"))
             return tuple(sorted(int(name) for name in names if name.isascii() and name.isdigit()))
 
-    def find(self, manifest: Manifest, number: int) -> StoredReplicate:
+    def find(self, number: int) -> StoredReplicate:
         """One replicate as the manifest lists it, or the error that says which there are."""
-        by_number = {replicate.number: replicate for replicate in manifest.replicates}
+        by_number = {replicate.number: replicate for replicate in self.manifest.replicates}
         if number not in by_number:
             has = ", ".join(map(str, by_number)) or "none"
             raise self.error(f"no replicate {number} (it has {has})", reason="missing_input")
@@ -137,19 +138,18 @@ class StoredBaseline:
 
     def as_earlier(self, number: int) -> EarlierRun:
         """How a manifest lists this baseline once it is an earlier run."""
-        manifest = self.manifest()
-        return _as_earlier(number, manifest, self.table(manifest))
+        return _as_earlier(number, self.manifest, self.table())
 
     def problems(self) -> list[str]:
         """Every problem, replicates and earlier runs included, as text."""
         try:
-            manifest = self.manifest()
+            manifest = self.manifest
         except DataError as error:
             return [error.problem]
         problems = []
         for check in (self.table, self.check_run, self.replicates, self.history):
             try:
-                check(manifest)
+                check()
             except DataError as error:
                 problems.append(error.problem)
         entries: tuple[StoredReplicate | EarlierRun, ...] = (*manifest.replicates, *manifest.history)
@@ -160,9 +160,9 @@ class StoredBaseline:
                 problems.append(error.problem)
         return list(dict.fromkeys(problems))  # a link is reported twice
 
-    def table(self, manifest: Manifest) -> tuple[TopicScores, ...]:
+    def table(self) -> tuple[TopicScores, ...]:
         """The stored scores of every measure, after checking that ``scores.tsv`` is what was stored."""
-        content = self._bytes(SCORES)
+        manifest, content = self.manifest, self._bytes(SCORES)
         if atomic_folder.sha256(content) != manifest.digests.scores:
             raise self.error(self._difference(content, manifest.digests.scores))
         try:
@@ -181,9 +181,9 @@ class StoredBaseline:
             raise self.error(f"is not as {MANIFEST} of {self._owner} lists it; {self._remedy}")
         return table
 
-    def check_run(self, manifest: Manifest) -> None:
+    def check_run(self) -> None:
         """Check that ``run.gz``, if it was kept, holds the run that was stored."""
-        if not manifest.run_kept:
+        if not self.manifest.run_kept:
             return
         path = self.file(RUN)
         try:
@@ -193,42 +193,39 @@ class StoredBaseline:
             with suppress(OSError), path.open("rb") as file:
                 problem = _POINTER if file.read(len(_LFS)) == _LFS else problem
             raise self.error(f"{RUN} {problem}; {self._remedy}") from None
-        if digest != manifest.digests.run:
+        if digest != self.manifest.digests.run:
             raise self.error(f"{RUN} does not hold the run that was stored; {self._remedy}")
 
-    def scores(self, measure: str, qrels: Qrels, queries: Mapping[str, str] | None) -> Scored:
+    def scores(self, measure: str, qrels: Qrels) -> Scored:
         """What ``Store.scores`` returns; ``measure`` is spelled as ir-measures prints it."""
-        manifest = self.manifest()
-        table = self.table(manifest)
-        self.check_run(manifest)
+        manifest, table = self.manifest, self.table()
+        self.check_run()
         same_qrels = manifest.digests.qrels == qrels.digest
         if same_qrels and measure in manifest.measure_names:
             index = manifest.measure_names.index(measure)
             if table[index].topics != qrels.topics:
                 raise self.error(f"{SCORES} does not hold the topics of {qrels.path_name}; {self._remedy}")
-            stored = self._completed(table[index], manifest, queries)
-            stored = replace(stored, without_relevant=qrels.without_relevant)
+            stored = replace(self._completed(table[index]), without_relevant=qrels.without_relevant)
             if not manifest.run_kept or _same_libraries(manifest, manifest.measures[index]):
                 return Scored(stored)
-            rescored = self._rescored(manifest, measure, qrels, queries)
+            rescored = self._rescored(measure, qrels)
             return Scored(rescored, rescored=not np.array_equal(rescored.values, stored.values))
         if manifest.run_kept:
-            return Scored(self._rescored(manifest, measure, qrels, queries), rescored=not same_qrels)
+            return Scored(self._rescored(measure, qrels), rescored=not same_qrels)
         if same_qrels:
-            problem, reason = _without_measure(manifest, measure), "missing_input"
+            problem, reason = self._without(measure), "missing_input"
         else:
             problem, reason = f"{qrels.path_name} has changed since it was scored", "inputs_changed"
         remedy = f"store it again with {self._command}" if self.earlier is None else self._remedy
         raise self.error(f"{problem}, and its run was not kept; {remedy}", reason=reason)
 
-    def as_stored(self, measure: str, queries: Mapping[str, str] | None) -> TopicScores:
+    def as_stored(self, measure: str) -> TopicScores:
         """The stored scores of a measure, on the judgements that they were computed with."""
-        manifest = self.manifest()
-        self.check_run(manifest)
-        for scores in self.table(manifest):
+        self.check_run()
+        for scores in self.table():
             if scores.measure == measure:
-                return self._completed(scores, manifest, queries)
-        raise self.error(_without_measure(manifest, measure), reason="missing_input")
+                return self._completed(scores)
+        raise self.error(self._without(measure), reason="missing_input")
 
     @property
     def _owner(self) -> str:
@@ -266,23 +263,24 @@ class StoredBaseline:
             return f"{SCORES} holds a merge conflict; {self._remedy}"
         return f"{SCORES} was changed after it was stored; {self._remedy}"
 
-    def _completed(self, scores: TopicScores, manifest: Manifest, queries: Mapping[str, str] | None) -> TopicScores:
+    def _completed(self, scores: TopicScores) -> TopicScores:
         """Scores of the table with what the manifest says of their run and judgements."""
+        digests, topics = self.manifest.digests, self.manifest.topics
         return replace(
             scores,
-            digest=manifest.digests.run,
-            qrels_digest=manifest.digests.qrels,
-            queries=MappingProxyType(dict(queries or {})),
-            unanswered=manifest.topics.unanswered,
-            unknown=manifest.topics.unknown,
+            digest=digests.run,
+            qrels_digest=digests.qrels,
+            unanswered=topics.unanswered,
+            unknown=topics.unknown,
             from_run=True,
         )
 
-    def _rescored(
-        self, manifest: Manifest, measure: str, qrels: Qrels, queries: Mapping[str, str] | None
-    ) -> TopicScores:
-        (scores,) = score_run(self.folder / RUN, qrels, [measure], name=self.place, queries=queries)
-        if scores.digest != manifest.digests.run:
+    def _without(self, measure: str) -> str:
+        return f"it has scores of {', '.join(self.manifest.measure_names)}, not of {measure}"
+
+    def _rescored(self, measure: str, qrels: Qrels) -> TopicScores:
+        (scores,) = score_run(self.folder / RUN, qrels, [measure], name=self.place)
+        if scores.digest != self.manifest.digests.run:
             raise self.error(f"{RUN} changed while it was being read; try again")
         return scores
 
@@ -329,10 +327,6 @@ def mean_score(scores: TopicScores) -> float:
 def _as_earlier(number: int, manifest: Manifest, table: Sequence[TopicScores]) -> EarlierRun:
     means = {str(scores.measure): mean_score(scores) for scores in table}
     return EarlierRun(number, manifest.digests.run, manifest.created, manifest.git, manifest.note, means)
-
-
-def _without_measure(manifest: Manifest, measure: str) -> str:
-    return f"it has scores of {', '.join(manifest.measure_names)}, not of {measure}"
 
 
 def _same_libraries(manifest: Manifest, measure: StoredMeasure) -> bool:

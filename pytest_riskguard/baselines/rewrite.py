@@ -171,14 +171,14 @@ def with_earlier(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
 def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ...]:
     """Write the history of a baseline as it is, damaged parts included; return its list."""
     try:
-        manifest = baseline.manifest()
+        manifest = baseline.manifest
     except DataError as error:
         if not baseline.holds_history():
             return ()
         raise baseline.error(
             f"{error.problem.partition(': ')[2]}. Its history would be lost; pass --forget-history to drop it"
         ) from None
-    if baseline.history(manifest) and (baseline.folder / "history").is_dir():
+    if baseline.history() and (baseline.folder / "history").is_dir():
         atomic_folder.copy_folder(baseline.folder / "history", _made(folder / "history"))
     return manifest.history
 
@@ -188,18 +188,17 @@ def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[
 
     Returns the places of those whose scores stay, because their runs were not kept.
     """
-    manifest = baseline.manifest()
-    baseline.table(manifest)
-    baseline.check_run(manifest)
+    baseline.table()
+    baseline.check_run()
     not_rescored = []
-    for replicate in baseline.replicates(manifest):
+    for replicate in baseline.replicates():
         not_rescored += rescored(replicate, scored, _made(folder / replicate.folder.relative_to(baseline.folder)))
     history = []
-    for earlier, listed in zip(baseline.history(manifest), manifest.history, strict=True):
+    for earlier, listed in zip(baseline.history(), baseline.manifest.history, strict=True):
         place = _made(folder / listed.folder)
         not_rescored += rescored(earlier, scored, place)
         history.append(StoredBaseline(baseline.root, baseline.name, place).as_earlier(listed.number))
-    manifest = replace(manifest, history=tuple(history))
+    manifest = replace(baseline.manifest, history=tuple(history))
     if not manifest.run_kept:
         _copy_files(baseline, manifest, folder)
         return [baseline.place, *not_rescored]
@@ -218,9 +217,8 @@ def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[
 
 def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> int:
     """Write the baseline with a run added to its replicates; return its number."""
-    manifest = baseline.manifest()
-    replicates = baseline.replicates(manifest)
-    for entry in (baseline, *replicates):
+    manifest = baseline.manifest
+    for entry in (baseline, *baseline.replicates()):
         run = manifest.digests.run if entry.replicate is None else entry.replicate.run
         if run == scored.digest:  # a copy would make the system look less noisy than it is
             raise UsageError(
@@ -237,12 +235,12 @@ def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) ->
 
 def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> None:
     """Write the baseline without one replicate, which may be damaged."""
-    manifest = baseline.manifest()
-    removed = baseline.find(manifest, number)
+    removed = baseline.find(number)
     atomic_folder.copy_folder(baseline.folder, folder, without=baseline.folder / removed.folder)
     with suppress(OSError):  # not empty, unless this was the last one
         (folder / removed.folder).parent.rmdir()
-    _write_list(folder, manifest, tuple(replicate for replicate in manifest.replicates if replicate != removed))
+    left = tuple(replicate for replicate in baseline.manifest.replicates if replicate != removed)
+    _write_list(folder, baseline.manifest, left)
 
 
 def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> tuple[StoredReplicate, ...]:
@@ -252,8 +250,7 @@ def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Pat
     The replicates of a damaged baseline are dropped.
     """
     try:
-        manifest = baseline.manifest()
-        replicates = baseline.replicates(manifest)
+        manifest, replicates = baseline.manifest, baseline.replicates()
     except DataError:
         return ()
     if manifest.digests.run != scored.digest:
@@ -270,9 +267,8 @@ def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Pat
 
 def _copy(baseline: StoredBaseline, target: Path) -> None:
     """Copy a baseline as an earlier run: its files and replicates, without kind and history."""
-    manifest = replace(baseline.manifest(), kind=FIXED, history=())
-    _copy_files(baseline, manifest, _made(target))
-    for replicate in baseline.replicates(manifest):
+    _copy_files(baseline, replace(baseline.manifest, kind=FIXED, history=()), _made(target))
+    for replicate in baseline.replicates():
         _copy(replicate, target / replicate.folder.relative_to(baseline.folder))
 
 
@@ -294,8 +290,8 @@ def _made(folder: Path) -> Path:
 
 def _rescored_replicate(replicate: StoredBaseline, scored: ScoredRun) -> ScoredRun | None:
     try:
-        manifest = replicate.manifest()
-        replicate.check_run(manifest)
+        manifest = replicate.manifest
+        replicate.check_run()
         return scored.likewise(replicate.folder / RUN, note=manifest.note) if manifest.run_kept else None
     except DataError:
         return None

@@ -11,7 +11,7 @@ under a lock and is all or nothing, even if the process is killed.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Required, TypedDict, TypeVar, Unpack
@@ -75,9 +75,9 @@ class Store:
 
     def manifest(self, name: str) -> Manifest:
         """The manifest of a baseline; its scores and its run are not checked."""
-        return self._read(name, StoredBaseline.manifest)
+        return self._read(name, lambda baseline: baseline.manifest)
 
-    def scores(self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None) -> Scored:
+    def scores(self, name: str, measure: str, *, qrels: Qrels) -> Scored:
         """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
 
         They are read if the measure, the judgements and the scoring libraries are those it was stored with. Otherwise
@@ -86,11 +86,9 @@ class Store:
         ``missing_input`` if the measure was not stored, ``inputs_changed`` if the judgements changed.
         """
         measure = measure_name(measure)
-        return self._read(name, lambda baseline: baseline.scores(measure, qrels, queries))
+        return self._read(name, lambda baseline: baseline.scores(measure, qrels))
 
-    def replicates(
-        self, name: str, measure: str, *, qrels: Qrels, queries: Mapping[str, str] | None = None
-    ) -> tuple[Scored, ...]:
+    def replicates(self, name: str, measure: str, *, qrels: Qrels) -> tuple[Scored, ...]:
         """Scores of a baseline's replicates, by number, each as ``scores`` gives those of the baseline itself.
 
         All are from one state of the store, which may be a later one than an earlier call of ``scores`` saw. Their
@@ -98,11 +96,9 @@ class Store:
         """
         measure = measure_name(measure)
 
-        def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
-            replicates = baseline.replicates(baseline.manifest())
-            return tuple(replicate.scores(measure, qrels, queries) for replicate in replicates)
-
-        return self._read(name, work)
+        return self._read(
+            name, lambda baseline: tuple(replicate.scores(measure, qrels) for replicate in baseline.replicates())
+        )
 
     def replicate_numbers(self, name: str) -> tuple[int, ...]:
         """Numbers of the replicates of a baseline; if its manifest cannot be used, of those that have a folder."""
@@ -111,7 +107,7 @@ class Store:
 
     def replicate_manifest(self, name: str, number: int) -> Manifest:
         """The manifest of one replicate; its scores and its run are not checked."""
-        return self._read(name, lambda entry: entry.listed(entry.find(entry.manifest(), number)).manifest())
+        return self._read(name, lambda baseline: baseline.listed(baseline.find(number)).manifest)
 
     def verify(self, name: str) -> list[str]:
         """Every problem of a baseline and its replicates, as text; empty if there is none."""
@@ -119,9 +115,7 @@ class Store:
         with self._reading():
             return baseline.problems()
 
-    def lineage(
-        self, name: str, measure: str, *, qrels: Qrels | None = None, queries: Mapping[str, str] | None = None
-    ) -> tuple[Scored, ...]:
+    def lineage(self, name: str, measure: str, *, qrels: Qrels | None = None) -> tuple[Scored, ...]:
         """Scores of every run that a baseline has held, oldest first, the present one last, on equal judgements.
 
         All are from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
@@ -130,17 +124,17 @@ class Store:
         measure = measure_name(measure)
 
         def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
-            chain = (*baseline.history(baseline.manifest()), baseline)
+            chain = (*baseline.history(), baseline)
             if qrels is not None:
-                return tuple(entry.scores(measure, qrels, queries) for entry in chain)
-            digests = {entry.manifest().digests.qrels for entry in chain}
+                return tuple(entry.scores(measure, qrels) for entry in chain)
+            digests = {entry.manifest.digests.qrels for entry in chain}
             if len(digests) > 1:
                 raise baseline.error(
                     "its runs were scored with different judgements; give the present ones with --qrels, or rescore "
                     f"all runs with `riskguard baseline rescore {name}`",
                     reason="inputs_changed",
                 )
-            return tuple(Scored(entry.as_stored(measure, queries)) for entry in chain)
+            return tuple(Scored(entry.as_stored(measure)) for entry in chain)
 
         return self._read(name, work)
 
@@ -156,10 +150,9 @@ class Store:
         """The path of the run of a baseline, after checking that it is the one that was stored."""
 
         def work(baseline: StoredBaseline) -> Path:
-            manifest = baseline.manifest()
-            if not manifest.run_kept:
+            if not baseline.manifest.run_kept:
                 raise baseline.error("its run was not kept", reason="missing_input")
-            baseline.check_run(manifest)
+            baseline.check_run()
             return baseline.file(RUN)
 
         return self._read(name, work)
@@ -198,7 +191,7 @@ class Store:
                 replicates = rewrite.rescored_replicates(replaced, scored, folder)
                 history = () if forget_history else rewrite.with_history(replaced, folder)
                 with suppress(DataError):  # damaged: its kind is unknown
-                    kind = kind or replaced.manifest().kind
+                    kind = kind or replaced.manifest.kind
             return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
 
     def add_replicate(self, name: str, run: Path, *, allow_ci: bool = False, **scoring: Unpack[Scoring]) -> int:
@@ -218,7 +211,7 @@ class Store:
 
     def remove_replicate(self, name: str, number: int) -> None:
         """Delete one replicate, even if it is damaged or lost; the others keep their numbers."""
-        self._read(name, lambda baseline: baseline.find(baseline.manifest(), number))
+        self._read(name, lambda baseline: baseline.find(number))
         with self._replacing(name) as folder:
             rewrite.without_replicate(self._baseline(name), number, folder)
 
@@ -358,7 +351,7 @@ class Store:
     def _unchanged(self, name: str, before: Manifest) -> StoredBaseline:
         """A baseline that still holds the run that it held ``before``."""
         baseline = self._baseline(name)
-        if baseline.manifest().digests.run != before.digests.run:
+        if baseline.manifest.digests.run != before.digests.run:
             raise baseline.error("was replaced while the run was being scored; try again")
         return baseline
 

@@ -494,7 +494,7 @@ def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, 
 def test_a_baseline_whose_folder_was_gone_at_both_looks_is_read_again(store, add, monkeypatch):
     stored = add()
     stamps, manifests = [None, None], [BaselineError("manifest.json is missing")]
-    stamp, manifest = StoredBaseline.stamp, StoredBaseline.manifest
+    stamp, manifest = StoredBaseline.stamp, StoredBaseline.manifest.func
 
     def failing_once(baseline):
         if manifests:
@@ -502,7 +502,7 @@ def test_a_baseline_whose_folder_was_gone_at_both_looks_is_read_again(store, add
         return manifest(baseline)
 
     monkeypatch.setattr(StoredBaseline, "stamp", lambda baseline: stamps.pop() if stamps else stamp(baseline))
-    monkeypatch.setattr(StoredBaseline, "manifest", failing_once)
+    monkeypatch.setattr(StoredBaseline, "manifest", property(failing_once))
     assert store.manifest("prod") == stored
 
 
