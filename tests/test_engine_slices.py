@@ -20,7 +20,7 @@ DEPTH = 9
 GATES = {
     "risk": gate_of("g", alpha=5),
     "weighted": gate_of("g", alpha=1, weighted=True),
-    "not inferior": gate_of("g", kind="not_inferior", alpha=0, tolerance=0.2),
+    "non-inferior": gate_of("g", kind="not_inferior", alpha=0, tolerance=0.2),
     "collapse": gate_of("g", kind="no_topic_collapse", max_loss=0.3),
     "pool": gate_of("g", kind="georisk_not_worse", alpha=1),
     "computed": gate_of("g", alpha=1),

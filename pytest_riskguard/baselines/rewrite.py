@@ -64,7 +64,7 @@ class ScoredRun:
         try:
             note.encode()
         except UnicodeEncodeError:
-            raise UsageError(f"the note {note!r} is not text in UTF-8") from None
+            raise UsageError(f"the note {note!r} is not UTF-8 text") from None
         judgements = read_qrels(qrels)
         topics_digest = None if topics is None else read_topics(topics).digest
         return cls(run, score_run(run, judgements, names, name=name), judgements, topics_digest, note, keep_run)
@@ -222,7 +222,7 @@ def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) ->
         run = manifest.digests.run if entry.replicate is None else entry.replicate.run
         if run == scored.digest:  # a copy would make the system look less noisy than it is
             raise UsageError(
-                f"{entry.root / entry.place}: holds this run already; a replicate is the output of another run "
+                f"{entry.root / entry.place}: already holds this run; a replicate is the output of another run "
                 "of the same system"
             )
     added = StoredReplicate(_next_number(manifest.replicates), scored.digest)

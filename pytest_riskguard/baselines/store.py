@@ -223,7 +223,7 @@ class Store:
         The previous run, with its replicates, becomes the newest of the baseline's earlier runs. A ``best`` baseline
         stays as it is if the mean of any measure would fall, so that no question about it gets easier. The measures
         of the baseline are always kept, so that its history can be compared. Without ``kind`` it stays as it is. A
-        ``UsageError`` if the baseline is ``fixed`` or holds this run already; a ``BaselineError`` if part of it is
+        ``UsageError`` if the baseline is ``fixed`` or already holds this run; a ``BaselineError`` if part of it is
         damaged, or it is ``best`` and cannot be scored any more.
         """
         self._check_place(allow_ci=allow_ci)
@@ -239,7 +239,7 @@ class Store:
         scored = ScoredRun.read(run, name=name, **scoring)
         if scored.digest == before.digests.run:
             raise UsageError(
-                f"{self.root / name}: holds this run already; to rescore it, run `riskguard baseline rescore {name}`"
+                f"{self.root / name}: already holds this run; to rescore it, run `riskguard baseline rescore {name}`"
             )
         changes = self._mean_changes(name, scored, every_measure=kind == "best")
         if kind == "best" and any(change.falls for change in changes):
@@ -291,7 +291,7 @@ class Store:
             folder = atomic_folder.newest(self.root, name)
         if folder is None:
             names = self.names()
-            has = f"it holds {', '.join(names)}" if names else "it holds none"
+            has = f"the store holds {', '.join(names)}" if names else "the store holds none"
             raise self._missing(
                 f"no baseline {name!r} ({has}){did_you_mean(name, names)}; store it with "
                 f"`riskguard baseline add {name} RUN`"
@@ -339,7 +339,7 @@ class Store:
         for taken in self.names():
             if taken == name and not replace:
                 raise UsageError(
-                    f"{self.root / name}: a baseline of that name exists; replace it with "
+                    f"{self.root / name}: a baseline of that name already exists; replace it with "
                     f"`riskguard baseline update {name} RUN`, or choose another name"
                 )
             if taken != name and taken.lower() == name.lower():

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def baseline() -> None:
-    """Keep the runs to judge against."""
+    """Store and manage baselines, the runs to judge against."""
 
 
 for command in (list_, show, verify):
@@ -77,7 +77,7 @@ def _scoring(measures: str) -> Callable[[Command], Command]:
     return grouped(
         "place",
         _place,
-        file_option("--qrels", help="Judgements to score with. [default: riskguard.yaml's]"),
+        file_option("--qrels", help="Qrels file to score with. [default: riskguard.yaml's]"),
         file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
         click.option(
             "--measure",
@@ -128,7 +128,7 @@ def add(name: str, run: Path, *, place: _Place, kind: str | None, replicate: boo
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
 @click.option("--forget-history", is_flag=True, help="Remove the earlier runs of NAME, damaged or not.")
 def update(name: str, run: Path, *, place: _Place, **options: Any) -> None:
-    """Replace stored baseline NAME by RUN.
+    """Replace stored baseline NAME with RUN.
 
     The replaced run is lost; promote keeps it as an earlier run.
     """

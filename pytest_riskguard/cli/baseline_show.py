@@ -58,7 +58,7 @@ def _status(damaged: list[str]) -> ExitStatus:
 @click.argument("name")
 @store_option
 @file_option(
-    "--qrels", help="Judgements to score the chain with. [default: riskguard.yaml's, else the scores as stored]"
+    "--qrels", help="Qrels file to score the chain with. [default: riskguard.yaml's, else the scores as stored]"
 )
 @click.option(
     "--measure", "measures", multiple=True, help="A measure to compare by. Repeatable. [default: those of NAME]"

@@ -45,8 +45,8 @@ gates:
 
 
 @click.command()
-@file_option("--qrels", default=Path("qrels.txt"), show_default=True, help="Judgements to name in the file.")
-@file_option("--topics", help="Topics file to name in the file.")
+@file_option("--qrels", default=Path("qrels.txt"), show_default=True, help="Qrels file to name in it.")
+@file_option("--topics", help="Topics file to name in it.")
 @click.option("--measure", default="nDCG@10", show_default=True, help="Measure of the gates.")
 @click.option("--candidate", default="runs/candidate.run", show_default=True, help="The run to judge.")
 @file_option("--output", default=Path("riskguard.yaml"), show_default=True, help="Where to write.")
@@ -68,7 +68,7 @@ def init(qrels: Path, topics: Path | None, measure: str, candidate: str, output:
         with output.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
-        raise UsageError(f"{output} exists already; remove it first, or name another with --output") from None
+        raise UsageError(f"{output} already exists; remove it first, or name another with --output") from None
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror}") from None
     click.echo(f"wrote {output}. Next: riskguard baseline add prod RUN, then pytest --riskguard")

@@ -26,7 +26,7 @@ def once(option: str, values: Sequence[str]) -> None:
     """Refuse a value given twice: two verdicts could not be distinguished."""
     for value, times in Counter(values).items():
         if times > 1:
-            hint = "; NAME=RUN names one of them otherwise" if option in _NAMING else ""
+            hint = "; NAME=RUN gives one of them another name" if option in _NAMING else ""
             raise UsageError(f"{option}: {value} given twice{hint}")
 
 

@@ -85,7 +85,7 @@ def judge_next(
     write_text(table(wanted[:budget], inputs.engine.queries), None if out is None else str(out), option="--out")
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents))), err=True)
     if left_out := len(listed) - len(wanted):
-        click.echo(f"left out: {left_out} with an id that cannot be printed as it is", err=True)
+        click.echo(f"left out: {left_out} with an id that cannot be printed as is", err=True)
     return ExitStatus.PASSED
 
 

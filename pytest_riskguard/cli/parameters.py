@@ -208,7 +208,7 @@ def _measure_option(default: str) -> Callable[[Command], Command]:
 
 
 _FILES: tuple[Any, ...] = (
-    file_option("--qrels", help="Judgements. [default: riskguard.yaml's]"),
+    file_option("--qrels", help="Qrels file (judgements). [default: riskguard.yaml's]"),
     file_option(
         "--topics",
         help="Query texts, tags and weights of topics. [default: riskguard.yaml's, unless --qrels is given]",

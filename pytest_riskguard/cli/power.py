@@ -89,7 +89,7 @@ def power(
     from pytest_riskguard.reports.power_table import dumps, explain
 
     if candidate is not None and correlations:
-        raise UsageError("--correlation is for plans without CANDIDATE, whose differences are observed; drop one")
+        raise UsageError("--correlation is only for plans without CANDIDATE; drop one of the two")
     inputs = Inputs(collection, baselines)
     tested = None if candidate is None else inputs.candidate(candidate)
     sources = inputs.systems(baselines)

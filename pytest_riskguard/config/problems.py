@@ -28,7 +28,7 @@ from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.text import did_you_mean, nearest
 
 _EXAMPLE = "a list such as `gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]`"
-_OR_NOT = "(if only tests judge: pytest --riskguard-no-yaml)"
+_OR_NOT = "(if gates are only in tests: pytest --riskguard-no-yaml)"
 
 # What to write where a key is missing.
 _REMEDIES = {
@@ -183,14 +183,14 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
         name, where = _gate(data, path), _where(data, path)
         if name in first:
             line = document.line((*path, "name"))
-            text = f"a gate named {name!r} begins on line {first[name]} already; names must be unique"
+            text = f"another gate named {name!r} begins on line {first[name]}; names must be unique"
             yield Problem(line, text, name)
         elif name is not None:
             first[name] = document.line(path)
         if gate.get("baseline") is None and gate.get("baselines") is None:
             is_pool = any(cls.is_pool and cls.kind == gate.get("kind") for cls in KINDS.values())
             key = "baselines: [NAME, NAME]" if is_pool else "baseline: NAME"
-            text = f"{where} has no baseline; add `{key}`, stored before with `riskguard baseline add NAME RUN`"
+            text = f"{where} has no baseline; add `{key}` after `riskguard baseline add NAME RUN`"
             yield Problem(document.line(path), text, name, lacks=(*path, key.partition(":")[0]))
         for key, shared, value in _NEEDED:
             if gate.get(key) is None and data.get(shared) is None:
@@ -227,7 +227,7 @@ def _baselines(document: Document, gate: GateSettings, place: Path) -> Iterator[
     where = f"gate {gate.name!r}"
     pool, reference = KINDS[gate.kind].is_pool, gate.option("reference")
     if gate.baseline is not None and gate.baselines is not None:
-        text = f"baselines of {where}: `baseline` is given, too; keep one of the two"
+        text = f"baselines of {where}: `baseline` is given too; keep one of the two"
         yield Problem(document.key_line((*place, "baselines")), text, gate.name)
     elif pool and isinstance(gate.baseline, ComputedBaseline):
         text = f"baseline of {where}: a pool consists of stored baselines: `baselines: [NAME, NAME]`"
@@ -249,7 +249,8 @@ def _family(document: Document, config: Config) -> Iterator[Problem]:
         if name not in kinds:
             yield Problem(line, f"family.gates: there is no gate {name!r}{did_you_mean(name, kinds)}")
         elif kinds[name] not in TESTED:
-            text = f"family.gates: gate {name!r} is {kinds[name]}, a correction is for {' and '.join(TESTED)} only"
+            tested = " and ".join(TESTED)
+            text = f"family.gates: gate {name!r} is {kinds[name]}, but a correction applies only to {tested}"
             yield Problem(line, text)
     levels_of = {gate.name: gate.option("level") for gate in config.gates if gate.name in config.family_members}
     if len({*levels_of.values()}) > 1:

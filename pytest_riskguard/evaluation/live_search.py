@@ -194,7 +194,7 @@ def _ask_in_threads(search: Search, book: _Book) -> None:
             now = time.monotonic()
             for worker in [worker for worker, (_, deadline) in busy.items() if deadline <= now]:
                 worker.dismiss()
-                limit = f"no answer within {asking.timeout:g} s; its thread cannot be stopped and may go on"
+                limit = f"no answer within {asking.timeout:g} s; its thread cannot be stopped and may keep running"
                 ended(worker, TimeoutError(limit))
     finally:
         for worker in (*idle, *busy):

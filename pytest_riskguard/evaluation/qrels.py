@@ -71,7 +71,7 @@ def read_qrels(path: Path) -> Qrels:
             grades_given = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
             raise lines.refuse(
                 number,
-                f"expected each document once per topic, found {document!r} of topic {topic!r} also in line {first} "
+                f"expected each document once per topic, found {document!r} of topic {topic!r} also on line {first} "
                 f"({grades_given}); keep one of the two lines",
             )
         judged[document] = grade
@@ -90,6 +90,6 @@ def _grade(lines: _Lines, number: int, line: bytes, field: bytes) -> int:
     except ValueError:
         grade = MAX_GRADE + 1
     if b"_" in field or abs(grade) > MAX_GRADE:
-        expected = f"an integer from {-MAX_GRADE} to {MAX_GRADE} as grade"
+        expected = f"an integer from {-MAX_GRADE} to {MAX_GRADE} as the grade"
         raise lines.refuse_line(number, line, expected, field.decode())
     return grade

@@ -139,7 +139,7 @@ def _rows(lines: _Lines) -> Iterator[_Row]:
         except ValueError:
             score = math.nan
         if not math.isfinite(score) or b"_" in fields[4]:
-            raise lines.refuse_line(number, line, "a finite number as score (column 5)", fields[4].decode())
+            raise lines.refuse_line(number, line, "a finite number as the score (column 5)", fields[4].decode())
         yield number, fields[0], fields[2], score
 
 
@@ -191,7 +191,7 @@ def _listed_twice(lines: _Lines, topic: bytes, docid: bytes, last: int | None = 
     """Read the file again to find both lines; only this error needs them."""
     rows = (number for number, t, d, _ in _rows(lines) if (t, d) == (topic, docid))
     first = next(rows)
-    duplicate = f"{docid.decode()!r} of topic {topic.decode()!r} also in line {first}"
+    duplicate = f"{docid.decode()!r} of topic {topic.decode()!r} also on line {first}"
     return lines.refuse(
         last or next(rows), f"expected each document once per topic, found {duplicate}; keep one of the two lines"
     )
@@ -213,7 +213,7 @@ def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> tuple[
             raise _bad_rankings(f"topic {topic!r}: expected (docid, score), found {entry!r}") from None
         document = _identifier(key, what="docid", where=f"topic {topic!r}")
         if not math.isfinite(score):
-            problem = f"expected a finite number as score of {document!r}, found {score!r}"
+            problem = f"expected a finite number as the score of {document!r}, found {score!r}"
             raise _bad_rankings(f"topic {topic!r}: {problem}")
         if document in documents:
             raise _bad_rankings(f"topic {topic!r}: expected each document once, found {document!r} twice")
@@ -228,7 +228,7 @@ def _identifier(value: object, *, what: str, where: str) -> str:
     except UnicodeEncodeError:
         raw = b""
     if raw.split() != [raw] or b"\0" in raw:
-        raise _bad_rankings(f"{where}: expected a {what} without spaces and not empty, found {text!r}")
+        raise _bad_rankings(f"{where}: expected a non-empty {what} without spaces, found {text!r}")
     return text
 
 

@@ -235,7 +235,7 @@ def _columns(lines: _Lines, number: int, header: list[str]) -> dict[str, tuple[i
     for place, cell in enumerate(header[1:], start=1):
         name, measure = _named(cell.strip())
         if not name:
-            raise lines.refuse(number, f"expected a measure as name of column {place + 1}, found {cell!r}")
+            raise lines.refuse(number, f"expected a measure as the name of column {place + 1}, found {cell!r}")
         if name in columns:
             raise lines.refuse(number, f"expected each measure once, found {name!r} in two columns")
         columns[name] = (place, measure)
@@ -266,7 +266,7 @@ def _topic(lines: _Lines, number: int, row: list[str], line_of: dict[str, int]) 
     if not topic or "\n" in topic or "\r" in topic:
         raise _refuse(lines, number, row, "a topic in the first column", repr(topic))
     if topic in line_of:
-        raise _refuse(lines, number, row, "each topic once", f"topic {topic!r} also in line {line_of[topic]}")
+        raise _refuse(lines, number, row, "each topic once", f"topic {topic!r} also on line {line_of[topic]}")
     line_of[topic] = number
     return topic
 

@@ -76,7 +76,7 @@ def read_topics(path: Path) -> Topics:
         if len(topic.split()) != 1:
             raise lines.refuse_line(number, line, "a topic id without spaces", repr(topic))
         if topic in queries:
-            raise lines.refuse_line(number, line, "each topic once", f"topic {topic!r} also in line {line_of[topic]}")
+            raise lines.refuse_line(number, line, "each topic once", f"topic {topic!r} also on line {line_of[topic]}")
         line_of[topic] = number
         queries[topic] = cells[1].strip()
         rest = dict(zip(header[2:], (cell.strip() for cell in cells[2:]), strict=True))

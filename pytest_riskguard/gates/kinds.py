@@ -164,7 +164,7 @@ class Gate(EveryOption):
         for name, is_given in (("tolerance", self.tolerance > 0), ("max_mde", self.max_mde is not None)):
             if is_given:
                 raise ValueError(
-                    f"{name}: it is in units of the measure, which scores of tradeoff smooth are not in; leave it "
+                    f"{name}: it is in units of the measure, but scores of tradeoff smooth are not; leave it "
                     "out, or use tradeoff linear"
                 )
 

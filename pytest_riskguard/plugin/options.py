@@ -32,7 +32,7 @@ def add_options(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         metavar="PATH",
-        help="write the verdicts to a file, its format chosen by its suffix (.json, .md, .html)",
+        help="write the verdicts to a file; the suffix chooses the format (.json, .md, .html)",
     )
     group.addoption(
         "--riskguard-charts", action="store_true", help="write the charts of a Markdown report beside it, as SVG"
@@ -45,7 +45,7 @@ def add_options(parser: pytest.Parser) -> None:
         "riskguard_config",
         type="paths",
         default=[],
-        help=f"files with gates (default: {CONFIG_NAME} in the rootdir, if there)",
+        help=f"files with gates (default: {CONFIG_NAME} in the rootdir, if it exists)",
     )
     parser.addini(
         "riskguard_github",
@@ -83,7 +83,7 @@ def mode_of(config: pytest.Config) -> Mode:
     if on:
         for path in files:
             if not path.is_file():
-                raise pytest.UsageError(f"riskguard_config: no file {path}")
+                raise pytest.UsageError(f"riskguard_config: no such file: {path}")
         _check_reports(config.getoption("riskguard_report"), charts=config.getoption("riskguard_charts"))
     elif needless := _needs_on(config, explicit=asked is not None):
         raise pytest.UsageError(f"{needless} needs --riskguard, or `riskguard = true` in the ini file")

@@ -212,7 +212,7 @@ def _references(pool: PoolFigures) -> str:
     failed = sorted((one for one in pool.references if not one.passes), key=lambda one: one.p_value)
     of_all = counted(len(pool.references), "reference")
     if not failed:
-        return f"significantly below none of {of_all} (Holm)"
+        return f"not significantly below any of {of_all} (Holm)"
     return f"significantly below {len(failed)} of {of_all} (Holm): " + listed(
         tuple(map(_reference, failed)), most=_MAX_NAMED
     )

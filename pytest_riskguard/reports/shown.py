@@ -16,7 +16,7 @@ MAX_PROBLEM = 2000
 _ANSWERS = {
     "not_significantly_risky": ("not significantly risky", "significantly risky"),
     "georisk_not_worse": ("GeoRisk not worse", "GeoRisk significantly worse"),
-    "not_inferior": ("not inferior", "not shown to be not inferior"),
+    "not_inferior": ("non-inferior", "not shown to be non-inferior"),
     "no_topic_collapse": ("no topic collapses", "a topic collapses"),
 }
 #: Outcomes that are verbs in a sentence.

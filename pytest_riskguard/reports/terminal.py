@@ -94,6 +94,6 @@ def uncorrected(verdicts: Sequence[Verdict]) -> str | None:
     if len(alone) < 2:
         return None
     return (
-        f"{len(alone)} risk gates, each at its own level, with no correction for several comparisons (family: holm "
+        f"{len(alone)} risk gates, each at its own level, not corrected for multiple comparisons (family: holm "
         "corrects)"
     )

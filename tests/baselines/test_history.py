@@ -162,7 +162,7 @@ def test_an_unknown_kind_is_refused(add, promote):
 def test_the_very_run_is_no_change(store, add, promote, collection):
     add(kind="previous")
     before = content(store.root)
-    with pytest.raises(UsageError, match=r"holds this run already; .*`riskguard baseline rescore prod`"):
+    with pytest.raises(UsageError, match=r"already holds this run; .*`riskguard baseline rescore prod`"):
         promote(run=collection.run)
     assert content(store.root) == before
 

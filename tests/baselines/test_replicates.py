@@ -184,7 +184,7 @@ def test_a_copy_is_no_replicate(store, add, replicate, collection):
         (store.root / "prod" / "run.gz", r"prod"),
         (collection.noisy_run(1), r"prod/replicates/1"),
     ):
-        with pytest.raises(UsageError, match=rf"baselines/{where}: holds this run already; a replicate is "):
+        with pytest.raises(UsageError, match=rf"baselines/{where}: already holds this run; a replicate is "):
             replicate(run=run)
     assert content(store.root) == before
 
@@ -231,7 +231,7 @@ def test_bad_runs_are_told_as_they_are_and_change_nothing(store, add, replicate,
     with pytest.raises(DataError) as caught:
         replicate(run=bad)
     assert caught.value.reason == "no_common_topic"
-    with pytest.raises(UsageError, match=r"the note .* is not text"):
+    with pytest.raises(UsageError, match=r"the note .* is not UTF-8 text"):
         replicate(note="\udcff")
     assert content(store.root) == before
 

@@ -199,7 +199,7 @@ def test_names_are_sorted_and_nothing_else_in_the_store_is_one(store, add):
 def test_a_taken_name_is_refused_with_the_command_that_replaces(store, add, collection, qrels):
     add()
     before = store.scores("prod", "AP", qrels=qrels).scores
-    with pytest.raises(UsageError, match=r"a baseline of that name exists; .*`riskguard baseline update prod RUN`"):
+    with pytest.raises(UsageError, match=r"name already exists; .*`riskguard baseline update prod RUN`"):
         add(run=collection.other_run())
     add(run=collection.other_run(), replace=True, note="better")
     after = store.scores("prod", "AP", qrels=qrels).scores
@@ -272,12 +272,12 @@ def test_a_store_may_itself_be_behind_a_link(store, add, tmp_path, qrels, link):
 
 
 def test_an_unknown_name_is_told_with_those_there_are(store, add, qrels):
-    with pytest.raises(BaselineError, match=r"it holds none.*`riskguard baseline add prod RUN`") as caught:
+    with pytest.raises(BaselineError, match=r"the store holds none.*`riskguard baseline add prod RUN`") as caught:
         store.scores("prod", "AP", qrels=qrels)
     assert caught.value.reason == "missing_input"
     add("release-7")
     add("bm25")
-    message = r"no baseline 'relase-7' \(it holds bm25, release-7\); did you mean 'release-7'\?"
+    message = r"no baseline 'relase-7' \(the store holds bm25, release-7\); did you mean 'release-7'\?"
     with pytest.raises(BaselineError, match=message) as caught:
         store.manifest("relase-7")
     assert str(store.root) not in caught.value.problem
@@ -312,7 +312,7 @@ def test_a_damaged_baseline_can_be_removed_and_replaced(store, add):
     [
         ({"measures": []}, UsageError, "expected at least one measure"),
         ({"measures": ["nDGC@10"]}, UsageError, "nDCG@10"),
-        ({"note": "\udcff"}, UsageError, r"the note .* is not text"),
+        ({"note": "\udcff"}, UsageError, r"the note .* is not UTF-8 text"),
     ],
 )
 def test_a_wrong_question_stores_nothing(store, add, options, error, message):

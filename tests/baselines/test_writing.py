@@ -347,7 +347,7 @@ def test_what_happened_before_the_lock_was_there_is_seen(store, add, replicate, 
         return score(*arguments, **options)
 
     monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", slow)
-    message = {"replace": "was replaced while the run was being scored", "copy": "holds this run already"}[first]
+    message = {"replace": "was replaced while the run was being scored", "copy": "already holds this run"}[first]
     with pytest.raises(RiskguardError, match=message):
         replicate(run=run)
     assert store.replicate_numbers("prod") == {"replace": (), "copy": (1,)}[first]
@@ -378,7 +378,7 @@ def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, ad
         return score(*arguments, **options)
 
     monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", slow)
-    with pytest.raises(Exception, match="a baseline of that name exists"):
+    with pytest.raises(Exception, match="a baseline of that name already exists"):
         add()
 
 

@@ -144,7 +144,7 @@ def test_a_replicate_without_a_riskguard_yaml_has_the_measures_of_its_baseline(c
     ("line", "status", "message"),
     [
         ("add prdo loss.run --replicate", 3, "did you mean 'prod'?"),
-        ("add prod prod.run --replicate", 2, "baselines/prod: holds this run already"),
+        ("add prod prod.run --replicate", 2, "baselines/prod: already holds this run"),
         ("add prod nowhere.run --replicate", 3, "nowhere.run"),
         ("remove prod --replicate 1", 3, "no replicate 1 (it has none)"),
         ("remove prod --replicate 0", 2, "--replicate"),
@@ -215,7 +215,7 @@ def test_init_writes_a_file_that_works_as_it_stands(command, folder, monkeypatch
 
     again = command("init")
     assert again.status == 2
-    assert "exists already" in again.err
+    assert "already exists" in again.err
     assert folder.joinpath("riskguard.yaml").read_text() == text
 
     assert command("baseline add prod prod.run").status == 0

@@ -298,7 +298,7 @@ def test_riskguard_yaml_is_read_only_where_something_of_it_is_asked_for(command,
     [
         ("--measure MAP", "--measure: AP given twice"),
         ("--alpha 1 --alpha 1.0", "--alpha: 1 given twice"),
-        ("--baseline ./prod.run", "--baseline: prod given twice; NAME=RUN names one of them otherwise"),
+        ("--baseline ./prod.run", "--baseline: prod given twice; NAME=RUN gives one of them another name"),
     ],
 )
 def test_what_would_be_judged_twice_is_a_usage_error(command, options, message):
@@ -353,9 +353,9 @@ def test_help_shows_whole_summaries_and_defaults_as_one_types_them(command):
         (
             "loss.run --gate not_inferior --tolerance 0.1",
             1,
-            "FAIL not shown to be not inferior: URisk(alpha=1) = -0.3233",
+            "FAIL not shown to be non-inferior: URisk(alpha=1) = -0.3233",
         ),
-        ("good.run --gate not_inferior", 0, "PASS not inferior: URisk(alpha=1) = +0.1222"),
+        ("good.run --gate not_inferior", 0, "PASS non-inferior: URisk(alpha=1) = +0.1222"),
         (
             "loss.run --gate no_topic_collapse",
             0,

@@ -220,7 +220,7 @@ def test_tables_too_wide_are_left_out_and_that_is_said(command, folder, monkeypa
     ("line", "message"),
     [
         ("good.run", "a pool has 2 to 200 systems, got 1 given"),
-        ("good.run good.run", "SYSTEM: good given twice; NAME=RUN names one of them otherwise"),
+        ("good.run good.run", "SYSTEM: good given twice; NAME=RUN gives one of them another name"),
         ("good.run loss.run --alpha nan", "expected a number from 0 to 1e+09, found the number nan"),
         ("good.run loss.run --alpha=-1", "expected a number from 0 to 1e+09, found the number -1.0"),
         ("good.run loss.run --alpha 1 --alpha 1.0", "--alpha: 1 given twice"),

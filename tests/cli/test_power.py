@@ -155,7 +155,7 @@ def test_json_is_written_to_a_path_and_is_the_same_each_time(command, folder):
         ("--measure nDGC@10", "nDCG@10"),
         ("--effect 0.1 --effect 0.10", "--effect: 0.1 given twice"),
         ("--baseline ./prod.run", "--baseline: prod given twice"),
-        ("--correlation 0.5", "--correlation is for plans without CANDIDATE"),
+        ("--correlation 0.5", "--correlation is only for plans without CANDIDATE"),
         ("--json nowhere/plan.json", "cannot write"),
     ],
 )

@@ -163,7 +163,7 @@ def test_the_measures_of_riskguard_yaml_are_added(command, folder):
     [
         ("promote prod loss.run", 2, "is fixed, so accepted changes do not replace it"),
         ("promote prod loss.run --kind fixed", 2, "--kind"),
-        ("promote prod prod.run --kind best", 2, "holds this run already"),
+        ("promote prod prod.run --kind best", 2, "already holds this run"),
         ("promote prdo loss.run --kind best", 3, "did you mean 'prod'?"),
         ("promote prod nowhere --kind best", 3, "nowhere: no such file, and no baseline of that name"),
         ("promote ../x loss.run --kind best", 2, "cannot name a baseline"),

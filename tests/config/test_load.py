@@ -208,12 +208,11 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ("name: g, baseline: p", "gate 'g' has no 'kind'; add `kind: not_significantly_risky`"),
         (
             "name: g, kind: not_significantly_risky",
-            "gate 'g' has no baseline; add `baseline: NAME`, stored before with `riskguard baseline add NAME RUN`",
+            "gate 'g' has no baseline; add `baseline: NAME` after `riskguard baseline add NAME RUN`",
         ),
         (
             "name: g, kind: georisk_not_worse",
-            "gate 'g' has no baseline; add `baselines: [NAME, NAME]`, stored before with `riskguard baseline add "
-            "NAME RUN`",
+            "gate 'g' has no baseline; add `baselines: [NAME, NAME]` after `riskguard baseline add NAME RUN`",
         ),
         (
             "name: g, kind: not_significantly_riski, baseline: p",
@@ -222,7 +221,7 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
         ),
         (
             "name: g, kind: not_significantly_risky, baseline: a, baselines: [a, b]",
-            "baselines of gate 'g': `baseline` is given, too; keep one of the two",
+            "baselines of gate 'g': `baseline` is given too; keep one of the two",
         ),
         (
             "name: g, kind: not_significantly_risky, baselines: [a, a]",
@@ -387,7 +386,7 @@ def test_a_gate_is_not_named_what_a_node_id_cannot_hold(errors, name):
 
 def test_two_gates_of_one_name_are_refused_at_the_second(errors):
     text = f"{HEAD}gates:\n  - {{{GATE}}}\n  - kind: not_significantly_risky\n    baseline: p\n    name: no-risk\n"
-    assert errors(text) == [(8, "a gate named 'no-risk' begins on line 5 already; names must be unique")]
+    assert errors(text) == [(8, "another gate named 'no-risk' begins on line 5; names must be unique")]
 
 
 @pytest.mark.parametrize(
@@ -401,7 +400,7 @@ def test_two_gates_of_one_name_are_refused_at_the_second(errors):
             HEAD + "gates: []\n",
             4,
             "the file has no gates; add a list such as `gates: [{name: no-risk, kind: not_significantly_risky, "
-            "baseline: prod}]` (if only tests judge: pytest --riskguard-no-yaml)",
+            "baseline: prod}]` (if gates are only in tests: pytest --riskguard-no-yaml)",
         ),
         (
             HEAD + f"gates: {{{GATE}}}\n",
@@ -687,8 +686,8 @@ def test_the_kinds_of_computed_baselines_are_those_of_the_kernel():
         (
             "{correction: holm, gates: [c]}",
             COLLAPSE,
-            "family.gates: gate 'c' is no_topic_collapse, a correction is for not_significantly_risky and "
-            "georisk_not_worse only",
+            "family.gates: gate 'c' is no_topic_collapse, but a correction applies only to not_significantly_risky "
+            "and georisk_not_worse",
         ),
         (
             "holm",

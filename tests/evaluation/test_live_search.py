@@ -141,7 +141,7 @@ def test_a_query_that_overruns_its_time_fails_and_the_others_do_not_wait_for_it(
         ("t00", TimeoutError, 2),
         ("t05", TimeoutError, 2),
     ]
-    assert str(found.failed[0].error) == "no answer within 0.5 s; its thread cannot be stopped and may go on"
+    assert str(found.failed[0].error) == "no answer within 0.5 s; its thread cannot be stopped and may keep running"
     assert list(found.answers) == [topic for topic in QUERIES if topic not in ("t00", "t05")]
 
 

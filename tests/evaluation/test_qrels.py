@@ -28,8 +28,8 @@ def test_only_ascii_space_separates_columns(write):
 
 
 COLUMNS = "expected 4 columns (topic iteration docid grade)"
-GRADE = "expected an integer from -1000 to 1000 as grade"
-TWICE = "expected each document once per topic, found 'd1' of topic '1' also in line 1"
+GRADE = "expected an integer from -1000 to 1000 as the grade"
+TWICE = "expected each document once per topic, found 'd1' of topic '1' also on line 1"
 
 
 @pytest.mark.parametrize(

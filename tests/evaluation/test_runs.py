@@ -80,7 +80,7 @@ def test_real_files_are_read_as_they_are(write, text):
 
 
 COLUMNS = "expected 6 columns (topic Q0 docid rank score tag)"
-SCORE = "expected a finite number as score (column 5)"
+SCORE = "expected a finite number as the score (column 5)"
 LFS = "found a Git LFS pointer instead of the file; run `git lfs pull`"
 CONFLICT = "found a merge conflict marker; resolve the conflict"
 GOOD = "1 Q0 d1 1 2.5 t\n"
@@ -99,11 +99,11 @@ GOOD = "1 Q0 d1 1 2.5 t\n"
         (GOOD + "1 Q0 d2 2 1,5 t\n", f":2: {SCORE}, found 1,5"),
         (
             GOOD + "\n1 Q0 d2 2 2 t\n1 Q0 d1 3 1 t\n",
-            ":4: expected each document once per topic, found 'd1' of topic '1' also in line 1; keep one of",
+            ":4: expected each document once per topic, found 'd1' of topic '1' also on line 1; keep one of",
         ),
         (
             GOOD + "2 Q0 d1 1 1 t\n1 Q0 d2 1 1 t\n2 Q0 d1 1 1 t\n",
-            ":4: expected each document once per topic, found 'd1' of topic '2' also in line 2",
+            ":4: expected each document once per topic, found 'd1' of topic '2' also on line 2",
         ),
         ("", f": {COLUMNS}, found an empty file"),
         ("\r\n\r\n", f": {COLUMNS}, found an empty file"),
@@ -173,15 +173,15 @@ def test_rankings_come_in_chunks_and_empty_ones_are_left_out():
     ("rankings", "problem"),
     [
         ({"1": [("d", 1.0), ("d", 2.0)]}, "topic '1': expected each document once, found 'd' twice"),
-        ({"1": [("d", float("nan"))]}, "topic '1': expected a finite number as score of 'd', found nan"),
+        ({"1": [("d", float("nan"))]}, "topic '1': expected a finite number as the score of 'd', found nan"),
         ({"1": [("d", "high")]}, "topic '1': expected (docid, score), found ('d', 'high')"),
         ({"1": ["document"]}, "topic '1': expected (docid, score), found 'document'"),
         ({"1": [None]}, "topic '1': expected (docid, score), found None"),
-        ({"1": [("a b", 1.0)]}, "topic '1': expected a docid without spaces and not empty, found 'a b'"),
-        ({"1": [("", 1.0)]}, "topic '1': expected a docid without spaces and not empty, found ''"),
-        ({"1": [("a\0", 1.0)]}, "expected a docid without spaces and not empty, found 'a\\x00'"),
-        ({"1": [("\ud800", 1.0)]}, "expected a docid without spaces and not empty, found '\\ud800'"),
-        ({"a b": []}, "expected a topic without spaces and not empty, found 'a b'"),
+        ({"1": [("a b", 1.0)]}, "topic '1': expected a non-empty docid without spaces, found 'a b'"),
+        ({"1": [("", 1.0)]}, "topic '1': expected a non-empty docid without spaces, found ''"),
+        ({"1": [("a\0", 1.0)]}, "expected a non-empty docid without spaces, found 'a\\x00'"),
+        ({"1": [("\ud800", 1.0)]}, "expected a non-empty docid without spaces, found '\\ud800'"),
+        ({"a b": []}, "expected a non-empty topic without spaces, found 'a b'"),
         ({1: [], "1": []}, "expected each topic once, found '1' twice"),
     ],
 )

@@ -61,7 +61,7 @@ BAD_SEARCHES = {
     "[('d1', True)]": "'t01' ('query number 01') returned ('d1', True), expected (docid, score) pairs",
     "__import__('pytest').skip('later')": "'t01' ('query number 01') failed: it called pytest.skip (later)",
     "__import__('sys').exit(3)": "'t01' ('query number 01') failed: SystemExit: 3",
-    "[('d1', float('nan'))]": "topic 't01': expected a finite number as score of 'd1', found nan",
+    "[('d1', float('nan'))]": "topic 't01': expected a finite number as the score of 'd1', found nan",
     "[('d1', 2.0), ('d1', 1.0)]": "topic 't01': expected each document once, found 'd1' twice",
 }
 
@@ -118,7 +118,7 @@ def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tol
         [
             "*no riskguard.yaml beside *test_none.py or above it up to *; `riskguard init` writes one",
             "E *UsageError: *'nDGC@10'*nDCG@10*",
-            "E *incomparable (missing_input): *no baseline 'prdo' (it holds prod); did you mean 'prod'*",
+            "E *incomparable (missing_input): *no baseline 'prdo' (the store holds prod); did you mean 'prod'*",
             "E *incomparable (missing_input): *nowhere.run*",
             "E *ValueError: level: expected a number between 0.000001 and 0.999999 such as 0.95, found the number 2",
         ]

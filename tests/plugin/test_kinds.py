@@ -55,7 +55,7 @@ def test_each_kind_is_an_item_that_passes_or_fails(judged):
     }
     result.stdout.fnmatch_lines(
         [
-            "not shown to be not inferior: URisk(alpha=0) = -0.1617 [[]*[]] (AP, 30 topics; bound -0.1000; *",
+            "not shown to be non-inferior: URisk(alpha=0) = -0.1617 [[]*[]] (AP, 30 topics; bound -0.1000; *",
             "1 topic collapsed: worst t07 -0.4500; limits: loss 0.42 (AP, 30 topics)",
             "*t03*protected",
         ]
@@ -112,7 +112,7 @@ def test_what_a_family_does_and_that_there_is_none_is_said(judged):
     assert "one of a family of 2 gates (Holm): p " in text
     assert "each at its own level" not in text
     result, _ = judged("loss", *RISKS)
-    assert "3 risk gates, each at its own level, with no correction" in " ".join(result.stdout.str().split())
+    assert "3 risk gates, each at its own level, not corrected for multiple" in " ".join(result.stdout.str().split())
 
 
 def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):
@@ -150,7 +150,7 @@ def test_the_fixture_asks_all_questions(pytester, project):
 
         def test_all(riskguard):
             run = riskguard.run("candidate.run")
-            with pytest.raises(RiskyError, match="not shown to be not inferior"):
+            with pytest.raises(RiskyError, match="not shown to be non-inferior"):
                 riskguard.assert_not_inferior(run, "prod", tolerance=0.05)
             riskguard.assert_not_inferior(run, "prod", tolerance=0.3, alpha=0)
             riskguard.assert_no_topic_collapse(run, "prod")

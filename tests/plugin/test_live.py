@@ -105,7 +105,7 @@ def test_a_query_without_an_answer_in_time_is_named_and_the_run_ends(live):
     result.stdout.fnmatch_lines(
         [
             "incomparable (bad_run): the search for topic 't07' ('query number 07') failed: TimeoutError: no answer "
-            "within 1 s; its thread cannot be stopped and may go on"
+            "within 1 s; its thread cannot be stopped and may keep running"
         ]
     )
 

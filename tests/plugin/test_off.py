@@ -99,7 +99,7 @@ def test_a_riskguard_config_that_is_not_there_is_a_usage_error(pytester):
     pytester.makeini("[pytest]\nriskguard_config = nowhere.yaml")
     result = pytester.runpytest("--riskguard")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    result.stderr.fnmatch_lines(["ERROR: riskguard_config: no file *nowhere.yaml"])
+    result.stderr.fnmatch_lines(["ERROR: riskguard_config: no such file: *nowhere.yaml"])
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
     ("old", "new", "message"),
     [
         ("measures: [AP]", "measures: [nDGC@10]", "*'nDGC@10'*nDCG*"),
-        ("baseline: prod", "baseline: prdo", "*no baseline 'prdo' (it holds prod); did you mean 'prod'*"),
+        ("baseline: prod", "baseline: prdo", "*no baseline 'prdo' (the store holds prod); did you mean 'prod'*"),
         (
             "candidate: candidate.run",
             "candidate: runs/nowhere.run",

@@ -140,9 +140,9 @@ def asked(kind: str, ranks: dict[str, int], **options: Any) -> Verdict:
 
 def test_what_is_not_shown_says_what_would_show_it():
     text = flat(explain(asked("not_inferior", GOOD, alpha=0, tolerance=0.0)))
-    assert text.startswith("not inferior: URisk(alpha=0) = +0.1361 [")
+    assert text.startswith("non-inferior: URisk(alpha=0) = +0.1361 [")
     text = flat(explain(asked("not_inferior", CHURN, alpha=0, tolerance=0.05)))
-    assert text.startswith("not shown to be not inferior: URisk(alpha=0) = ")
+    assert text.startswith("not shown to be non-inferior: URisk(alpha=0) = ")
     assert re.search(r"not enough evidence that it is above -0.0500; about \d+ topics like these would", text)
     text = flat(explain(asked("not_inferior", LOSS, tolerance=0.05, convention="minus")))
     assert "the estimate itself is not below +0.0500, so no number of topics would show it" in text

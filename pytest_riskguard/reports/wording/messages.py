@@ -67,7 +67,7 @@ def _no_variation(verdict: Verdict, *, reference: str | None = None, may_change:
     if verdict.topics.changed:
         return "every topic changed by the same amount, apart from rounding: the mean alone decides"
     text = "no topic changed: both systems score the same everywhere"
-    return text if may_change is None else f"{text}; up to {100 * may_change:.2g}% of all topics may still change"
+    return text if may_change is None else f"{text}; up to {100 * may_change:.2g}% of other topics may still change"
 
 
 def _few_changed_topics(
@@ -108,10 +108,11 @@ def _parametric_interval(verdict: Verdict, *, enough: int) -> str:
 
 
 def _loss_within_noise(verdict: Verdict) -> str:
-    side = "shown to be no loss" if verdict.asked.side == "lower" else "free of a significant loss"
+    lower = verdict.asked.side == "lower"
+    finding = "not shown to be good enough next to" if lower else "significantly below"
     return (
-        "at this alpha the baseline's own noise is larger than the loss, but the mean, compared with that of the "
-        f"replicates, is not {side}; weighting losses more cannot make up for that"
+        f"at this alpha the baseline's own noise is larger than the loss, but the mean is {finding} that of the "
+        "replicates; weighting losses more cannot make up for that"
     )
 
 

@@ -80,7 +80,7 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "no_variation",
         NOTHING_CHANGED,
         {"may_change": 0.0881},
-        "no topic changed: both systems score the same everywhere; up to 8.8% of all topics may still change",
+        "no topic changed: both systems score the same everywhere; up to 8.8% of other topics may still change",
     ),
     (
         "no_variation",
@@ -132,15 +132,15 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "loss_within_noise",
         VERDICT,
         {},
-        "at this alpha the baseline's own noise is larger than the loss, but the mean, compared with that of the "
-        "replicates, is not free of a significant loss; weighting losses more cannot make up for that",
+        "at this alpha the baseline's own noise is larger than the loss, but the mean is significantly below that "
+        "of the replicates; weighting losses more cannot make up for that",
     ),
     (
         "loss_within_noise",
         NOT_INFERIOR,
         {},
-        "at this alpha the baseline's own noise is larger than the loss, but the mean, compared with that of the "
-        "replicates, is not shown to be no loss; weighting losses more cannot make up for that",
+        "at this alpha the baseline's own noise is larger than the loss, but the mean is not shown to be good "
+        "enough next to that of the replicates; weighting losses more cannot make up for that",
     ),
     (
         "sparse_changes",

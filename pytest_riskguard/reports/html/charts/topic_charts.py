@@ -95,7 +95,8 @@ def differences(verdict: Verdict) -> Chart | None:
     )
     if flagged := [row["topic"] for row in rows if row["flagged"]]:
         description += f" Flagged by TRi: {', '.join(flagged[:12])}{' and others' if len(flagged) > 12 else ''}."
-    caption = "A bar is a topic, the largest loss on the left." if panel is _bars else "A bar is a range of values."
+    bar = "a topic, the largest loss on the left" if panel is _bars else "a range of values"
+    caption = f"Each bar is {bar}."
     caption += " Orange topics lost, blue topics won; those in full colour are flagged"
     if critical is not None:
         caption += (
@@ -205,7 +206,7 @@ def scatter(verdict: Verdict) -> Chart | None:
         **sizes,
     )
     number = Counter(row["change"] for row in rows)
-    point = "A point is a topic" if single else "The larger a point, the more topics are there"
+    point = "Each point is a topic" if single else "The larger a point, the more topics it stands for"
     return chart(
         "scatter",
         "Candidate against baseline",
@@ -280,7 +281,7 @@ def slices(verdict: Verdict) -> Chart | None:
         drawing,
         description=f"Lowest first: {', '.join(names[:5])}. Significantly risky: {', '.join(risky) or 'none'}.",
         caption=(
-            "The risk on the topics of each tag, with its interval. Orange: significantly risky by itself (Holm "
+            "The risk on the topics of each tag, with its interval. Orange: significantly risky on its own (Holm "
             "over all slices); blue: not; grey: fewer than 10 topics, so no interval. The dashed line is the bound."
             if Shown(verdict).slices_are_tested
             else "The risk on the topics of each tag. There are no intervals: this gate asks about single topics."
