@@ -45,7 +45,7 @@ def observed_critical(x: npt.ArrayLike, interval: Interval, *, side: str = "uppe
     if sample.constant:
         return None
     distance = interval.upper - sample.mean if side == "upper" else sample.mean - interval.lower
-    return distance / (sample.deviation / math.sqrt(sample.n - 1))
+    return distance / sample.standard_error
 
 
 def minimum_detectable_effect(

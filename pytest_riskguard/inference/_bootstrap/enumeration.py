@@ -59,7 +59,6 @@ def enumerated_studentized_law(sample: Sample) -> WeightedLaw | None:
         "enumerated",
         math.sqrt(n - 1) * moved / np.sqrt(variances[varied]),
         resamples.masses[varied],
-        resolution=ROUNDING_ERROR,
     )
 
 

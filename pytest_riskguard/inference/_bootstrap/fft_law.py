@@ -81,14 +81,9 @@ class Convolution:
         return np.roll(np.fft.irfft(transform, self.points), -(self.first % self.points))
 
 
-def on_visible_lattice(sample: Sample) -> bool:
-    """Whether scores lie on a lattice so coarse that the law's steps matter."""
-    return sample.step is not None and PERIOD * sample.total / sample.step <= MAX_LATTICE_POINTS
-
-
 def lattice_law(sample: Sample) -> StepLaw | None:
     """The exact law of data on a lattice, or None where they lie on none that is coarse enough."""
-    if sample.step is None or not on_visible_lattice(sample):
+    if sample.step is None or PERIOD * sample.total / sample.step > MAX_LATTICE_POINTS:
         return None
     convolution = Convolution(sample, multiples(sample, sample.step), sample.step)
     masses = convolution.masses()

@@ -19,7 +19,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -108,7 +107,7 @@ class PoolKernel:
     def __init__(self, pool: Pool, *, alphas: Sequence[float], tradeoff: str = "linear") -> None:
         checked = checked_alphas(pool, alphas, tradeoff)
         self._systems, self._topics = pool.n_systems, pool.n_topics
-        self._terms: Terms = LinearTerms(pool, checked) if tradeoff == "linear" else SmoothTerms(pool)
+        self._terms = LinearTerms(pool, checked) if tradeoff == "linear" else SmoothTerms(pool)
         scores = np.vstack([pool.scores, pool.totals]).T
         coarse = ExactColumns.of(scores)
         fine = ExactColumns.of(scores - coarse.integers * coarse.units)
@@ -144,23 +143,12 @@ class PoolKernel:
         return georisk_from(means, zrisk, n_topics=self._topics), means
 
 
-class Terms(Protocol):
-    """Sums over drawn topics that make up ZRisk.
-
-    ``columns``, shape (n_columns, n_topics), are what is summed.
-    """
-
-    columns: FloatArray
-
-    def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts) -> FloatArray:
-        """ZRisk, shape (n_alphas, n_systems, rows), from the sums (n_columns, rows) and rho (n_systems, rows)."""
-
-
 class LinearTerms:
-    """Wins as they are, losses weighted by 1 + alpha.
+    """The sums over drawn topics that make up ZRisk, with wins as they are and losses weighted by 1 + alpha.
 
-    Signs of z are first those of the sample. They are corrected in each replicate for topics whose ratio x_ij/T_j
-    lies between the sample's rho_i and the replicate's: few, since rho_i moves little.
+    ``columns``, shape (n_columns, n_topics), are what is summed. Signs of z are first those of the sample. They are
+    corrected in each replicate for topics whose ratio x_ij/T_j lies between the sample's rho_i and the replicate's:
+    few, since rho_i moves little.
     """
 
     def __init__(self, pool: Pool, alphas: FloatArray) -> None:
@@ -182,7 +170,7 @@ class LinearTerms:
         self._changes *= sides[:, None, :]
 
     def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts) -> FloatArray:
-        """See ``Terms``."""
+        """ZRisk, shape (n_alphas, n_systems, rows), from the sums (n_columns, rows) and rho (n_systems, rows)."""
         k = self._systems
         all_a, all_b = sums[:k], sums[k]
         negative_a, negative_b = sums[k + 1 : 2 * k + 1], sums[2 * k + 1 :]
@@ -219,7 +207,7 @@ class SmoothTerms:
         self.columns, self._units = exact.integers.T.copy(), exact.units[:, None]
 
     def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts) -> FloatArray:  # noqa: ARG002 - no signs
-        """See ``Terms``."""
+        """ZRisk as ``LinearTerms`` has it, for the one alpha there is."""
         k = self._systems
         constant, first, second, third = np.split(sums * self._units, [k, 2 * k, 3 * k])
         safe = np.where(shares > 0, shares, 1.0)

@@ -121,12 +121,10 @@ class StudentizedLaw(Protocol):
     """The distribution of T* = (mean* - mean)/SE*, given that the replicate varies.
 
     SE* is the standard error that the replicate itself has (divisors n - 1 and n). ``kind`` is ``enumerated``,
-    ``inverted`` or ``replicates``. ``resolution`` is how far a limit at level 0.999 may be off, in standard errors of
-    the sample: a bound where enumerated, an estimate where inverted, four standard errors where drawn.
+    ``inverted`` or ``replicates``.
     """
 
     kind: str
-    resolution: float
 
     def cdf(self, t: float) -> float:
         """P(T* <= t)."""
@@ -138,8 +136,8 @@ class StudentizedLaw(Protocol):
 class WeightedLaw:
     """A law of atoms in any order, resamples listed or drawn, with their weights in any unit."""
 
-    def __init__(self, kind: str, statistics: FloatArray, weights: FloatArray, *, resolution: float) -> None:
-        self.kind, self.resolution = kind, resolution
+    def __init__(self, kind: str, statistics: FloatArray, weights: FloatArray) -> None:
+        self.kind = kind
         order = np.argsort(statistics, kind="stable")
         self._atoms = statistics[order]
         self._cumulated = np.cumsum(weights[order])
@@ -160,8 +158,7 @@ class MirroredLaw:
     """The law of -T*."""
 
     def __init__(self, law: StudentizedLaw) -> None:
-        self._law = law
-        self.kind, self.resolution = law.kind, law.resolution
+        self._law, self.kind = law, law.kind
 
     def cdf(self, t: float) -> float:
         """P(-T* <= t), including what rounding keeps from t."""

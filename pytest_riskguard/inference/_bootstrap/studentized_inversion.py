@@ -21,7 +21,6 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ive, ndtri
 
-from pytest_riskguard.inference._bootstrap.fft_law import on_visible_lattice
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, STEP, ComplexArray, half_integers
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
@@ -34,19 +33,17 @@ MAX_PAIRS = 2**16
 CONVERGED, MAX_MOVED, DIVERGED = 1e-7, 1e-6, 1e-3
 #: How far smoothing over the law's atoms may move F: about as far as draws are off in the tails.
 MAX_ATOM_ERROR = 2.5e-6
-#: Statistics at which F is checked, besides the limits themselves.
+#: Statistics at which F is checked.
 CHECKED_STATISTICS = (-5.0, -3.0, -1.5, 0.0, 1.5, 3.0, 5.0)
 #: Densities of the rest, and its standard deviation, are rounding below these.
 MIN_DENSITY = 1e-14
 MIN_REST = 1e-10
-#: The levels of the limits whose errors are estimated.
+#: The levels of the limits at which F is checked as well.
 LEVELS = (0.0005, 0.025, 0.975, 0.9995)
 MAX_STEPS = 200
 MAX_STATISTIC = 1e9
-#: Probabilities below the first count as this; the second is the rounding of F.
-MIN_PROBABILITY, ROUNDING = 1e-15, 1e-13
-#: The density is that over this much of T* on either side.
-WIDTH = 0.05
+#: Smaller probabilities count as this.
+MIN_PROBABILITY = 1e-15
 
 
 def inverted_law(sample: Sample) -> InvertedLaw | None:
@@ -61,8 +58,7 @@ def inverted_law(sample: Sample) -> InvertedLaw | None:
     rows = columns = FIRST_FREQUENCIES
     while True:
         law = InvertedLaw(sample, pair, pair.phi(rows, columns))
-        fewer_rows, fewer_columns = law.without_last()
-        by_rows, by_columns = law.moved_by(fewer_rows), law.moved_by(fewer_columns)
+        by_rows, by_columns = law.moved_by_last()
         moved = by_rows + by_columns
         if not moved < DIVERGED:
             return None
@@ -71,7 +67,7 @@ def inverted_law(sample: Sample) -> InvertedLaw | None:
         elif by_columns > CONVERGED / 2:
             columns *= 2
         if moved <= CONVERGED or rows * columns > MAX_PAIRS:
-            return law if moved <= MAX_MOVED and law.accepted((fewer_rows, fewer_columns), moved) else None
+            return law if moved <= MAX_MOVED and law.rises(moved) else None
 
 
 def atom_error(sample: Sample) -> float:
@@ -124,7 +120,7 @@ class InvertedLaw:
 
     def __init__(self, sample: Sample, pair: Pair, phi: ComplexArray) -> None:
         self._sample, self._pair, self._phi = sample, pair, phi
-        self.left_out = self.resolution = math.inf
+        self.left_out = math.inf
         self._known: dict[float, float] = {}
 
     @property
@@ -203,35 +199,20 @@ class InvertedLaw:
                 low, below, above = t, left, above / 2
         return t
 
-    def without_last(self) -> tuple[InvertedLaw, InvertedLaw]:
-        """The law without the last quarter of frequencies of the sum, and without that of the rest."""
+    def moved_by_last(self) -> tuple[float, float]:
+        """How far the last quarter of frequencies moves F at most: of those of the sum, and of the rest."""
         rows, columns = self.frequencies
-        return (
-            InvertedLaw(self._sample, self._pair, self._phi[: 1 + 3 * rows // 4]),
-            InvertedLaw(self._sample, self._pair, self._phi[:, columns // 4 : 2 * columns + 1 - columns // 4]),
+        fewer_rows = InvertedLaw(self._sample, self._pair, self._phi[: 1 + 3 * rows // 4])
+        kept = slice(columns // 4, 2 * columns + 1 - columns // 4)
+        fewer_columns = InvertedLaw(self._sample, self._pair, self._phi[:, kept])
+        by_rows, by_columns = (
+            max(abs(self._raw(t) - law._raw(t)) for t in CHECKED_STATISTICS) for law in (fewer_rows, fewer_columns)
         )
+        return by_rows, by_columns
 
-    def moved_by(self, fewer: InvertedLaw) -> float:
-        """How far F is at most from that by fewer frequencies."""
-        return max(abs(self._raw(t) - fewer._raw(t)) for t in CHECKED_STATISTICS)
-
-    def accepted(self, fewer: tuple[InvertedLaw, ...], moved: float) -> bool:
-        """Whether F rises, as that of a distribution does; also estimates ``resolution``."""
+    def rises(self, moved: float) -> bool:
+        """Whether F rises, as that of a distribution does, except for what the last frequencies moved it."""
         self.left_out = moved
-        limits = [self.quantile(p) for p in LEVELS]
-        heights = [self._raw(t) for t in sorted((*CHECKED_STATISTICS, *limits))]
-        if any(following < height - moved for height, following in itertools.pairwise(heights)):
-            return False
-        atoms = atom_error(self._sample)
-        self.resolution = max(self._error_of_quantile(t, fewer, atoms) for t in limits)
-        if self._sample.step is not None and on_visible_lattice(self._sample):
-            # the steps of the sum are smoothed over, though by less where sums of squares blur them
-            self.resolution = max(self.resolution, self._sample.step / (2 * self._sample.total))
-        return True
-
-    def _error_of_quantile(self, t: float, fewer: tuple[InvertedLaw, ...], atoms: float) -> float:
-        """How far a quantile may be off: the error of F, from the last frequencies and atoms, over the density."""
-        height = self._raw(t)
-        error = ROUNDING + atoms + sum(abs(law._raw(t) - height) for law in fewer)
-        slope = (self._raw(t + WIDTH) - self._raw(t - WIDTH)) / (2 * WIDTH)
-        return error / slope if slope > 0 else math.inf
+        statistics = sorted((*CHECKED_STATISTICS, *(self.quantile(p) for p in LEVELS)))
+        heights = [self._raw(t) for t in statistics]
+        return all(following >= height - moved for height, following in itertools.pairwise(heights))

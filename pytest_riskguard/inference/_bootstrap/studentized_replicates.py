@@ -28,7 +28,7 @@ from pytest_riskguard.risk.checks import FloatArray
 
 #: How far out draws are centred, as quantiles of the normal law: about those of 95 % and 99.9 % limits, and none.
 CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
-#: The law consists of this many parts of equal size, whose differences show its error.
+#: Replicates are drawn in this many parts: bounds the memory.
 PARTS = 16
 #: Replicates for each part and centre: 2^18.3 in all, fewer where there is much to draw for each.
 MAX_ROWS = 4096
@@ -49,12 +49,10 @@ MIN_VARIANCE = 1e-13
 BENDS, BISECTIONS = 6, 40
 #: Logarithms beyond this overflow; a spread of y^2 below this is rounding; controls this close are collinear.
 MAX_LOG, NO_SPREAD, COLLINEAR = 700.0, 1e-9, 1e-10
-#: The levels of the limits whose errors are estimated.
-LEVELS = np.array([0.0005, 0.025, 0.975, 0.9995])
 
 
 def replicated_law(sample: Sample) -> WeightedLaw:
-    """The law of T* from drawn replicates that vary; its resolution is four standard errors of a limit."""
+    """The law of T* from drawn replicates that vary."""
     values, counts = sample.distinct
     y = (values - sample.mean) / sample.deviation
     plain = counts / sample.n
@@ -80,15 +78,8 @@ def replicated_law(sample: Sample) -> WeightedLaw:
         u = math.sqrt(sample.n) * means
         v = math.sqrt(sample.n) * (squares - 1) / max(spread, NO_SPREAD)
         weights[part] = _weights(np.stack(ratios), np.stack([u, u**2 - 1, v]))
-
-    def law_of(part: int | slice, *, resolution: float) -> WeightedLaw:
-        varied = np.isfinite(statistics[part])
-        return WeightedLaw("replicates", statistics[part][varied], weights[part][varied], resolution=resolution)
-
-    parts = [law_of(part, resolution=math.inf) for part in range(PARTS)]
-    quantiles = np.array([[law.quantile(p) for p in LEVELS] for law in parts])
-    error = float(np.max(np.std(quantiles, axis=0, ddof=1))) / math.sqrt(PARTS)
-    return law_of(slice(None), resolution=4 * error)
+    varied = np.isfinite(statistics)
+    return WeightedLaw("replicates", statistics[varied], weights[varied])
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ IMPORTS = {
     "enumeration": {"laws", "sample"},
     "fft_law": {"inversion", "laws", "sample"},
     "inversion_law": {"inversion", "laws", "sample"},
-    "studentized_inversion": {"fft_law", "inversion", "sample"},
+    "studentized_inversion": {"inversion", "sample"},
     "studentized_replicates": {"laws", "replicates", "sample"},
     "choice": {
         "enumeration",

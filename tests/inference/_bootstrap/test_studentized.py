@@ -121,9 +121,8 @@ def test_weighted_draws_agree_with_inversion(name: str) -> None:
     sample = Sample.of(INVERTED[name])
     exact, drawn = inverted_law(sample), replicated_law(sample)
     assert exact is not None
-    assert drawn.resolution < 0.05
     for p in (0.0005, 0.025, 0.975, 0.9995):
-        assert drawn.quantile(p) == pytest.approx(exact.quantile(p), abs=drawn.resolution)
+        assert drawn.quantile(p) == pytest.approx(exact.quantile(p), abs=0.01)
     for t in (-2.0, 0.0, 1.0, 2.5):
         # a fifth of 2^18.3 replicates is plain, the rest tilted away from the middle
         assert drawn.cdf(t) == pytest.approx(exact.cdf(t), abs=0.005)
@@ -181,7 +180,7 @@ def test_the_statistic_has_neither_unit_nor_origin(kind: str) -> None:
         moved = studentized_law(shift + scale * x)
         assert moved.kind == kind
         for p in LEVELS:
-            assert moved.quantile(p) == pytest.approx(law.quantile(p), abs=max(1e-7, law.resolution / 10))
+            assert moved.quantile(p) == pytest.approx(law.quantile(p), abs=1e-7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -237,7 +236,6 @@ def test_no_finite_data_give_nan_or_limits_in_disorder(x: np.ndarray, scale: flo
         quantiles = [law.quantile(p) for p in (5e-10, 0.0005, 0.025, 0.1, 0.9, 0.975, 0.9995, 1 - 5e-10)]
         assert np.all(np.isfinite(quantiles))
         assert np.all(np.diff(quantiles) >= -1e-9)
-        assert math.isfinite(law.resolution)
     limits = interval(sample.x, method="studentized", level=0.999)
     assert math.isfinite(limits.lower)
     assert limits.lower <= limits.upper < math.inf
@@ -316,22 +314,19 @@ def test_of_many_topics_with_one_far_out_only_some_are_drawn(monkeypatch: pytest
     monkeypatch.setattr("pytest_riskguard.inference._bootstrap.studentized_replicates.MAX_TOPICS", 1000)
     some = replicated_law(sample)
     assert some.kind == "replicates"
-    assert some.resolution < 0.05
     for p in (0.0005, 0.025, 0.975, 0.9995):
-        noise = math.hypot(some.resolution, all_of_them.resolution)
-        assert some.quantile(p) == pytest.approx(all_of_them.quantile(p), abs=noise)
+        assert some.quantile(p) == pytest.approx(all_of_them.quantile(p), abs=0.02)
 
 
 @pytest.mark.parametrize("n", [22, 25, 40])
-def test_an_inverted_law_knows_its_error(n: int) -> None:
+def test_more_frequencies_hardly_move_an_inverted_law(n: int) -> None:
     sample = Sample.of(losing(n, 3, seed=n))
     law = inverted_law(sample)
     assert law is not None
     pair = Pair(sample)
     finer = InvertedLaw(sample, pair, pair.phi(400, 400))
     for p in (0.0005, 0.025, 0.975, 0.9995):
-        t = law.quantile(p)
-        assert finer.cdf(t - law.resolution) < p < finer.cdf(t + law.resolution)
+        assert finer.cdf(law.quantile(p)) == pytest.approx(p, abs=1e-7)
 
 
 @pytest.mark.parametrize(
