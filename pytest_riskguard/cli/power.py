@@ -26,7 +26,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.option_types import Number
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.power import Plan
+    from pytest_riskguard.gates.power_plan import Plan
 
 EFFECTS = (0.005, 0.01, 0.02, 0.05)
 CORRELATIONS = (0.7, 0.8, 0.9, 0.95)
@@ -85,7 +85,7 @@ def power(
     """
     from pytest_riskguard.cli.inputs import Inputs, once
     from pytest_riskguard.gates.kinds import gate_of
-    from pytest_riskguard.gates.power import plan_from_baseline, plan_from_runs
+    from pytest_riskguard.gates.power_plan import plan_from_baseline, plan_from_runs
     from pytest_riskguard.reports.power_table import dumps, explain
 
     if candidate is not None and correlations:

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.ruling import FEW_TOPICS, Comparison, Ruling, limit_of, own_method
+from pytest_riskguard.gates.ruling import FEW_TOPICS, Comparison, Ruling, limit_of, min_changes, own_method
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
+from pytest_riskguard.pool_study import yardstick_fit
+from pytest_riskguard.risk import looks_like_percent
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.pool.ruling import ReferenceRuling
+    from pytest_riskguard.evaluation.scores import TopicScores
+    from pytest_riskguard.gates.pool.ruling import PoolComparison, ReferenceRuling
 
 #: Intervals that take the law of the mean for Student's.
 PARAMETRIC = ("student_t",)
 #: From this many topics on the paper finds parametric and nonparametric intervals alike (ADCS 2019).
 ENOUGH_FOR_STUDENT = 250
+#: Below this many topics a gate over a pool at an alpha above 1 fails too many harmless changes
+#: (docs/explanation/georisk.md).
+ENOUGH_FOR_POOLS, MODEST_ALPHA = 50, 1.0
 #: With fewer changed topics an interval that decides alone fails harmless changes more often than it says.
 ENOUGH_CHANGES = 25
 
 
 def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[VerdictWarning, ...]:
     """All of them, in a fixed order; ``rescored`` says that a stored baseline was scored again."""
-    raised = list(_about_the_data(comparison, rescored=rescored))
+    aligned = comparison.aligned
+    missing = {"the candidate": aligned.missing_in_candidate, "the baseline": aligned.missing_in_baseline}
+    raised = list(_about_the_data(missing, aligned.candidate, rescored=rescored))
     raised += _about_the_weights(comparison)
     if comparison.ruling.has_intervals and comparison.ruling.enough_topics:
         raised += _about_the_evidence(comparison)
@@ -30,14 +40,26 @@ def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tup
     return tuple(raised)
 
 
-def _about_the_data(comparison: Comparison, *, rescored: bool) -> Iterator[VerdictWarning]:
-    aligned = comparison.aligned
-    if missing := aligned.missing_in_candidate:
-        yield warning("missing_topics", system="the candidate", topics=missing)
-    if missing := aligned.missing_in_baseline:
-        yield warning("missing_topics", system="the baseline", topics=missing)
-    if unknown := aligned.candidate.unknown:
-        yield warning("unknown_topics", topics=unknown)
+def pool_warnings(comparison: PoolComparison, *, rescored: bool) -> tuple[VerdictWarning, ...]:
+    """The same for a gate over a pool."""
+    missing = dict(zip(comparison.names, comparison.missing, strict=True))
+    raised = list(_about_the_data(missing, comparison.candidate, rescored=rescored))
+    if looks_like_percent(comparison.scores):
+        raised.append(warning("large_scores", largest=float(comparison.scores.max())))
+    if comparison.enough_topics:
+        raised += _about_the_pools_evidence(comparison)
+        raised += _about_the_pools_answer(comparison)
+    return tuple(raised)
+
+
+def _about_the_data(
+    missing: Mapping[str, tuple[str, ...]], candidate: TopicScores, *, rescored: bool
+) -> Iterator[VerdictWarning]:
+    for system, topics in missing.items():
+        if topics:
+            yield warning("missing_topics", system=system, topics=topics)
+    if candidate.unknown:
+        yield warning("unknown_topics", topics=candidate.unknown)
     if rescored:
         yield warning("rescored")
 
@@ -132,3 +154,50 @@ def _few_changes(comparison: Comparison) -> VerdictWarning:
         needs_student_t=gate.method != "student_t",
         cannot_fail=gate.side != "lower" and comparison.ruling.cannot_fail,
     )
+
+
+def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWarning]:
+    gate, n = comparison.gate, comparison.n
+    place = comparison.deciding
+    changed = comparison.changed[place]
+    name = comparison.references[place].name
+    if changed == 0:
+        yield warning("no_variation", reference=name)
+    elif changed < min_changes(comparison.ruling.level):
+        topics = comparison.candidate.topics
+        differing = (comparison.pair(comparison.reference).differences != 0).nonzero()[0]
+        yield warning(
+            "few_changed_topics",
+            topics=tuple(topics[i] for i in differing),
+            reference=name,
+            needs_student_t=gate.method != "student_t",
+        )
+    if n < FEW_TOPICS or (n < ENOUGH_FOR_POOLS and gate.alpha > MODEST_ALPHA):
+        yield warning("few_topics", both_must_pass=n < FEW_TOPICS and gate.method == "auto")
+
+
+def _about_the_pools_answer(comparison: PoolComparison) -> Iterator[VerdictWarning]:
+    gate, ruling = comparison.gate, comparison.ruling
+    if comparison.passes and not all(one.passes for one in comparison.rulings):
+        yield warning("churn")
+    if disagree := disagreement(ruling):
+        yield disagree
+    yield from _about_the_reference(comparison)
+    if comparison.vanished:
+        largest, largest_at_0 = comparison.largest(gate.alpha), comparison.largest(0.0)
+        yield warning("georisk_vanishes", largest=largest, largest_at_0=largest_at_0)
+    if gate.alpha == 0:
+        yield warning("georisk_at_alpha_0")
+
+
+def _about_the_reference(comparison: PoolComparison) -> Iterator[VerdictWarning]:
+    """Whether the reference is an odd yardstick for this candidate (ECIR 2014)."""
+    row = comparison.reference.row
+    if isinstance(row, str):
+        return
+    candidate, *baselines = comparison.scores
+    reference = baselines.pop(row - 1)
+    fit = yardstick_fit(candidate, reference, np.array(baselines))
+    if fit.odd:
+        name = comparison.reference.name
+        yield warning("odd_yardstick", reference=name, correlation=fit.correlation, median=fit.median)

@@ -10,7 +10,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.power import Effect, Plan
+from pytest_riskguard.gates.power_plan import Effect, Plan
 from pytest_riskguard.inference import critical_value, minimum_detectable_effect, topics_needed
 from pytest_riskguard.risk import linear
 from tests.docs.pages import DOCS

@@ -8,7 +8,6 @@ from pytest_riskguard.baselines import manifest, store
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, text_files
 from pytest_riskguard.gates import kinds, ruling, sensitivity, warnings
-from pytest_riskguard.gates.pool import warnings as pool_warnings
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
 from pytest_riskguard.inference._bootstrap import fft_law
 from pytest_riskguard.inference.sign_flip import MAX_ENUMERATED
@@ -50,7 +49,7 @@ STATED = [
     (
         "explanation/georisk.md",
         "Gates with fewer than 50 topics at an alpha above 1",
-        (pool_warnings.ENOUGH_TOPICS, pool_warnings.MODEST_ALPHA) == (50, 1),
+        (warnings.ENOUGH_FOR_POOLS, warnings.MODEST_ALPHA) == (50, 1),
     ),
     ("how-to/read-a-failure.md", "With fewer than 6 changed", ruling.min_changes(0.95) == 6),
     ("reference/files.md", "from -1000 to 1000", text_files.MAX_GRADE == 1000),

@@ -21,7 +21,7 @@ IMPORTS = {
     "collapse": {"alignment", "kinds"},
     "ruling": {"alignment", "collapse", "evidence", "kinds"},
     "warnings": {"kinds", "ruling", "verdict"},
-    "power": {"alignment", "evidence", "findings", "kinds", "ruling"},
+    "power_plan": {"alignment", "evidence", "findings", "kinds", "ruling"},
     "history": {"alignment", "findings", "kinds", "ruling", "verdict"},
     "sensitivity": {"evidence", "kinds", "ruling", "verdict"},
     "responsible": {"alignment", "evidence", "findings", "kinds", "ruling", "sensitivity"},
@@ -31,7 +31,7 @@ IMPORTS = {
         "chart_data",
         "findings",
         "kinds",
-        "power",
+        "power_plan",
         "responsible",
         "ruling",
         "sensitivity",
@@ -40,7 +40,6 @@ IMPORTS = {
     },
     "unjudged": {"findings", "judge", "kinds", "verdict"},
     "pool.ruling": {"alignment", "kinds", "ruling"},
-    "pool.warnings": {"pool.ruling", "ruling", "verdict", "warnings"},
     "pool.responsible": {"findings", "kinds", "pool.ruling", "responsible", "sensitivity"},
     "pool.judge": {
         "chart_data",
@@ -49,8 +48,8 @@ IMPORTS = {
         "kinds",
         "pool.responsible",
         "pool.ruling",
-        "pool.warnings",
         "verdict",
+        "warnings",
     },
 }
 #: What the limits and p-values of the rule of judgement are made of.

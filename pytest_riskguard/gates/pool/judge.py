@@ -31,7 +31,6 @@ from pytest_riskguard.gates.pool.responsible import (
     without_each,
 )
 from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison, Reference
-from pytest_riskguard.gates.pool.warnings import warnings
 from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
@@ -42,6 +41,7 @@ from pytest_riskguard.gates.verdict import (
     refused,
     unanswered,
 )
+from pytest_riskguard.gates.warnings import pool_warnings
 from pytest_riskguard.pool_study import principal_components
 from pytest_riskguard.risk import georisk, standardised, zrisk
 from pytest_riskguard.risk.checks import FloatArray
@@ -107,7 +107,7 @@ def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescore
     alone, parts = without_each(comparison, failed=failed), contributions(comparison, reference)
     losers, winners = responsible_topics(comparison, reference, parts, alone)
     return Findings(
-        warnings=warnings(comparison, rescored=rescored),
+        warnings=pool_warnings(comparison, rescored=rescored),
         topics=_topics(comparison, reference),
         estimates=_estimates(comparison, reference, failed=failed),
         intervals=reported(ruling.intervals, decisive=ruling.decisive) if ruling else (),

@@ -15,8 +15,8 @@ from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.responsible import contributions
 from pytest_riskguard.gates.pool.ruling import PoolComparison
-from pytest_riskguard.gates.pool.warnings import warnings
 from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.gates.warnings import pool_warnings
 from pytest_riskguard.inference import replicates_for
 from pytest_riskguard.reports import json as report
 from pytest_riskguard.risk import georisk, zrisk
@@ -42,7 +42,7 @@ def judged(pool: list[TopicScores], **options) -> Verdict:
 
 def codes(comparison: PoolComparison) -> list[str]:
     """The warnings of a gate, of which no more is wanted."""
-    return [warning.code for warning in warnings(comparison, rescored=False)]
+    return [warning.code for warning in pool_warnings(comparison, rescored=False)]
 
 
 def ruled(pool: list[TopicScores], **options: Any) -> PoolComparison:

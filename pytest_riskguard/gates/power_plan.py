@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -23,13 +24,13 @@ from pytest_riskguard.inference import (
     topics_for_tolerance,
     topics_needed,
 )
-from pytest_riskguard.risk import linear, mean_test
+from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import FloatArray, mean
 
 
 def power_of_verdict(ruling: Ruling) -> Power:
     """What the gate that was judged could detect, if its kind reports that; it decides only with ``max_mde``."""
-    gate, n = ruling.gate, ruling.evidence.n
+    gate = ruling.gate
     if gate.is_tested:
         return Power(minimum_detectable_effect=ruling.minimum_detectable_effect)
     if gate.side == "lower" and ruling.has_intervals:
@@ -40,7 +41,7 @@ def power_of_verdict(ruling: Ruling) -> Power:
             tolerance=gate.tolerance,
             level=gate.level,
             critical=critical,
-            n=None if critical is None else n,
+            n=None if critical is None else ruling.evidence.n,
         )
         return Power(topics_for_tolerance=topics)
     return Power()
@@ -112,20 +113,11 @@ def plan_from_runs(
     """
     _refuse_smooth(gate)
     comparison = Comparison(gate, align(gate, candidate, baseline))
-    differences = comparison.differences
-    scores = linear(differences, alpha=gate.alpha)
-    basis = _Basis(
-        gate=gate,
-        power=power,
-        differences=differences,
-        changed=comparison.changed,
-        mean_size=mean(np.abs(differences)),
-        mean_square=mean(differences**2),
-        urisk=mean(scores),
-        deviation=_deviation(scores),
-        ruling=comparison.ruling if comparison.n > 1 else None,
-    )
-    return basis.plan(candidate.measure or baseline.measure, candidate.name, baseline.name, None, effects)
+    differences, scores = comparison.differences, comparison.ruling.scores
+    churn = _churn(gate.alpha, mean_size=mean(np.abs(differences)), mean_square=mean(differences**2))
+    basis = _Basis(gate, power, differences, mean(scores), _deviation(scores), churn, changed=comparison.changed)
+    names = {"measure": candidate.measure or baseline.measure, "candidate": candidate.name, "baseline": baseline.name}
+    return basis.plan(effects, correlation=None, **names)
 
 
 def plan_from_baseline(
@@ -148,20 +140,10 @@ def plan_from_baseline(
     n = len(baseline.topics)
     spread = (_deviation(baseline.values) or 0.0) * math.sqrt(2 * (1 - correlation))
     quantiles = spread * ndtri((np.arange(1, n + 1) - 0.5) / n)
-    mean_size, mean_square = spread * math.sqrt(2 / math.pi), spread**2
-    churn, deviation = _churn(gate.alpha, mean_size, mean_square)
-    basis = _Basis(
-        gate=gate,
-        power=power,
-        differences=quantiles,
-        changed=None,
-        mean_size=mean_size,
-        mean_square=mean_square,
-        urisk=churn,
-        deviation=deviation if n > 1 else None,
-        ruling=Ruling(gate, Evidence.of(quantiles)) if n > 1 else None,
-    )
-    return basis.plan(baseline.measure, None, baseline.name, correlation, effects)
+    churn = _churn(gate.alpha, mean_size=spread * math.sqrt(2 / math.pi), mean_square=spread**2)
+    basis = _Basis(gate, power, quantiles, churn.urisk, churn.deviation if n > 1 else None, churn, changed=None)
+    names = {"measure": baseline.measure, "candidate": None, "baseline": baseline.name}
+    return basis.plan(effects, correlation=correlation, **names)
 
 
 def _refuse_smooth(gate: Gate) -> None:
@@ -169,13 +151,17 @@ def _refuse_smooth(gate: Gate) -> None:
         raise ValueError(f"plans need the linear trade-off, whose unit is that of the measure, got {gate.tradeoff!r}")
 
 
-def _churn(alpha: float, mean_size: float, mean_square: float) -> tuple[float, float]:
-    """Mean and deviation of trade-off scores if a win and a loss of each size are equally likely.
+class _Churn(NamedTuple):
+    """Mean and standard deviation of trade-off scores where a win and a loss of each size are equally likely."""
 
-    E x = -(alpha/2) E|d| and E x^2 = (1 + (1 + alpha)^2)/2 E d^2.
-    """
-    churn = -alpha / 2 * mean_size
-    return churn, math.sqrt((1 + (1 + alpha) ** 2) / 2 * mean_square - churn**2)
+    urisk: float
+    deviation: float
+
+
+def _churn(alpha: float, *, mean_size: float, mean_square: float) -> _Churn:
+    """E x = -(alpha/2) E|d| and E x^2 = (1 + (1 + alpha)^2)/2 E d^2."""
+    urisk = -alpha / 2 * mean_size
+    return _Churn(urisk, math.sqrt((1 + (1 + alpha) ** 2) / 2 * mean_square - urisk**2))
 
 
 @dataclass(frozen=True)
@@ -185,53 +171,49 @@ class _Basis:
     gate: Gate
     power: float
     differences: FloatArray
-    changed: int | None
-    mean_size: float
-    mean_square: float
     urisk: float
     deviation: float | None
-    ruling: Ruling | None
+    churn: _Churn
+    changed: int | None
 
-    def plan(
-        self,
-        measure: str | None,
-        candidate: str | None,
-        baseline: str,
-        correlation: float | None,
-        effects: Sequence[float],
-    ) -> Plan:
+    def plan(self, effects: Sequence[float], **systems: Any) -> Plan:
+        """The plan; ``systems`` are its fields that say what is compared."""
         gate = self.gate
         return Plan(
-            measure=measure,
+            **systems,
             alpha=gate.alpha,
             level=gate.level,
             method=gate.method,
             tolerance=gate.tolerance,
             power=self.power,
-            candidate=candidate,
-            baseline=baseline,
             slice=gate.slice,
-            correlation=correlation,
-            topics=self.differences.size,
+            topics=self.n,
             changed=self.changed,
             changes_needed=self.changes_needed,
             urisk=self.urisk,
             standard_deviation=self.deviation,
             decisive=None if self.ruling is None else self.ruling.decisive,
-            critical=self.critical,
+            critical=self.critical("upper"),
             cannot_fail=self.cannot_fail,
-            minimum_detectable_effect=self.detectable(),
-            churn=_churn(gate.alpha, self.mean_size, self.mean_square)[0],
+            minimum_detectable_effect=self.minimum_detectable_effect(),
+            churn=self.churn.urisk,
             churn_power=self.churn_power(),
             effects=tuple(Effect(size, self.power_for(size), self.topics_for(size)) for size in effects),
             topics_for_tolerance=None if self.changed is None else self.topics_for_tolerance(),
         )
 
-    @cached_property
-    def critical(self) -> float | None:
-        return self._critical("upper")
+    @property
+    def n(self) -> int:
+        """How many topics."""
+        return self.differences.size
 
-    def _critical(self, side: str) -> float | None:
+    @cached_property
+    def ruling(self) -> Ruling | None:
+        """The rule applied to the differences; None for a single topic."""
+        return Ruling(self.gate, Evidence.of(self.differences)) if self.n > 1 else None
+
+    def critical(self, side: str) -> float | None:
+        """Standard errors from the mean to the limit that decides."""
         return None if self.ruling is None else self.ruling.critical(side=side)
 
     @cached_property
@@ -240,7 +222,7 @@ class _Basis:
 
         Below ``min_changes`` the interval must agree with Student-t; from there on it decides alone.
         """
-        n, level = self.differences.size, self.gate.level
+        n, level = self.n, self.gate.level
         if n < 2:
             return None
         student_t = next((m for m in range(1, n + 1) if not cannot_fail(m, n, level=level)), None)
@@ -250,6 +232,7 @@ class _Basis:
 
     @property
     def cannot_fail(self) -> bool:
+        """Whether no values of this many changed topics would fail the gate."""
         return self.changed is not None and self.changes_needed is not None and self.changed < self.changes_needed
 
     @property
@@ -259,62 +242,53 @@ class _Basis:
         return None if nothing else self.deviation
 
     @property
-    def detectable_deviation(self) -> float | None:
-        """The same, but None with so few topics that every gate is inconclusive."""
-        return None if self.differences.size < MIN_TOPICS else self.known_deviation
+    def decides(self) -> bool:
+        """Whether there is something to plan from, and topics enough for a gate that is not inconclusive."""
+        return self.known_deviation is not None and self.n >= MIN_TOPICS
 
-    def detectable(self) -> float | None:
-        gate, deviation = self.gate, self.detectable_deviation
-        if deviation is None or self.cannot_fail:
+    def minimum_detectable_effect(self) -> float | None:
+        """The smallest fall of URisk, tolerance included, that has the power asked for."""
+        gate, deviation = self.gate, self.known_deviation
+        if deviation is None or not self.decides or self.cannot_fail:
             return None
-        n, critical = self.differences.size, self.critical
+        critical = self.critical("upper")
         return gate.tolerance + minimum_detectable_effect(
-            deviation, n, level=gate.level, power=self.power, critical=critical
+            deviation, self.n, level=gate.level, power=self.power, critical=critical
         )
 
     def power_for(self, effect: float) -> float | None:
-        gate, deviation = self.gate, self.detectable_deviation
-        if deviation is None:
-            return None
-        if self.cannot_fail:
-            return 0.0
-        n, critical = self.differences.size, self.critical
-        return power_of(effect - gate.tolerance, deviation, n, level=gate.level, critical=critical)
+        """The power to detect a fall of URisk of this size."""
+        return self._power(effect, self.deviation, self.ruling)
 
     def churn_power(self) -> float | None:
         """The power for the same sizes with signs that alternate from the largest to the smallest."""
-        gate = self.gate
-        if self.detectable_deviation is None:
+        sizes = np.sort(np.abs(self.differences))[::-1]
+        balanced = np.where(np.arange(sizes.size) % 2 == 0, -sizes, sizes)
+        return self._power(-self.churn.urisk, self.churn.deviation, Ruling(self.gate, Evidence.of(balanced)))
+
+    def _power(self, effect: float, deviation: float | None, ruling: Ruling | None) -> float | None:
+        if deviation is None or ruling is None or not self.decides:
             return None
         if self.cannot_fail:
             return 0.0
-        sizes = np.sort(np.abs(self.differences))[::-1]
-        balanced = np.where(np.arange(sizes.size) % 2 == 0, -sizes, sizes)
-        critical = Ruling(gate, Evidence.of(balanced)).critical(side="upper")
-        churn, deviation = _churn(gate.alpha, self.mean_size, self.mean_square)
-        return power_of(-churn - gate.tolerance, deviation, sizes.size, level=gate.level, critical=critical)
+        gate, critical = self.gate, ruling.critical(side="upper")
+        return power_of(effect - gate.tolerance, deviation, self.n, level=gate.level, critical=critical)
 
     def topics_for(self, effect: float) -> int | None:
-        gate, deviation, critical = self.gate, self.known_deviation, self.critical
+        """The topics that a fall of this size needs; enough of them must change, too, at the share seen here."""
+        gate, deviation = self.gate, self.known_deviation
         if deviation is None or effect <= gate.tolerance:
             return None
-        n = self.differences.size
-        topics = topics_needed(
-            deviation,
-            effect - gate.tolerance,
-            level=gate.level,
-            power=self.power,
-            critical=critical,
-            n=None if critical is None else n,
-        )
+        size = effect - gate.tolerance
+        topics = topics_needed(deviation, size, level=gate.level, power=self.power, **self._observed("upper"))
         if topics is None:
             return None
-        # enough topics must change, too: the same share of them is assumed to
-        share = 1.0 if self.changed is None else self.changed / n
+        share = 1.0 if self.changed is None else self.changed / self.n
         return max(topics, MIN_TOPICS, math.ceil((self.changes_needed or 1) / share))
 
     def topics_for_tolerance(self) -> int | None:
-        gate, deviation, critical = self.gate, self.known_deviation, self._critical("lower")
+        """The topics with which ``not_inferior`` would pass such a candidate."""
+        gate, deviation = self.gate, self.known_deviation
         if deviation is None:
             return None
         topics = topics_for_tolerance(
@@ -323,7 +297,11 @@ class _Basis:
             tolerance=gate.tolerance,
             level=gate.level,
             power=self.power,
-            critical=critical,
-            n=None if critical is None else self.differences.size,
+            **self._observed("lower"),
         )
         return None if topics is None else max(topics, MIN_TOPICS)
+
+    def _observed(self, side: str) -> dict[str, Any]:
+        """The critical value with the number of topics that it was observed with, if there is one."""
+        critical = self.critical(side)
+        return {} if critical is None else {"critical": critical, "n": self.n}

@@ -14,7 +14,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
-from pytest_riskguard.gates.power import Plan, plan_from_baseline, plan_from_runs
+from pytest_riskguard.gates.power_plan import Plan, plan_from_baseline, plan_from_runs
 from pytest_riskguard.inference import (
     cannot_fail,
     critical_value,
