@@ -76,17 +76,9 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
 class GeoRiskDifference:
     """GeoRisk of the candidate less that of a reference, at one alpha.
 
-    Attributes
-    ----------
-    reference : int or "median"
-        Row of the pool, or the median GeoRisk of all systems but the candidate.
-    alpha : float
-    estimate : float
-        Below 0 where the candidate is riskier.
-    left_out : array, shape (n_topics,)
-        The same with each topic left out.
-    law : DrawnLaw
-        The same in each replicate.
+    ``reference`` is a row of the pool, or "median" for the median GeoRisk of all systems but the candidate.
+    ``estimate`` is below 0 where the candidate is riskier; ``left_out``, shape (n_topics,), is the same with each
+    topic left out, and ``law`` holds it in each replicate.
     """
 
     reference: int | str
@@ -178,21 +170,11 @@ class GeoRiskDifference:
 class PoolInference:
     """Results for a pool from one set of draws.
 
-    Attributes
-    ----------
-    candidate : int
-        Row of the pool.
-    replicates : int
-        How many were drawn.
-    means : array, shape (n_systems,)
-    georisk, ranks : array, shape (n_alphas, n_systems)
-        Of the sample itself; rank 1 is the highest GeoRisk; equal ones share the better rank.
-    rank_probabilities : array, shape (n_alphas, n_systems, n_systems)
-        Share of replicates in which the system (second axis) has rank 1, 2, ... (third axis).
-    probability_below : array, shape (n_alphas, n_systems)
-        Share of replicates in which the candidate's GeoRisk lies below that of each system.
-    differences : tuple of GeoRiskDifference
-        By reference, then by alpha, in the order given.
+    ``means``, shape (n_systems,), ``georisk`` and ``ranks``, shape (n_alphas, n_systems), are of the sample itself;
+    rank 1 is the highest GeoRisk, and equal ones share the better rank. ``rank_probabilities``, shape (n_alphas,
+    n_systems, n_systems), is the share of replicates in which the system (second axis) has rank 1, 2, ... (third
+    axis); ``probability_below``, shape (n_alphas, n_systems), that in which the GeoRisk of the candidate, row
+    ``candidate``, lies below the system's. ``differences`` are by reference, then by alpha, in the order given.
     """
 
     candidate: int

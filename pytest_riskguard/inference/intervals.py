@@ -47,9 +47,7 @@ class Interval:
 class IntervalBatch:
     """Two-sided intervals of the means of several statistics over the same topics, in units of x.
 
-    Attributes
-    ----------
-    lower, upper : array, shape (n_statistics,)
+    ``lower`` and ``upper`` have shape (n_statistics,).
     """
 
     method: str
@@ -115,9 +113,8 @@ def intervals(
 def _intervals(
     x: npt.ArrayLike | Sample, methods: Sequence[str], levels: Sequence[float]
 ) -> tuple[Interval, ...] | tuple[IntervalBatch, ...]:
-    unknown = [method for method in methods if method not in _METHODS]
-    if unknown:
-        raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {unknown[0]!r}")
+    for method in methods:
+        _check_method(method)
     for level in levels:
         between_0_and_1(level, name="level")
     wanted = [(method, float(level)) for level in levels for method in methods]
@@ -143,8 +140,7 @@ def upper_p_value(x: npt.ArrayLike, *, method: str, bound: float = 0.0) -> float
     limits are all their mean, have 0 or 1. ``x``, ``bound`` and errors are as for ``intervals``, the bound in units
     of x.
     """
-    if method not in _METHODS:
-        raise ValueError(f"method must be one of {', '.join(_METHODS)}, got {method!r}")
+    _check_method(method)
     sample = Sample.of(x)
     if sample.constant:
         return float(not sample.mean < bound)
@@ -157,6 +153,11 @@ def critical_value(n: int, *, level: float) -> float:
         raise ValueError(f"n must be at least 2, got {n}")
     between_0_and_1(level, name="level")
     return float(stdtrit(n - 1, (1 + level) / 2))
+
+
+def _check_method(method: str) -> None:
+    if method not in METHODS:
+        raise ValueError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
 
 
 def _samples(x: npt.ArrayLike | Sample) -> tuple[list[Sample], bool]:
@@ -172,11 +173,11 @@ def _samples(x: npt.ArrayLike | Sample) -> tuple[list[Sample], bool]:
 
 
 class _Statistic:
-    """The scores of a statistic, and their bootstrap laws once an interval needs them."""
+    """The scores of a statistic, their bootstrap laws once an interval needs them, and the quantiles found."""
 
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
-        self.known_quantiles: dict[tuple[_Tails, float], tuple[float, float]] = {}
+        self.quantiles: dict[tuple[_Tails, float], tuple[float, float]] = {}
 
     @cached_property
     def law(self) -> MeanLaw:
@@ -189,11 +190,6 @@ class _Statistic:
     @cached_property
     def bias(self) -> float:
         return bias_correction(self.law)
-
-    def quantiles(self, tails: _Tails, level: float) -> tuple[float, float]:
-        if (tails, level) not in self.known_quantiles:
-            _search([self], [(tails, level)])
-        return self.known_quantiles[tails, level]
 
     def share_below(self, value: float) -> float:
         """P(mean < value)."""
@@ -209,7 +205,7 @@ def _search(statistics: Sequence[_Statistic], tails: Sequence[tuple[_Tails, floa
     p = np.array([[p for tails_of, level in tails for p in tails_of(statistic, level)] for statistic in statistics])
     for statistic, quantiles in zip(statistics, quantiles_of(laws, p).tolist(), strict=True):
         limits = zip(quantiles[::2], quantiles[1::2], strict=True)
-        statistic.known_quantiles.update(zip(tails, limits, strict=True))
+        statistic.quantiles.update(zip(tails, limits, strict=True))
 
 
 def _limits(statistic: _Statistic, method: str, level: float) -> tuple[float, float]:
@@ -247,7 +243,7 @@ def _nominal_tails(statistic: _Statistic, level: float) -> tuple[float, float]: 
 
 
 def _percentile_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
-    return statistic.quantiles(_nominal_tails, level)
+    return statistic.quantiles[_nominal_tails, level]
 
 
 def _percentile_significance(statistic: _Statistic, bound: float) -> float:
@@ -270,7 +266,7 @@ def _bca_tails(statistic: _Statistic, level: float) -> tuple[float, float]:
 
 
 def _bca_limits(statistic: _Statistic, level: float) -> tuple[float, float]:
-    return statistic.quantiles(_bca_tails, level)
+    return statistic.quantiles[_bca_tails, level]
 
 
 def _bca_significance(statistic: _Statistic, bound: float) -> float:

@@ -63,11 +63,8 @@ def skewness(x: npt.ArrayLike) -> float | None:
 class QQPoints:
     """Points of a Q-Q plot: on the diagonal where the distribution is normal.
 
-    Attributes
-    ----------
-    normal, bootstrap : array, shape (n_points,)
-        Quantiles of the standard normal distribution, and of the bootstrap distribution of the mean at the same
-        probabilities, in bootstrap standard errors from the mean.
+    ``normal`` and ``bootstrap``, shape (n_points,), are quantiles of the standard normal distribution, and of the
+    bootstrap distribution of the mean at the same probabilities, in bootstrap standard errors from the mean.
     """
 
     normal: FloatArray

@@ -28,13 +28,8 @@ PHI = 0.9
 class Overlap:
     """Rank-biased overlap of two orders, from 0 to 1.
 
-    Attributes
-    ----------
-    lower : float
-        The overlap if both orders continued with systems that have nothing in common.
-    residual : float
-        How much further systems could add. Both orders hold the same systems, so the upper bound ``lower + residual``
-        is also the extrapolated value, and the overlap of the pool taken as complete.
+    ``lower`` is the overlap if both orders continued with systems that have nothing in common, ``residual`` how much
+    further systems could add.
     """
 
     lower: float
@@ -42,7 +37,7 @@ class Overlap:
 
     @property
     def extrapolated(self) -> float:
-        """The overlap if further systems agree completely, as the whole orders do (Eq. 23)."""
+        """The overlap of the pool taken as complete (Eq. 23): the upper bound, as both orders hold all systems."""
         return self.lower + self.residual
 
 
@@ -121,12 +116,8 @@ def kendall_tau(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
 class RankTest:
     """A test of the ranks that several baselines give the same systems.
 
-    Attributes
-    ----------
-    statistic, p_value : float
-        Chi-squared with n_systems - 1 degrees of freedom, large when baselines agree.
-    concordance : float
-        Kendall's W, from 0 to 1: the statistic as a share of its value when all baselines give the same order.
+    ``statistic`` is chi-squared with n_systems - 1 degrees of freedom, large when baselines agree. ``concordance`` is
+    Kendall's W, from 0 to 1: the statistic as a share of its value when all baselines give the same order.
     """
 
     statistic: float

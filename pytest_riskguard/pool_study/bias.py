@@ -52,13 +52,9 @@ def correlations(scores: npt.ArrayLike) -> FloatArray:
 class Components:
     """Systems on principal axes.
 
-    Attributes
-    ----------
-    coordinates : array, shape (n_systems, n_axes)
-        In units of the measure times the square root of topics; the first axis explains most.
-    shares : array, shape (n_axes,)
-        Of the total sum of squares, from 0 to 1, falling; they add up to 1. Without anything to explain there are no
-        axes.
+    ``coordinates``, shape (n_systems, n_axes), are in units of the measure times the square root of topics.
+    ``shares``, shape (n_axes,), are those of the total sum of squares, the largest first; they add up to 1. There are
+    no axes where all scores are 0 or, centred, all systems equal.
     """
 
     coordinates: FloatArray
@@ -96,12 +92,8 @@ def principal_components(scores: npt.ArrayLike, *, centred: bool) -> Components:
 class EveryBaseline:
     """Risk of all systems against all, shape (n_systems, n_systems): rows are judged, columns are baselines.
 
-    Attributes
-    ----------
-    urisk : array
-        In units of the measure; 0 on the diagonal.
-    trisk : array
-        URisk over its standard error; NaN where the trade-off scores do not vary, as on the diagonal.
+    ``urisk`` is in units of the measure, 0 on the diagonal; ``trisk`` is that over its standard error, NaN where the
+    trade-off scores do not vary, as on the diagonal.
     """
 
     urisk: FloatArray

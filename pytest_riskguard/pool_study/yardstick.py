@@ -28,19 +28,11 @@ MAX_SHARE_AS_FAR = 0.1
 class YardstickFit:
     """How well the candidate's scores follow the baseline's over topics, compared with other systems.
 
-    Attributes
-    ----------
-    correlation : float or None
-        Of candidate and baseline over topics; None where one of them scores the same on every topic.
-    others : int
-        Other systems that have a correlation with the baseline.
-    median, lowest : float or None
-        Of the others' correlations with the baseline; None without any.
-    distance, needed : float or None
-        How far the candidate's Fisher z lies below that of the median, and the distance that counts as far; None
-        without a correlation, with fewer than three others, and with fewer than four topics.
-    odd : bool
-        Whether the candidate correlates far less with the baseline than the others do.
+    ``correlation`` is that of candidate and baseline over topics; None where one of them scores the same on every
+    topic. ``median`` and ``lowest`` are those of the ``others`` systems that have a correlation with the baseline;
+    None without any. ``distance`` is how far the candidate's Fisher z lies below that of the median, and
+    ``needed`` what counts as far; None without a correlation, three others and four topics. ``odd`` is whether the
+    candidate correlates far less with the baseline than the others do.
     """
 
     correlation: float | None

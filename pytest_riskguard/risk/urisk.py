@@ -78,15 +78,9 @@ def jackknife_standard_error(x: npt.ArrayLike) -> float:
 class RiskTest:
     """A mean trade-off score and its Student-t test against 0.
 
-    Attributes
-    ----------
-    estimate : float
-        In units of the measure.
-    standard_error : float or None
-        Divisor n - 1; None for a single topic.
-    statistic, p_value : float or None
-        TGain or TRisk, and its two-sided p-value from t with n - 1 degrees of freedom; None where the trade-off
-        scores do not vary, because there is nothing to divide by.
+    ``estimate`` is in units of the measure. ``standard_error`` has divisor n - 1; None for a single topic.
+    ``statistic`` is TGain or TRisk and ``p_value`` two-sided, from t with n - 1 degrees of freedom; None where the
+    trade-off scores do not vary.
     """
 
     estimate: float

@@ -46,11 +46,8 @@ UNCOVERED = 1e-9
 class Convolution:
     """Sums of n draws of whole numbers of steps, in a window of 24 standard errors about the sample's own sum.
 
-    Attributes
-    ----------
-    first, middle : int
-        The sum at the window's first point, in steps from n times the most frequent score; the point of the sample's
-        own sum.
+    ``first`` is the sum at the window's first point, in steps from n times the most frequent score; ``middle`` is the
+    point of the sample's own sum.
     """
 
     def __init__(self, sample: Sample, indices: IntArray, step: float) -> None:
