@@ -41,23 +41,21 @@ class Reports:
 
     def check(self) -> None:
         """Check that all of them can be made, before there is anything to write."""
-        from pytest_riskguard.reports.files import HTML, check_charts
+        from pytest_riskguard.reports.files import check_charts
 
         if self.charts and self.markdown is None:
             raise UsageError("--charts needs --markdown")
-        for option, is_given, check in (
-            ("--charts", self.charts, check_charts),
-            (f"--html {self.html}", self.html is not None, HTML.ensure_available),
-        ):
+        for option, is_given in (("--charts", self.charts), (f"--html {self.html}", self.html is not None)):
             try:
                 if is_given:
-                    check()
+                    check_charts()
             except UsageError as error:
                 raise UsageError(f"{option}: {error}") from None
 
     def write(self, verdicts: Sequence[Verdict]) -> None:
         """Write all of them; the first that could not be written is an error when the others are there."""
         from pytest_riskguard.reports import files
+        from pytest_riskguard.reports.json import dumps
 
         failed = []
         for kind, option, path in (
@@ -71,7 +69,7 @@ class Reports:
                 except OSError as error:
                     failed.append(f"{option} {path}: cannot write ({error.strerror})")
         if self.on_stdout:
-            click.echo(files.JSON.render(verdicts), nl=False)
+            click.echo(dumps(verdicts), nl=False)
         if failed:
             raise UsageError("; ".join(failed))
 

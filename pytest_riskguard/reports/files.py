@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,41 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: its suffixes, how it is written, and the check that it can be written here."""
+    """A format, and the suffixes of files that have it."""
 
     suffixes: tuple[str, ...]
-    render: Callable[[Sequence[Verdict]], str]
-    ensure_available: Callable[[], None] = lambda: None
 
 
-def _json(verdicts: Sequence[Verdict]) -> str:
-    from pytest_riskguard.reports.json import dumps
-
-    return dumps(verdicts)
-
-
-def _markdown(verdicts: Sequence[Verdict]) -> str:
-    from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
-
-    return render(verdicts, limit=COMMENT_LIMIT)
-
-
-def _html(verdicts: Sequence[Verdict]) -> str:
-    from pytest_riskguard.reports.html import render
-
-    return render(verdicts)
-
-
-def _ensure_html() -> None:
-    from pytest_riskguard.reports.html import ensure_available
-
-    ensure_available()
-
-
-JSON = Format((".json",), _json)
-MARKDOWN = Format((".md",), _markdown)
-HTML = Format((".html", ".htm"), _html, _ensure_html)
-FORMATS = (JSON, MARKDOWN, HTML)
+JSON, MARKDOWN, HTML = FORMATS = (Format((".json",)), Format((".md",)), Format((".html", ".htm")))
 
 
 def format_of(path: Path) -> Format:
@@ -62,10 +33,10 @@ def format_of(path: Path) -> Format:
     UsageError
         No format has such names.
     """
-    for each in FORMATS:
-        if path.suffix.lower() in each.suffixes:
-            return each
-    known = [suffix for each in FORMATS for suffix in each.suffixes]
+    for known_format in FORMATS:
+        if path.suffix.lower() in known_format.suffixes:
+            return known_format
+    known = [suffix for known_format in FORMATS for suffix in known_format.suffixes]
     raise UsageError(f"the format is chosen by the suffix, expected {', '.join(known[:-1])} or {known[-1]}")
 
 
@@ -77,7 +48,8 @@ def check(path: Path) -> None:
     UsageError
         The suffix is unknown, the format needs what is not installed, or there is no such folder.
     """
-    format_of(path).ensure_available()
+    if format_of(path) is HTML:
+        check_charts()
     if not path.absolute().parent.is_dir():
         raise UsageError(f"no folder {path.parent}")
 
@@ -88,26 +60,35 @@ def write(path: Path, verdicts: Sequence[Verdict], *, kind: Format | None = None
     With ``charts`` the pictures of a Markdown report are written next to it, and before it.
     """
     kind = kind or format_of(path)
-    if charts and kind is MARKDOWN:
+    if kind is JSON:
+        from pytest_riskguard.reports.json import dumps
+
+        text = dumps(verdicts)
+    elif kind is HTML:
+        from pytest_riskguard.reports.html import render as render_html
+
+        text = render_html(verdicts)
+    else:
         from pytest_riskguard.reports.markdown import COMMENT_LIMIT, pictures, render
 
-        drawn = pictures(path, verdicts)
-        for picture in (picture for mine in drawn for picture in mine):
+        drawn = pictures(path, verdicts) if charts else []
+        for picture in (picture for of_gate in drawn for picture in of_gate):
             write_text(path.with_name(picture.file), picture.svg)
-        write_text(path, render(verdicts, limit=COMMENT_LIMIT, pictures=drawn))
-    else:
-        write_text(path, kind.render(verdicts))
+        text = render(verdicts, limit=COMMENT_LIMIT, pictures=drawn)
+    write_text(path, text)
 
 
 def check_charts() -> None:
-    """Check that charts can be drawn.
+    """Check that charts can be drawn, as the HTML report draws them.
 
     Raises
     ------
     UsageError
         The drawing library is not installed.
     """
-    _ensure_html()
+    from pytest_riskguard.reports.html import ensure_available
+
+    ensure_available()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -22,29 +22,27 @@ SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
 MAX_BYTES = 2**28
 
 
-def document(schema: str, content: dict[str, Any]) -> str:
+def document(schema: str, content: Mapping[str, Any]) -> str:
     """JSON text that names its schema and this package: no NaN, ASCII so that any console can print it."""
-    whole = {"schema": schema, "generated_by": {"name": "pytest-riskguard", "version": __version__}, **content}
-    return json.dumps(whole, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return json.dumps(_headed(schema, content), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+
+
+def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
+    return {"schema": schema, "generated_by": {"name": "pytest-riskguard", "version": __version__}, **content}
 
 
 def report(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """The report as plain types."""
-    return {
-        "schema": SCHEMA,
-        "generated_by": {"name": "pytest-riskguard", "version": __version__},
-        "verdicts": [verdict.to_dict() for verdict in verdicts],
-    }
+    return _headed(SCHEMA, {"verdicts": [verdict.to_dict() for verdict in verdicts]})
 
 
 def dumps(verdicts: Sequence[Verdict]) -> str:
-    """The report as text: keys in the order of the schema, no NaN, ASCII so that any console can print it.
+    """The report as text, its keys in the order of the schema.
 
     Two ``#`` in a row, which occur only in other people's text, begin a command of some CI systems anywhere in a
     line, so the first is written as an escape.
     """
-    text = json.dumps(report(verdicts), indent=2, ensure_ascii=True, allow_nan=False)
-    return text.replace("##", "\\u0023#") + "\n"
+    return document(SCHEMA, {"verdicts": [verdict.to_dict() for verdict in verdicts]}).replace("##", "\\u0023#")
 
 
 def read(path: Path) -> list[Verdict]:

@@ -6,19 +6,17 @@ them, and leaves out rows for which it has no room.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from pytest_riskguard.gates.findings import (
-    MovedDocument,
-    Slice,
-    TopicDocuments,
-    TopicGroup,
-)
+from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, Slice, TopicDocuments, TopicGroup
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.verdict import JSON_TYPES, Verdict
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, sentence, short, signed
+
+T = TypeVar("T")
 
 #: Topics, documents that moved and documents in their place that a terminal shows, unless everything was asked for.
 _MAX_TOPICS, _MAX_MOVED, _MAX_NEW = 3, 2, 1
@@ -59,45 +57,53 @@ class Section:
     tables: tuple[Table, ...] = ()
 
 
+Cell = Callable[[T], object]
+CellsOf = tuple[Column, Cell[T]]
+
+
+def _table(title: str, items: Iterable[T], *columns: CellsOf[T], note: str = "") -> Table:
+    """A row for each item; what is None or empty leaves its cell blank."""
+    rows = tuple(tuple(_text(cell(item)) for _, cell in columns) for item in items)
+    return Table(title, tuple(column for column, _ in columns), rows, note)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else str(value)
+
+
+def _name(label: str, cell: Cell[T]) -> CellsOf[T]:
+    return Column(label, "name"), cell
+
+
+def _words(label: str, cell: Cell[T]) -> CellsOf[T]:
+    return Column(label), cell
+
+
+def _number(label: str, cell: Cell[T]) -> CellsOf[T]:
+    return Column(label, "number"), cell
+
+
 def sections(verdict: Verdict) -> tuple[Section, ...]:
     """Those that the verdict has something for, in the order in which a page shows them."""
     parts = (documents(verdict), slices(verdict), judgements(verdict), _pool(verdict), _lineage(verdict))
     return (*filter(None, parts), _settings(verdict))
 
 
-def _name(label: str) -> Column:
-    return Column(label, "name")
-
-
-def _numbers(*labels: str) -> tuple[Column, ...]:
-    return tuple(Column(label, "number") for label in labels)
-
-
 def topics(shown: Shown) -> Table:
     """The topics that a failure lists, most harmful first."""
-    by_topic = shown.verdict.asked.by_topic  # then nothing adds up: each topic has its own limit
-    with_queries = any(topic.query for topic in shown.losers)
-    columns = (
-        _name("topic"),
-        *([_name("query")] if with_queries else []),
-        Column("baseline -> candidate"),
-        *_numbers("difference", *([] if by_topic else ["of loss"])),
-        Column(""),
-    )
-    return Table(
+    query: CellsOf[ResponsibleTopic] = _name("query", lambda topic: topic.query)
+    share: CellsOf[ResponsibleTopic] = _number("of loss", lambda topic: percent(topic.share or 0, 1))
+    return _table(
         "Topics responsible",
-        columns,
-        tuple(
-            (
-                topic.topic,
-                *([topic.query or ""] if with_queries else []),
-                f"{plain(topic.baseline)} -> {plain(topic.candidate)}",
-                signed(topic.difference),
-                *([] if by_topic else [percent(topic.share or 0, 1)]),
-                shown.marks(topic, flagged=topic.flagged, flips=topic.flips_verdict),
-            )
-            for topic in shown.losers
-        ),
+        shown.losers,
+        _name("topic", lambda topic: topic.topic),
+        *([query] if any(topic.query for topic in shown.losers) else []),
+        _words("baseline -> candidate", lambda topic: f"{plain(topic.baseline)} -> {plain(topic.candidate)}"),
+        _number("difference", lambda topic: signed(topic.difference)),
+        *([] if shown.verdict.asked.by_topic else [share]),  # there nothing adds up: each topic has its own limit
+        _words("", lambda topic: shown.marks(topic, flagged=topic.flagged, flips=topic.flips_verdict)),
     )
 
 
@@ -128,22 +134,16 @@ def _documents(topic: TopicDocuments) -> Table:
             "would gain; effects need not add up."
         )
     moved, new = counted(len(topic.moved), "document"), len(topic.replacements)
-    return Table(
+    return _table(
         f"{clean(topic.topic, limit=120)}: {moved} moved, {new} new",
-        (_name("Document"), Column("Grade"), *_numbers("Baseline rank", "Candidate rank", "Effect")),
-        (
-            *((*_document(document), signed(document.effect)) for document in topic.moved),
-            *((*_document(document), "new") for document in topic.replacements),
-        ),
-        note,
+        [*((one, signed(one.effect)) for one in topic.moved), *((one, "new") for one in topic.replacements)],
+        _name("Document", lambda row: row[0].document),
+        _words("Grade", lambda row: "unjudged" if row[0].grade is None else row[0].grade),
+        _number("Baseline rank", lambda row: row[0].baseline_rank or "not in the run"),
+        _number("Candidate rank", lambda row: row[0].candidate_rank or "not in the run"),
+        _number("Effect", lambda row: row[1]),
+        note=note,
     )
-
-
-def _document(document: MovedDocument) -> tuple[str, ...]:
-    ranks = (
-        "not in the run" if rank is None else str(rank) for rank in (document.baseline_rank, document.candidate_rank)
-    )
-    return (document.document, "unjudged" if document.grade is None else str(document.grade), *ranks)
 
 
 def _moved_in(documents: TopicDocuments, *, everything: bool) -> str | None:
@@ -187,59 +187,50 @@ def slices(verdict: Verdict, *, everything: bool = True) -> Section | None:
         )
     tables = []
     if verdict.explanation.groups:
-        columns = (
-            _name("Tag"),
-            Column("Change"),
-            *_numbers("Topics", "Topics with the tag", "Contribution", "Share"),
-            _name("Which"),
-        )
-        rows = tuple(_group(shown, group) for group in verdict.explanation.groups)
-        tables.append(Table("Topics that changed alike", columns, rows))
+        tables.append(_groups(shown, verdict.explanation.groups))
     if worst:
-        columns = (
-            _name("Slice"),
-            *_numbers("Topics", "Wins", "Losses", "Mean change", "URisk"),
-            Column("Interval"),
-            *_numbers("p (Holm)"),
-            Column("Risky"),
-            *_numbers("Flagged"),
-        )
-        tables.append(Table("The comparison on each slice", columns, tuple(_slice(shown, one) for one in worst)))
+        tables.append(_slices(shown, worst))
     return Section("slices", "Topics by tag", sentences=tuple(sentences), tables=tuple(tables))
 
 
-def _group(shown: Shown, group: TopicGroup) -> tuple[str, ...]:
-    return (
-        _tagged(group),
-        group.change,
-        str(len(group.topics)),
-        str(group.tagged),
-        shown.value(group.contribution),
-        "" if group.share is None else percent(group.share, 1),
-        listed(group.topics, most=_MAX_NAMED),
+def _groups(shown: Shown, groups: Sequence[TopicGroup]) -> Table:
+    return _table(
+        "Topics that changed alike",
+        groups,
+        _name("Tag", _tagged),
+        _words("Change", lambda group: group.change),
+        _number("Topics", lambda group: len(group.topics)),
+        _number("Topics with the tag", lambda group: group.tagged),
+        _number("Contribution", lambda group: shown.value(group.contribution)),
+        _number("Share", lambda group: None if group.share is None else percent(group.share, 1)),
+        _name("Which", lambda group: listed(group.topics, most=_MAX_NAMED)),
     )
 
 
-def _slice(shown: Shown, one: Slice) -> tuple[str, ...]:
+def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
     untested = "too few topics" if shown.slices_are_tested else "not tested"
-    return (
-        _tagged(one),
-        str(one.count),
-        str(one.wins),
-        str(one.losses),
-        signed(one.mean_difference),
-        shown.value(one.urisk),
-        untested if one.lower is None or one.upper is None else shown.limits(one.lower, one.upper),
-        "" if one.adjusted_p_value is None else probability(one.adjusted_p_value),
-        "" if one.risky is None else _yes_or_no(one.risky),
-        str(len(one.flagged)),
+    return _table(
+        "The comparison on each slice",
+        worst,
+        _name("Slice", _tagged),
+        _number("Topics", lambda one: one.count),
+        _number("Wins", lambda one: one.wins),
+        _number("Losses", lambda one: one.losses),
+        _number("Mean change", lambda one: signed(one.mean_difference)),
+        _number("URisk", lambda one: shown.value(one.urisk)),
+        _words("Interval", lambda one: _limits(shown, one) or untested),
+        _number("p (Holm)", lambda one: None if one.adjusted_p_value is None else probability(one.adjusted_p_value)),
+        _words("Risky", lambda one: one.risky),
+        _number("Flagged", lambda one: len(one.flagged)),
     )
+
+
+def _limits(shown: Shown, one: Slice) -> str:
+    return "" if one.lower is None or one.upper is None else shown.limits(one.lower, one.upper)
 
 
 def _on_slice(shown: Shown, one: Slice) -> str:
-    risk = shown.value(one.urisk)
-    if one.lower is not None and one.upper is not None:
-        risk += f" {shown.limits(one.lower, one.upper)}"
+    risk = f"{shown.value(one.urisk)} {_limits(shown, one)}".rstrip()
     answer = "significantly risky, " if one.risky else ""
     moved = f"{counted(one.losses, 'loss', 'losses')} and {counted(one.wins, 'win')} on {counted(one.count, 'topic')}"
     text = f"slice {_tagged(one)}: {answer}URisk {risk}, mean {signed(one.mean_difference)}; {moved}"
@@ -252,44 +243,46 @@ def _tagged(one: Slice | TopicGroup) -> str:
     return f"{clean(one.tag, limit=_MAX_TAG)}={clean(one.value, limit=_MAX_ID)}"
 
 
-def _yes_or_no(value: bool) -> str:
-    return "yes" if value else "no"
-
-
 def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
     """Whether the outcome rests on unjudged documents; in sentences where it does, or everything was asked for."""
-    found = verdict.judgements
-    if found is None:
+    unjudged = verdict.judgements
+    if unjudged is None:
         return None
     shown, title = Shown(verdict), "Unjudged documents"
-    if not found.documents:
-        return Section("judgements", title, text=f"Every document in the first {found.depth} ranks was judged.")
+    if not unjudged.documents:
+        return Section("judgements", title, text=f"Every document in the first {unjudged.depth} ranks was judged.")
     where = (
-        f"{counted(found.documents, 'unjudged document')} in the first {found.depth} ranks ({found.candidate} of the "
-        f"candidate, {found.baseline} of the baseline)"
+        f"{counted(unjudged.documents, 'unjudged document')} in the first {unjudged.depth} ranks "
+        f"({unjudged.candidate} of the candidate, {unjudged.baseline} of the baseline)"
     )
-    answer = f"this verdict rests on {where}" if found.depends else f"the outcome does not depend on {where}"
-    sentences = [f"judgements: {answer}"] if everything or found.depends else []
-    if found.depends:
-        cases = [case for case in found.cases if everything or case.outcome != verdict.outcome]
+    answer = f"this verdict rests on {where}" if unjudged.depends else f"the outcome does not depend on {where}"
+    sentences = [f"judgements: {answer}"] if everything or unjudged.depends else []
+    if unjudged.depends:
+        cases = [case for case in unjudged.cases if everything or case.outcome != verdict.outcome]
         sentences[0] += ": " + "; ".join(
             f"it {OUTCOMES.get(case.outcome, f'is {case.outcome}')} if {shown.case(case)} "
             f"(URisk {shown.value(case.urisk)})"
             for case in cases
         )
-    advice = " riskguard judge-next lists those to judge first." if found.depends else ""
-    cases_table = Table(
-        "The verdict in each case",
-        (Column("If"), *_numbers("URisk"), Column("Outcome")),
-        tuple((shown.case(case), shown.value(case.urisk), case.outcome) for case in found.cases),
+    advice = " riskguard judge-next lists those to judge first." if unjudged.depends else ""
+    tables = (
+        _table(
+            "The verdict in each case",
+            unjudged.cases,
+            _words("If", shown.case),
+            _number("URisk", lambda case: shown.value(case.urisk)),
+            _words("Outcome", lambda case: case.outcome),
+        ),
+        _table(
+            "Topics with the most unjudged documents",
+            unjudged.topics[:_MAX_UNJUDGED],
+            _name("Topic", lambda topic: topic.topic),
+            _number("Candidate", lambda topic: topic.candidate),
+            _number("Baseline", lambda topic: topic.baseline),
+        ),
     )
-    topics_table = Table(
-        "Topics with the most unjudged documents",
-        (_name("Topic"), *_numbers("Candidate", "Baseline")),
-        tuple((t.topic, str(t.candidate), str(t.baseline)) for t in found.topics[:_MAX_UNJUDGED]),
-    )
-    tables = tuple(table for table in (cases_table, topics_table) if table.rows)
-    return Section("judgements", title, tuple(sentences), sentence(answer) + advice, tables)
+    filled = tuple(table for table in tables if table.rows)
+    return Section("judgements", title, tuple(sentences), sentence(answer) + advice, filled)
 
 
 def _pool(verdict: Verdict) -> Section | None:
@@ -297,98 +290,72 @@ def _pool(verdict: Verdict) -> Section | None:
     pool, shown = verdict.pool, Shown(verdict)
     if pool is None:
         return None
-    zrisk, roles = verdict.estimates.zrisk or {}, {pool.decided_by: " (reference)", verdict.candidate: " (candidate)"}
-    systems = tuple(
-        (
-            f"{clean(system, limit=80)}{roles.get(system, '')}",
-            shown.level_of_risk(georisk),
-            shown.value(zrisk[system]) if system in zrisk else "",
-            percent(pool.probability_below[system], 1) if system in pool.probability_below else "",
-        )
-        for system, georisk in sorted((verdict.estimates.georisk or {}).items(), key=lambda one: -one[1])
+    georisk, zrisk, below = verdict.estimates.georisk or {}, verdict.estimates.zrisk or {}, pool.probability_below
+    roles = {pool.decided_by: " (reference)", verdict.candidate: " (candidate)"}
+    systems = _table(
+        "Systems, highest GeoRisk first",
+        sorted(georisk, key=lambda system: -georisk[system]),
+        _name("System", lambda system: clean(system, limit=80) + roles.get(system, "")),
+        _number("GeoRisk", lambda system: shown.level_of_risk(georisk[system])),
+        _number("ZRisk", lambda system: shown.value(zrisk[system]) if system in zrisk else None),
+        _number("Candidate below it", lambda system: percent(below[system], 1) if system in below else None),
     )
-    references = tuple(
-        (
-            one.reference,
-            shown.value(one.georisk_difference),
-            shown.limits(one.lower, one.upper),
-            probability(one.adjusted_p_value),
-            _yes_or_no(one.passes),
-        )
-        for one in pool.references
+    references = _table(
+        "Against each reference",
+        pool.references,
+        _name("Reference", lambda against: against.reference),
+        _number("Difference", lambda against: shown.value(against.georisk_difference)),
+        _words("Interval", lambda against: shown.limits(against.lower, against.upper)),
+        _number("p (Holm)", lambda against: probability(against.adjusted_p_value)),
+        _words("Passes", lambda against: against.passes),
     )
-    return Section(
-        "pool",
-        "Pool",
-        tables=(
-            Table(
-                "Systems, highest GeoRisk first",
-                (_name("System"), *_numbers("GeoRisk", "ZRisk", "Candidate below it")),
-                systems,
-            ),
-            Table(
-                "Against each reference",
-                (
-                    _name("Reference"),
-                    *_numbers("Difference"),
-                    Column("Interval"),
-                    *_numbers("p (Holm)"),
-                    Column("Passes"),
-                ),
-                references,
-            ),
-        ),
-    )
+    return Section("pool", "Pool", tables=(systems, references))
 
 
 def _lineage(verdict: Verdict) -> Section | None:
     """The accepted runs of the baseline."""
     if verdict.lineage is None:
         return None
-    rows = tuple(
-        (
-            run.run,
-            plain(run.mean),
-            "" if run.mean_difference is None else signed(run.mean_difference),
-            signed(run.cumulative_mean_difference),
-            Shown(verdict).value(run.urisk),
-        )
-        for run in verdict.lineage.runs
+    runs = _table(
+        "Accepted runs of the baseline, oldest first, then the candidate",
+        verdict.lineage.runs,
+        _name("Run", lambda run: run.run),
+        _number("Mean", lambda run: plain(run.mean)),
+        _number(
+            "Against the previous run",
+            lambda run: None if run.mean_difference is None else signed(run.mean_difference),
+        ),
+        _number("Against the oldest", lambda run: signed(run.cumulative_mean_difference)),
+        _number("URisk against the oldest", lambda run: Shown(verdict).value(run.urisk)),
     )
-    columns = (
-        _name("Run"),
-        *_numbers("Mean", "Against the previous run", "Against the oldest", "URisk against the oldest"),
-    )
-    title = "Accepted runs of the baseline, oldest first, then the candidate"
-    return Section("lineage", "Accepted changes", tables=(Table(title, columns, rows),))
+    return Section("lineage", "Accepted changes", tables=(runs,))
 
 
 def _settings(verdict: Verdict) -> Section:
     """The options of the gate that a report holds, and digests of what was compared."""
     asked, inputs = verdict.asked, verdict.inputs
-    options = [(name, _setting(getattr(asked, name))) for name in options_of(type(asked)) if name in JSON_TYPES]
-    options = [("kind", asked.kind), *options, ("replicates", str(verdict.replicates))]
-    digests: list[tuple[str, str | None]] = []
+    options = {"kind": asked.kind, **{name: _setting(getattr(asked, name)) for name in options_of(type(asked))}}
+    options["replicates"] = str(verdict.replicates)
+    kept = [(name, value) for name, value in options.items() if name in JSON_TYPES and value]
+    digests: dict[str, str | None] = {}
     if inputs is not None:
-        digests += [("qrels", inputs.qrels), ("candidate", inputs.candidate)]
-        digests += [(f"baseline {name}", digest) for name, digest in inputs.baselines.items()]
-        digests += [(f"replicate {place}", digest) for place, digest in enumerate(inputs.replicates, 1)]
-    settings = Table(
-        "Settings",
-        (_name("Option"), _name("Value")),
-        tuple((name, value) for name, value in options if value),
-        note="" if digests else "No digests: the scores did not come from files.",
-    )
+        digests = {"qrels": inputs.qrels, "candidate": inputs.candidate}
+        digests |= {f"baseline {name}": digest for name, digest in inputs.baselines.items()}
+        digests |= {f"replicate {place}": digest for place, digest in enumerate(inputs.replicates, 1)}
+    note = "" if digests else "No digests: the scores did not come from files."
     missing = "none: it could not be read, or is not a file"
-    rows = tuple((name, digest or missing) for name, digest in digests)
-    tables = (settings, Table("Digests", (_name("Input"), _name("Digest")), rows)) if rows else (settings,)
+    settings = _table(
+        "Settings", kept, _name("Option", lambda row: row[0]), _name("Value", lambda row: row[1]), note=note
+    )
+    inputs_read = _table(
+        "Digests", digests.items(), _name("Input", lambda row: row[0]), _name("Digest", lambda row: row[1] or missing)
+    )
+    tables = (settings, inputs_read) if digests else (settings,)
     return Section("settings", "Settings and inputs", tables=tables)
 
 
 def _setting(value: Any) -> str:
     """The value of an option as people write it; empty where it is none."""
-    if isinstance(value, bool):
-        return _yes_or_no(value)
-    if isinstance(value, int | float):
-        return short(value)
-    return listed(value, most=_MAX_NAMED) if isinstance(value, tuple) else value or ""
+    if isinstance(value, tuple):
+        return listed(value, most=_MAX_NAMED)
+    return short(value) if isinstance(value, float) else _text(value)

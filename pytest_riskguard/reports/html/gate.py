@@ -7,13 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from markupsafe import Markup
-
 from pytest_riskguard.gates.findings import TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.html.charts import Chart, charts
-from pytest_riskguard.reports.html.charts.svg import svg
 from pytest_riskguard.reports.sections import Section, sections
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.serialization import rounded
@@ -58,15 +55,6 @@ class TopicRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """A chart drawn; ``name`` is its id in the page."""
-
-    name: str
-    chart: Chart
-    svg: Markup
-
-
-@dataclass(frozen=True)
 class GateView:
     """A verdict with the texts and drawings of its section; ``name`` is its id in the page."""
 
@@ -75,7 +63,7 @@ class GateView:
     shown: Shown
     figures: list[str]
     sections: tuple[Section, ...]
-    drawings: list[Drawing]
+    charts: list[Chart]
     rows: list[TopicRow]
 
     @property
@@ -104,14 +92,8 @@ class GateView:
 def view(verdict: Verdict, *, name: str) -> GateView:
     """A verdict ready to be shown."""
     comparable, rows = verdict.outcome != "incomparable", topic_rows(verdict, name=name)
-    drawings = [_drawing(chart, f"{name}-chart-{chart.key}") for chart in charts(verdict)] if comparable else []
-    lines = figures(verdict) if comparable else []
+    lines, drawings = (figures(verdict), charts(verdict)) if comparable else ([], [])
     return GateView(name, verdict, Shown(verdict), lines, sections(verdict), drawings, rows)
-
-
-def _drawing(chart: Chart, name: str) -> Drawing:
-    drawn = svg(chart.spec, name=name, title=chart.title, description=chart.description)
-    return Drawing(name, chart, Markup(drawn))  # noqa: S704 - svg() lets known elements and escaped text through
 
 
 def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:

@@ -15,6 +15,8 @@ from markupsafe import Markup
 
 from pytest_riskguard._version import __version__
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.html.charts import Chart
+from pytest_riskguard.reports.html.charts.svg import svg
 from pytest_riskguard.reports.html.gate import MAX_BYTES, MAX_STATIC_ROWS, STATIC_ROWS, embedded, view
 from pytest_riskguard.text import clean, counted, percent, plain, probability, signed
 
@@ -81,8 +83,14 @@ def _template() -> jinja2.Template:
         lstrip_blocks=True,
     )
     filters = (clean, counted, percent, plain, probability, signed)
-    environment.filters.update({function.__name__: function for function in filters})
+    environment.filters.update({function.__name__: function for function in filters}, drawn=_drawn)
     return environment.get_template("page.html")
+
+
+def _drawn(chart: Chart, name: str) -> Markup:
+    """A chart as SVG, with ids that begin with this name."""
+    drawn = svg(chart.spec, name=name, title=chart.title, description=chart.description)
+    return Markup(drawn)  # noqa: S704 - svg() lets known elements and escaped text through
 
 
 def _finalize(value: Any) -> Any:
