@@ -15,11 +15,7 @@ _COLUMNS = ("run", "mean", "change", "in all", "URisk", "interval", "losses")
 def explain(drift: Drift, *, names: Sequence[str] | None = None) -> str:
     """One line for each run, oldest first, at most 80 columns wide; then a conclusion.
 
-    Parameters
-    ----------
-    drift : Drift
-    names : sequence of str, optional
-        To show for the oldest run and each step; by default the names of the runs.
+    ``names`` are shown for the oldest run and each step instead of the names of the runs.
     """
     names = [drift.oldest, *(step.name for step in drift.steps)] if names is None else names
     rows = [_COLUMNS, (clean(names[0], limit=14), plain(drift.oldest_mean), *[""] * 5)]

@@ -46,16 +46,9 @@ _HEADING = _Row(_HEADINGS, (), (), "")
 
 
 def lines(judged: Sequence[tuple[str, Verdict]], screen: Screen, *, colour: bool = False) -> list[str]:
-    """The table, one or more lines for each gate in the order given.
+    """The table of verdicts, each with the test that asked for it: one or more lines for each, in the order given.
 
-    Parameters
-    ----------
-    judged : sequence of (str, Verdict)
-        Each verdict with the test that asked for it.
-    screen : Screen
-        On one of less than 60 columns lines may be longer.
-    colour : bool
-        Whether outcomes are coloured, with ANSI codes.
+    On a screen of less than 60 columns lines may be longer; ``colour`` colours outcomes with ANSI codes.
     """
     width = screen.width
     rows = [_row(test, verdict, screen) for test, verdict in judged]

@@ -113,30 +113,17 @@ def _check(verdict: Verdict) -> None:
 
 def _check_columns(exhibits: Exhibits) -> None:
     """Check that lists which charts and the strip read in parallel have the same length."""
-    parts: list[tuple[str, Any]] = [
-        ("topics", exhibits.topics),
-        ("curve", exhibits.curve),
-        ("density", exhibits.density),
-        ("georisk", exhibits.georisk),
-    ]
-    for part, given in parts:
-        if given is None:
-            continue
-        columns: dict[str, Sequence[object]] = {}
-        for each in fields(given):
-            value = getattr(given, each.name)
+    for part in fields(exhibits):
+        given, columns = getattr(exhibits, part.name), dict[str, Sequence[object]]()
+        for field in fields(given) if given is not None else ():
+            value = getattr(given, field.name)
             if isinstance(value, tuple):
-                columns[each.name] = value
+                columns[field.name] = value
             elif isinstance(value, Mapping):
-                columns |= {f"{each.name}[{key!r:.60}]": column for key, column in value.items()}
-        (first, expected), *others = ((name, len(column)) for name, column in columns.items())
-        for name, found in others:
-            if found != expected:
-                raise ValueError(f"exhibits.{part}.{name}: expected {expected} values as {first} has, found {found}")
-    if exhibits.components is not None:
-        axes = len(exhibits.components.explained)
-        for name, place in exhibits.components.systems.items():
-            if len(place) != axes:
-                raise ValueError(
-                    f"exhibits.components.systems[{name!r:.60}]: expected {axes} values, found {len(place)}"
-                )
+                columns |= {f"{field.name}[{key!r:.60}]": column for key, column in value.items()}
+        lengths = {name: len(column) for name, column in columns.items()}
+        for name, length in lengths.items():
+            first, expected = next(iter(lengths.items()))
+            if length != expected:
+                where = f"exhibits.{part.name}.{name}"
+                raise ValueError(f"{where}: expected {expected} values as {first} has, found {length}")

@@ -100,11 +100,16 @@ class Shown:
         return f"alpha={short(self.verdict.alpha)}"
 
     @property
-    def urisk_name(self) -> str:
-        """``excess weighted URisk-(alpha-hat=6)``."""
+    def urisk(self) -> str:
+        """``excess weighted URisk-``."""
         excess = "excess " if self.verdict.estimates.noise_urisk is not None else ""
         weighted = "weighted " if self.verdict.weighted else ""
-        return f"{excess}{weighted}URisk{self.suffix}({self.parameter})"
+        return f"{excess}{weighted}URisk{self.suffix}"
+
+    @property
+    def urisk_name(self) -> str:
+        """``excess weighted URisk-(alpha-hat=6)``."""
+        return f"{self.urisk}({self.parameter})"
 
     @property
     def georisk_name(self) -> str:

@@ -58,7 +58,7 @@ def _few_effective_topics(
 
 
 def _only_with_student_t(verdict: Verdict) -> str:
-    return f"the gate {'passes' if verdict.kind == 'not_inferior' else 'fails'} only if Student-t agrees"
+    return f"the gate {'passes' if verdict.asked.side == 'lower' else 'fails'} only if Student-t agrees"
 
 
 def _no_variation(verdict: Verdict, *, reference: str | None = None, may_change: float | None = None) -> str:

@@ -16,7 +16,6 @@ from pytest_riskguard.reports.html.charts.drawing import (
     exhibits,
     line_at,
     plot,
-    urisk_name,
     with_unit,
 )
 from pytest_riskguard.reports.shown import Shown
@@ -61,7 +60,7 @@ def trisk(verdict: Verdict) -> Chart | None:
 
 def urisk(verdict: Verdict) -> Chart | None:
     """URisk with the limits of the interval that decides."""
-    curve, turn, name = exhibits(verdict).curve, Shown(verdict).sign, urisk_name(verdict)
+    curve, turn, name = exhibits(verdict).curve, Shown(verdict).sign, Shown(verdict).urisk
     if curve is None:
         return None
     rows: list[Row] = []

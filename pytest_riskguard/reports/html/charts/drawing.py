@@ -116,17 +116,10 @@ def unique(names: Iterable[str], *, limit: int = 60) -> list[str]:
     return printable
 
 
-def urisk_name(verdict: Verdict) -> str:
-    """URisk in the verdict's convention, or its excess over the baseline's own noise."""
-    excess = "excess " if verdict.estimates.noise_urisk is not None else ""
-    return f"{excess}URisk{Shown(verdict).suffix}"
-
-
 def risk_name(verdict: Verdict) -> str:
     """What the gate judges: URisk at its alpha, or the difference of GeoRisk."""
-    if verdict.kind == "georisk_not_worse":
-        return f"difference of {Shown(verdict).georisk_name}"
-    return f"{urisk_name(verdict)}({Shown(verdict).parameter})"
+    shown = Shown(verdict)
+    return f"difference of {shown.georisk_name}" if verdict.asked.is_pool else shown.urisk_name
 
 
 def with_unit(verdict: Verdict, name: str) -> str:

@@ -51,7 +51,7 @@ def intervals(verdict: Verdict) -> Chart | None:
         panels.insert(0, alt.layer(area, *lines, width=HALF, height=120))
     level = percent(verdict.intervals[0].level)
     by_method = "; ".join(f"{row['method']} {row['limits']}" for row in rows)
-    outcome, side = ("passes", "good") if verdict.kind == "not_inferior" else ("fails", "bad")
+    outcome, side = ("passes", "good") if verdict.asked.side == "lower" else ("fails", "bad")
     return chart(
         "intervals",
         "Intervals by method",

@@ -18,18 +18,10 @@ _DECIMALS = re.compile(r"(\.\d\d)\d+")
 
 
 def svg(spec: dict[str, Any], *, name: str, title: str, description: str) -> str:
-    """The chart drawn.
+    """A Vega-Lite specification drawn; title and description are for readers who cannot see it.
 
-    Each mark that has a description of its own carries it as ``<title>``, which browsers show as a tooltip.
-
-    Parameters
-    ----------
-    spec : dict
-        A Vega-Lite specification; it names no file and no address.
-    name : str
-        The chart's, unique in the page: ids begin with it.
-    title, description : str
-        For readers who cannot see it.
+    Ids begin with ``name``, which is unique in the page. Each mark that has a description of its own carries it as
+    ``<title>``, which browsers show as a tooltip.
     """
     import vl_convert
 
