@@ -51,7 +51,7 @@ def _notes(drift: Drift, names: Sequence[str]) -> list[str]:
         why = "the mean itself is significantly down" if newest.worse else "only because losses weigh more (churn)"
         text = f"significantly risky against {oldest}: {why}"
         if drift.slow_slide:
-            text += "; no single change was, against the run before it: a slow slide"
+            text += "; no single change was significantly risky against the run before it: a slow slide"
         return [text]
     if (since := drift.better_since) is not None:
         number = [step.name for step in drift.steps].index(since.name) + 1

@@ -73,7 +73,8 @@ def test_show_prints_the_chain_in_80_columns(command, slide):
     assert rows[6].split()[-1] == "12"
     assert rows[7:] == [
         "  significantly risky against 0001: the mean itself is significantly down; no",
-        "    single change was, against the run before it: a slow slide",
+        "    single change was significantly risky against the run before it: a slow",
+        "    slide",
     ]
     assert max(len(line) for line in (*lines, *rows)) <= 80
 

@@ -112,16 +112,12 @@ def _documents(verdict: Verdict, documents: tuple[TopicDocuments, ...], group: T
     if len(ways) == 1:
         yield f"{text} {ways[0][0]}."
     else:
-        yield f"{text}: {', '.join(f'{_times(count)} {way}' for way, count in ways)}."
+        yield f"{text}: {', '.join(f'{way} in {count}' for way, count in ways)}."
 
 
 def _is_gone(topic: TopicDocuments, document: MovedDocument) -> bool:
     """Whether the document left the ranks that the measure looks at."""
     return document.candidate_rank is None or 0 < topic.depth < document.candidate_rank
-
-
-def _times(count: int) -> str:
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def _out_of(gone: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
@@ -167,7 +163,7 @@ def _slices(verdict: Verdict) -> Iterator[str]:
     risky.sort(key=lambda one: (one.adjusted_p_value or 0.0, one.tag, one.value))
     names = [f"{one.tag}={one.value}" for one in risky]
     shown = row(names[:MAX_NAMED]) + (f" and {len(names) - MAX_NAMED} more slices" if len(names) > MAX_NAMED else "")
-    yield f"On their own, the topics of {shown} are significantly riskier."
+    yield f"On their own, the topics of {shown} are significantly risky."
 
 
 def _mean(verdict: Verdict) -> str:

@@ -99,7 +99,7 @@ def check(verdict: Verdict) -> None:
     )
     risky = {f"{s.tag}={s.value}" for s in v.explanation.slices if s.risky}
     reader.claim(
-        r"On their own, the topics of ([\w=, ]+?)(?: and (\d+) more slices)? are significantly riskier",
+        r"On their own, the topics of ([\w=, ]+?)(?: and (\d+) more slices)? are significantly risky",
         lambda names, more: (
             {*re.findall(r"\w+=\w+", names)} <= risky
             and len(re.findall("=", names)) + int(more or 0) == len(risky)
@@ -398,13 +398,13 @@ def moved(topic: str, before: int, after: int | None, *, depth: int = 10) -> Top
         ),
         (
             [moved("t00000", 1, None), moved("t00001", 3, 11), moved("t00002", 2, 5)],
-            "In all 3 topics examined, the costliest relevant document dropped from ranks 1-3: twice out of the top "
-            "10, once to rank 5.",
+            "In all 3 topics examined, the costliest relevant document dropped from ranks 1-3: out of the top 10 in "
+            "2, to rank 5 in 1.",
         ),
         (
             [moved("t00000", 1, 4), moved("t00001", 2, 9), moved("t00002", 1, 30)],
-            "In all 3 topics examined, the costliest relevant document dropped from ranks 1-2: once out of the top "
-            "10, twice to ranks 4-9.",
+            "In all 3 topics examined, the costliest relevant document dropped from ranks 1-2: out of the top 10 in "
+            "1, to ranks 4-9 in 2.",
         ),
         ([moved("t00003", 1, 7)], "In t00003, the costliest relevant document dropped from rank 1 to rank 7."),
         (
