@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,65 +20,7 @@ from pytest_riskguard.errors import BaselineError, RiskguardError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.scoring import score_run
 from tests.baselines.conftest import MEASURES
-
-# Stores a baseline in another process, which stops at a place in the middle and makes a file to say so.
-WRITER = """
-import sys, time
-from pathlib import Path
-from pytest_riskguard.baselines import atomic_folder
-from pytest_riskguard.baselines.store import Store
-root, stop, name, run, qrels, *what = sys.argv[1:]
-
-if stop:
-    at, place = stop.split(":", 1)
-    rename, flush = Path.rename, atomic_folder._flush
-
-    def pause():
-        Path(place).touch()
-        time.sleep(60)
-
-    def paused_rename(self, target):
-        new = self.name.startswith(".tmp-")
-        if (at == "before-rename" and not new) or (at == "between" and new):
-            pause()
-        result = rename(self, target)
-        if at == "after-rename" and new:
-            pause()
-        return result
-
-    def paused_flush(path):
-        flush(path)
-        if at == "flush":
-            pause()
-
-    Path.rename, atomic_folder._flush = paused_rename, paused_flush
-
-store, options = Store(Path(root)), {"qrels": Path(qrels), "topics": None, "allow_ci": True}
-if what == ["replicate"]:
-    store.add_replicate(name, Path(run), **options)
-elif what == ["remove"]:
-    store.remove_replicate(name, 1)
-elif what == ["promote"]:
-    store.promote(name, Path(run), **options)
-elif what == ["rescore"]:
-    store.rescore(name, **options)
-else:
-    store.add(name, Path(run), measures=["AP"], replace=True, **options)
-"""
-
-
-def writer(*arguments):
-    return subprocess.Popen(
-        [sys.executable, "-c", WRITER, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
-
-
-def wait_for(path: Path, process) -> None:
-    deadline = time.monotonic() + 60
-    while not path.exists():
-        assert process.poll() is None, process.communicate()[0].decode()
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+from tests.baselines.other_process import Writer
 
 
 @pytest.fixture
@@ -92,12 +33,8 @@ def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection,
     add()
     add("other")
     old = store.scores("prod", "AP", qrels=qrels).scores
-    process = writer(store.root, f"{at}:{tmp_path / 'reached'}", "prod", collection.other_run(), collection.qrels)
-    try:
-        wait_for(tmp_path / "reached", process)
-    finally:
-        process.kill()
-        process.communicate()
+    writer = Writer(store.root, "prod", collection.other_run(), collection.qrels, stop=(at, tmp_path / "reached"))
+    writer.kill_when_it_has_stopped()
 
     assert store.names() == ("other", "prod")
     assert store.verify("prod") == []
@@ -111,12 +48,8 @@ def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection,
 
 
 def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection, tmp_path):
-    process = writer(store.root, f"between:{tmp_path / 'reached'}", "prod", collection.run, collection.qrels)
-    try:
-        wait_for(tmp_path / "reached", process)
-    finally:
-        process.kill()
-        process.communicate()
+    writer = Writer(store.root, "prod", collection.run, collection.qrels, stop=("between", tmp_path / "reached"))
+    writer.kill_when_it_has_stopped()
     assert store.names() == ()
     with pytest.raises(BaselineError, match="no baseline 'prod'"):
         store.manifest("prod")
@@ -131,13 +64,9 @@ def test_who_is_killed_while_replicates_change_leaves_all_as_it_was_or_as_it_sha
     add("other")
     replicate()
     old = store.scores("prod", "AP", qrels=qrels).scores
-    stop = f"{at}:{tmp_path / 'reached'}"
-    process = writer(store.root, stop, "prod", collection.noisy_run(2), collection.qrels, what)
-    try:
-        wait_for(tmp_path / "reached", process)
-    finally:
-        process.kill()
-        process.communicate()
+    stop = at, tmp_path / "reached"
+    writer = Writer(store.root, "prod", collection.noisy_run(2), collection.qrels, what, stop=stop)
+    writer.kill_when_it_has_stopped()
 
     expected = (1,) if at != "after-rename" else {"replicate": (1, 2), "remove": ()}[what]
     for names in (("other", "prod"), ("prod",)):
@@ -163,12 +92,8 @@ def test_who_is_killed_while_a_history_changes_leaves_all_as_it_was_or_as_it_sha
     changed = collection.other_qrels()
     expected = [read_qrels(collection.qrels).digest, read_qrels(changed).digest]
     judgements = changed if what == "rescore" else collection.qrels
-    process = writer(store.root, f"{at}:{tmp_path / 'reached'}", "prod", runs[2], judgements, what)
-    try:
-        wait_for(tmp_path / "reached", process)
-    finally:
-        process.kill()
-        process.communicate()
+    writer = Writer(store.root, "prod", runs[2], judgements, what, stop=(at, tmp_path / "reached"))
+    writer.kill_when_it_has_stopped()
 
     done = at == "after-rename"
     for names in (("other", "prod"), ("prod",)):
@@ -208,12 +133,10 @@ def test_a_rename_that_fails_leaves_the_history_there_was(store, add, collection
 def test_runs_that_two_processes_promote_at_once_are_both_in_the_chain_or_one_says_why(store, add, collection):
     add(kind="previous")
     runs = [collection.noisy_run(seed) for seed in (1, 2)]
-    writers = [writer(store.root, "", "prod", run, collection.qrels, "promote") for run in runs]
-    accepted = 0
-    for process in writers:
-        output = process.communicate(timeout=120)[0].decode()
-        accepted += process.returncode == 0
-        assert process.returncode == 0 or "was replaced while the run was being scored" in output
+    writers = [Writer(store.root, "prod", run, collection.qrels, "promote") for run in runs]
+    problems = [problem for writer in writers if (problem := writer.problem()) is not None]
+    assert all("was replaced while the run was being scored" in problem for problem in problems)
+    accepted = len(writers) - len(problems)
     assert accepted >= 1
     assert len(store.lineage("prod", "AP")) == 1 + accepted
     assert store.verify("prod") == []
@@ -328,10 +251,8 @@ def test_a_baseline_whose_files_cannot_be_changed_takes_replicates(store, add, r
 def test_replicates_that_two_processes_store_at_once_are_both_there(store, add, collection, qrels):
     add()
     runs = [collection.noisy_run(seed) for seed in (1, 2)]
-    writers = [writer(store.root, "", "prod", run, collection.qrels, "replicate") for run in runs]
-    for process in writers:
-        output = process.communicate(timeout=120)[0].decode()
-        assert process.returncode == 0, output
+    writers = [Writer(store.root, "prod", run, collection.qrels, "replicate") for run in runs]
+    assert [writer.problem() for writer in writers] == [None, None]
     assert store.replicate_numbers("prod") == (1, 2)
     assert store.verify("prod") == []
 
@@ -356,10 +277,8 @@ def test_what_happened_before_the_lock_was_there_is_seen(store, add, replicate, 
 
 def test_two_processes_that_store_at_once_both_succeed(store, collection, qrels):
     runs = {"a": collection.run, "b": collection.other_run()}
-    writers = [writer(store.root, "", name, run, collection.qrels) for name, run in runs.items() for _ in range(2)]
-    for process in writers:
-        output = process.communicate(timeout=120)[0].decode()
-        assert process.returncode == 0, output
+    writers = [Writer(store.root, name, run, collection.qrels) for name, run in runs.items() for _ in range(2)]
+    assert [writer.problem() for writer in writers] == [None] * 4
     assert store.names() == ("a", "b")
     for name in runs:
         assert store.verify(name) == []
@@ -494,7 +413,7 @@ def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, 
 def test_a_baseline_whose_folder_was_gone_at_both_looks_is_read_again(store, add, monkeypatch):
     stored = add()
     stamps, manifests = [None, None], [BaselineError("manifest.json is missing")]
-    stamp, manifest = StoredBaseline.stamp, StoredBaseline.manifest.func
+    stamp, manifest = StoredBaseline.stamp, vars(StoredBaseline)["manifest"].func
 
     def failing_once(baseline):
         if manifests:

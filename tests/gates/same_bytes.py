@@ -29,7 +29,7 @@ def systems() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(3)
     dense = rng.beta(2, 3, (2, 40))
     coarse = np.round(rng.beta(2, 3, (2, 40)), 1)
-    sparse = np.repeat(rng.beta(2, 3, (1, 60)), 2, axis=0)
+    sparse = np.repeat(rng.beta(2, 3, (1, 30)), 2, axis=0)
     sparse[0, :6] /= 3
     few = np.repeat(rng.beta(2, 3, (1, 14)), 2, axis=0)
     few[0, :4] /= 3

@@ -80,7 +80,11 @@ def at_the_bound(seed: int, gate: Gate, *, n: int = 30) -> np.ndarray:
     return d + (low + high) / 2 + rng.choice([-0.004, -0.001, 0.001, 0.004])
 
 
-@pytest.mark.parametrize("seed", range(12))
+#: Half of them are enough before a commit.
+SEEDS = [*range(6), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(6, 12))]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize(
     "gate",
     [

@@ -86,7 +86,7 @@ def test_a_gate_fails_exactly_where_its_p_value_says_so(seed, on_churn):
     assert (verdict.outcome == "fail") == (p <= 0.05)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3))])
 def test_any_fails_by_holm_where_one_reference_is_significantly_better(seed):
     pool = systems(seed, shift=-0.03)
     alone = [ruled(pool, alpha=5.0, reference=f"s{i}").p_value for i in (1, 2, 3)]
@@ -134,7 +134,7 @@ def test_topics_add_up_to_the_difference(reference, options):
         assert by_topic[pool[0].topics[i]].candidate_z is not None
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, 1, pytest.param(2, marks=pytest.mark.slow)])
 def test_topics_that_flip_the_verdict_are_those_without_which_the_gate_passes(seed):
     rng = np.random.default_rng(seed)
     pool = systems(seed, n=30)
@@ -399,7 +399,7 @@ def test_topics_keep_their_part_where_means_are_equal():
 def test_loss_and_churn_are_what_the_gate_says_at_alpha_0():
     options = {"reference": "any", "level": 0.7}
     reasons = set()
-    for seed in range(30):
+    for seed in range(12):
         pool = systems(seed, n=30, shift=-0.04 * np.random.default_rng(seed).random())
         warned = passes(pool, alpha=2.0, on_churn="warn", **options)
         comparison = PoolComparison(gate(alpha=2.0, **options), pool[0], pool[1:])

@@ -325,18 +325,20 @@ def test_a_summary_of_a_pool_is_true(seed):
         check(judged_pool(gate_of("g", kind="georisk_not_worse", **options), systems[0], systems[1:], topics=topics))
 
 
+#: Cases that say everything between them.
+TELLING = {"grid": 2, "few": 1, "better": 3, "lost": 0, "won": 3, "nothing": 0, "tiny": 2}
+
+
 def test_the_cases_cover_what_a_verdict_can_say():
     said = []
-    for law, draw in LAWS.items():
-        for seed in range(4):
-            rng = np.random.default_rng([seed, *law.encode()])
-            n = int(rng.choice([1, 7, 13, 30]))
-            topics = replace(tagged(n), weights={f"t{i:05d}": 1.0 + i for i in range(n)})
-            candidate, baseline = pair(draw(rng, n))
-            said += [
-                told(judged(gate_of("g", **options), candidate, baseline, topics=topics))
-                for options in questions(rng)
-            ]
+    for law, seed in TELLING.items():
+        rng = np.random.default_rng([seed, *law.encode()])
+        n = int(rng.choice([1, 7, 13, 30]))
+        topics = replace(tagged(n), weights={f"t{i:05d}": 1.0 + i for i in range(n)})
+        candidate, baseline = pair(LAWS[law](rng, n))
+        said += [
+            told(judged(gate_of("g", **options), candidate, baseline, topics=topics)) for options in questions(rng)
+        ]
     everything = "\n".join(said)
     for words in (
         "Passes with a warning",

@@ -1,0 +1,113 @@
+"""Another process that writes to a store, and stops at a place in the middle if it is asked to.
+
+It is forked from a process that has imported the package, so that it starts in a tenth of the time.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import time
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from pytest_riskguard.baselines import atomic_folder
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.errors import RiskguardError
+
+#: A place in the middle, and the file that says that it is reached.
+Stop = tuple[str, Path]
+CONTEXT = (
+    multiprocessing.get_context("spawn") if sys.platform == "win32" else multiprocessing.get_context("forkserver")
+)
+CONTEXT.set_forkserver_preload([__name__, "pytest_riskguard.evaluation.scoring"])
+
+
+class Writer:
+    """Does ``what`` to baseline ``name``: ``add``, ``replicate``, ``remove``, ``promote`` or ``rescore``.
+
+    With ``stop`` it waits there to be killed.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        name: str,
+        run: Path,
+        qrels: Path,
+        what: str = "add",
+        *,
+        stop: Stop | None = None,
+    ) -> None:
+        self._problem, self._stop = run.with_suffix(f".{name}.{time.monotonic_ns()}"), stop
+        arguments = (root, name, run, qrels, what, stop, self._problem)
+        self._process = CONTEXT.Process(target=_write, args=arguments)
+        self._process.start()
+
+    def kill_when_it_has_stopped(self) -> None:
+        """Wait until the place is reached, and kill the process there."""
+        assert self._stop is not None
+        deadline = time.monotonic() + 60
+        try:
+            while not self._stop[1].exists():
+                assert self._process.is_alive()
+                assert time.monotonic() < deadline
+                time.sleep(0.02)
+        finally:
+            self._process.kill()
+            self._process.join()
+
+    def problem(self) -> str | None:
+        """Why the store refused, once the process has ended."""
+        self._process.join(timeout=120)
+        if self._problem.exists():
+            return self._problem.read_text("utf-8")
+        assert self._process.exitcode == 0
+        return None
+
+
+def _write(root: Path, name: str, run: Path, qrels: Path, what: str, stop: Stop | None, problem: Path) -> None:
+    if stop is not None:
+        _stop_at(*stop)
+    store = Store(root)
+    scoring: dict[str, Any] = {"qrels": qrels, "topics": None, "allow_ci": True}
+    try:
+        if what == "add":
+            store.add(name, run, measures=["AP"], replace=True, **scoring)
+        elif what == "replicate":
+            store.add_replicate(name, run, **scoring)
+        elif what == "remove":
+            store.remove_replicate(name, 1)
+        elif what == "promote":
+            store.promote(name, run, **scoring)
+        else:
+            store.rescore(name, **scoring)
+    except RiskguardError as error:
+        problem.write_text(str(error), "utf-8")
+
+
+def _stop_at(place: str, reached: Path) -> None:
+    """Stop after the first flush, or before, between or after the two renames of a replacement."""
+    rename, flush = Path.rename, atomic_folder._flush
+
+    def pause() -> None:
+        reached.touch()
+        time.sleep(60)
+
+    def paused_rename(self: Path, target: Path) -> Path:
+        new = self.name.startswith(".tmp-")
+        if (place == "before-rename" and not new) or (place == "between" and new):
+            pause()
+        result = rename(self, target)
+        if place == "after-rename" and new:
+            pause()
+        return result
+
+    def paused_flush(path: Path) -> None:
+        flush(path)
+        if place == "flush":
+            pause()
+
+    mock.patch.object(Path, "rename", paused_rename).start()
+    mock.patch.object(atomic_folder, "_flush", paused_flush).start()
