@@ -228,18 +228,6 @@ def check(
     gate = gate_of(current_test() or kind, kind, weighted=weights is not None, **options)
     if replicates and not gate.takes_replicates:
         raise ValueError(f"replicates have no meaning for {kind}: leave them out")
-    return ask(gate, candidate, baseline, weights=weights, replicates=replicates)
-
-
-def ask(
-    gate: Gate,
-    candidate: Scores,
-    baseline: Scores | Pool,
-    *,
-    weights: Mapping[str, float] | None = None,
-    replicates: Sequence[Scores] = (),
-) -> Verdict:
-    """The verdict of a gate on scores as they are."""
     topics = None if weights is None else Topics({}, weights=_checked(weights))
     named = _named(cast(Pool, baseline)) if gate.is_pool else [("baseline", cast(Scores, baseline))]
     report = run_context.current().report_wanted

@@ -82,14 +82,12 @@ class Engine:
         """
         try:
             systems = self._systems(question)
-            topics = self._cache.topics
+            verdict = self._judged(question, systems, family, together)
         except DataError as error:
             return self._incomparable(question, error)
-        try:
-            verdict = self._judged(question, systems, topics, family, together)
         except ValueError as error:
             raise UsageError(str(error)) from None
-        return worded(self._with_documents(verdict, question, systems, topics))
+        return worded(self._with_documents(verdict, question, systems))
 
     def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
         """The verdicts of gates that are judged together, their levels corrected for being several.
@@ -120,7 +118,7 @@ class Engine:
             raise UsageError(f"{label(question.baseline)} has replicates, whose noise depends on judgements too")
         if systems[0].scores.measure is None:
             raise DataError("scores without a measure have no run that could be judged", reason="missing_input")
-        return self._rejudged(question.gate, question, systems, 1, self.qrels, self._cache.topics)
+        return self._rejudged(question.gate, question, systems, 1)
 
     def scores(self, source: Source, measure: str | None, *, gate: Gate | None = None) -> TopicScores:
         """A source's scores, for questions that need no verdict; on the topics of the gate's slice, if it has one.
@@ -189,37 +187,25 @@ class Engine:
             )
         return self._cache.topics.tags
 
-    def _judged(
-        self,
-        question: Question,
-        systems: Sequence[Scored],
-        topics: Topics | None,
-        family: Family | None,
-        together: int,
-    ) -> Verdict:
+    def _judged(self, question: Question, systems: Sequence[Scored], family: Family | None, together: int) -> Verdict:
         gate, (candidate, *others) = question.gate, [scored.scores for scored in systems]
         rescored = any(scored.rescored for scored in systems[1:])
-        context = _Context(topics=topics, rescored=rescored, family=family, report=self._report)
+        context = _Context(topics=self._cache.topics, rescored=rescored, family=family, report=self._report)
         if gate.is_pool:
             return judge_pool(gate, candidate, others, alphas=question.alphas, together=together, **context)
         baseline, replicates = others[0], others[1:]
         if isinstance(question.baseline, Computed):
-            try:
-                baseline, replicates = computed_baseline(gate, question.baseline, candidate, others), []
-            except DataError as error:
-                return self._incomparable(question, error)
+            baseline, replicates = computed_baseline(gate, question.baseline, candidate, others), []
         verdict = judge(gate, candidate, baseline, replicates=replicates, **context)
         if isinstance(question.baseline, Computed):
             computed = question.baseline
             yardstick = Yardstick(computed.kind, computed.names, computed.candidate_inside)
             return replace(verdict, inputs=digests(candidate, others), yardstick=yardstick)
         if isinstance(question.baseline, Stored):
-            return self._with_lineage(verdict, question.baseline, candidate, topics)
+            return self._with_lineage(verdict, question.baseline, candidate)
         return verdict
 
-    def _with_lineage(
-        self, verdict: Verdict, baseline: Stored, candidate: TopicScores, topics: Topics | None
-    ) -> Verdict:
+    def _with_lineage(self, verdict: Verdict, baseline: Stored, candidate: TopicScores) -> Verdict:
         """With the changes that the baseline went through, where it has any; they decide nothing."""
         gate = verdict.asked
         if not gate.is_tested or verdict.outcome not in ("pass", "fail"):
@@ -229,7 +215,7 @@ class Engine:
             if not chain:
                 return verdict
             runs = [scored.scores for scored in self._restricted(gate, chain)]
-            return with_lineage(verdict, gate, runs, candidate, topics=topics)
+            return with_lineage(verdict, gate, runs, candidate, topics=self._cache.topics)
         except DataError as error:
             return verdict.warned(warning("history_unusable", baseline=baseline.name, problem=error.problem))
 
@@ -247,9 +233,7 @@ class Engine:
         except ValueError as error:
             raise UsageError(str(error)) from None
 
-    def _with_documents(
-        self, verdict: Verdict, question: Question, systems: Sequence[Scored], topics: Topics | None
-    ) -> Verdict:
+    def _with_documents(self, verdict: Verdict, question: Question, systems: Sequence[Scored]) -> Verdict:
         """With its documents and judgements, where it does not pass or is to be written to a file."""
         if verdict.outcome == "incomparable" or (verdict.outcome == "pass" and not self._report):
             return verdict
@@ -263,7 +247,7 @@ class Engine:
             place += names.index(verdict.pool.decided_by)
         gate = question.gate if verdict.family is None else replace(question.gate, level=verdict.family.level)
         try:
-            rejudged = self._rejudged(gate, question, systems, place, self.qrels, topics)
+            rejudged = self._rejudged(gate, question, systems, place)
             losers, winners = verdict.responsible_topics, verdict.flagged_wins
             documents = topic_documents(losers, winners, rejudged.measure, rejudged.grades, *rejudged.runs)
             verdict = replace(verdict, documents=documents)
@@ -276,16 +260,9 @@ class Engine:
         verdict = replace(verdict, judgements=missing)
         return verdict if unsettled is None else verdict.warned(unsettled)
 
-    def _rejudged(
-        self,
-        gate: Gate,
-        question: Question,
-        systems: Sequence[Scored],
-        place: int,
-        qrels: Qrels,
-        topics: Topics | None,
-    ) -> Rejudged:
+    def _rejudged(self, gate: Gate, question: Question, systems: Sequence[Scored], place: int) -> Rejudged:
         """The candidate and the baseline at a place among the sources, with their runs."""
+        qrels = self.qrels
         scores = (systems[0].scores, systems[place].scores)
         measure = parse_measure(scores[0].measure or "")
         sources = (question.sources[0], question.sources[place])
@@ -293,7 +270,7 @@ class Engine:
             self._cache.ranked(source, of_source, measure, qrels)
             for source, of_source in zip(sources, scores, strict=True)
         )
-        return Rejudged(gate, scores, (candidate, baseline), measure, qrels.grades, topics)
+        return Rejudged(gate, scores, (candidate, baseline), measure, qrels.grades, self._cache.topics)
 
     def _incomparable(self, question: Question, error: DataError) -> Verdict:
         return incomparable(

@@ -24,7 +24,6 @@ from pytest_riskguard.gates.verdict import (
     Findings,
     TopicCounts,
     Verdict,
-    digests,
     refused,
     unanswered,
 )
@@ -66,16 +65,7 @@ def judge(
     ValueError
         Two measures, an unknown protected topic, or weights asked for where there are none.
     """
-    if candidate.measure != baseline.measure and None not in (candidate.measure, baseline.measure):
-        raise ValueError(f"candidate was scored with {candidate.measure}, baseline with {baseline.measure}")
-    question = unanswered(
-        gate,
-        measure=candidate.measure or baseline.measure,
-        candidate=candidate.name,
-        baselines=(baseline.name,),
-        inputs=digests(candidate, (baseline,), replicates),
-    )
-    question = replace(question, replicates=len(replicates), family=family)
+    question = unanswered(gate, candidate, (baseline,), replicates=replicates, family=family)
     tested = gate if family is None else replace(gate, level=family.level)
     try:
         comparison = rule(tested, candidate, baseline, replicates=replicates, topics=topics)

@@ -362,10 +362,29 @@ JSON_TYPES |= _options(*(name for name, known in OPTIONS.items() if known.in_rep
 
 
 def unanswered(
-    gate: Gate, *, measure: str | None, candidate: str, baselines: tuple[str, ...], inputs: Inputs | None
+    gate: Gate,
+    candidate: TopicScores,
+    baselines: Sequence[TopicScores],
+    *,
+    replicates: Sequence[TopicScores] = (),
+    family: Family | None = None,
 ) -> Verdict:
-    """The question; the answer is still to come."""
-    return Verdict(gate, "inconclusive", None, measure, candidate, baselines, inputs=inputs)
+    """The question asked of these systems, the answer still to come; ``ValueError`` if they have two measures."""
+    measures = {system.measure: system.name for system in (candidate, *baselines) if system.measure is not None}
+    if len(measures) > 1:
+        found = ", ".join(f"{measure} ({name})" for measure, name in measures.items())
+        raise ValueError(f"expected scores in one measure, found {found}")
+    return Verdict(
+        asked=gate,
+        outcome="inconclusive",
+        reason=None,
+        measure=next(iter(measures), None),
+        candidate=candidate.name,
+        baselines=tuple(baseline.name for baseline in baselines),
+        replicates=len(replicates),
+        family=family,
+        inputs=digests(candidate, baselines, replicates),
+    )
 
 
 def refused(question: Verdict, error: DataError) -> Verdict:
@@ -385,7 +404,7 @@ def incomparable(
     inputs: Inputs | None = None,
 ) -> Verdict:
     """The verdict on data that never became scores."""
-    return refused(unanswered(gate, measure=measure, candidate=candidate, baselines=baselines, inputs=inputs), error)
+    return refused(Verdict(gate, "incomparable", None, measure, candidate, baselines, inputs=inputs), error)
 
 
 def digests(

@@ -37,7 +37,6 @@ from pytest_riskguard.gates.verdict import (
     Findings,
     TopicCounts,
     Verdict,
-    digests,
     refused,
     unanswered,
 )
@@ -70,7 +69,9 @@ def judge_pool(
     ValueError
         No baseline, two of one name, a reference that is none, different measures.
     """
-    question = replace(_question(gate, candidate, baselines), family=family)
+    if not baselines:
+        raise ValueError("georisk_not_worse needs at least one baseline, got none")
+    question = unanswered(gate, candidate, baselines, family=family)
     level = None if family is None else family.level
     try:
         comparison = PoolComparison(gate, candidate, baselines, level=level, together=together, topics=topics)
@@ -83,21 +84,6 @@ def judge_pool(
         return verdict
     tags = {} if topics is None else topics.tags
     return replace(verdict, exhibits=pool_exhibits(comparison, comparison.reference, tags=tags))
-
-
-def _question(gate: Gate, candidate: TopicScores, baselines: Sequence[TopicScores]) -> Verdict:
-    if not baselines:
-        raise ValueError("georisk_not_worse needs at least one baseline, got none")
-    measures = {system.measure for system in (candidate, *baselines)} - {None}
-    if len(measures) > 1:
-        raise ValueError(f"the systems of a pool were scored with {' and '.join(sorted(map(str, measures)))}")
-    return unanswered(
-        gate,
-        measure=next(iter(measures), None),
-        candidate=candidate.name,
-        baselines=tuple(baseline.name for baseline in baselines),
-        inputs=digests(candidate, baselines),
-    )
 
 
 def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescored: bool = False) -> Findings:
