@@ -59,13 +59,13 @@ def leave_one_out_upper(
 def _student_t(full: Sample, values: FloatArray, level: float) -> FloatArray:
     """NaN where nearly all variation leaves with the topic, because the shared sums would cancel there."""
     n = full.n - 1
-    left = values - full.mean
+    removed = values - full.mean
     total = math.fsum(full.centred**2)
-    variance = (total - left**2 * full.n / n) / (n - 1)
+    variance = (total - removed**2 * full.n / n) / (n - 1)
     safe = variance * n > REMAINING * total
     safe &= total > n * (1e3 * ROUNDING_ERROR * max(1.0, float(np.max(np.abs(full.x))))) ** 2
     half = critical_value(n, level=level) * np.sqrt(np.where(safe, variance, np.nan) / n)
-    return full.mean - left / n + half
+    return full.mean - removed / n + half
 
 
 def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -> FloatArray:
@@ -104,24 +104,24 @@ def _may_have_steps(full: Sample, values: FloatArray) -> BoolArray:
 
 def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level: float) -> FloatArray:
     n, unit = full.n - 1, full.total
-    held, counts = full.distinct
-    held, left = (held - full.mean) / unit, (values - full.mean) / unit
+    distinct, counts = full.distinct
+    distinct, removed = (distinct - full.mean) / unit, (values - full.mean) / unit
     t = frequencies(law.frequencies)
-    total = full.n * mean_exponential_less_one(STEP, law.frequencies, held, counts / full.n)
-    out = np.multiply.outer(left, t)
-    rest = (total + 2 * np.sin(out / 2) ** 2 - 1j * np.sin(out)) / n
+    total = full.n * mean_exponential_less_one(STEP, law.frequencies, distinct, counts / full.n)
+    angles = np.multiply.outer(removed, t)
+    rest = (total + 2 * np.sin(angles / 2) ** 2 - 1j * np.sin(angles)) / n
     phi = np.exp(n * np.log1p(rest))
 
-    # the rest's own mean is -left/n; its squares and cubes about that follow from those of the whole
-    squares = np.sum(counts * held**2) - left**2 * full.n / n
-    third = np.sum(counts * held**3) - left**3
-    cubes = third + 3 * left / n * (np.sum(counts * held**2) - left**2) - 2 * left**3 / n**2
+    # the rest's own mean is -removed/n; its squares and cubes about that follow from those of the whole
+    squares = np.sum(counts * distinct**2) - removed**2 * full.n / n
+    third = np.sum(counts * distinct**3) - removed**3
+    cubes = third + 3 * removed / n * (np.sum(counts * distinct**2) - removed**2) - 2 * removed**3 / n**2
     safe = squares > REMAINING
     squares = np.where(safe, squares, 1.0)
     inversion = Inversion(phi)
     p = np.full(values.size, (1 + level) / 2)
     if method == "bca":
-        bias = ndtri(inversion.cdf(-left[:, None])[:, 0])
+        bias = ndtri(inversion.cdf(-removed[:, None])[:, 0])
         shifted = bias + ndtri(p)
         denominator = 1 - cubes / (6 * squares**1.5) * shifted
         safe &= denominator > 0
@@ -130,7 +130,7 @@ def _smooth(full: Sample, law: SmoothLaw, values: FloatArray, method: str, level
     upper = np.full(values.size, np.nan)
     if not np.any(safe):
         return upper
-    start = -left[safe] + np.sqrt(squares[safe]) * ndtri(p[safe])
+    start = -removed[safe] + np.sqrt(squares[safe]) * ndtri(p[safe])
     roots = inversion.only(safe).quantiles(p[safe, None], start[:, None])[:, 0]
     upper[safe] = (full.mean * n + unit * roots) / n
     return upper

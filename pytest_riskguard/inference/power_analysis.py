@@ -25,7 +25,7 @@ NORMAL = 1000
 NARROW = 0.02
 MAX_STEPS = 50
 ROOT_2_PI = math.sqrt(2 * math.pi)
-#: The normal part of t and its density times the spacing: a sum over a smooth function, hence exact to rounding.
+#: The normal part of t and its density times the spacing: a sum over a smooth function, so exact to rounding.
 NORMAL_PART = np.linspace(-7.5, 7.5, 1001)
 DENSITY = np.exp(-(NORMAL_PART**2) / 2) / ROOT_2_PI * (NORMAL_PART[1] - NORMAL_PART[0])
 #: Powers of 2 up to a trillion: numbers of topics that are tried.

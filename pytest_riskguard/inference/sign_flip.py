@@ -111,19 +111,19 @@ def _convolved(sizes: FloatArray, observed: float, step: float) -> float:
 
     Where sizes had to be rounded, every sum that rounding may have moved past the observed one is counted.
     """
-    indices, held = np.unique(np.rint(sizes / step), return_counts=True)
-    norm = math.sqrt(math.fsum(held * indices**2))
+    indices, counts = np.unique(np.rint(sizes / step), return_counts=True)
+    norm = math.sqrt(math.fsum(counts * indices**2))
     points = points_over(PERIOD * norm)
     circle = np.cos(2 * math.pi / points * np.arange(points))
     phi = np.ones(points // 4 + 1)
     visible = np.arange(phi.size)
     # largest sizes first: no cosine exceeds 1, so where phi is already negligible the others are skipped
-    for index, times in zip(indices[::-1], held[::-1], strict=True):
+    for index, times in zip(indices[::-1], counts[::-1], strict=True):
         cosines = circle[visible * int(index) & (points - 1)]
         phi[visible] *= cosines if times == 1 else cosines**times
         visible = visible[np.abs(phi[visible]) > MIN_PHI]
     # half a turn further on, each cosine is the same except for the sign at an odd index
-    mirrored = phi[-2::-1] if np.sum(held * indices) % 2 == 0 else -phi[-2::-1]
+    mirrored = phi[-2::-1] if np.sum(counts * indices) % 2 == 0 else -phi[-2::-1]
     phi = np.concatenate([phi, mirrored])
     masses = np.fft.irfft(phi, points)
     # masses[k] belongs to every sum congruent to k; the window of 24 standard deviations holds them all
@@ -156,14 +156,14 @@ def _inverted(sizes: FloatArray, shifts: FloatArray, observed: float) -> float |
 
 
 def _product_of_cosines(unit: FloatArray) -> FloatArray:
-    sizes, held = np.unique(unit, return_counts=True)
+    sizes, counts = np.unique(unit, return_counts=True)
     t = frequencies(min(MAX_FREQUENCIES, max(MIN_FREQUENCIES, MAX_ANGLES // sizes.size)))
     if sizes.size >= MANY_SIZES and t[-1] * sizes[-1] <= SMALL_ANGLE:
-        logs = [c * t ** (2 * k) * np.sum(held * sizes ** (2 * k)) for k, c in enumerate(LOG_COSINE, start=1)]
+        logs = [c * t ** (2 * k) * np.sum(counts * sizes ** (2 * k)) for k, c in enumerate(LOG_COSINE, start=1)]
         return np.asarray(np.exp(-np.sum(logs, axis=0)))
     product = np.ones(t.size)
     for start in range(0, sizes.size, MAX_FREQUENCIES):
-        part, times = sizes[start : start + MAX_FREQUENCIES], held[start : start + MAX_FREQUENCIES]
+        part, times = sizes[start : start + MAX_FREQUENCIES], counts[start : start + MAX_FREQUENCIES]
         once = times == 1
         product *= np.prod(np.cos(np.multiply.outer(t, part[once])), axis=1)
         product *= np.prod(np.cos(np.multiply.outer(t, part[~once])) ** times[~once], axis=1)
@@ -175,7 +175,7 @@ def _atom(d: FloatArray) -> float:
     order = np.argsort(np.abs(d), kind="stable")
     sizes, won = np.abs(d)[order], (d > 0)[order]
     starts = np.flatnonzero(np.diff(sizes, prepend=-np.inf) > ROUNDING_ERROR * sizes[-1])
-    held = np.diff(starts, append=sizes.size)
+    counts = np.diff(starts, append=sizes.size)
     wins = np.add.reduceat(won.astype(np.float64), starts)
-    ways = gammaln(held + 1) - gammaln(wins + 1) - gammaln(held - wins + 1)
+    ways = gammaln(counts + 1) - gammaln(wins + 1) - gammaln(counts - wins + 1)
     return math.exp(math.fsum(ways) - d.size * math.log(2))

@@ -130,7 +130,7 @@ def friedman_test(values: npt.ArrayLike) -> RankTest | None:
 
     A baseline has URisk 0 against itself, more than any system with a risk. So each system comes first once, however
     bad it is, and baselines seem to agree less than they do: Table 2 of ECIR 2014 gives p = 0.0003, as printed, and W
-    = 0.49, whereas ``durbin_test`` gives W = 0.87. Computed by ``scipy.stats.friedmanchisquare``, corrected for ties.
+    = 0.49, but ``durbin_test`` gives W = 0.87. Computed by ``scipy.stats.friedmanchisquare``, corrected for ties.
 
     Parameters
     ----------

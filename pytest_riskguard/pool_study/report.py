@@ -260,16 +260,16 @@ def _standings(names: Sequence[str], scores: FloatArray, alpha: float, urisk: Fl
         pool_risks = [risk(scores, alpha=alpha).tolist() for risk in (zrisk, georisk)]
     for i, name in enumerate(names):
         others = np.arange(len(names)) != i
-        risks, own = urisk[i, others], places[i, others]
+        risks, own_places = urisk[i, others], places[i, others]
         yield Standing(
             name,
             float(risks.min()),
             float(np.median(risks)),
             float(risks.max()),
-            float(own.mean()) if ranked else None,
-            float(own.min()) if ranked else None,
-            float(own.max()) if ranked else None,
-            int(np.count_nonzero(own == best[others])) if ranked else 0,
+            float(own_places.mean()) if ranked else None,
+            float(own_places.min()) if ranked else None,
+            float(own_places.max()) if ranked else None,
+            int(np.count_nonzero(own_places == best[others])) if ranked else 0,
             *(values[i] for values in pool_risks),
         )
 

@@ -89,18 +89,18 @@ def _enumerated_resamples(sample: Sample, *, max_vectors: int) -> _Resamples | N
     if counts.size - 1 > MAX_VALUES:
         return None
     moved = np.arange(counts.size) != sample.mode
-    offsets, times_held = sample.offsets[moved], counts[moved]
-    changed = float(times_held.sum())
+    offsets, moved_counts = sample.offsets[moved], counts[moved]
+    changed = float(moved_counts.sum())
     max_draws = _max_draws(n, changed / n)
     if math.comb(max_draws + offsets.size, offsets.size) > max_vectors:
         return None
     sums, squares, log_masses = np.zeros(1), np.zeros(1), np.zeros(1)
     draws, values = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    for offset, held in zip(offsets, times_held, strict=True):
+    for offset, count in zip(offsets, moved_counts, strict=True):
         times = np.arange(max_draws + 1)
         total = np.add.outer(draws, times)
         allowed = total <= max_draws
-        log_term = times * math.log(held) - gammaln(times + 1)
+        log_term = times * math.log(count) - gammaln(times + 1)
         sums = np.add.outer(sums, offset * times)[allowed]
         squares = np.add.outer(squares, (offset / sample.deviation) ** 2 * times)[allowed]
         values = np.add.outer(values, (times > 0).astype(np.int64))[allowed]

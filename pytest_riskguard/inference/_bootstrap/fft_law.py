@@ -172,5 +172,5 @@ def _known_replicates(sample: Sample) -> tuple[FloatArray, FloatArray]:
     """Sums, less n times the most frequent score, and masses: of no changed topic, and of the sample itself."""
     n, (_, counts) = sample.n, sample.distinct
     unchanged = n * math.log1p(-(n - float(counts[sample.mode])) / n)
-    own = float(gammaln(n + 1)) - math.fsum(gammaln(counts + 1)) + math.fsum(xlogy(counts, counts / n))
-    return np.array([0.0, math.fsum(counts * sample.offsets)]), np.exp([unchanged, own])
+    itself = float(gammaln(n + 1)) - math.fsum(gammaln(counts + 1)) + math.fsum(xlogy(counts, counts / n))
+    return np.array([0.0, math.fsum(counts * sample.offsets)]), np.exp([unchanged, itself])

@@ -100,8 +100,8 @@ def smooth_coefficients(pool: Pool) -> tuple[FloatArray, FloatArray, FloatArray,
 class PoolKernel:
     """GeoRisk in replicates that are given by their counts.
 
-    All sums are of whole numbers and exact, so no order of adding, hence no number of threads, moves a bit. Scores,
-    whose small sums matter, are summed in two parts of some 40 digits each in base 2.
+    All sums are of whole numbers and exact, so neither the order of adding nor the number of threads moves a bit.
+    Scores, whose small sums matter, are summed in two parts of some 40 digits each in base 2.
     """
 
     def __init__(self, pool: Pool, *, alphas: Sequence[float], tradeoff: str = "linear") -> None:
@@ -176,11 +176,9 @@ class LinearTerms:
         negative_a, negative_b = sums[k + 1 : 2 * k + 1], sums[2 * k + 1 :]
         for system, share in enumerate(shares):
             self._correct_signs(system, share, counts, negative_a[system], negative_b[system])
-        roots = np.sqrt(np.where(shares > 0, shares, 1.0))
         unit_a, unit_b = self._units[:-1], self._units[-1]
-        z = all_a * unit_a / roots - all_b * unit_b * roots
-        losses = negative_a * unit_a / roots - negative_b * unit_b * roots
-        return np.stack([z + alpha * losses for alpha in self._alphas])
+        parts = (all_a * unit_a, all_b * unit_b, negative_a * unit_a, negative_b * unit_b)
+        return linear_zrisk(parts, shares, self._alphas)
 
     def _correct_signs(self, system: int, share: FloatArray, counts: Counts, a: FloatArray, b: FloatArray) -> None:
         """Correct the sums of negative z where rho has passed a topic's ratio."""
@@ -198,6 +196,14 @@ class LinearTerms:
         b += changes[1]
 
 
+def linear_zrisk(sums: Sequence[FloatArray], shares: FloatArray, alphas: FloatArray) -> FloatArray:
+    """ZRisk at each alpha from the sums of a and of b, and from those over topics with a negative z."""
+    all_a, all_b, negative_a, negative_b = sums
+    roots = np.sqrt(np.where(shares > 0, shares, 1.0))
+    z, losses = all_a / roots - all_b * roots, negative_a / roots - negative_b * roots
+    return np.stack([z + alpha * losses for alpha in alphas])
+
+
 class SmoothTerms:
     """The cubic s(x - e)/sqrt(e) is a polynomial in rho, over sqrt(rho): signs do not matter."""
 
@@ -209,10 +215,15 @@ class SmoothTerms:
     def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts) -> FloatArray:  # noqa: ARG002 - no signs
         """ZRisk as ``LinearTerms`` has it, for the one alpha there is."""
         k = self._systems
-        constant, first, second, third = np.split(sums * self._units, [k, 2 * k, 3 * k])
-        safe = np.where(shares > 0, shares, 1.0)
-        polynomial = ((third * safe + second) * safe + first) * safe + constant
-        return np.asarray(polynomial / np.sqrt(safe))[None]
+        return smooth_zrisk(np.split(sums * self._units, [k, 2 * k, 3 * k]), shares)
+
+
+def smooth_zrisk(sums: Sequence[FloatArray], shares: FloatArray) -> FloatArray:
+    """ZRisk at the one alpha there is, from the sums of the coefficients of powers of rho."""
+    constant, first, second, third = sums
+    safe = np.where(shares > 0, shares, 1.0)
+    polynomial = ((third * safe + second) * safe + first) * safe + constant
+    return np.asarray(polynomial / np.sqrt(safe))[None]
 
 
 def georisk_left_out(pool: Pool, *, alphas: Sequence[float], tradeoff: str = "linear") -> FloatArray:
@@ -227,13 +238,11 @@ def georisk_left_out(pool: Pool, *, alphas: Sequence[float], tradeoff: str = "li
         raise ValueError(f"expected at least 2 topics, because one is left out at a time; got {n}")
     sums, total = _sums_without_each(pool.scores), _sums_without_each(pool.totals)
     shares = sums / np.where(total > 0, total, 1.0)
-    roots = np.sqrt(np.where(shares > 0, shares, 1.0))
     if tradeoff == "smooth":
-        zrisk = _smooth(pool, shares, roots)[None]
+        zrisk = smooth_zrisk([_sums_without_each(part) for part in smooth_coefficients(pool)], shares)
     else:
-        z = _sums_without_each(pool.a) / roots - _sums_without_each(pool.b) * roots
-        losses = np.stack([_losses(pool, system, shares[system], roots[system]) for system in range(pool.n_systems)])
-        zrisk = np.stack([z + alpha * losses for alpha in checked])
+        negative = np.stack([_negative_parts(pool, system, rho) for system, rho in enumerate(shares)], axis=1)
+        zrisk = linear_zrisk((_sums_without_each(pool.a), _sums_without_each(pool.b), *negative), shares, checked)
     return georisk_from(sums / (n - 1), zrisk, n_topics=n - 1)
 
 
@@ -248,18 +257,12 @@ def _sums_without_each(terms: FloatArray) -> FloatArray:
     return sums
 
 
-def _losses(pool: Pool, system: int, shares: FloatArray, roots: FloatArray) -> FloatArray:
-    """The sum of a system's negative z, with each topic left out."""
+def _negative_parts(pool: Pool, system: int, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The sums of a and b over a system's topics with a negative z, with each topic left out."""
     ratios, a = pool.ratios[system], pool.a[system]
     order = np.argsort(ratios, kind="stable")
     negative = np.searchsorted(ratios[order], shares, side="left")
     counted = ratios < shares  # the topic left out is among them
     sums_a = np.append(0.0, np.cumsum(a[order]))[negative] - np.where(counted, a, 0.0)
     sums_b = np.append(0.0, np.cumsum(pool.b[order]))[negative] - np.where(counted, pool.b, 0.0)
-    return np.asarray(sums_a / roots - sums_b * roots)
-
-
-def _smooth(pool: Pool, shares: FloatArray, roots: FloatArray) -> FloatArray:
-    """ZRisk by the cubic: its coefficients are those of powers of rho."""
-    constant, first, second, third = (_sums_without_each(part) for part in smooth_coefficients(pool))
-    return np.asarray((((third * shares + second) * shares + first) * shares + constant) / roots)
+    return sums_a, sums_b

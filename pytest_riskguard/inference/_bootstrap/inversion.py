@@ -124,7 +124,7 @@ class Inversion:
         return below, density * (STEP / math.pi)
 
     def _search(self, p: FloatArray, start: FloatArray) -> FloatArray:
-        laws, left, roots = self, np.arange(p.shape[0]), np.empty_like(start)
+        laws, remaining, roots = self, np.arange(p.shape[0]), np.empty_like(start)
         z = np.clip(start, -MAX_START, MAX_START)
         high = np.full(z.shape, math.pi / STEP)
         low, last = -high, np.zeros_like(z)
@@ -146,13 +146,13 @@ class Inversion:
             busy = np.any(searching, axis=1)
             count = np.count_nonzero(busy)
             if 2 * count <= busy.size:
-                roots[left] = z
+                roots[remaining] = z
                 if not count:
                     return roots
-                laws, left = laws.only(busy), left[busy]
+                laws, remaining = laws.only(busy), remaining[busy]
                 p, z, low, high, last = (values[busy] for values in (p, z, low, high, last))
                 searching = searching[busy]
-        roots[left] = z
+        roots[remaining] = z
         return roots
 
 
@@ -241,9 +241,9 @@ def magnitudes(turns: FloatArray, weights: FloatArray, frequencies: int) -> Floa
     size, undoing = _undoing(frequencies)
     grid = np.zeros(size)
     for start in range(0, turns.size, SPREAD_BLOCK):
-        some = turns[start : start + SPREAD_BLOCK, None] * size
-        points = np.ceil(some - KERNEL_WIDTH / 2) + np.arange(KERNEL_WIDTH)
-        spread = _kernel((points - some) * (2 / KERNEL_WIDTH))
+        positions = turns[start : start + SPREAD_BLOCK, None] * size
+        points = np.ceil(positions - KERNEL_WIDTH / 2) + np.arange(KERNEL_WIDTH)
+        spread = _kernel((points - positions) * (2 / KERNEL_WIDTH))
         spread *= weights[start : start + SPREAD_BLOCK, None]
         # a power of two: the remainder is the last bits
         grid += np.bincount(points.astype(np.int64).ravel() & (size - 1), spread.ravel(), size)

@@ -208,5 +208,5 @@ def _rounded_if_many(sample: Sample) -> tuple[FloatArray, FloatArray]:
         return turns, shares
     points = np.rint(turns * ROUNDED_POINTS).astype(np.int64) % ROUNDED_POINTS
     rounded = np.bincount(points, shares, ROUNDED_POINTS)
-    held = np.flatnonzero(rounded)
-    return held / ROUNDED_POINTS, np.asarray(rounded[held], dtype=np.float64)
+    occupied = np.flatnonzero(rounded)
+    return occupied / ROUNDED_POINTS, np.asarray(rounded[occupied], dtype=np.float64)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, per_topic
 from pytest_riskguard.risk.urisk import varies
 
-#: Up to this many numbers are passed to Python as a list: quicker than one by one, but it takes memory.
+#: Up to this many numbers are summed as a list, which is faster but takes memory.
 FEW_NUMBERS = 10_000
 #: A value this close to a multiple of the step, in steps, lies on the lattice.
 ON_LATTICE = 1e-6
@@ -44,7 +44,7 @@ class Sample:
 
     @cached_property
     def constant(self) -> bool:
-        """Whether there is no variation, hence no law."""
+        """Whether the scores do not vary, so that there is no law."""
         return not varies(self.x)
 
     @cached_property
@@ -178,15 +178,15 @@ def condensed(y: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray
     width = (y[-1] - y[0]) / CELLS
     cells = np.floor((y - y[0]) / width) * CELLS + np.arange(y.size) * CELLS // y.size
     starts = np.flatnonzero(np.diff(cells, prepend=-1.0))
-    held = np.add.reduceat(shares, starts)
+    cell_shares = np.add.reduceat(shares, starts)
     where = np.cumsum(np.diff(cells, prepend=cells[0]) != 0)
-    mean = np.add.reduceat(shares * y, starts) / held
+    mean = np.add.reduceat(shares * y, starts) / cell_shares
     off = y - mean[where]
-    deviation = np.sqrt(np.add.reduceat(shares * off**2, starts) / held)
-    cubes = np.add.reduceat(shares * off**3, starts) / held
+    deviation = np.sqrt(np.add.reduceat(shares * off**2, starts) / cell_shares)
+    cubes = np.add.reduceat(shares * off**3, starts) / cell_shares
     half = np.divide(cubes, 2 * deviation**3, out=np.zeros_like(cubes), where=deviation > 0)
     root = np.sqrt(1 + half**2)
     low, high = mean + deviation * (half - root), mean + deviation * (half + root)
     return np.concatenate([low, high]), np.concatenate(
-        [held * (root + half) / (2 * root), held * (root - half) / (2 * root)]
+        [cell_shares * (root + half) / (2 * root), cell_shares * (root - half) / (2 * root)]
     )

@@ -78,8 +78,8 @@ def atom_error(sample: Sample) -> float:
     about c times the density times that distance, in the mean square. Counts of topics are taken as independent
     Poisson numbers, except that of the most frequent score, which follows from the others.
     """
-    counts, held = np.unique(np.delete(sample.distinct[1], sample.mode), return_counts=True)
-    same = math.exp(math.fsum(held * np.log(ive(0, 2 * counts))))
+    counts, times = np.unique(np.delete(sample.distinct[1], sample.mode), return_counts=True)
+    same = math.exp(math.fsum(times * np.log(ive(0, 2 * counts))))
     return math.sqrt(same * PERIOD / (2 * FIRST_FREQUENCIES) / math.sqrt(2 * math.pi))
 
 
@@ -189,14 +189,14 @@ class InvertedLaw:
             high *= 2
         for step in range(MAX_STEPS):
             t = (low * above - high * below) / (above - below) if step % 4 < 3 and below < above else (low + high) / 2
-            left = excess(t)
-            if abs(left) < ROUNDING_ERROR or high - low < ROUNDING_ERROR * max(1.0, abs(t)):
+            miss = excess(t)
+            if abs(miss) < ROUNDING_ERROR or high - low < ROUNDING_ERROR * max(1.0, abs(t)):
                 break
             # the end that stays counts for half, or it might stay for ever (the Illinois rule)
-            if left > 0:
-                high, above, below = t, left, below / 2
+            if miss > 0:
+                high, above, below = t, miss, below / 2
             else:
-                low, below, above = t, left, above / 2
+                low, below, above = t, miss, above / 2
         return t
 
     def moved_by_last(self) -> tuple[float, float]:
