@@ -163,7 +163,9 @@ class Shown:
 
     @property
     def estimate(self) -> str:
-        """The risk and the interval that decided: ``URisk(alpha=1) = -0.1 [-0.2, -0.01]``."""
+        """The risk and the interval that decided: ``URisk(alpha=1) = -0.1 [-0.2, -0.01]``; empty where none did."""
+        if self.verdict.outcome == "incomparable" or self.verdict.asked.by_topic:
+            return ""
         line = f"{self.risk_name} = {'undefined' if self.risk is None else self.value(self.risk)}"
         interval = self.verdict.decisive_interval
         return line if interval is None else f"{line} {self.limits(interval.lower, interval.upper)}"
@@ -173,14 +175,7 @@ class Shown:
         """What must hold for the gate to pass: ``upper limit at least +0.0000``."""
         verdict = self.verdict
         if verdict.asked.by_topic:
-            limits = []
-            if verdict.max_loss is not None:
-                limits.append(f"no loss over {short(verdict.max_loss)}")
-            if verdict.max_share is not None:
-                limits.append(f"none over {percent(verdict.max_share)} of the score")
-            if verdict.protected:
-                limits.append(f"none of {counted(len(verdict.protected), 'protected entry', 'protected entries')}")
-            return ", ".join(limits)
+            return self._allowed
         strict, minus = verdict.asked.side == "lower", self.sign < 0
         side = "lower" if strict is not minus else "upper"
         relation = ("below" if strict else "at most") if minus else ("above" if strict else "at least")
@@ -235,6 +230,14 @@ class Shown:
     @property
     def collapse(self) -> str:
         """The topic that fell furthest, and what topics may lose."""
+        fallen = f"{clean(worst.topic, limit=MAX_NAME)} {signed(worst.difference)}" if (worst := self.worst) else ""
+        if self.collapsed:
+            return f"{counted(len(self.collapsed), 'topic')} collapsed: worst {fallen}; {self._allowed}"
+        return f"no topic collapsed: {f'largest loss {fallen}' if fallen else 'no loss'}; {self._allowed}"
+
+    @property
+    def _allowed(self) -> str:
+        """What a topic may lose."""
         verdict, limits = self.verdict, []
         if verdict.max_loss is not None:
             limits.append(f"loss {short(verdict.max_loss)}")
@@ -242,11 +245,7 @@ class Shown:
             limits.append(f"{percent(verdict.max_share)} of the baseline's score")
         if verdict.protected:
             limits.append(f"{counted(len(verdict.protected), 'entry', 'entries')} protected")
-        allowed = f"limits: {', '.join(limits)}"
-        fallen = f"{clean(worst.topic, limit=MAX_NAME)} {signed(worst.difference)}" if (worst := self.worst) else ""
-        if self.collapsed:
-            return f"{counted(len(self.collapsed), 'topic')} collapsed: worst {fallen}; {allowed}"
-        return f"no topic collapsed: {f'largest loss {fallen}' if fallen else 'no loss'}; {allowed}"
+        return f"limits: {', '.join(limits)}"
 
     # ---- topics
 

@@ -215,7 +215,8 @@ def test_a_place_of_a_system_has_as_many_axes_as_all(command):
     report = report_json.report([drawn_pool(20)])
     del report["verdicts"][0]["exhibits"]["components"]["systems"]["old"][-1]
     Path("r.json").write_text(json.dumps(report))
-    assert "exhibits.components.systems['old']: expected 2 values as explained has, found 1" in command("show r.json").err
+    problem = "exhibits.components.systems['old']: expected 2 values as explained has, found 1"
+    assert problem in command("show r.json").err
 
 
 def test_an_alpha_that_no_gate_would_have_is_shown(command):

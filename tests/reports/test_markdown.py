@@ -120,7 +120,7 @@ def test_queries_have_a_column_where_there_are_any():
 def test_of_a_collapse_the_topics_that_fell_too_far_are_named():
     text = render([asked("no_topic_collapse", LOSS, max_loss=0.42)])
     assert "Topics responsible: all of 1 that lost too much." in text
-    assert "no loss over 0.42" in text
+    assert "limits: loss 0.42" in text
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_of_a_collapse_the_topics_that_fell_too_far_are_named():
         ("not_significantly_risky", {"convention": "minus"}, "lower limit at most +0.0000"),
         ("not_inferior", {"tolerance": 0.01}, "lower limit above -0.0100"),
         ("not_inferior", {"tolerance": 0.01, "convention": "minus"}, "upper limit below +0.0100"),
-        ("no_topic_collapse", {"max_loss": None, "protected": ["t07"]}, "none of 1 protected entry"),
+        ("no_topic_collapse", {"max_loss": None, "protected": ["t07"]}, "limits: 1 entry protected"),
     ],
 )
 def test_what_was_asked_for_is_said_in_the_convention(kind, options, said):

@@ -77,12 +77,6 @@ class GateView:
         return OUTCOMES.get(self.verdict.outcome, self.verdict.outcome)
 
     @property
-    def estimate(self) -> str:
-        """The risk and the interval that decided."""
-        undecided = self.verdict.outcome == "incomparable" or self.verdict.asked.by_topic
-        return "" if undecided else self.shown.estimate
-
-    @property
     def against(self) -> str:
         """The baseline, or the reference of a pool."""
         pool = self.verdict.pool

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 
 from pytest_riskguard.gates.verdict import Verdict
@@ -20,15 +21,10 @@ _FOLDED = ("documents", "slices", "judgements")
 _MAX_FAILED = 2
 
 
-@dataclass(frozen=True)
-class Extent:
-    """How much is written about a gate."""
+class Extent(IntEnum):
+    """How much is written about a gate: its row in the table of gates alone, or more and more of its section."""
 
-    topics: bool = True
-    details: bool = True
-
-
-ALL, TOPICS, BRIEF = Extent(), Extent(details=False), Extent(topics=False, details=False)
+    TABLE, BRIEF, TOPICS, ALL = range(4)
 
 
 @dataclass(frozen=True)
@@ -48,9 +44,9 @@ def section(verdict: Verdict, extent: Extent, pictures: Sequence[Picture] = ()) 
         lines += [f"Warning ({code(warning.code)}): {prose(warning.message, limit=1000)}", ""]
     for picture in pictures:
         lines += [f"![{prose(picture.description, limit=500)}]({picture.file})", ""]
-    if extent.topics and shown.losers:
+    if extent >= Extent.TOPICS and shown.losers:
         lines += _topics(shown)
-    if extent.details:
+    if extent >= Extent.ALL:
         for key in _FOLDED:
             lines += _folded(parts[key]) if key in parts else []
     return lines

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
-from pytest_riskguard.reports.markdown.gate import ALL, BRIEF, TOPICS, Extent, Picture, section
+from pytest_riskguard.reports.markdown.gate import Extent, Picture, section
 from pytest_riskguard.reports.sections import Column
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import uncorrected
@@ -16,12 +16,8 @@ from pytest_riskguard.text import counted, plain, signed
 COMMENT_LIMIT = 65_000
 #: Bytes that fit into the summary of a step on GitHub (1 MiB), with room for what other tools write there.
 SUMMARY_LIMIT = 1_000_000
-_OUTCOMES = {
-    "fail": ("failed", "**FAIL**"),
-    "incomparable": ("incomparable", "**INCOMPARABLE**"),
-    "inconclusive": ("inconclusive", "**INCONCLUSIVE**"),
-    "pass": ("passed", "pass"),
-}
+#: Outcomes as a title counts them, in its order.
+_OUTCOMES = {"fail": "failed", "incomparable": "incomparable", "inconclusive": "inconclusive", "pass": "passed"}
 
 
 def render(
@@ -31,17 +27,16 @@ def render(
 
     ``pictures`` are those of each verdict, if picture files are written next to the report.
     """
-    shown = dict(enumerate(pictures))
-    text = _document(verdicts, len(verdicts), ALL, passing=ALL, pictures=shown)
+    text = _document(verdicts, len(verdicts), Extent.ALL, passing=Extent.ALL, pictures=pictures)
     if _fits(text, limit):
         return text
-    for extent, passing, left_out in (
-        (ALL, None, "details of passing gates"),
-        (TOPICS, None, "documents, slices and judgements, and details of passing gates"),
-        (BRIEF, None, "topics, documents, slices and judgements, and details of passing gates"),
-        (None, None, "everything but the table of gates"),
+    for extent, left_out in (
+        (Extent.ALL, "details of passing gates"),
+        (Extent.TOPICS, "documents, slices and judgements, and details of passing gates"),
+        (Extent.BRIEF, "topics, documents, slices and judgements, and details of passing gates"),
+        (Extent.TABLE, "everything but the table of gates"),
     ):
-        text = _document(verdicts, len(verdicts), extent, passing=passing, left_out=left_out, pictures=shown)
+        text = _document(verdicts, len(verdicts), extent, passing=Extent.TABLE, left_out=left_out, pictures=pictures)
         if _fits(text, limit):
             return text
     return _cut(verdicts, limit or 0)
@@ -63,32 +58,28 @@ def _cut(verdicts: Sequence[Verdict], limit: int) -> str:
 
 def _cut_to(verdicts: Sequence[Verdict], first: Sequence[Verdict], rows: int) -> str:
     left_out = f"{counted(len(verdicts) - rows, 'gate')}, and everything but the table of gates"
-    return _document(first, rows, None, passing=None, left_out=left_out)
+    return _document(first, rows, Extent.TABLE, passing=Extent.TABLE, left_out=left_out)
 
 
 def _document(
     verdicts: Sequence[Verdict],
     rows: int,
-    extent: Extent | None,
+    extent: Extent,
     *,
-    passing: Extent | None,
+    passing: Extent,
     left_out: str = "",
-    pictures: Mapping[int, Sequence[Picture]] | None = None,
+    pictures: Sequence[Sequence[Picture]] = (),
 ) -> str:
     lines = [f"## riskguard: {_title(verdicts)}", ""]
     if verdicts:
         lines += [*grid(_COLUMNS, map(_row, verdicts[:rows])), ""]
     if remark := uncorrected(verdicts):
         lines += [prose(remark), ""]
-    shown = pictures or {}
-    failed = [(place, verdict) for place, verdict in enumerate(verdicts) if not verdict.passed]
-    for place, verdict in failed if extent is not None else ():
-        lines += [f"### {_word(verdict)} {code(verdict.gate)}", ""]
-        lines += section(verdict, extent or ALL, shown.get(place, ()))
-    passed = [(place, verdict) for place, verdict in enumerate(verdicts) if verdict.passed]
-    for place, verdict in passed if passing is not None else ():
-        body = section(verdict, passing or ALL, shown.get(place, ()))
-        lines += folded(f"{_word(verdict)} {code(verdict.gate)}", body)
+    pairs = zip(verdicts, pictures or [()] * len(verdicts), strict=True)
+    for verdict, drawn in sorted(pairs, key=lambda pair: pair[0].passed):
+        if how_much := passing if verdict.passed else extent:
+            heading, body = f"{_word(verdict)} {code(verdict.gate)}", section(verdict, how_much, drawn)
+            lines += folded(heading, body) if verdict.passed else [f"### {heading}", "", *body]
     if left_out:
         lines += [f"Left out to save space: {left_out}. The JSON and HTML reports have everything.", ""]
     return "\n".join(lines)
@@ -97,13 +88,14 @@ def _document(
 def _title(verdicts: Sequence[Verdict]) -> str:
     if not verdicts:
         return "no gate was judged"
-    counts = {outcome: sum(verdict.outcome == outcome for verdict in verdicts) for outcome in _OUTCOMES}
-    said = [f"{count} {_OUTCOMES[outcome][0]}" for outcome, count in counts.items() if count]
-    return f"{counted(len(verdicts), 'gate')}, {', '.join(said)}"
+    counts = {words: sum(verdict.outcome == outcome for verdict in verdicts) for outcome, words in _OUTCOMES.items()}
+    return ", ".join(
+        [counted(len(verdicts), "gate"), *(f"{count} {words}" for words, count in counts.items() if count)]
+    )
 
 
 def _word(verdict: Verdict) -> str:
-    return _OUTCOMES[verdict.outcome][1].strip("*") if verdict.outcome == "pass" else _OUTCOMES[verdict.outcome][1]
+    return "pass" if verdict.outcome == "pass" else f"**{verdict.outcome.upper()}**"
 
 
 _COLUMNS = (
@@ -118,10 +110,10 @@ def _row(verdict: Verdict) -> list[str]:
     if e.mean_difference is not None:
         change = f"{signed(e.mean_difference)} ({plain(e.baseline_mean)} → {plain(e.candidate_mean)})"
     return [
-        _OUTCOMES[verdict.outcome][1] + (f" ({prose(verdict.reason)})" if verdict.reason else ""),
+        _word(verdict) + (f" ({prose(verdict.reason)})" if verdict.reason else ""),
         code(verdict.gate, limit=200),
         code(verdict.measure or ""),
-        "" if verdict.outcome == "incomparable" or e.mean_difference is None else prose(shown.estimate),
+        prose(shown.estimate),
         prose(shown.requirement),
         change,
     ]

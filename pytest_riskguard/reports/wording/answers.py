@@ -11,7 +11,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.urisk import COUNTED
-from pytest_riskguard.text import counted, sentence
+from pytest_riskguard.text import counted, sentence, signed
 
 #: How many collapsed topics are named; the others are counted.
 MAX_NAMED = 3
@@ -81,14 +81,14 @@ def _balance(verdict: Verdict, value: float) -> str:
 def _risky(verdict: Verdict) -> str:
     estimate, noise = verdict.estimates.urisk or 0.0, verdict.estimates.noise_urisk
     text = _balance(verdict, estimate + (noise or 0.0))
-    churn = Shown(verdict).is_churn
+    shown, churn = Shown(verdict), Shown(verdict).is_churn
     if noise is not None:
         return sentence(f"{text}. {_beyond_noise(verdict, estimate, noise)}{_plain(verdict, churn=churn)}")
     if verdict.outcome == "fail" and estimate >= 0:  # an interval that does not contain its own estimate
         return sentence(f"{text}, but the interval still lies below the bound")
     if verdict.topics.losses == 0 or estimate >= 0:
         if verdict.outcome == "fail":
-            text += f", but {risk_name(verdict)} is {risk(verdict, estimate)}, which is significantly risky"
+            text += f", but {risk_name(verdict)} is {shown.value(estimate)}, which is significantly risky"
         return sentence(text)
     tolerated = f"more than the tolerated {size(verdict.tolerance)}" if verdict.tolerance > 0 else ""
     if verdict.outcome == "pass" and not churn:
@@ -113,14 +113,13 @@ def _plain(verdict: Verdict, *, churn: bool) -> str:
 
 def _beyond_noise(verdict: Verdict, estimate: float, noise: float) -> str:
     """URisk compared with that of the baseline's replicates."""
-    side = "worse" if estimate < 0 else "better"
+    shown, side = Shown(verdict), "worse" if estimate < 0 else "better"
+    replicates = f"the baseline's own {counted(verdict.replicates, 'replicate')}"
     if abs(estimate) <= ROUNDING_ERROR:
-        return (
-            f"{risk_name(verdict)} is {risk(verdict, noise)}, the same as for the baseline's {_replicates(verdict)}"
-        )
+        return f"{risk_name(verdict)} is {shown.value(noise)}, the same as for {replicates}"
     text = (
-        f"{risk_name(verdict)} is {risk(verdict, estimate + noise)}, against {risk(verdict, noise)} for the "
-        f"baseline's {_replicates(verdict)}: {side} by {size(estimate)}"
+        f"{risk_name(verdict)} is {shown.value(estimate + noise)}, against {shown.value(noise)} for {replicates}: "
+        f"{side} by {size(estimate)}"
     )
     if estimate < 0:
         text += _significantly(verdict)
@@ -131,10 +130,6 @@ def _significantly(verdict: Verdict) -> str:
     return ", significantly" if verdict.outcome == "fail" or Shown(verdict).is_churn else ", not significantly"
 
 
-def _replicates(verdict: Verdict) -> str:
-    return f"own {counted(verdict.replicates, 'replicate')}"
-
-
 def _not_inferior(verdict: Verdict) -> str:
     interval = verdict.decisive_interval
     if interval is None:
@@ -143,7 +138,7 @@ def _not_inferior(verdict: Verdict) -> str:
     minus = verdict.convention == "minus" and not plain
     name = f"the {'weighted ' * verdict.weighted}mean difference" if plain else risk_name(verdict)
     bound, lowest = (
-        (amount(value) if plain else risk(verdict, value)) for value in (-verdict.tolerance, interval.lower)
+        signed(value) if plain else Shown(verdict).value(value) for value in (0.0 - verdict.tolerance, interval.lower)
     )
     side, end = ("below", "most") if minus else ("above", "least")
     if verdict.outcome == "pass":
@@ -211,11 +206,6 @@ def size(value: float) -> str:
     return f"{value:.1e}" if value >= 1e9 or 0 < value < 0.00005 else f"{value:.4f}"
 
 
-def amount(value: float) -> str:
-    """The same with a sign, and none for 0."""
-    return f"{'-' if value < 0 else '+' if value > 0 else ''}{size(value)}"
-
-
 def percent(share: float) -> str:
     """A share in whole percent; 0% and 100% only where they are exact."""
     rounded = round(100 * share)
@@ -249,11 +239,6 @@ def opponent(verdict: Verdict) -> str:
 def risk_name(verdict: Verdict) -> str:
     """URisk as its convention calls it."""
     return f"URisk{Shown(verdict).suffix}"
-
-
-def risk(verdict: Verdict, value: float) -> str:
-    """A value of URisk, with the sign that its convention gives it."""
-    return amount(Shown(verdict).turned(value))
 
 
 _ANSWERS: dict[str, Callable[[Verdict], str]] = {
