@@ -123,8 +123,7 @@ def label(source: Baseline) -> str:
 
 
 Stamp = tuple[int, int, int] | None
-Key = tuple[RunFile | ScoreFile | LiveRun | Stored, tuple[Stamp, ...], str | None]
-Read = TypeVar("Read", Qrels, Topics)
+Result = TypeVar("Result")
 
 
 class ScoreCache:
@@ -138,33 +137,38 @@ class ScoreCache:
     ) -> None:
         self._qrels_path, self._topics_path, self._store = qrels, topics, store
         self._measures = list(measures)
-        self._files: dict[Path, tuple[Stamp, Qrels | Topics]] = {}
-        self._scored: dict[Key, Scored | DataError] = {}
-        self._replicates: dict[Key, tuple[Scored, ...]] = {}
-        self._packed: dict[Hashable, PackedRun | RiskguardError] = {}
+        self._results: dict[Hashable, object] = {}
 
     @property
     def qrels(self) -> Qrels:
         """The collection's judgements."""
-        if self._qrels_path is None:
+        path = self._qrels_path
+        if path is None:
             raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
-        return self._current(self._qrels_path, read_qrels)
+        return self._once(("qrels", path, _stamp(path)), lambda: read_qrels(path))
 
     @property
     def topics(self) -> Topics | None:
         """The collection's topics with their texts, tags and weights; None without a topics file."""
-        return None if self._topics_path is None else self._current(self._topics_path, read_topics)
+        path = self._topics_path
+        return None if path is None else self._once(("topics", path, _stamp(path)), lambda: read_topics(path))
 
     @property
     def queries(self) -> Mapping[str, str]:
         """The topics' query texts; empty without a topics file."""
         return {} if self.topics is None else self.topics.queries
 
-    def _current(self, path: Path, read: Callable[[Path], Read]) -> Read:
-        stamp = _stamp(path)
-        if path not in self._files or self._files[path][0] != stamp:
-            self._files[path] = (stamp, read(path))
-        return cast(Read, self._files[path][1])
+    def _once(self, key: Hashable, work: Callable[[], Result]) -> Result:
+        """What ``work`` returns or raises, once for each key; a key holds the stamps of the files that are read."""
+        if key not in self._results:
+            try:
+                self._results[key] = work()
+            except RiskguardError as error:
+                self._results[key] = error
+        result = self._results[key]
+        if isinstance(result, RiskguardError):
+            raise result
+        return cast(Result, result)
 
     def scored(self, source: Source, measure: str | None) -> Scored:
         """A source's scores with a measure, spelled as ir-measures does.
@@ -180,46 +184,38 @@ class ScoreCache:
             if measure is not None and source.measure is not None and source.measure != measure:
                 raise UsageError(f"{source.name} was scored with {source.measure}, the gate asks for {measure}")
             return Scored(source)
-        stamps = self._stamps(source)
-        key = (source, stamps, measure)
-        if key not in self._scored:
-            try:
-                self._scored |= {(source, stamps, m): scored for m, scored in self._score(source, measure).items()}
-            except DataError as error:
-                self._scored[key] = error
-        scored = self._scored[key]
-        if isinstance(scored, DataError):
-            raise scored
-        return scored
+        return self._once((source, self._stamps(source), measure), lambda: self._score(source, measure))
 
-    def _score(self, source: RunFile | ScoreFile | LiveRun | Stored, measure: str | None) -> dict[str | None, Scored]:
-        """By measure: one pass over a run scores it with all measures that will be asked for."""
+    def _score(self, source: RunFile | ScoreFile | LiveRun | Stored, measure: str | None) -> Scored:
         if isinstance(source, ScoreFile):
             wanted = None if measure is None else [measure]
             (scores,) = read_scores(source.path, wanted, name=label(source))
-            return {measure: Scored(scores)}
+            return Scored(scores)
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         if isinstance(source, Stored):
             stored = self.store_of(source).scores(source.name, measure, qrels=self.qrels)
-            return {measure: replace(stored, scores=replace(stored.scores, queries=self.queries))}
-        run = source.path if isinstance(source, RunFile) else source.rankings
-        together = list(dict.fromkeys([measure, *map(measure_name, self._measures)]))
-        try:
-            by_measure = score_run(run, self.qrels, together, name=label(source), queries=self.queries)
+            return replace(stored, scores=replace(stored.scores, queries=self.queries))
+        together = tuple(dict.fromkeys([*map(measure_name, self._measures), measure]))
+        try:  # one pass over the run scores it with all measures that will be asked for
+            key = (source, self._stamps(source), together)
+            by_measure = self._once(key, lambda: self._score_run(source, together))
         except DataError:
             # what is wrong may concern another measure only (grades above the scale of ERR, say)
-            by_measure = score_run(run, self.qrels, [measure], name=label(source), queries=self.queries)
-        return {scores.measure: Scored(scores) for scores in by_measure}
+            by_measure = self._score_run(source, (measure,))
+        return Scored(by_measure[measure])
+
+    def _score_run(self, source: RunFile | LiveRun, measures: Sequence[str]) -> dict[str | None, TopicScores]:
+        run = source.path if isinstance(source, RunFile) else source.rankings
+        scored = score_run(run, self.qrels, measures, name=label(source), queries=self.queries)
+        return {scores.measure: scores for scores in scored}
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""
         if measure is None:
             return ()
-        key = (source, self._stamps(source), measure)
-        if key not in self._replicates:
-            self._replicates[key] = self.store_of(source).replicates(source.name, measure, qrels=self.qrels)
-        return self._replicates[key]
+        store, key = self.store_of(source), ("replicates", source, self._stamps(source), measure)
+        return self._once(key, lambda: store.replicates(source.name, measure, qrels=self.qrels))
 
     def lineage(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of the runs that a stored baseline held, oldest first; none where it never changed."""
@@ -241,32 +237,25 @@ class ScoreCache:
 
         ``RiskguardError`` if it is no run, cannot be read, or has changed since it was scored.
         """
-        key = (None if isinstance(source, TopicScores) else (source, self._stamps(source)), qrels.digest)
-        if key not in self._packed:
-            try:
-                self._packed[key] = self._pack(source, qrels)
-            except RiskguardError as error:
-                self._packed[key] = error
-        packed = self._packed[key]
-        if isinstance(packed, RiskguardError):
-            raise packed
+        if isinstance(source, TopicScores | ScoreFile):
+            raise DataError("there is no run, only scores", reason="missing_input")
+        key = ("ranked", source, self._stamps(source), qrels.digest)
+        packed = self._once(key, lambda: self._pack(source, qrels))
         if (packed.digest, qrels.digest) != (scores.digest, scores.qrels_digest):
             raise DataError(
                 f"{scores.name} or its judgements changed while they were read; try again", reason="inputs_changed"
             )
         return RankedRun(packed, measure)
 
-    def _pack(self, source: Source, qrels: Qrels) -> PackedRun:
+    def _pack(self, source: RunFile | LiveRun | Stored, qrels: Qrels) -> PackedRun:
         if isinstance(source, RunFile):
             return pack_run(source.path, qrels.topics)
         if isinstance(source, LiveRun):
             return pack_run(source.rankings, qrels.topics)
-        if isinstance(source, Stored) and self._store is not None:
-            try:
-                return pack_run(self._store.run(source.name), qrels.topics)
-            except OSError as error:  # replaced in this very moment
-                raise BaselineError(f"{source.name}: its run cannot be read ({error})") from None
-        raise DataError("there is no run, only scores", reason="missing_input")
+        try:
+            return pack_run(self.store_of(source).run(source.name), qrels.topics)
+        except OSError as error:  # replaced in this very moment
+            raise BaselineError(f"{source.name}: its run cannot be read ({error})") from None
 
     def _stamps(self, source: RunFile | ScoreFile | LiveRun | Stored) -> tuple[Stamp, ...]:
         """What differs when the source or the collection is rewritten."""
