@@ -23,7 +23,7 @@ from pytest_riskguard.config.schema import (
     gate_name,
 )
 from pytest_riskguard.config.yaml_lines import Document, Path
-from pytest_riskguard.gates.kinds import ANY, KINDS, MEDIAN, OPTIONS, TESTED
+from pytest_riskguard.gates.kinds import ANY, KINDS, MEDIAN, OPTIONS, TESTED, Convention, options_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.text import did_you_mean, nearest
 
@@ -199,44 +199,37 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
 
 
 def _questions(document: Document, config: Config) -> Iterator[Problem]:
-    """Keys that do not go together: options of another kind of gate, a smooth trade-off at another alpha."""
+    """What is wrong with the question that a gate asks, although each of its keys is right."""
     for index, gate in enumerate(config.gates):
-        place: Path = ("gates", index)
-        where = f"gate {gate.name!r}"
-        yield from _baselines(document, gate, place)
-        if "smallest_slice" in gate.model_fields_set and all("=" in entry for entry in gate.slice or ["="]):
-            text = f"smallest_slice of {where} has no meaning without `slice: TAG`; leave it out"
-            yield Problem(document.key_line((*place, "smallest_slice")), text, gate.name)
-        for key in gate.foreign:
-            text = f"{key} of {where} has no meaning for {gate.kind}; leave it out"
-            yield Problem(document.key_line((*place, key)), text, gate.name)
-        if gate.foreign:
-            continue
-        try:
-            for alpha in gate.alpha:
-                gate.gate(alpha=alpha, convention=config.convention)
-        except ValueError as error:
-            key, _, problem = str(error).partition(": ")
-            about = f"{key} of {where}: {problem}" if key in OPTIONS else f"{where}: {error}"
-            line = document.line((*place, key) if key in gate.model_fields_set else place)
-            yield Problem(line, about, gate.name)
+        for key, problem in _conflicts(gate, config.convention):
+            subject = f"{key} of gate {gate.name!r}" if key else f"gate {gate.name!r}"
+            yield Problem(document.key_line(("gates", index, key)), f"{subject}{problem}", gate.name)
 
 
-def _baselines(document: Document, gate: GateSettings, place: Path) -> Iterator[Problem]:
-    """One baseline or several, and a reference that is one of them."""
-    where = f"gate {gate.name!r}"
-    pool, reference = KINDS[gate.kind].is_pool, gate.option("reference")
+def _conflicts(gate: GateSettings, convention: Convention) -> Iterator[tuple[str, str]]:
+    """Keys that do not go with others or with the kind, and why; an empty key stands for the gate as a whole."""
+    kind, reference = KINDS[gate.kind], gate.option("reference")
     if gate.baseline is not None and gate.baselines is not None:
-        text = f"baselines of {where}: `baseline` is given too; keep one of the two"
-        yield Problem(document.key_line((*place, "baselines")), text, gate.name)
-    elif pool and isinstance(gate.baseline, ComputedBaseline):
-        text = f"baseline of {where}: a pool consists of stored baselines: `baselines: [NAME, NAME]`"
-        yield Problem(document.key_line((*place, "baseline")), text, gate.name)
-    elif pool and reference is not None:
+        yield "baselines", ": `baseline` is given too; keep one of the two"
+    elif kind.is_pool and isinstance(gate.baseline, ComputedBaseline):
+        yield "baseline", ": a pool consists of stored baselines: `baselines: [NAME, NAME]`"
+    elif kind.is_pool and reference is not None:
         known = [*(gate.baselines or [str(gate.baseline)]), ANY, MEDIAN]
         if reference not in known:
-            text = f"reference of {where}: {reference!r} is not one of its baselines; expected {', '.join(known)}"
-            yield Problem(document.key_line((*place, "reference")), text, gate.name)
+            yield "reference", f": {reference!r} is not one of its baselines; expected {', '.join(known)}"
+    if "smallest_slice" in gate.model_fields_set and all("=" in entry for entry in gate.slice or ["="]):
+        yield "smallest_slice", " has no meaning without `slice: TAG`; leave it out"
+    foreign = [name for name in OPTIONS if name in gate.model_fields_set and name not in options_of(kind)]
+    for key in foreign:
+        yield key, f" has no meaning for {gate.kind}; leave it out"
+    if foreign:
+        return
+    try:
+        for alpha in gate.alpha:
+            gate.gate(alpha=alpha, convention=convention)
+    except ValueError as error:
+        key, _, problem = str(error).partition(": ")
+        yield (key, f": {problem}") if key in OPTIONS else ("", f": {error}")
 
 
 def _family(document: Document, config: Config) -> Iterator[Problem]:

@@ -287,12 +287,6 @@ class GateSettings(_Model):
         """The value of an option."""
         return getattr(self, name)
 
-    @property
-    def foreign(self) -> list[str]:
-        """Options that are given although the kind does not offer them."""
-        offered = options_of(KINDS[self.kind])
-        return [name for name in OPTIONS if name in self.model_fields_set and name not in offered]
-
     def gate(self, *, alpha: float, convention: Convention) -> Gate:
         """What is asked at one alpha; the message of a ``ValueError`` begins with the wrong key."""
         kind = KINDS[self.kind]
