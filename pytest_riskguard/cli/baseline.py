@@ -68,7 +68,7 @@ def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...], s
     return _Place(Store(store or DEFAULT_STORE), {"qrels": qrels, "topics": topics}, measures, defaults)
 
 
-_allow_ci = click.option("--allow-ci", is_flag=True, help="Store even in CI, where it is otherwise refused.")
+_allow_ci = click.option("--allow-ci", is_flag=True, help="Store even in CI, where that is otherwise refused.")
 _DEFAULT_MEASURES = f"riskguard.yaml's, else {DEFAULT_MEASURE}"
 
 
@@ -220,8 +220,8 @@ def rescore(name: str, *, place: _Place, allow_ci: bool) -> None:
 @baseline.command()
 @click.argument("name")
 @store_option
-@click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate of this number.")
-@click.option("--allow-ci", is_flag=True, help="Delete even in CI, where it is otherwise refused.")
+@click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate with this number.")
+@click.option("--allow-ci", is_flag=True, help="Delete even in CI, where that is otherwise refused.")
 def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bool) -> None:
     """Delete stored baseline NAME.
 

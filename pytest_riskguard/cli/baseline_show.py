@@ -69,8 +69,8 @@ def show(
 ) -> int:
     """Show everything known about baseline NAME.
 
-    If runs were promoted, also the effect of each accepted change, and of all of them together since the oldest
-    run.
+    If runs were promoted, this includes the effect of each accepted change, and of all of them together since the
+    oldest run.
     """
     baselines = opened(store)
     manifest = baselines.manifest(name)

@@ -53,7 +53,7 @@ gates:
 def init(qrels: Path, topics: Path | None, measure: str, candidate: str, output: Path) -> None:
     """Write a first riskguard.yaml.
 
-    It has a risk gate and a gate on single topics, and comments that say what its settings mean.
+    Contains a risk gate, a gate on single topics, and comments that explain the settings.
     """
     from pytest_riskguard.evaluation.measures import measure_name
 

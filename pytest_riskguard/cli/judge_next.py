@@ -62,8 +62,8 @@ def judge_next(
 ) -> int:
     """List the documents whose judgement would settle a verdict.
 
-    Most useful first, as a table with tabs: topic, document, query. With several measures, alphas, baselines or
-    slices the list is for all of these verdicts together.
+    Writes a table, separated by tabs, of topic, document and query, most useful first. Several measures, alphas,
+    baselines or slices share one list.
     """
     from pytest_riskguard.cli.inputs import Inputs, gates_of
     from pytest_riskguard.gates import unjudged as lists

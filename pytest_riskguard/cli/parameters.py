@@ -186,7 +186,7 @@ def _gate_option(name: str, *, several: bool) -> Callable[[Any], Any]:
 def gate_kind_option(kinds: Sequence[str] = tuple(KINDS)) -> Callable[[Command], Command]:
     """``--gate``."""
     more: dict[str, Any] = {"type": click.Choice(kinds), "default": kinds[0], "show_default": True}
-    return click.option("--gate", "kind", help="The question of the gate.", **more)
+    return click.option("--gate", "kind", help="The question that the gate asks.", **more)
 
 
 def baseline_option(*, required: bool) -> Callable[[Command], Command]:
