@@ -133,14 +133,14 @@ def assert_not_significantly_risky(
 def assert_georisk_not_worse(candidate: Scores, baselines: Pool, **options: Any) -> Verdict:
     """Pass when the candidate's GeoRisk is not significantly below the reference's; else raise ``RiskyError``.
 
-    The pool is the candidate and the baselines: each of them is part of everybody's GeoRisk.
+    The pool is the candidate and the baselines; each of its systems affects the GeoRisk of all of them.
 
     Parameters
     ----------
     candidate : mapping topic -> score, or TopicScores
         None below 0.
     baselines : mapping name -> scores, or sequence of TopicScores
-        One at least, all on the candidate's topics and in its measure.
+        At least one, all on the candidate's topics and in its measure.
     {options}
 
     Raises
@@ -148,7 +148,7 @@ def assert_georisk_not_worse(candidate: Scores, baselines: Pool, **options: Any)
     RiskyError
         As for ``assert_not_significantly_risky``.
     ValueError
-        An option outside its range, a reference that is not a baseline, no baseline at all, two of one name.
+        An option outside its range, a reference that is not a baseline, no baseline at all, two with the same name.
 
     References
     ----------

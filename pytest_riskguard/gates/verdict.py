@@ -195,13 +195,13 @@ class Verdict(_Asked):
         The question; its options can be read from the verdict by their own names.
     outcome : {"pass", "fail", "inconclusive", "incomparable"}
     reason : str or None
-        A code that says why, where it is no pass.
+        A code that says why the gate did not pass.
     measure, inputs
         None for plain mappings, which have neither.
     candidate, baselines
         Names.
     replicates : int
-        How many runs of the baseline's system its own noise was taken from.
+        How many other runs of the baseline's system its noise was measured with.
     family : Family or None
     yardstick : Yardstick or None
         Where the baseline is computed from several.
@@ -211,7 +211,7 @@ class Verdict(_Asked):
         Estimates, intervals, responsible topics, ...; each can be read from the verdict by its own name. Where there
         is a ``slice`` (``TAG=VALUE``) everything is about its topics alone.
     documents, judgements
-        Need the runs: they are there where the verdict is no pass or a report is written, and both runs are at hand.
+        Need the runs: they exist if the gate did not pass or a report is written, and both runs are available.
     lineage : Lineage or None
     exhibits : Exhibits or None
         What charts draw, where a report is written.

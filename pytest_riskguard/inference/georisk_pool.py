@@ -216,7 +216,7 @@ def pool_inference(
         In units of the measure, at least 0; the candidate, row ``candidate``, is one of the systems. At least two of
         each.
     references : sequence of int or "median"
-        Rows, or the median GeoRisk of all systems but the candidate, which every replicate has its own of.
+        Rows, or the median GeoRisk of all systems but the candidate, recomputed in each replicate.
     alphas : sequence of float
         Extra weights of a loss; only 1 with the smooth trade-off.
     level : float

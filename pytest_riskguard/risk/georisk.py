@@ -26,7 +26,7 @@ def expected_scores(scores: npt.ArrayLike) -> FloatArray:
     Parameters
     ----------
     scores : array, shape (n_systems, n_topics)
-        From 0 to 1e100 (else ValueError), in units of the measure; two systems at least.
+        From 0 to 1e100 (else ValueError), in units of the measure; at least two systems.
     """
     return _expectation(pool_scores(scores))[0]
 
@@ -39,8 +39,8 @@ def z_scores(scores: npt.ArrayLike) -> FloatArray:
     Returns
     -------
     array, shape (n_systems, n_topics)
-        Positive where a system does better than expected, 0 where nothing is expected. Scores times k give z times
-        sqrt(k).
+        Positive where a system does better than expected, 0 where nothing is expected. Multiplying scores by k
+        multiplies z by sqrt(k).
     """
     scores = pool_scores(scores)
     expected, root = _expectation(scores)
@@ -53,7 +53,7 @@ def topic_contributions(scores: npt.ArrayLike, *, alpha: float, kind: str = "lin
     Parameters
     ----------
     scores : array, shape (n_systems, n_topics)
-        At least 0, in units of the measure; two systems at least, the candidate among them.
+        At least 0, in units of the measure; at least two systems, the candidate among them.
     alpha : float
         Extra weight of doing worse than expected, at least 0.
     kind : {"linear", "smooth"}
@@ -92,13 +92,14 @@ def zrisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> Float
     Returns
     -------
     array, shape (n_systems,)
-        Not free of scale: scores times k give ZRisk times sqrt(k), so percent and fractions differ tenfold.
+        Depends on the scale: multiplying scores by k multiplies ZRisk by sqrt(k), so percentages and fractions
+        differ tenfold.
     """
     return zrisk_curve(scores, alphas=[alpha], kind=kind)[:, 0]
 
 
 def georisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> FloatArray:
-    """Geometric mean of a system's mean score and its ZRisk brought to 0 .. 1 (Eq. 7); high is good and safe.
+    """Geometric mean of a system's mean score and its ZRisk mapped to 0..1 (Eq. 7); high is good and safe.
 
     ``sqrt(mean * Phi(ZRisk/c))`` with c topics, including topics on which no system scores. At alpha 0 Phi is about
     one half for every system, and GeoRisk says little more than the mean.

@@ -27,14 +27,14 @@ def reference_scores(scores: npt.ArrayLike, *, kind: str) -> FloatArray:
     Parameters
     ----------
     scores : array, shape (n_systems, n_topics)
-        In units of the measure; one system at least, which then is the baseline.
+        In units of the measure; at least one system, which then is the baseline.
     kind : {"mean", "median", "max"}
         Of an even number of systems the median is the mean of the two in the middle.
 
     Returns
     -------
     array, shape (n_topics,)
-        In units of the measure. The order of the systems does not change a bit of it.
+        In units of the measure. The order of the systems does not change a single bit.
 
     Raises
     ------

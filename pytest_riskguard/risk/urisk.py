@@ -153,7 +153,7 @@ class Counts:
 
 
 def counts(candidate: npt.ArrayLike, baseline: npt.ArrayLike) -> Counts:
-    """Wins, losses, ties, and losses of more than 20 % of the baseline's score (SIGIR 2014, Table 3).
+    """Wins, losses, ties, and losses of more than 20% of the baseline's score (SIGIR 2014, Table 3).
 
     Parameters
     ----------

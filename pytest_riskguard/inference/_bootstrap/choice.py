@@ -26,7 +26,7 @@ MAX_KEPT_LAWS, MAX_KEPT_STUDENTIZED_LAWS, MAX_KEPT_TOPICS = 8, 4, 10_000
 
 
 def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
-    """The bootstrap law of the mean, without simulation: no seed, no replicates, the same for everybody.
+    """The bootstrap law of the mean, without simulation: no seed, no replicates, the same for everyone.
 
     Few changed topics are enumerated. Scores on a lattice so coarse that steps matter have an exact step function.
     Otherwise the characteristic function is inverted where it decays, as it does where many topics changed; where it

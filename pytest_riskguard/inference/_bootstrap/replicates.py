@@ -1,4 +1,4 @@
-"""Deterministic resampling: replicates that are the same for everybody, and columns whose sums are exact.
+"""Deterministic resampling: replicates that are the same for everyone, and columns whose sums are exact.
 
 Draws come in chunks, each from a generator seeded by its own number, so it does not matter who computes which chunk,
 when, or how many at a time. Only the raw words of the generator are used: numpy promises that these never change,

@@ -1,4 +1,4 @@
-"""Draws are the same for everybody, counts are multinomial, and no order of adding changes a sum."""
+"""Draws are the same for everyone, counts are multinomial, and no order of adding changes a sum."""
 
 from __future__ import annotations
 
