@@ -87,39 +87,22 @@ class NumberType(click.ParamType[float]):
             self.fail(str(error), param, ctx)
 
 
-class NamedPathType(click.ParamType[NamedPath]):
-    """The first ``=`` splits only after a valid name, so that paths may hold one."""
-
-    name = "[name=]run"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> NamedPath:
-        """Split off the name."""
-        if isinstance(value, NamedPath):
-            return value
-        name, equals, path = str(value).partition("=")
-        if equals and _NAME.match(name):
-            if not path:
-                self.fail(f"{value!r} names no run after the '='", param, ctx)
-            return NamedPath(name, path)
-        return NamedPath(None, str(value))
+def named_path(text: str) -> NamedPath:
+    """``[NAME=]PATH``; the first ``=`` splits only after a valid name, so that paths may hold one."""
+    name, equals, path = text.partition("=")
+    if not (equals and _NAME.match(name)):
+        return NamedPath(None, text)
+    if not path:
+        raise click.BadParameter(f"{text!r} names no run after the '='")
+    return NamedPath(name, path)
 
 
-class NamedPathsType(click.ParamType[tuple[NamedPath, ...]]):
-    """Several of them with commas between, each once."""
-
-    name = "[name=]run,..."
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[NamedPath, ...]:
-        """Split at the commas."""
-        if isinstance(value, tuple):
-            return value
-        parts = [part.strip() for part in str(value).split(",")]
-        if not all(parts):
-            self.fail(f"{value!r}: expected names or paths with commas between them, such as prod,bm25", param, ctx)
-        if len({*parts}) < len(parts):
-            self.fail(f"{value!r} names a system twice", param, ctx)
-        one = NamedPathType()
-        return tuple(one.convert(part, param, ctx) for part in parts)
+def named_paths(text: str) -> tuple[NamedPath, ...]:
+    """Several of them with commas between."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise click.BadParameter(f"{text!r}: expected names or paths with commas between them, such as prod,bm25")
+    return tuple(map(named_path, parts))
 
 
 def file_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
@@ -194,7 +177,7 @@ def baseline_option(*, required: bool) -> Callable[[Command], Command]:
     return click.option(
         "--baseline",
         "baselines",
-        type=NamedPathType(),
+        type=named_path,
         multiple=True,
         required=required,
         metavar="[NAME=]RUN",
@@ -249,7 +232,7 @@ computed_options = options(
     *(
         click.option(
             f"--baseline-{kind}",
-            type=NamedPathsType(),
+            type=named_paths,
             multiple=True,
             metavar="A,B,...",
             help=f"A baseline computed topic by topic: the {word} of these runs or stored baselines. "

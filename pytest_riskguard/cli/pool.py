@@ -9,7 +9,7 @@ import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import json_option, show_study, terminal_width
-from pytest_riskguard.cli.parameters import Collection, NamedPath, NamedPathType, collection_options, gate_options
+from pytest_riskguard.cli.parameters import Collection, NamedPath, collection_options, gate_options, named_path
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("systems", type=NamedPathType(), nargs=-1, metavar="[[NAME=]SYSTEM]...")
+@click.argument("systems", type=named_path, nargs=-1, metavar="[[NAME=]SYSTEM]...")
 @collection_options
 @gate_options("alpha", "missing")
 @json_option("the figures")

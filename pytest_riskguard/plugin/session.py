@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -142,7 +142,11 @@ class RiskguardSession:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the new verdicts to the test's report, which xdist carries to the controller."""
         if self.relay.waiting and self.config.getini("riskguard_junit"):
-            _add_junit_properties(item, self.relay.waiting)
+            from pytest_riskguard.reports.junit import properties
+
+            for verdict in self.relay.waiting:
+                number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
+                item.user_properties.extend(properties(verdict, number))
         report = yield
         self.relay.attach(report)
         return report
@@ -216,12 +220,3 @@ class RiskguardSession:
             terminalreporter.line(line)
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
-
-
-def _add_junit_properties(item: pytest.Item, verdicts: Sequence[Verdict]) -> None:
-    """Add the properties of the verdicts that a test was given since the last call."""
-    from pytest_riskguard.reports.junit import properties
-
-    for verdict in verdicts:
-        number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
-        item.user_properties.extend(properties(verdict, number))

@@ -81,7 +81,7 @@ def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
             "--candidate-inside needs --baseline-mean, --baseline-median or --baseline-max",
         ),
         ("--baseline-mean prod,", "expected names or paths with commas between them"),
-        ("--baseline-mean prod,prod", "names a system twice"),
+        ("--baseline-mean prod,prod", "--baseline-mean: prod given twice"),
         ("--baseline-mean loss.run,old/loss.run", "--baseline-mean: loss given twice; NAME=RUN gives one"),
         ("--baseline-mean prod,loss.run --baseline-mean prod,loss.run", "mean(prod, loss) given twice"),
     ],
