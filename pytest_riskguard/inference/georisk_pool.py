@@ -25,7 +25,7 @@ import numpy.typing as npt
 from pytest_riskguard.inference._bootstrap.georisk_resampling import Pool, PoolKernel, georisk_left_out
 from pytest_riskguard.inference._bootstrap.laws import DrawnLaw
 from pytest_riskguard.inference.intervals import Interval, adjusted, bias_correction, critical_value
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, between_0_and_1, mean
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray, between_0_and_1, mean
 
 METHODS = ("student_t", "percentile", "bca")
 #: Levels are searched in steps of 1 over this: 1 minus such a step is a floating-point number.
@@ -182,7 +182,7 @@ class PoolInference:
     replicates: int
     means: FloatArray
     georisk: FloatArray
-    ranks: npt.NDArray[np.int64]
+    ranks: IntArray
     rank_probabilities: FloatArray
     probability_below: FloatArray
     differences: tuple[GeoRiskDifference, ...]
@@ -259,13 +259,17 @@ def _inference(
     left_out = georisk_left_out(pool, alphas=alphas, tradeoff=tradeoff)
     same = ROUNDING_ERROR * float(np.max(whole))
     drawn = np.empty((len(references), len(alphas), replicates))
-    ranks = _Ranks(candidate, shape=whole.shape[:2], same=same)
+    ranked = np.zeros((len(alphas), pool.n_systems, pool.n_systems))
+    below = np.zeros((len(alphas), pool.n_systems))
     done = 0
     for georisk, _ in kernel.drawn(replicates):
         rows = georisk.shape[2]
         for place, reference in enumerate(references):
             drawn[place, :, done : done + rows] = _differences(georisk, candidate, reference, same)
-        ranks.add(georisk)
+        for i, at_alpha in enumerate(georisk):
+            for system, above in enumerate(_above(at_alpha, same)):
+                ranked[i, system] += np.bincount(above, minlength=pool.n_systems)
+            below[i] += np.count_nonzero(at_alpha > at_alpha[candidate] + same, axis=1)
         done += rows
     differences = []
     for place, reference in enumerate(references):
@@ -282,8 +286,8 @@ def _inference(
         means[:, 0],
         whole[:, :, 0],
         np.stack([_above(at_alpha, same)[:, 0] + 1 for at_alpha in whole]).astype(np.int64),
-        ranks.counts / replicates,
-        ranks.below / replicates,
+        ranked / replicates,
+        below / replicates,
         tuple(differences),
     )
 
@@ -324,22 +328,6 @@ def _above(georisk: FloatArray, same: float) -> npt.NDArray[np.uint16]:
     for other in georisk:
         above += other > reach
     return above
-
-
-class _Ranks:
-    """Counts of replicates by rank."""
-
-    def __init__(self, candidate: int, *, shape: tuple[int, int], same: float) -> None:
-        self._candidate, self._same = candidate, same
-        self.counts = np.zeros((*shape, shape[1]))
-        self.below = np.zeros(shape)
-
-    def add(self, georisk: FloatArray) -> None:
-        """Replicates, shape (n_alphas, n_systems, rows)."""
-        for i, at_alpha in enumerate(georisk):
-            for system, above in enumerate(_above(at_alpha, self._same)):
-                self.counts[i, system] += np.bincount(above, minlength=at_alpha.shape[0])
-            self.below[i] += np.count_nonzero(at_alpha > at_alpha[self._candidate] + self._same, axis=1)
 
 
 def _smallest_significance(fails: Callable[[float], bool], *, at_least: int) -> float:

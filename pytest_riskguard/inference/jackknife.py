@@ -20,9 +20,7 @@ from pytest_riskguard.inference._bootstrap.inversion import (
 from pytest_riskguard.inference._bootstrap.inversion_law import SmoothLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample, lattice_step
 from pytest_riskguard.inference.intervals import critical_value, interval
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, per_topic
-
-BoolArray = npt.NDArray[np.bool_]
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray, per_topic
 
 #: Angles per group of topics: bounds the memory.
 ANGLES = 2**18

@@ -8,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 #: Numbers that differ by no more than this are the same, up to rounding. It applies to scores, means and limits in
 #: units of the measure; kernels that work on any scale take it as a share of that scale.
@@ -45,7 +47,7 @@ def systems_by_topics(values: npt.ArrayLike, *, name: str = "scores", at_least: 
     return array
 
 
-def refuse(array: FloatArray, where: npt.NDArray[np.bool_], expected: str) -> None:
+def refuse(array: FloatArray, where: BoolArray, expected: str) -> None:
     """ValueError with what was expected of a matrix of systems x topics, and the first cell that breaks it."""
     if np.any(where):
         system, topic = np.argwhere(where)[0]

@@ -10,14 +10,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import bdtrc, gammaln
 
 from pytest_riskguard.inference._bootstrap.laws import StepLaw, WeightedLaw, vary
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
-
-IntArray = npt.NDArray[np.int64]
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, IntArray
 
 #: The mass of resamples that draw changed topics more often than is enumerated.
 LEFT_OUT = 1e-14

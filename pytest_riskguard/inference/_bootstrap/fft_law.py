@@ -15,15 +15,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import gammaln, xlogy
 
 from pytest_riskguard.inference._bootstrap.inversion import PERIOD, ComplexArray
 from pytest_riskguard.inference._bootstrap.laws import StepLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.risk.checks import FloatArray
-
-IntArray = npt.NDArray[np.int64]
+from pytest_riskguard.risk.checks import FloatArray, IntArray
 
 #: A lattice has at most this many points over 24 standard errors: the steps of a finer one move limits by less than
 #: 24/2^16 = 3.7e-4 standard errors, and its law is inverted.

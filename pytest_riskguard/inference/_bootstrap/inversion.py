@@ -2,7 +2,8 @@
 
 Distributions are standardised: arguments are in standard errors, frequencies in reciprocal standard errors. Each is
 put on a circle of ``PERIOD`` standard errors and inverted with Davies' half-integer formula; Bennett's inequality
-bounds the aliasing for any data: 3.5e-17 within 6 standard errors at this period.
+bounds the aliasing for any data: 3.5e-17 within 6 standard errors at this period. Products are summed by einsum: a
+matrix product with several threads would add in an order that depends on the machine.
 
 References
 ----------
@@ -18,10 +19,9 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import BoolArray, FloatArray
 
 ComplexArray = npt.NDArray[np.complex128]
-BoolArray = npt.NDArray[np.bool_]
 
 #: A law is computed on a circle of this many standard errors.
 PERIOD = 24.0
@@ -119,8 +119,9 @@ class Inversion:
         angles = (z * STEP)[:, :, None] * self._orders
         cosines, sines = np.cos(angles), np.sin(angles)
         # Im and Re of phi exp(-i angle)
-        below = 0.5 + _over_frequencies(self._real_part, sines) - _over_frequencies(self._imag_part, cosines)
-        density = _over_frequencies(self._real, cosines) + _over_frequencies(self._imag, sines)
+        terms = "lk,lmk->lm"
+        below = 0.5 + np.einsum(terms, self._real_part, sines) - np.einsum(terms, self._imag_part, cosines)
+        density = np.einsum(terms, self._real, cosines) + np.einsum(terms, self._imag, sines)
         return below, density * (STEP / math.pi)
 
     def _search(self, p: FloatArray, start: FloatArray) -> FloatArray:
@@ -156,11 +157,6 @@ class Inversion:
         return roots
 
 
-def _over_frequencies(terms: FloatArray, turns: FloatArray) -> FloatArray:
-    # not a matrix product: a threaded one would add in an order that depends on the machine
-    return np.asarray(np.einsum("lk,lmk->lm", terms, turns))
-
-
 def mean_exponential_less_one(step: float, count: int, values: FloatArray, weights: FloatArray) -> ComplexArray:
     """``mean(exp(i t v)) - 1`` over weighted values at frequencies (k + 1/2) step, without cancellation."""
     if values.size >= MANY_VALUES:
@@ -186,14 +182,9 @@ def _by_turns(step: float, count: int, values: FloatArray, weights: FloatArray) 
         sines = np.ascontiguousarray(turned.imag)
         weighted = sines * weights
         # 1 - cos = 2 sin^2 and sin = 2 sin cos of half the angle
-        result[start : start + rows].real = -2 * _row_sums(weighted, sines)
-        result[start : start + rows].imag = 2 * _row_sums(weighted, turned.real)
+        result[start : start + rows].real = -2 * np.einsum("kn,kn->k", weighted, sines)
+        result[start : start + rows].imag = 2 * np.einsum("kn,kn->k", weighted, turned.real)
     return result
-
-
-def _row_sums(a: FloatArray, b: FloatArray) -> FloatArray:
-    # not a matrix product: a threaded one would add in an order that depends on the machine
-    return np.asarray(np.einsum("kn,kn->k", a, b))
 
 
 def _half_turns(step: float, count: int, values: FloatArray) -> ComplexArray:
@@ -268,5 +259,4 @@ def _undoing(frequencies: int) -> tuple[int, FloatArray]:
     size = 2 ** round(math.log2(FINER * frequencies))
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     angles = np.multiply.outer(np.arange(frequencies) * (math.pi * KERNEL_WIDTH / size), nodes)
-    # einsum, not a matrix product: a threaded one would add in an order that depends on the machine
     return size, np.asarray(2 / (KERNEL_WIDTH * np.einsum("kn,n->k", np.cos(angles), weights * _kernel(nodes))))

@@ -6,10 +6,9 @@ import math
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from pytest_riskguard.inference._bootstrap.sample import Sample
-from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, BoolArray, FloatArray
 
 #: A probability this close below a level has reached it, and one this small is 0: sums of masses carry rounding.
 REACHED = 1e-13
@@ -169,7 +168,7 @@ class MirroredLaw:
         return -self._law.quantile(1.0 - p)
 
 
-def vary(sample: Sample, means: FloatArray, variances: FloatArray) -> npt.NDArray[np.bool_]:
+def vary(sample: Sample, means: FloatArray, variances: FloatArray) -> BoolArray:
     """Whether replicates vary by more than the rounding of their scores, as a sample must.
 
     Means are in units of x, variances (divisor n) in units of the sample's.

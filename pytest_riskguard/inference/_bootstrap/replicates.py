@@ -14,9 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import pdtrc
 
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import FloatArray, IntArray
 
-IntArray = npt.NDArray[np.int64]
 Counts = npt.NDArray[np.uint8]
 
 #: The only seed: draws are part of the method, users do not choose them.

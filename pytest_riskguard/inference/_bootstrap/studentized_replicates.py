@@ -22,9 +22,9 @@ import numpy.typing as npt
 from scipy.special import bdtr, ndtri
 
 from pytest_riskguard.inference._bootstrap.laws import WeightedLaw, vary
-from pytest_riskguard.inference._bootstrap.replicates import IntArray, words
+from pytest_riskguard.inference._bootstrap.replicates import words
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray
 
 #: How far out draws are centred, as quantiles of the normal law: about those of 95 % and 99.9 % limits, and none.
 CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
@@ -230,7 +230,7 @@ class _Urn:
         return words(chunk, after + -(-count // 2))[after:].view("<u4")[:count] >> np.uint32(14)
 
 
-def _singles(distances: FloatArray, counts: FloatArray, origin: int, chances: FloatArray) -> npt.NDArray[np.bool_]:
+def _singles(distances: FloatArray, counts: FloatArray, origin: int, chances: FloatArray) -> BoolArray:
     """Which distinct scores are drawn one by one; never none."""
     changed = np.arange(distances.size) != origin
     if np.sum(counts[changed]) <= MAX_TOPICS:
