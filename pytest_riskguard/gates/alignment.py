@@ -56,32 +56,28 @@ def align(
     ValueError
         The gate weights topics, but there are no weights.
     """
-    both = _aligned(gate, candidate, baseline)
+    (candidate, baseline), (gaps, baseline_gaps) = on_one_list(gate, (candidate, baseline))
     others = []
     for replicate in replicates:
-        pair = _aligned(gate, replicate, both.baseline)
-        other = pair.candidate
-        if gate.missing == "refuse":
-            _refuse_a_partial_replicate(replicate, both, unanswered=pair.missing_in_candidate)
-        if other.topics != both.baseline.topics:  # it has a topic that neither side has
-            raise _differ(
-                [replicate.name, baseline.name], [(), tuple(sorted({*other.topics} - {*both.baseline.topics}))]
-            )
+        (other, _), (replicate_gaps, _) = on_one_list(gate, (replicate, baseline))
+        if gate.missing == "refuse" and (lacking := sorted({*replicate_gaps} - {*baseline_gaps})):
+            raise _partial_replicate(replicate, baseline, lacking)
+        if other.topics != baseline.topics:  # it has a topic that neither side has
+            raise _differ([replicate.name, baseline.name], [(), tuple(sorted({*other.topics} - {*baseline.topics}))])
         others.append(other)
     topics = topics or NO_TOPICS
-    weights = _weights(topics, both.baseline.topics) if gate.weighted else None
-    return replace(both, replicates=tuple(others), weights=weights, tags=topics.tags)
+    weights = _weights(topics, baseline.topics) if gate.weighted else None
+    return Aligned(candidate, baseline, gaps, baseline_gaps, tuple(others), weights, topics.tags)
 
 
-def _refuse_a_partial_replicate(replicate: TopicScores, both: Aligned, *, unanswered: tuple[str, ...]) -> None:
-    """Refuse incomplete replicates: missing topics would count as noise, and excuse the candidate."""
-    if lacking := sorted({*unanswered} - {*both.missing_in_baseline}):
-        raise DataError(
-            f"{replicate.name}, a replicate of {both.baseline.name}, did not answer {counted(len(lacking), 'topic')} "
-            f"that {both.baseline.name} answered: {', '.join(lacking)}; expected a whole run, because missing topics "
-            "would count as noise of the baseline: store it again, or let missing topics score 0 (missing: zero)",
-            reason="bad_baseline",
-        )
+def _partial_replicate(replicate: TopicScores, baseline: TopicScores, lacking: Sequence[str]) -> DataError:
+    """Incomplete replicates are refused: missing topics would count as noise, and excuse the candidate."""
+    return DataError(
+        f"{replicate.name}, a replicate of {baseline.name}, did not answer {counted(len(lacking), 'topic')} "
+        f"that {baseline.name} answered: {', '.join(lacking)}; expected a whole run, because missing topics "
+        "would count as noise of the baseline: store it again, or let missing topics score 0 (missing: zero)",
+        reason="bad_baseline",
+    )
 
 
 def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
@@ -95,11 +91,6 @@ def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
             reason="missing_input",
         )
     return np.array([topics.weights[topic] for topic in wanted])
-
-
-def _aligned(gate: Gate, candidate: TopicScores, baseline: TopicScores) -> Aligned:
-    (candidate, baseline), missing = on_one_list(gate, (candidate, baseline))
-    return Aligned(candidate, baseline, missing[0], missing[1])
 
 
 def on_one_list(

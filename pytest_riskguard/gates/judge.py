@@ -114,21 +114,17 @@ def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
 
 
 def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
-    gate = comparison.gate
-    by_interval = judged and not gate.by_topic
+    topics, by_topic = comparison.aligned.candidate.topics, comparison.gate.by_topic
+    if by_topic:
+        flips: tuple[str, ...] | None = tuple(topics[i] for i in comparison.collapsed)
+    else:
+        flips = flip_set(comparison.ruling, topics) if judged else None
     return replace(
         paired_estimates(comparison),
         decision_p_value=comparison.p_value,
-        alpha_star=alpha_star(comparison.ruling) if by_interval else None,
-        flip_set=_flip_set(comparison) if judged else None,
+        alpha_star=alpha_star(comparison.ruling) if judged and not by_topic else None,
+        flip_set=flips,
     )
-
-
-def _flip_set(comparison: Comparison) -> tuple[str, ...] | None:
-    topics = comparison.aligned.candidate.topics
-    if comparison.gate.by_topic:
-        return tuple(topics[i] for i in comparison.collapsed)
-    return flip_set(comparison.ruling, topics)
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:

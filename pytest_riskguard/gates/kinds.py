@@ -311,14 +311,6 @@ def kinds_with(name: str) -> tuple[str, ...]:
     return tuple(cls.kind for cls, known in _OPTIONS.items() if name in known)
 
 
-def kind_of(word: str) -> type[Gate]:
-    """The kind that a word names, or ``ValueError``."""
-    try:
-        return KINDS[OneOf(tuple(KINDS))(word)]
-    except ValueError as error:
-        raise ValueError(f"kind: {error}") from None
-
-
 def gate_of(name: str, kind: str = NotSignificantlyRisky.kind, **options: Any) -> Gate:
     """The gate of a kind that is given as a word; an option that it does not offer may be given with its default.
 
@@ -330,7 +322,10 @@ def gate_of(name: str, kind: str = NotSignificantlyRisky.kind, **options: Any) -
         There is no such kind, it does not offer an option, or a value is outside its range.
     """
     __tracebackhide__ = True
-    cls = kind_of(kind)
+    try:
+        cls = KINDS[OneOf(tuple(KINDS))(kind)]
+    except ValueError as error:
+        raise type(error)(f"kind: {error}") from None
     for option_name, value in options.items():
         if option_name not in OPTIONS:
             close = nearest(option_name, OPTIONS)
