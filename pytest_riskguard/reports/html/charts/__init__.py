@@ -5,12 +5,7 @@ from __future__ import annotations
 from altair.utils.schemapi import debug_mode
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts import (
-    alpha_charts,
-    interval_charts,
-    pool_charts,
-    topic_charts,
-)
+from pytest_riskguard.reports.html.charts import pool_charts, risk_charts, topic_charts
 from pytest_riskguard.reports.html.charts.drawing import Chart
 
 __all__ = ["Chart", "charts"]
@@ -19,14 +14,14 @@ __all__ = ["Chart", "charts"]
 _CHARTS = (
     topic_charts.differences,
     topic_charts.most_harmful,
-    interval_charts.intervals,
-    alpha_charts.trisk,
-    alpha_charts.urisk,
+    risk_charts.intervals,
+    risk_charts.trisk,
+    risk_charts.urisk,
     pool_charts.georisk,
     pool_charts.ranks,
     pool_charts.components,
     topic_charts.scatter,
-    interval_charts.quantiles,
+    risk_charts.quantiles,
     topic_charts.slices,
 )
 

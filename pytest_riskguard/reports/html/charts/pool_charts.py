@@ -5,7 +5,6 @@ from __future__ import annotations
 import altair as alt
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.alpha_charts import alpha_axis
 from pytest_riskguard.reports.html.charts.drawing import (
     HALF,
     Chart,
@@ -18,6 +17,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
     plot,
     unique,
 )
+from pytest_riskguard.reports.html.charts.risk_charts import alpha_axis
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, counted, percent, plain, short
 
