@@ -65,15 +65,9 @@ def read_qrels(path: Path) -> Qrels:
         grade = _grade(lines, number, line, fields[3])
         judged = grades.setdefault(topic, {})
         if document in judged:
-            ids = (fields[0], fields[2])
-            first = next(n for n, line in lines if (fields := line.split()) and (fields[0], fields[2]) == ids)
             earlier = judged[document]
-            grades_given = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
-            raise lines.refuse(
-                number,
-                f"expected each document once per topic, found {document!r} of topic {topic!r} also on line {first} "
-                f"({grades_given}); keep one of the two lines",
-            )
+            both = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
+            raise lines.refuse_repeated(fields[0], fields[2], found=f" ({both})")
         judged[document] = grade
     if not grades:
         raise lines.refuse_empty(_COLUMNS)

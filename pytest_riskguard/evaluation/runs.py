@@ -24,7 +24,7 @@ Chunk = dict[str, dict[str, float]]
 
 Result = TypeVar("Result")
 _Topic = tuple[str, dict[str, float]]  # and its documents, docid -> score
-_Row = tuple[int, bytes, bytes, float]  # line number, topic, docid, score
+_Row = tuple[bytes, bytes, float]  # topic, docid, score
 _Lines = LineReader[RunFormatError]
 _COLUMNS = "6 columns (topic Q0 docid rank score tag)"
 
@@ -140,7 +140,7 @@ def _rows(lines: _Lines) -> Iterator[_Row]:
             score = math.nan
         if not math.isfinite(score) or b"_" in fields[4]:
             raise lines.refuse_line(number, line, "a finite number as the score (column 5)", fields[4].decode())
-        yield number, fields[0], fields[2], score
+        yield fields[0], fields[2], score
 
 
 def _chunked(topics: Iterable[_Topic]) -> Iterator[Chunk]:
@@ -153,7 +153,7 @@ def _contiguous(lines: _Lines) -> Iterator[_Topic]:
     finished: set[bytes] = set()
     current: bytes | None = None
     documents: dict[str, float] = {}
-    for number, topic, docid, score in _rows(lines):
+    for topic, docid, score in _rows(lines):
         if topic != current:
             if current is not None:
                 yield current.decode(), documents
@@ -163,7 +163,7 @@ def _contiguous(lines: _Lines) -> Iterator[_Topic]:
             current, documents = topic, {}
         document = docid.decode()
         if document in documents:
-            raise _listed_twice(lines, topic, docid, number)
+            raise lines.refuse_repeated(topic, docid)
         documents[document] = score
     if current is None:
         raise lines.refuse_empty(_COLUMNS)
@@ -173,7 +173,7 @@ def _contiguous(lines: _Lines) -> Iterator[_Topic]:
 def _grouped(lines: _Lines) -> Iterator[_Topic]:
     docids: dict[bytes, bytearray] = {}  # each id followed by a line feed, which no id contains
     scores: dict[bytes, array[float]] = {}
-    for _, topic, docid, score in _rows(lines):
+    for topic, docid, score in _rows(lines):
         if topic not in docids:
             docids[topic], scores[topic] = bytearray(), array("d")
         docids[topic] += docid + b"\n"
@@ -183,18 +183,8 @@ def _grouped(lines: _Lines) -> Iterator[_Topic]:
         documents = dict(zip(names, scores.pop(topic), strict=True))
         if len(documents) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
-            raise _listed_twice(lines, topic, twice.encode())
+            raise lines.refuse_repeated(topic, twice.encode())
         yield topic.decode(), documents
-
-
-def _listed_twice(lines: _Lines, topic: bytes, docid: bytes, last: int | None = None) -> RunFormatError:
-    """Read the file again to find both lines; only this error needs them."""
-    rows = (number for number, t, d, _ in _rows(lines) if (t, d) == (topic, docid))
-    first = next(rows)
-    duplicate = f"{docid.decode()!r} of topic {topic.decode()!r} also on line {first}"
-    return lines.refuse(
-        last or next(rows), f"expected each document once per topic, found {duplicate}; keep one of the two lines"
-    )
 
 
 def _run_lines(by_topic: Mapping[str, tuple[tuple[str, float], ...]], tag: str) -> Iterator[str]:

@@ -84,6 +84,16 @@ class LineReader(Generic[Problem]):
         reason = _not_the_file(line) or f", found {found}"
         return self.refuse(number, f"expected {expected}{reason}: {shown(line)}")
 
+    def refuse_repeated(self, topic: bytes, docid: bytes, *, found: str = "") -> Problem:
+        """The error to raise for a document that a topic (columns 3 and 1) has twice; the file is read again."""
+        rows = ((number, line.split()) for number, line in self)
+        places = (number for number, fields in rows if fields and (fields[0], fields[2]) == (topic, docid))
+        first, second = next(places), next(places)
+        repeated = f"{docid.decode()!r} of topic {topic.decode()!r} also on line {first}{found}"
+        return self.refuse(
+            second, f"expected each document once per topic, found {repeated}; keep one of the two lines"
+        )
+
     def refuse_empty(self, expected: str) -> Problem:
         """The error to raise for a file without any row."""
         return self.refuse(None, f"expected {expected}, found an empty file")
