@@ -29,6 +29,8 @@ from functools import partial
 from pathlib import Path
 from unittest import mock
 
+import pytest
+
 from pytest_riskguard.baselines.provenance import _CI_VARIABLES
 from pytest_riskguard.cli.main import run
 
@@ -38,7 +40,7 @@ PAGES = sorted(DOCS.rglob("*.md"))
 _MARK = re.compile(r"<!-- (file|run|python|output|start)(?:: (\S+))? -->\Z")
 _FENCE = re.compile(r"(`{3,})(\w*)\Z")
 #: A command that needs no shell, and no process of its own.
-_RISKGUARD = re.compile(r"riskguard( [^|&;<>$`*?(){}#~]*)?")
+_PLAIN = re.compile(r"(riskguard|pytest)( [^|&;<>$`*?(){}#~]*)?")
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,9 @@ class Player:
             assert self._status == 0 or asked, f"{command}: status {self._status}, and the page does not say so"
 
     def _shell(self, command: str) -> None:
-        if _RISKGUARD.fullmatch(command):
-            self._call(partial(run, shlex.split(command)[1:]))
+        if _PLAIN.fullmatch(command):
+            program, *arguments = shlex.split(command)
+            self._call(partial(run if program == "riskguard" else self._pytest, arguments))
             return
         done = subprocess.run(
             ["bash", "-c", f"(exit {self._status}); {command}"],
@@ -133,6 +136,17 @@ class Player:
             check=False,
         )
         self._output, self._status = done.stdout, done.returncode
+
+    def _pytest(self, arguments: list[str]) -> int:
+        """Pytest in this process, which then forgets the modules of the folder: others may have their names."""
+        before = list(sys.path)
+        try:
+            return pytest.main(arguments)
+        finally:
+            sys.path[:] = before
+            for name, module in list(sys.modules.items()):
+                if Path(getattr(module, "__file__", None) or "/").is_relative_to(self.folder):
+                    del sys.modules[name]
 
     def _call(self, function: Callable[[], int | None]) -> None:
         """Call a function in the page's folder, with what it prints as output and what it returns as status."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -169,30 +171,30 @@ def test_progress_goes_to_no_pipe(live):
         ((), {"CI": "true"}, False),
     ],
 )
-def test_progress_is_shown_on_a_terminal_and_erased_again(asked_of, pytester, arguments, environment, shown):
+def test_progress_is_shown_on_a_terminal_and_erased_again(
+    asked_of, pytester, monkeypatch, arguments, environment, shown
+):
     import pty
 
     asked_of("ask")
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pytest", "--riskguard", "--color=no", *arguments],
-        stdout=theirs,
-        stderr=theirs,
-        stdin=subprocess.DEVNULL,
-        cwd=pytester.path,
-        env={**os.environ, **environment, "COLUMNS": "80", "TERM": "xterm"},
-    )
-    os.close(theirs)
-    written = b""
-    try:
-        while chunk := os.read(ours, 4096):
-            written += chunk
-    except OSError:  # Linux: the other side is closed
-        pass
-    finally:
-        os.close(ours)
-    assert process.wait(timeout=120) == 0
-    text = written.decode()
+    for name, value in {**environment, "COLUMNS": "80", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    screen, terminal = pty.openpty()
+    written = []
+
+    def read() -> None:
+        with contextlib.suppress(OSError):  # Linux: the other side is closed
+            while chunk := os.read(screen, 4096):
+                written.append(chunk)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    with open(terminal, "w", encoding="utf-8") as file, contextlib.redirect_stdout(file):  # noqa: PTH123
+        result = pytester.inline_run("--riskguard", "--color=no", *arguments)
+    reader.join()
+    os.close(screen)
+    assert result.ret == 0
+    text = b"".join(written).decode()
     assert ("retrieving 1/30 topics" in text) is shown
     assert not any("retrieving" in line for line in on_the_screen(text))
     if not arguments:
