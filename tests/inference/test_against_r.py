@@ -47,24 +47,24 @@ def test_limits_agree_with_a_million_replicates_of_r(
     reference_data: Path, oracle: dict[str, Any], name: str, method: str, level: float
 ) -> None:
     _, x = read(reference_data, name)
-    theirs = oracle[name]["boot_ci"][f"{THEIR_NAMES[method]}_{level}"]
-    ours = interval(x, method=method, level=level)
-    for side, limit in (("lower", ours.lower), ("upper", ours.upper)):
-        noise = max(theirs.get(f"{side}_mc_se_theory") or 0.0, theirs[f"{side}_mc_se"])
+    published = oracle[name]["boot_ci"][f"{THEIR_NAMES[method]}_{level}"]
+    computed = interval(x, method=method, level=level)
+    for side, limit in (("lower", computed.lower), ("upper", computed.upper)):
+        noise = max(published.get(f"{side}_mc_se_theory") or 0.0, published[f"{side}_mc_se"])
         tolerance = 4.5 * noise / math.sqrt(SEEDS)
         if name == "lattice50_r1":
             # visible atoms, and R counts none of the atom at the mean in the bias correction
             tolerance = max(tolerance, 0.2 * oracle[name]["summary"]["se_population"])
-        assert limit == pytest.approx(theirs[f"{side}_mean"], abs=tolerance)
+        assert limit == pytest.approx(published[f"{side}_mean"], abs=tolerance)
 
 
 @pytest.mark.parametrize("name", VECTORS)
 def test_student_t_agrees_with_r(reference_data: Path, oracle: dict[str, Any], name: str) -> None:
     d, x = read(reference_data, name)
     summary = oracle[name]["summary"]
-    ours = trisk(d, alpha=summary["r"] - 1)
-    assert ours.statistic == pytest.approx(summary["trisk"], rel=1e-8)
-    assert ours.p_value == pytest.approx(summary["p_two_sided"], rel=1e-8)
+    computed = trisk(d, alpha=summary["r"] - 1)
+    assert computed.statistic == pytest.approx(summary["trisk"], rel=1e-8)
+    assert computed.p_value == pytest.approx(summary["p_two_sided"], rel=1e-8)
     for level, name_of_level in ((0.95, "95"), (0.999, "999")):
         limits = interval(x, method="student_t", level=level)
         assert limits.lower == pytest.approx(summary[f"t_lo{name_of_level}"], rel=1e-8)

@@ -44,8 +44,8 @@ def by_hand():
         alpha: np.array([georisk(np.delete(scores, j, axis=1), alpha=alpha) for j in range(30)])
         for alpha in (0.0, 5.0)
     }
-    found = pool_inference(scores, candidate=2, references=[0, "median"], alphas=[0, 5], replicates=replicates)
-    return scores, drawn, left, found
+    result = pool_inference(scores, candidate=2, references=[0, "median"], alphas=[0, 5], replicates=replicates)
+    return scores, drawn, left, result
 
 
 def against(georisks: np.ndarray, reference: int | str) -> np.ndarray:
@@ -59,8 +59,8 @@ def against(georisks: np.ndarray, reference: int | str) -> np.ndarray:
 @pytest.mark.parametrize("reference", [0, "median"])
 @pytest.mark.parametrize("alpha", [0.0, 5.0])
 def test_intervals_are_those_of_the_formulas(by_hand, reference, alpha):
-    scores, drawn, left, found = by_hand
-    difference = found.difference(reference=reference, alpha=alpha)
+    scores, drawn, left, result = by_hand
+    difference = result.difference(reference=reference, alpha=alpha)
     estimate = float(against(georisk(scores, alpha=alpha), reference))
     replicates, jackknife = np.sort(against(drawn[alpha], reference)), against(left[alpha], reference)
     assert difference.estimate == pytest.approx(estimate, abs=1e-12)
@@ -87,17 +87,17 @@ def test_intervals_are_those_of_the_formulas(by_hand, reference, alpha):
 
 
 def test_ranks_and_their_chances_are_those_of_the_replicates(by_hand):
-    scores, drawn, _, found = by_hand
+    scores, drawn, _, result = by_hand
     for i, alpha in enumerate((0.0, 5.0)):
         sample = georisk(scores, alpha=alpha)
-        assert_allclose(found.georisk[i], sample, rtol=0, atol=1e-12)
-        assert found.ranks[i].tolist() == [1 + int(np.sum(sample > each)) for each in sample]
+        assert_allclose(result.georisk[i], sample, rtol=0, atol=1e-12)
+        assert result.ranks[i].tolist() == [1 + int(np.sum(sample > each)) for each in sample]
         places = 1 + np.sum(drawn[alpha][:, None, :] > drawn[alpha][:, :, None], axis=2)
         for rank in range(1, 6):
-            assert_allclose(found.rank_probabilities[i, :, rank - 1], np.mean(places == rank, axis=0), atol=1e-12)
-        assert_allclose(found.probability_below[i], np.mean(drawn[alpha] > drawn[alpha][:, 2:3], axis=0), atol=1e-12)
-    assert_allclose(found.means, scores.mean(axis=1), rtol=1e-14)
-    assert_allclose(found.rank_probabilities.sum(axis=2), 1.0)
+            assert_allclose(result.rank_probabilities[i, :, rank - 1], np.mean(places == rank, axis=0), atol=1e-12)
+        assert_allclose(result.probability_below[i], np.mean(drawn[alpha] > drawn[alpha][:, 2:3], axis=0), atol=1e-12)
+    assert_allclose(result.means, scores.mean(axis=1), rtol=1e-14)
+    assert_allclose(result.rank_probabilities.sum(axis=2), 1.0)
 
 
 @given(
@@ -115,8 +115,8 @@ def test_an_upper_limit_is_below_the_bound_exactly_where_p_is_small_enough(
 ):
     scores = np.round(pool(seed, (4, 12), shift=shift), decimals)
     scores *= np.random.default_rng(seed).random(scores.shape) >= zeros
-    found = pool_inference(scores, candidate=0, references=[1], alphas=[1], replicates=1000)
-    (difference,) = found.differences
+    result = pool_inference(scores, candidate=0, references=[1], alphas=[1], replicates=1000)
+    (difference,) = result.differences
     p = difference.p_value(method=method, bound=bound)
     assert 0 <= p <= 1
     asked = (*LEVELS, level) if difference.constant else (*LEVELS, level, 1 - p, 1 - np.nextafter(p, 0))
@@ -147,17 +147,17 @@ def test_draws_show_no_p_value_below_two_over_their_number_and_no_level_beyond_i
 def test_twins_differ_by_nothing():
     scores = pool(4)
     scores[1] = scores[0]
-    found = pool_inference(scores, candidate=0, references=[1], alphas=[0, 1, 10], replicates=2000)
-    for difference in found.differences:
+    result = pool_inference(scores, candidate=0, references=[1], alphas=[0, 1, 10], replicates=2000)
+    for difference in result.differences:
         assert difference.estimate == 0.0
         for method in METHODS:
             interval = difference.interval(method=method, level=0.9999)
             assert (interval.lower, interval.upper) == (0.0, 0.0)
             assert difference.p_value(method=method) == 1.0
             assert difference.p_value(method=method, bound=0.01) == 0.0
-    assert_array_equal(found.ranks[:, 0], found.ranks[:, 1])
-    assert_array_equal(found.probability_below[:, :2], 0.0)
-    assert_array_equal(found.rank_probabilities[:, 0], found.rank_probabilities[:, 1])
+    assert_array_equal(result.ranks[:, 0], result.ranks[:, 1])
+    assert_array_equal(result.probability_below[:, :2], 0.0)
+    assert_array_equal(result.rank_probabilities[:, 0], result.rank_probabilities[:, 1])
 
 
 @given(kind=st.sampled_from(["zeros", "one topic", "one score", "one system", "alike", "two topics"]))
@@ -174,8 +174,8 @@ def test_no_pool_gives_anything_but_numbers(kind):
         scores[:] = np.linspace(0.1, 0.9, 12)
     elif kind == "two topics":
         scores = np.array([[0.1, 0.9], [0.2, 0.2], [0.0, 1.0]])
-    found = pool_inference(scores, candidate=0, references=[1, "median"], alphas=[0, 5], replicates=500)
-    for difference in found.differences:
+    result = pool_inference(scores, candidate=0, references=[1, "median"], alphas=[0, 5], replicates=500)
+    for difference in result.differences:
         assert math.isfinite(difference.standard_error)
         assert math.isfinite(difference.acceleration)
         for method in METHODS:
@@ -183,20 +183,20 @@ def test_no_pool_gives_anything_but_numbers(kind):
             assert math.isfinite(interval.lower)
             assert math.isfinite(interval.upper)
             assert 0 <= difference.p_value(method=method) <= 1
-    for array in (found.means, found.georisk, found.rank_probabilities, found.probability_below):
+    for array in (result.means, result.georisk, result.rank_probabilities, result.probability_below):
         assert np.all(np.isfinite(array))
 
 
 def test_the_order_of_systems_does_not_matter():
     scores = pool(5, (6, 25))
     order = [4, 0, 5, 2, 1, 3]
-    one = pool_inference(scores, candidate=0, references=[3, "median"], alphas=[1, 5], replicates=3000)
-    other = pool_inference(scores[order], candidate=1, references=[5, "median"], alphas=[1, 5], replicates=3000)
-    for mine, theirs in zip(one.differences, other.differences, strict=True):
+    in_order = pool_inference(scores, candidate=0, references=[3, "median"], alphas=[1, 5], replicates=3000)
+    reordered = pool_inference(scores[order], candidate=1, references=[5, "median"], alphas=[1, 5], replicates=3000)
+    for first, second in zip(in_order.differences, reordered.differences, strict=True):
         for method in METHODS:
-            assert mine.interval(method=method).upper == theirs.interval(method=method).upper
-            assert mine.p_value(method=method) == theirs.p_value(method=method)
-    assert_array_equal(one.rank_probabilities[:, order], other.rank_probabilities)
+            assert first.interval(method=method).upper == second.interval(method=method).upper
+            assert first.p_value(method=method) == second.p_value(method=method)
+    assert_array_equal(in_order.rank_probabilities[:, order], reordered.rank_probabilities)
 
 
 def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
@@ -212,8 +212,8 @@ def test_references_and_alphas_share_their_draws_so_each_is_what_it_is_alone():
 
 def test_the_median_of_two_systems_is_the_other_one():
     scores = pool(7, (2, 20))
-    found = pool_inference(scores, candidate=1, references=[0, "median"], alphas=[1], replicates=2000)
-    assert found.differences[0].interval() == found.differences[1].interval()
+    result = pool_inference(scores, candidate=1, references=[0, "median"], alphas=[1], replicates=2000)
+    assert result.differences[0].interval() == result.differences[1].interval()
 
 
 def test_more_draws_hardly_move_a_limit():
@@ -259,13 +259,13 @@ def test_questions_about_what_is_not_there_are_refused(options, message):
 
 
 def test_unknown_methods_levels_and_differences_are_named():
-    found = pool_inference(pool(9), candidate=0, references=[1], alphas=[1], replicates=100)
+    result = pool_inference(pool(9), candidate=0, references=[1], alphas=[1], replicates=100)
     with pytest.raises(ValueError, match=r"among 1 at 1; got 2 at 1\.0"):
-        found.difference(reference=2, alpha=1.0)
+        result.difference(reference=2, alpha=1.0)
     with pytest.raises(ValueError, match=r"method must be one of student_t, percentile, bca, got 'basic'"):
-        found.differences[0].interval(method="basic")
+        result.differences[0].interval(method="basic")
     with pytest.raises(ValueError, match=r"level must be between 0 and 1, got 1\.0"):
-        found.differences[0].interval(level=1.0)
+        result.differences[0].interval(level=1.0)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -294,19 +294,19 @@ def cranfield(shared: Path):
 )
 def test_cranfield_runs_against_bm25_in_the_pool_of_all(cranfield, candidate, alpha, significant):
     names, scores, published = cranfield
-    found = pool_inference(
+    result = pool_inference(
         scores,
         candidate=names.index(candidate),
         references=[names.index("bm25s_lucene")],
         alphas=[alpha],
         replicates=20_000,
     )
-    for name, georisk_of in zip(names, found.georisk[0], strict=True):  # six decimals
+    for name, georisk_of in zip(names, result.georisk[0], strict=True):  # six decimals
         assert georisk_of == pytest.approx(float(published[name][f"georisk_a{alpha}"]), abs=6e-7)
-    (difference,) = found.differences
+    (difference,) = result.differences
     assert {method for method in METHODS if difference.interval(method=method).upper < -1e-12} == significant
     assert {method for method in METHODS if difference.p_value(method=method, bound=-1e-12) <= 0.05} == significant
     if (candidate, alpha) == ("improved_rrf", 10):
         assert difference.interval(method="percentile").upper == pytest.approx(-0.009, abs=5e-4)
-        assert found.georisk[0, names.index("improved_rrf")] < found.georisk[0, names.index("bm25s_lucene")]
-        assert found.means[names.index("improved_rrf")] > found.means[names.index("bm25s_lucene")]
+        assert result.georisk[0, names.index("improved_rrf")] < result.georisk[0, names.index("bm25s_lucene")]
+        assert result.means[names.index("improved_rrf")] > result.means[names.index("bm25s_lucene")]

@@ -74,8 +74,8 @@ def test_no_data_give_anything_but_a_probability(values, bound, method):
 @pytest.mark.parametrize("method", METHODS)
 def test_a_higher_bound_has_no_higher_p(method):
     x = data("dense", 3)
-    found = [upper_p_value(x, method=method, bound=bound) for bound in np.linspace(-0.1, 0.05, 31)]
-    assert all(later <= earlier + 1e-9 for earlier, later in itertools.pairwise(found))
+    p_values = [upper_p_value(x, method=method, bound=bound) for bound in np.linspace(-0.1, 0.05, 31)]
+    assert all(later <= earlier + 1e-9 for earlier, later in itertools.pairwise(p_values))
 
 
 def test_an_unknown_method_is_named():

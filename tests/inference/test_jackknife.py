@@ -43,8 +43,8 @@ def test_it_equals_the_direct_call(n: int, shape: str, method: str, level: float
     x = smooth_data(n, shape)
     some = np.unique(np.concatenate([[0, 1], np.argsort(x)[:10], np.argsort(x)[-5:], np.arange(0, n, 23)]))
     expected = np.array([interval(np.delete(x, i), method=method, level=level).upper for i in some])
-    ours = leave_one_out_upper(x, method=method, level=level, indices=some)
-    assert ours == pytest.approx(expected, abs=1e-9 * x.std() / np.sqrt(n))
+    limits = leave_one_out_upper(x, method=method, level=level, indices=some)
+    assert limits == pytest.approx(expected, abs=1e-9 * x.std() / np.sqrt(n))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -53,8 +53,8 @@ def test_rounded_scores_equal_the_direct_call(n: int, decimals: int, method: str
     x = np.round(smooth_data(n, "plain") / 10, decimals)
     some = np.unique(np.concatenate([np.argsort(x)[:6], np.argsort(x)[-3:], np.arange(0, n, 31)]))
     expected = np.array([interval(np.delete(x, i), method=method, level=0.95).upper for i in some])
-    ours = leave_one_out_upper(x, method=method, level=0.95, indices=some)
-    assert ours == pytest.approx(expected, abs=1e-9 * x.std() / np.sqrt(n))
+    limits = leave_one_out_upper(x, method=method, level=0.95, indices=some)
+    assert limits == pytest.approx(expected, abs=1e-9 * x.std() / np.sqrt(n))
 
 
 @pytest.mark.parametrize("method", ["percentile", "bca"])
@@ -64,8 +64,8 @@ def test_a_stranger_on_a_lattice_leaves_a_coarser_one(method: str) -> None:
         strange = x.copy()
         strange[3] += off
         expected = np.array([interval(np.delete(strange, i), method=method, level=0.95).upper for i in (2, 3, 4)])
-        ours = leave_one_out_upper(strange, method=method, level=0.95, indices=[2, 3, 4])
-        assert ours == pytest.approx(expected, abs=1e-9 * x.std() / np.sqrt(60))
+        limits = leave_one_out_upper(strange, method=method, level=0.95, indices=[2, 3, 4])
+        assert limits == pytest.approx(expected, abs=1e-9 * x.std() / np.sqrt(60))
 
 
 @pytest.mark.parametrize(("n", "times"), [(25, 20), (50, 40), (120, 60)])
@@ -100,26 +100,26 @@ def test_elsewhere_it_is_the_direct_call(kind: str, method: str) -> None:
         "nearly lattice": np.append(np.round(rng.uniform(-0.5, 0.5, size=60), 2), np.pi / 10),
         "huge outlier": np.append(rng.normal(size=30) * 1e-6, -1.0),
     }[kind]
-    ours = leave_one_out_upper(x, method=method, level=0.95)
+    limits = leave_one_out_upper(x, method=method, level=0.95)
     if kind == "nearly lattice":
         # steps too fine to show in the whole's law, but the rest is known exactly
         assert (mean_law(x).kind, mean_law(x[:-1]).kind) == ("smooth", "lattice")
-        assert ours[-1] == interval(x[:-1], method=method).upper
+        assert limits[-1] == interval(x[:-1], method=method).upper
     else:
-        assert np.array_equal(ours, directly(x, method, 0.95))
+        assert np.array_equal(limits, directly(x, method, 0.95))
 
 
 @pytest.mark.parametrize("x", [[0.1, 0.1, 0.1], [0.0, 0.0, -1.0], [0.5, 0.5, 0.5 + 1e-13]])
 def test_what_is_left_may_be_constant(x: list[float]) -> None:
     for method in METHODS:
-        ours = leave_one_out_upper(x, method=method, level=0.95)
-        assert ours == pytest.approx(directly(np.array(x), method, 0.95), abs=1e-15)
+        limits = leave_one_out_upper(x, method=method, level=0.95)
+        assert limits == pytest.approx(directly(np.array(x), method, 0.95), abs=1e-15)
 
 
 def test_the_one_that_carries_the_variation_leaves_it_exact() -> None:
     x = np.append(np.random.default_rng(1).normal(size=40) * 1e-7, -1.0)
-    ours = leave_one_out_upper(x, method="student_t", level=0.95)
-    assert ours[-1] == interval(x[:-1], method="student_t").upper
+    limits = leave_one_out_upper(x, method="student_t", level=0.95)
+    assert limits[-1] == interval(x[:-1], method="student_t").upper
 
 
 @pytest.mark.parametrize("method", METHODS)

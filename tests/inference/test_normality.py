@@ -32,11 +32,11 @@ VECTORS = (
 def test_w_and_its_p_value_agree_with_r(reference_data: Path, name: str, column: str) -> None:
     summary = json.loads((reference_data / "rboot/oracle.json").read_text())["vectors"][name]["summary"]
     with (reference_data / f"rboot/{name}.csv").open() as lines:
-        found = shapiro_wilk([float(row[column]) for row in csv.DictReader(lines)])
-    assert found is not None
+        statistic = shapiro_wilk([float(row[column]) for row in csv.DictReader(lines)])
+    assert statistic is not None
     # scipy's normal quantiles have nine digits, R's fifteen
-    assert found.w == pytest.approx(summary[f"sw_W_{column}"], abs=5e-10)
-    assert found.p_value == pytest.approx(summary[f"sw_p_{column}"], abs=2e-8)
+    assert statistic.w == pytest.approx(summary[f"sw_W_{column}"], abs=5e-10)
+    assert statistic.p_value == pytest.approx(summary[f"sw_p_{column}"], abs=2e-8)
 
 
 def test_three_topics_have_an_exact_law() -> None:
@@ -47,14 +47,14 @@ def test_three_topics_have_an_exact_law() -> None:
     assert (even.w, even.p_value) == pytest.approx((1, 1), abs=1e-12)
     assert (uneven.w, uneven.p_value) == pytest.approx((0.75, 0), abs=1e-12)
     rng = np.random.default_rng(3)
-    p_values = [found.p_value for x in rng.normal(size=(2000, 3)) if (found := shapiro_wilk(x))]
+    p_values = [statistic.p_value for x in rng.normal(size=(2000, 3)) if (statistic := shapiro_wilk(x))]
     assert scipy.stats.kstest(p_values, "uniform").pvalue > 0.001
 
 
 def test_normal_scores_are_seldom_called_otherwise() -> None:
     rng = np.random.default_rng(5)
     for n in (10, 50):
-        p_values = [found.p_value for x in rng.normal(size=(2000, n)) if (found := shapiro_wilk(x))]
+        p_values = [statistic.p_value for x in rng.normal(size=(2000, n)) if (statistic := shapiro_wilk(x))]
         # 100 of 2000 expected at 5 %: 4.5 standard deviations of the count
         assert sum(p < 0.05 for p in p_values) == pytest.approx(100, abs=45)
 
@@ -86,9 +86,9 @@ def test_scale_shift_and_order_do_not_matter(x: list[int], scale: float, shift: 
 @settings(max_examples=60, deadline=None)
 @given(finite)
 def test_skewness_is_the_moment_skewness(x: list[int]) -> None:
-    found = skewness(x)
-    assert found == pytest.approx(scipy.stats.skew(x), abs=1e-10)
-    assert skewness([-value for value in x]) == pytest.approx(-found, abs=1e-10)
+    statistic = skewness(x)
+    assert statistic == pytest.approx(scipy.stats.skew(x), abs=1e-10)
+    assert skewness([-value for value in x]) == pytest.approx(-statistic, abs=1e-10)
 
 
 def test_skewness_by_hand() -> None:

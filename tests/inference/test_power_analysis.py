@@ -29,8 +29,8 @@ def test_a_loss_of_the_detectable_size_is_found_with_the_stated_power(n: int, le
     replicates = 40_000
     x = rng.normal(-effect, 0.3, size=(replicates, n))
     t = x.mean(axis=1) / (x.std(axis=1, ddof=1) / math.sqrt(n))
-    found = np.mean(t < -critical_value(n, level=level))
-    assert found == pytest.approx(power, abs=4.5 * math.sqrt(power * (1 - power) / replicates))
+    measured = np.mean(t < -critical_value(n, level=level))
+    assert measured == pytest.approx(power, abs=4.5 * math.sqrt(power * (1 - power) / replicates))
 
 
 @pytest.mark.parametrize("n", [5, 10, 50, 1001, 1002])
@@ -111,8 +111,8 @@ def test_power_is_that_of_the_noncentral_t_at_any_critical_value(n: int, critica
         expected = nct.sf(critical, n - 1, effect * math.sqrt(n) / 0.3)
         # a normal approximation beyond 1000 degrees of freedom, and near a critical value of 0
         exact = n < 1000 and abs(critical) >= 0.02 * math.sqrt(2 * (n - 1))
-        found = power_of(effect, 0.3, n, level=0.95, critical=critical)
-        assert found == pytest.approx(expected, abs=1e-8 if exact else 5e-5)
+        measured = power_of(effect, 0.3, n, level=0.95, critical=critical)
+        assert measured == pytest.approx(expected, abs=1e-8 if exact else 5e-5)
 
 
 @pytest.mark.parametrize("critical", [None, 1.2, 2.6])
@@ -132,9 +132,9 @@ def test_at_no_effect_power_is_the_rate_of_false_alarms() -> None:
 
 def test_students_own_interval_has_students_critical_value() -> None:
     x = np.random.default_rng(1).normal(size=30)
-    found = interval(x, method="student_t", level=0.9)
+    limits = interval(x, method="student_t", level=0.9)
     for side in ("upper", "lower"):
-        assert observed_critical(x, found, side=side) == pytest.approx(critical_value(30, level=0.9), rel=1e-12)
+        assert observed_critical(x, limits, side=side) == pytest.approx(critical_value(30, level=0.9), rel=1e-12)
     assert observed_critical([0.3] * 20, interval([0.3] * 20)) is None
 
 
@@ -180,8 +180,8 @@ def test_the_topics_at_hand_are_those_needed_for_the_effect_they_show() -> None:
 
 
 def test_evidence_of_no_loss_needs_the_topics_that_a_loss_of_the_same_distance_does() -> None:
-    found = topics_for_tolerance(0.3, 0.01, tolerance=0.02, level=0.95, critical=2.2, n=50)
-    assert found == topics_needed(0.3, 0.03, level=0.95, critical=2.2, n=50)
+    topics = topics_for_tolerance(0.3, 0.01, tolerance=0.02, level=0.95, critical=2.2, n=50)
+    assert topics == topics_needed(0.3, 0.03, level=0.95, critical=2.2, n=50)
     assert topics_for_tolerance(0.3, 0.0, tolerance=0.0, level=0.95) is None
     assert topics_for_tolerance(0.3, -0.1, tolerance=0.05, level=0.95) is None
     assert topics_for_tolerance(0.3, -0.01, tolerance=0.05, level=0.95) == topics_needed(0.3, 0.04, level=0.95)
@@ -217,14 +217,14 @@ def test_where_trade_off_scores_move_as_a_whole_the_planned_power_is_met(
     rng = np.random.default_rng([n, int(alpha)])
     d = beta_differences(rng, (2 * pairs, n))
     scores = np.array([linear(np.where(row != 0, row + shift, 0.0), alpha=alpha) for row in d])
-    found = 0
+    significant = 0
     for pilot, fresh in zip(scores[:pairs], scores[pairs:], strict=True):
         critical = observed_critical(pilot, interval(pilot, method=method))
         deviation = float(np.std(pilot, ddof=1))
         effect = minimum_detectable_effect(deviation, n, level=0.95, critical=critical)
-        found += interval(fresh - effect, method=method).upper < 0
+        significant += interval(fresh - effect, method=method).upper < 0
     noise = 4 * math.sqrt(0.8 * 0.2 / pairs)
-    assert found / pairs == pytest.approx(0.8, abs=0.06 + noise)
+    assert significant / pairs == pytest.approx(0.8, abs=0.06 + noise)
 
 
 @pytest.mark.slow
@@ -243,13 +243,13 @@ def test_where_all_topics_get_worse_the_planned_power_is_met_as_far_as_is_said(
     shifts = np.linspace(-0.5, 0.2, 141)
     means = [float(np.mean(linear(np.where(population != 0, population + s, 0.0), alpha=alpha))) for s in shifts]
     d = beta_differences(rng, (2 * pairs, n))
-    found = 0
+    significant = 0
     for pilot, fresh in zip(d[:pairs], d[pairs:], strict=True):
         x = linear(np.where(pilot != 0, pilot + shift, 0.0), alpha=alpha)
         effect = minimum_detectable_effect(float(np.std(x, ddof=1)), n, level=0.95)
         worse = np.where(fresh != 0, fresh + np.interp(-effect, means, shifts), 0.0)
-        found += interval(linear(worse, alpha=alpha), method="student_t").upper < 0
-    assert 100 * found / pairs == pytest.approx(
+        significant += interval(linear(worse, alpha=alpha), method="student_t").upper < 0
+    assert 100 * significant / pairs == pytest.approx(
         met, abs=4.5 * 100 * math.sqrt(met / 100 * (1 - met / 100) * 1.5 / pairs)
     )
 

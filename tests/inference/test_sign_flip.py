@@ -45,9 +45,9 @@ def test_few_changes_are_counted(m: int, kind: str) -> None:
         "losses": -np.abs(d),
         "wins": np.abs(d),
     }[kind]
-    ours = sign_flip(np.append(d, np.zeros(5)))
-    assert ours.exact
-    assert ours.p_value == pytest.approx(counted(d), rel=1e-12)
+    result = sign_flip(np.append(d, np.zeros(5)))
+    assert result.exact
+    assert result.p_value == pytest.approx(counted(d), rel=1e-12)
 
 
 @pytest.mark.parametrize(("m", "wins"), [(21, 5), (40, 12), (40, 0), (250, 100), (2000, 0)])
@@ -62,8 +62,8 @@ def test_equal_sizes_are_binomial(m: int, wins: int) -> None:
 def test_sizes_on_a_lattice_are_convolved(m: int) -> None:
     rng = np.random.default_rng(m)
     d = rng.integers(1, 6, size=m) / 10 * rng.choice([-1, 1], size=m, p=[0.6, 0.4])
-    ours = sign_flip(d)
-    assert ours.exact
+    result = sign_flip(d)
+    assert result.exact
     # plain convolution of integers, topic by topic
     sizes = np.rint(10 * np.abs(d)).astype(int)
     masses = np.ones(1)
@@ -71,7 +71,7 @@ def test_sizes_on_a_lattice_are_convolved(m: int) -> None:
         masses = (np.append(masses, np.zeros(2 * size)) + np.append(np.zeros(2 * size), masses)) / 2
     lowest = int(np.rint(10 * d).sum())
     expected = masses[: (lowest + sizes.sum()) + 1].sum()
-    assert ours.p_value == pytest.approx(expected, abs=1e-12)
+    assert result.p_value == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -80,9 +80,9 @@ def test_it_is_never_below_the_exact_value_and_hardly_above(m: int, seed: int) -
     rng = np.random.default_rng(seed)
     for d in (rng.normal(size=m) - 0.4, np.append(rng.normal(size=m - 1) * 0.01, -1.0)):
         exact = met_in_the_middle(d)
-        ours = sign_flip(d)
-        assert exact * (1 - 1e-12) <= ours.p_value <= exact + 5e-3
-        assert ours.exact == (m <= MAX_ENUMERATED)
+        result = sign_flip(d)
+        assert exact * (1 - 1e-12) <= result.p_value <= exact + 5e-3
+        assert result.exact == (m <= MAX_ENUMERATED)
 
 
 @pytest.mark.parametrize("strangers", [4, 8, 12])
@@ -92,8 +92,8 @@ def test_equal_sizes_among_others_keep_their_atom(strangers: int) -> None:
     equal = 34 - strangers
     d = np.concatenate([0.1 * rng.choice([-1, 1], size=equal), rng.normal(size=strangers) * 0.1])
     exact = met_in_the_middle(d)
-    ours = sign_flip(d).p_value
-    assert exact * (1 - 1e-12) <= ours <= exact + 5e-3
+    result = sign_flip(d).p_value
+    assert exact * (1 - 1e-12) <= result <= exact + 5e-3
 
 
 def test_the_share_of_patterns_with_the_observed_sum() -> None:
@@ -108,21 +108,21 @@ def test_inversion_agrees_with_monte_carlo(m: int) -> None:
     rng = np.random.default_rng(m)
     d = rng.exponential(size=m) * rng.choice([-1.0, 1.0], size=m)
     d[: int(np.sqrt(m))] *= -np.sign(d[: int(np.sqrt(m))])
-    ours = sign_flip(d)
-    assert not ours.exact
+    result = sign_flip(d)
+    assert not result.exact
     replicates = 40_000 if m < 1000 else 1_000
     flips = rng.integers(0, 2, size=(replicates, m), dtype=np.int8)
     share = np.mean((2.0 * flips - 1) @ np.abs(d) <= d.sum())
-    assert ours.p_value == pytest.approx(share, abs=4.5 * math.sqrt(0.25 / replicates))
+    assert result.p_value == pytest.approx(share, abs=4.5 * math.sqrt(0.25 / replicates))
 
 
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=45), st.randoms(use_true_random=False))
 def test_p_is_a_probability_above_zero_whatever_the_order(values: list[float], random: object) -> None:
-    ours = sign_flip(values)
-    assert 0 < ours.p_value <= 1
+    result = sign_flip(values)
+    assert 0 < result.p_value <= 1
     shuffled = list(values)
     random.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert sign_flip(shuffled) == ours
+    assert sign_flip(shuffled) == result
 
 
 @pytest.mark.parametrize("scale", [1e-10, 1.0, 1e90])

@@ -31,9 +31,9 @@ def test_agreements_are_those_of_the_papers_example() -> None:
     # Section 3 (its table of average overlap): <a b c d e f g> and <z c a v w x y>, agreement at depths 1 to 7.
     # What comes after the seventh place does not touch them.
     systems = "abcdefgvwxyz"
-    found = agreement_by_depth(values("abcdefg", systems), values("zcavwxy", systems))
-    assert found[:7].round(3).tolist() == [0.0, 0.0, 0.667, 0.5, 0.4, 0.333, 0.286]
-    assert found[-1] == 1
+    agreements = agreement_by_depth(values("abcdefg", systems), values("zcavwxy", systems))
+    assert agreements[:7].round(3).tolist() == [0.0, 0.0, 0.667, 0.5, 0.4, 0.333, 0.286]
+    assert agreements[-1] == 1
 
 
 def test_extrapolated_overlap_as_another_implementation_has_it() -> None:
@@ -76,9 +76,9 @@ def test_bounds_are_equations_11_and_30(phi: float, pair: tuple[np.ndarray, np.n
     # Eq. 30 with s = l = n, so that f = 2 n - X_n = n and the first two sums are empty
     residual = 2 * phi**n - phi**n
     residual -= (1 - phi) / phi * n * (-math.log(1 - phi) - sum(phi**d / d for d in range(1, n + 1)))
-    found = rank_biased_overlap(first, second, phi=phi)
-    assert found.lower == pytest.approx(lower, abs=1e-12)
-    assert found.residual == pytest.approx(residual, abs=1e-12)
+    overlap = rank_biased_overlap(first, second, phi=phi)
+    assert overlap.lower == pytest.approx(lower, abs=1e-12)
+    assert overlap.residual == pytest.approx(residual, abs=1e-12)
 
 
 @given(orders)
@@ -87,17 +87,17 @@ def test_the_sum_goes_on_for_ever(pair: tuple[np.ndarray, np.ndarray]) -> None:
     n = agreements.size
     depths = np.arange(1, 2001)
     padded = np.concatenate([agreements, n / depths[n:]])  # further systems, none in common
-    found = rank_biased_overlap(*pair)
-    assert found.lower == pytest.approx(0.1 * np.sum(0.9 ** (depths - 1.0) * padded), abs=1e-12)
+    overlap = rank_biased_overlap(*pair)
+    assert overlap.lower == pytest.approx(0.1 * np.sum(0.9 ** (depths - 1.0) * padded), abs=1e-12)
     padded[n:] = 1  # further systems, all in common
-    assert found.extrapolated == pytest.approx(0.1 * np.sum(0.9 ** (depths - 1.0) * padded), abs=1e-12)
+    assert overlap.extrapolated == pytest.approx(0.1 * np.sum(0.9 ** (depths - 1.0) * padded), abs=1e-12)
 
 
 @given(orders)
 def test_overlap_is_symmetric_and_largest_with_itself(pair: tuple[np.ndarray, np.ndarray]) -> None:
-    found, turned = rank_biased_overlap(*pair), rank_biased_overlap(*reversed(pair))
-    assert found == turned
-    assert 0 <= found.lower <= found.extrapolated <= 1 + 1e-12
+    overlap, turned = rank_biased_overlap(*pair), rank_biased_overlap(*reversed(pair))
+    assert overlap == turned
+    assert 0 <= overlap.lower <= overlap.extrapolated <= 1 + 1e-12
     assert rank_biased_overlap(pair[0], pair[0]).extrapolated == pytest.approx(1)
 
 

@@ -17,18 +17,18 @@ scores = arrays(np.float64, st.tuples(st.integers(2, 5), st.integers(1, 8)), ele
 
 
 def test_correlations_are_pearsons() -> None:
-    found = correlations(POOL)
+    computed = correlations(POOL)
     for i, one in enumerate(POOL):
         for j, other in enumerate(POOL):
-            assert found[i, j] == pytest.approx(pearsonr(one, other).statistic, abs=1e-14)
-    assert np.all(np.diag(found) == 1)
+            assert computed[i, j] == pytest.approx(pearsonr(one, other).statistic, abs=1e-14)
+    assert np.all(np.diag(computed) == 1)
 
 
 def test_a_system_that_does_not_vary_has_no_correlation_and_spoils_no_other() -> None:
-    found = correlations([[0.3, 0.3, 0.3], [0.1, 0.2, 0.3], [0.2, 0.4, 0.6]])
-    assert np.all(np.isnan(found[0]))
-    assert np.all(np.isnan(found[:, 0]))
-    assert found[1, 2] == 1
+    computed = correlations([[0.3, 0.3, 0.3], [0.1, 0.2, 0.3], [0.2, 0.4, 0.6]])
+    assert np.all(np.isnan(computed[0]))
+    assert np.all(np.isnan(computed[:, 0]))
+    assert computed[1, 2] == 1
     # 0.1 + 0.2 is not 0.3 to the last bit, but it is the same score
     assert np.all(np.isnan(correlations([[0.3, 0.1 + 0.2, 0.3], [0.1, 0.2, 0.3]])[0]))
 
@@ -40,24 +40,24 @@ def test_correlations_know_no_unit(scale: float) -> None:
 
 @given(scores)
 def test_correlations_are_symmetric_and_bounded(table: np.ndarray) -> None:
-    found = correlations(table)
-    np.testing.assert_array_equal(found, found.T)
-    known = found[~np.isnan(found)]
+    computed = correlations(table)
+    np.testing.assert_array_equal(computed, computed.T)
+    known = computed[~np.isnan(computed)]
     assert np.all(np.abs(known) <= 1)
 
 
 @pytest.mark.parametrize("alpha", [0, 1, 10])
 def test_every_cell_is_urisk_and_trisk_of_the_pair(alpha: float) -> None:
-    found = every_baseline(POOL, alpha=alpha)
+    computed = every_baseline(POOL, alpha=alpha)
     for i, candidate in enumerate(POOL):
         for j, baseline in enumerate(POOL):
             pair = trisk(candidate - baseline, alpha=alpha)
-            assert found.urisk[i, j] == pytest.approx(pair.estimate, abs=1e-15)
+            assert computed.urisk[i, j] == pytest.approx(pair.estimate, abs=1e-15)
             if pair.statistic is None:
                 assert i == j
-                assert np.isnan(found.trisk[i, j])
+                assert np.isnan(computed.trisk[i, j])
             else:
-                assert found.trisk[i, j] == pytest.approx(pair.statistic, rel=1e-12)
+                assert computed.trisk[i, j] == pytest.approx(pair.statistic, rel=1e-12)
 
 
 @given(scores, st.floats(0, 20))
@@ -87,8 +87,8 @@ def test_places_are_scipys_ranks(values: np.ndarray) -> None:
 
 
 def test_a_baseline_has_no_place_in_its_own_ranking() -> None:
-    found = ranks([[9, 3, 1], [2, -9, 1], [1, 5, 99]])
-    np.testing.assert_array_equal(found, [[np.nan, 2, 1.5], [1, np.nan, 1.5], [2, 1, np.nan]])
+    computed = ranks([[9, 3, 1], [2, -9, 1], [1, 5, 99]])
+    np.testing.assert_array_equal(computed, [[np.nan, 2, 1.5], [1, np.nan, 1.5], [2, 1, np.nan]])
 
 
 @pytest.mark.parametrize(

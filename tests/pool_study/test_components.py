@@ -16,12 +16,14 @@ POOL = np.random.default_rng(8).random((5, 12))
 @pytest.mark.parametrize("centred", [False, True])
 def test_coordinates_keep_what_the_systems_have_in_common(centred: bool) -> None:
     table = POOL - POOL.mean(axis=0) if centred else POOL
-    found = principal_components(POOL, centred=centred)
-    np.testing.assert_allclose(found.coordinates @ found.coordinates.T, table @ table.T, atol=1e-12)
-    np.testing.assert_allclose(np.sum(found.coordinates**2, axis=0) / np.sum(table**2), found.shares, rtol=1e-12)
-    assert found.shares.sum() == pytest.approx(1)
-    assert np.all(np.diff(found.shares) <= 0)
-    assert found.shares.size == (4 if centred else 5)
+    components = principal_components(POOL, centred=centred)
+    np.testing.assert_allclose(components.coordinates @ components.coordinates.T, table @ table.T, atol=1e-12)
+    np.testing.assert_allclose(
+        np.sum(components.coordinates**2, axis=0) / np.sum(table**2), components.shares, rtol=1e-12
+    )
+    assert components.shares.sum() == pytest.approx(1)
+    assert np.all(np.diff(components.shares) <= 0)
+    assert components.shares.size == (4 if centred else 5)
 
 
 def test_shares_are_the_eigenvalues_of_the_cross_products() -> None:
@@ -33,26 +35,26 @@ def test_shares_are_the_eigenvalues_of_the_cross_products() -> None:
 def test_neither_the_order_of_topics_nor_the_sign_of_an_axis_is_left_to_chance(
     table: np.ndarray, centred: bool, order: list[int]
 ) -> None:
-    found = principal_components(table, centred=centred)
+    components = principal_components(table, centred=centred)
     again = principal_components(table[:, order], centred=centred)
-    shared = min(found.shares.size, again.shares.size)
-    np.testing.assert_allclose(found.shares[:shared], again.shares[:shared], atol=1e-9)
-    for axis in found.coordinates.T:
+    shared = min(components.shares.size, again.shares.size)
+    np.testing.assert_allclose(components.shares[:shared], again.shares[:shared], atol=1e-9)
+    for axis in components.coordinates.T:
         assert axis[np.argmax(np.abs(axis) >= (1 - 1e-9) * np.abs(axis).max())] > 0
 
 
 def test_two_systems_equally_far_out_do_not_turn_the_axis() -> None:
-    found = principal_components([[0.1, 0.4], [0.5, 0.2]], centred=True)
-    assert found.coordinates[0, 0] > 0 > found.coordinates[1, 0]
+    components = principal_components([[0.1, 0.4], [0.5, 0.2]], centred=True)
+    assert components.coordinates[0, 0] > 0 > components.coordinates[1, 0]
     turned = principal_components([[0.5, 0.2], [0.1, 0.4]], centred=True)
     assert turned.coordinates[0, 0] > 0 > turned.coordinates[1, 0]
 
 
 def test_where_there_is_nothing_to_explain_there_is_no_axis() -> None:
     for table, centred in (([[0.0, 0.0]] * 3, False), ([[0.1, 0.7, 0.3]] * 3, True)):
-        found = principal_components(table, centred=centred)
-        assert found.shares.size == 0
-        assert found.coordinates.shape == (3, 0)
+        components = principal_components(table, centred=centred)
+        assert components.shares.size == 0
+        assert components.coordinates.shape == (3, 0)
     assert principal_components([[0.1, 0.7]] * 3, centred=False).shares.tolist() == [1.0]
 
 

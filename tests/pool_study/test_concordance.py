@@ -11,11 +11,11 @@ from pytest_riskguard.pool_study.bias import ranks
 
 def test_friedman_by_hand_with_a_tie() -> None:
     # places 1 2 3 and 1.5 1.5 3, within 1e-12; rank sums 2.5, 3.5, 6 of mean 4: spread 6.5; places spread 2 + 1.5
-    found = friedman_test([[3, 0.3], [2, 0.1 + 0.2], [1, 0.1]])
-    assert found is not None
-    assert found.statistic == pytest.approx(2 * 6.5 / 3.5, rel=1e-12)
-    assert found.p_value == pytest.approx(np.exp(-6.5 / 3.5), rel=1e-12)  # chi-squared with 2 degrees of freedom
-    assert found.concordance == pytest.approx(6.5 / 3.5 / 2, rel=1e-12)  # 4 at most
+    result = friedman_test([[3, 0.3], [2, 0.1 + 0.2], [1, 0.1]])
+    assert result is not None
+    assert result.statistic == pytest.approx(2 * 6.5 / 3.5, rel=1e-12)
+    assert result.p_value == pytest.approx(np.exp(-6.5 / 3.5), rel=1e-12)  # chi-squared with 2 degrees of freedom
+    assert result.concordance == pytest.approx(6.5 / 3.5 / 2, rel=1e-12)  # 4 at most
 
 
 def one_order(n: int) -> np.ndarray:
@@ -26,19 +26,19 @@ def one_order(n: int) -> np.ndarray:
 def test_when_all_baselines_give_one_order_w_is_1() -> None:
     for n in (3, 4, 9):
         for test in (friedman_test, durbin_test):
-            found = test(one_order(n))
-            assert found is not None
-            assert found.concordance == pytest.approx(1)
-            assert found.p_value < (0.3 if n == 3 else 0.1)  # of three systems' orders there are few
+            result = test(one_order(n))
+            assert result is not None
+            assert result.concordance == pytest.approx(1)
+            assert result.p_value < (0.3 if n == 3 else 0.1)  # of three systems' orders there are few
     assert changing_pairs(ranks(one_order(9))) == 0
 
 
 def test_durbin_by_hand() -> None:
     # places 2 1 . / 1 . 2 / . 2 1 by column: each system is once first and once second
     cyclic = np.array([[0, 1, 2], [2, 0, 1], [1, 2, 0]], dtype=float)
-    found = durbin_test(cyclic)
-    assert found is not None
-    assert (found.statistic, found.p_value, found.concordance) == (0, 1, 0)
+    result = durbin_test(cyclic)
+    assert result is not None
+    assert (result.statistic, result.p_value, result.concordance) == (0, 1, 0)
     # rank sums 2, 3, 4 of mean 3: (3 - 1) * 2 / (3 * 0.5) with 2 degrees of freedom, p = exp(-4/3)
     ordered = durbin_test(one_order(3))
     assert ordered is not None
@@ -50,9 +50,9 @@ def test_durbin_holds_its_level_where_no_system_is_better() -> None:
     rng = np.random.default_rng(11)
     p_values = []
     for _ in range(2000):
-        found = durbin_test(rng.random((8, 8)))
-        assert found is not None
-        p_values.append(found.p_value)
+        result = durbin_test(rng.random((8, 8)))
+        assert result is not None
+        p_values.append(result.p_value)
     # 5 % of 2,000, give or take four standard errors of 0.49 points
     assert 0.03 < np.mean(np.array(p_values) < 0.05) < 0.07
 

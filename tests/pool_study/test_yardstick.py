@@ -40,12 +40,12 @@ def test_the_candidates_level_does_not_matter() -> None:
 
 
 def test_in_a_pool_of_its_kind_no_candidate_is_odd() -> None:
-    found = 0
+    odd = 0
     rng = np.random.default_rng(3)
     for _ in range(500):
         pool = np.array([like(0.5, rng) for _ in range(5)])
-        found += yardstick_fit(like(0.5, rng), BASELINE, pool).odd
-    assert found <= 5  # 1 %
+        odd += yardstick_fit(like(0.5, rng), BASELINE, pool).odd
+    assert odd <= 5  # 1 %
 
 
 def test_two_others_do_not_say_what_is_usual() -> None:
@@ -60,16 +60,16 @@ def test_two_others_do_not_say_what_is_usual() -> None:
 @pytest.mark.parametrize(("topics", "needed"), [(35, 0.5), (1000, 0.5), (34, 2 * math.sqrt(2 / 31)), (11, 1.0)])
 def test_with_few_topics_it_takes_more(topics: int, needed: float) -> None:
     others = np.full(5, 0.8)
-    found = fit_from_correlations(0.1, others, topics=topics)
-    assert found.needed == pytest.approx(needed)
+    fit = fit_from_correlations(0.1, others, topics=topics)
+    assert fit.needed == pytest.approx(needed)
     edge = math.tanh(math.atanh(0.8) - needed)
     assert fit_from_correlations(edge - 1e-6, others, topics=topics).odd
     assert not fit_from_correlations(edge + 1e-6, others, topics=topics).odd
 
 
 def test_three_topics_say_nothing() -> None:
-    found = fit_from_correlations(-1.0, np.full(5, 0.9), topics=3)
-    assert (found.odd, found.needed, found.correlation) == (False, None, -1.0)
+    fit = fit_from_correlations(-1.0, np.full(5, 0.9), topics=3)
+    assert (fit.odd, fit.needed, fit.correlation) == (False, None, -1.0)
 
 
 def test_copies_of_the_baseline_make_nobody_odd() -> None:
@@ -87,10 +87,10 @@ def test_a_candidate_that_has_company_is_not_odd() -> None:
 
 
 def test_what_does_not_vary_has_no_correlation() -> None:
-    found = yardstick_fit(np.full(100, 0.5), BASELINE, POOL)
-    assert (found.correlation, found.odd, found.others) == (None, False, 6)
-    found = yardstick_fit(BASELINE, np.full(100, 0.5), POOL)
-    assert (found.correlation, found.odd, found.others, found.median) == (None, False, 0, None)
+    fit = yardstick_fit(np.full(100, 0.5), BASELINE, POOL)
+    assert (fit.correlation, fit.odd, fit.others) == (None, False, 6)
+    fit = yardstick_fit(BASELINE, np.full(100, 0.5), POOL)
+    assert (fit.correlation, fit.odd, fit.others, fit.median) == (None, False, 0, None)
 
 
 def test_topics_must_be_the_same() -> None:

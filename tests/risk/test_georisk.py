@@ -106,9 +106,9 @@ def test_zrisk_is_affine_in_alpha(pool: np.ndarray, alpha: float) -> None:
 @given(pools, st.lists(alphas, min_size=1, max_size=5))
 def test_a_curve_is_its_points_to_the_bit(pool: np.ndarray, several: list[float]) -> None:
     for curve, point in ((risk.zrisk_curve, risk.zrisk), (risk.georisk_curve, risk.georisk)):
-        found = curve(pool, alphas=several)
-        assert found.shape == (pool.shape[0], len(several))
-        for column, alpha in zip(found.T, several, strict=True):
+        curves = curve(pool, alphas=several)
+        assert curves.shape == (pool.shape[0], len(several))
+        for column, alpha in zip(curves.T, several, strict=True):
             assert column.tobytes() == point(pool, alpha=alpha).tobytes()
 
 
@@ -116,8 +116,8 @@ def test_a_curve_is_its_points_to_the_bit(pool: np.ndarray, several: list[float]
 def test_a_smooth_curve_is_flat_for_it_has_one_alpha(pool: np.ndarray) -> None:
     assume(fits_the_cubic(pool))
     for curve, point in ((risk.zrisk_curve, risk.zrisk), (risk.georisk_curve, risk.georisk)):
-        found = curve(pool, alphas=[1, 1.0], kind="smooth")
-        assert np.array_equal(found, np.column_stack([point(pool, alpha=1, kind="smooth")] * 2))
+        curves = curve(pool, alphas=[1, 1.0], kind="smooth")
+        assert np.array_equal(curves, np.column_stack([point(pool, alpha=1, kind="smooth")] * 2))
 
 
 @given(pools, alphas, st.sampled_from(["linear", "smooth"]))
@@ -142,8 +142,8 @@ def test_neither_the_order_of_topics_nor_that_of_systems_moves_a_bit(
     random.shuffle(topics)  # type: ignore[attr-defined]
     shuffled = pool[systems][:, topics]
     for of_systems in (risk.zrisk, risk.georisk):
-        ours = of_systems(pool, alpha=alpha, kind=kind)
-        assert of_systems(shuffled, alpha=alpha, kind=kind).tobytes() == ours[systems].tobytes()
+        computed = of_systems(pool, alpha=alpha, kind=kind)
+        assert of_systems(shuffled, alpha=alpha, kind=kind).tobytes() == computed[systems].tobytes()
     parts = risk.topic_contributions(pool, alpha=alpha, kind=kind)
     shuffled_parts = risk.topic_contributions(shuffled, alpha=alpha, kind=kind)
     assert shuffled_parts.tobytes() == parts[systems][:, topics].tobytes()
@@ -153,8 +153,8 @@ def test_neither_the_order_of_topics_nor_that_of_systems_moves_a_bit(
 def test_order_moves_no_bit_of_a_large_pool(rng: np.random.Generator, kind: str) -> None:
     pool = rng.random((200, 1000)) ** 3
     systems, topics = rng.permutation(200), rng.permutation(1000)
-    ours = risk.georisk(pool, alpha=1, kind=kind)
-    assert risk.georisk(pool[systems][:, topics], alpha=1, kind=kind).tobytes() == ours[systems].tobytes()
+    computed = risk.georisk(pool, alpha=1, kind=kind)
+    assert risk.georisk(pool[systems][:, topics], alpha=1, kind=kind).tobytes() == computed[systems].tobytes()
     assert pool[0, topics].sum() != pool[0].sum()  # a plain sum is moved by that order
 
 
@@ -228,15 +228,15 @@ def test_a_system_that_scores_nothing_has_no_georisk_and_moves_no_other(pool: np
 @pytest.mark.parametrize("kind", ["linear", "smooth"])
 def test_a_pool_that_scores_nothing_at_all_is_zero_throughout(kind: str) -> None:
     nothing = np.zeros((3, 4))
-    for found in (
+    for curves in (
         risk.expected_scores(nothing),
         risk.z_scores(nothing),
         risk.topic_contributions(nothing, alpha=1, kind=kind),
         risk.zrisk(nothing, alpha=1, kind=kind),
         risk.georisk(nothing, alpha=1, kind=kind),
     ):
-        assert not found.any()
-        assert not np.signbit(found).any()
+        assert not curves.any()
+        assert not np.signbit(curves).any()
 
 
 def test_one_system_more_changes_the_value_of_every_other() -> None:
@@ -262,8 +262,8 @@ def test_one_topic_has_no_shape() -> None:
 
 
 def test_the_minus_convention_takes_an_array() -> None:
-    ours = risk.zrisk(CROSSED, alpha=1)
-    assert risk.minus(ours).tolist() == [-value for value in ours]
+    computed = risk.zrisk(CROSSED, alpha=1)
+    assert risk.minus(computed).tolist() == [-value for value in computed]
     assert not np.signbit(risk.minus(np.zeros(2))).any()
 
 

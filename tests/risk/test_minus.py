@@ -36,8 +36,8 @@ def test_alpha_hat_is_the_whole_weight_of_a_loss() -> None:
 def test_urisk_minus_is_equation_5() -> None:
     d, alpha = [0.2, -0.1, 0.0, -0.3], 4.0
     wins, losses = 0.2, 0.4
-    ours = trisk(d, alpha=alpha)
-    assert minus(ours.estimate) == pytest.approx(-(1 / 4) * (wins - alpha_hat(alpha) * losses))
+    result = trisk(d, alpha=alpha)
+    assert minus(result.estimate) == pytest.approx(-(1 / 4) * (wins - alpha_hat(alpha) * losses))
     # Eq. 6: the standard error has no sign, so TRisk- is TRisk with its sign reversed
     turned = -linear(d, alpha=alpha)
-    assert minus(ours.statistic or math.nan) == pytest.approx(turned.mean() / (turned.std(ddof=1) / 2))
+    assert minus(result.statistic or math.nan) == pytest.approx(turned.mean() / (turned.std(ddof=1) / 2))

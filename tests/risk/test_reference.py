@@ -38,8 +38,8 @@ def test_the_order_of_systems_moves_no_bit_and_that_of_topics_goes_along(
     systems, topics = list(range(pool.shape[0])), list(range(pool.shape[1]))
     random.shuffle(systems)  # type: ignore[attr-defined]
     random.shuffle(topics)  # type: ignore[attr-defined]
-    ours = reference_scores(pool, kind=kind)
-    assert reference_scores(pool[systems][:, topics], kind=kind).tobytes() == ours[topics].tobytes()
+    computed = reference_scores(pool, kind=kind)
+    assert reference_scores(pool[systems][:, topics], kind=kind).tobytes() == computed[topics].tobytes()
 
 
 def test_a_plain_mean_would_be_moved_by_the_order_of_systems() -> None:
@@ -59,11 +59,11 @@ def test_inside_the_pool_urisk_against_mean_is_smaller_and_trisk_the_same(pool: 
     outside = pool[0] - reference_scores(pool[1:], kind="mean")
     r = pool.shape[0]
     assert urisk(inside, alpha=alpha) == pytest.approx((r - 1) / r * urisk(outside, alpha=alpha), abs=1e-12)
-    ours, theirs = trisk(inside, alpha=alpha).statistic, trisk(outside, alpha=alpha).statistic
-    if ours is None or theirs is None:
-        assert ours is theirs
+    computed, expected = trisk(inside, alpha=alpha).statistic, trisk(outside, alpha=alpha).statistic
+    if computed is None or expected is None:
+        assert computed is expected
     else:
-        assert ours == pytest.approx(theirs, rel=1e-9, abs=1e-9)
+        assert computed == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
 @given(pools)

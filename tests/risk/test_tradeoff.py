@@ -92,6 +92,6 @@ def test_urisk_and_trisk_of_the_smooth_function() -> None:
     d = np.array([0.4, -0.3, 0.0, -0.8, 0.1])
     x = 1.38426 * d**3 - 0.51659 * d**2 + 0.11578 * d
     assert urisk(d, alpha=1, tradeoff="smooth") == pytest.approx(x.mean())
-    ours = trisk(d, alpha=1, tradeoff="smooth")
-    assert ours.estimate == urisk(d, alpha=1, tradeoff="smooth")
-    assert ours.statistic == pytest.approx(x.mean() / (x.std(ddof=1) / math.sqrt(5)))
+    result = trisk(d, alpha=1, tradeoff="smooth")
+    assert result.estimate == urisk(d, alpha=1, tradeoff="smooth")
+    assert result.statistic == pytest.approx(x.mean() / (x.std(ddof=1) / math.sqrt(5)))

@@ -65,8 +65,8 @@ def test_the_divisor_is_n_less_one() -> None:
 def test_the_p_value_is_two_sided_with_a_degree_of_freedom_less_than_topics(
     d: list[float], p_value: Callable[[float], float]
 ) -> None:
-    ours = risk.trisk(d, alpha=0.5)
-    assert ours.p_value == pytest.approx(p_value(abs(ours.statistic)), rel=1e-12)
+    result = risk.trisk(d, alpha=0.5)
+    assert result.p_value == pytest.approx(p_value(abs(result.statistic)), rel=1e-12)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 10.0])
@@ -85,9 +85,9 @@ def test_a_single_changed_topic_gives_trisk_of_one(n: int, value: float) -> None
 
 @pytest.mark.parametrize("d", [[0.0] * 5, [0.1] * 5, [-0.1] * 5, [0.1, 0.1 + 1e-16]])
 def test_without_variation_there_is_no_statistic(d: list[float]) -> None:
-    ours = risk.trisk(d, alpha=0)
-    assert (ours.standard_error, ours.statistic, ours.p_value) == (0.0, None, None)
-    assert ours.estimate == pytest.approx(d[0])
+    result = risk.trisk(d, alpha=0)
+    assert (result.standard_error, result.statistic, result.p_value) == (0.0, None, None)
+    assert result.estimate == pytest.approx(d[0])
     assert not risk.standardised(d).any()
     assert not risk.jackknife_standardised(d).any()
 

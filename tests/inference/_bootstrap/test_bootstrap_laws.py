@@ -149,7 +149,7 @@ def test_a_cdf_rises_from_none_to_all_and_quantiles_invert_it(x: np.ndarray) -> 
     quantiles = law.quantiles(p)
     assert np.all(np.diff(quantiles) >= 0)
     near = 1e-9 * max(float(np.std(x)), 1e-300)
-    assert all(law.cdf(value + near) >= each - 1e-7 for each, value in zip(p, quantiles, strict=True))
+    assert all(law.cdf(value + near) >= probability - 1e-7 for probability, value in zip(p, quantiles, strict=True))
 
 
 @given(reals, st.sampled_from(METHODS))

@@ -52,43 +52,43 @@ def score_matrices(draw: st.DrawFn) -> np.ndarray:
 @settings(max_examples=100, deadline=None)
 def test_the_fast_way_gives_what_the_definition_gives_on_the_same_draws(tradeoff, alphas, scores, chunk, start):
     counts = draw_counts(scores.shape[1], chunk=chunk)[:, start : start + 12]
-    found, means = PoolKernel(Pool.of(scores), alphas=alphas, tradeoff=tradeoff).replicates(counts)
+    georisks, means = PoolKernel(Pool.of(scores), alphas=alphas, tradeoff=tradeoff).replicates(counts)
     for row in range(counts.shape[1]):
         drawn = replicate(scores, counts[:, row])
         assert_allclose(means[:, row], drawn.mean(axis=1), rtol=1e-14, atol=1e-300)
         for i, alpha in enumerate(alphas):
             direct = georisk(drawn, alpha=alpha, tradeoff=tradeoff)
-            assert_allclose(found[i, :, row], direct, rtol=0, atol=EXACT)
+            assert_allclose(georisks[i, :, row], direct, rtol=0, atol=EXACT)
 
 
 @pytest.mark.parametrize("n", [50, 1000])
 def test_it_does_so_at_the_sizes_it_is_measured_at(n):
     scores = np.random.default_rng(n).beta(1.2, 2, (10, n))
     counts = draw_counts(n, chunk=1)
-    found, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
+    georisks, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
     for row in range(0, counts.shape[1], counts.shape[1] // 20):
         for i, alpha in enumerate(ALPHAS):
             direct = georisk(replicate(scores, counts[:, row]), alpha=alpha)
-            assert_allclose(found[i, :, row], direct, rtol=0, atol=EXACT)
+            assert_allclose(georisks[i, :, row], direct, rtol=0, atol=EXACT)
 
 
 @pytest.mark.parametrize(("tradeoff", "alphas"), CASES)
 @given(scores=score_matrices())
 @settings(max_examples=100, deadline=None)
 def test_the_jackknife_gives_what_the_definition_gives_without_each_topic(tradeoff, alphas, scores):
-    found = georisk_left_out(Pool.of(scores), alphas=alphas, tradeoff=tradeoff)
-    assert found.shape == (len(alphas), *scores.shape)
+    georisks = georisk_left_out(Pool.of(scores), alphas=alphas, tradeoff=tradeoff)
+    assert georisks.shape == (len(alphas), *scores.shape)
     for topic in range(scores.shape[1]):
         for i, alpha in enumerate(alphas):
             direct = georisk(np.delete(scores, topic, axis=1), alpha=alpha, tradeoff=tradeoff)
-            assert_allclose(found[i, :, topic], direct, rtol=0, atol=EXACT)
+            assert_allclose(georisks[i, :, topic], direct, rtol=0, atol=EXACT)
 
 
 def test_a_topic_that_outweighs_all_others_can_be_left_out():
     scores = np.array([[1.0, 1e-15, 3e-16], [1.0, 2e-16, 0.0]])
-    found = georisk_left_out(Pool.of(scores), alphas=ALPHAS)
+    georisks = georisk_left_out(Pool.of(scores), alphas=ALPHAS)
     for i, alpha in enumerate(ALPHAS):
-        assert_allclose(found[i, :, 0], georisk(scores[:, 1:], alpha=alpha), rtol=1e-12, atol=0)
+        assert_allclose(georisks[i, :, 0], georisk(scores[:, 1:], alpha=alpha), rtol=1e-12, atol=0)
 
 
 def test_a_system_or_a_pool_without_scores_has_a_georisk_of_0():
@@ -96,9 +96,9 @@ def test_a_system_or_a_pool_without_scores_has_a_georisk_of_0():
     counts = draw_counts(6, chunk=0)[:, :100]
     assert_array_equal(PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)[0], 0.0)
     scores[:2, 0], scores[0, 1] = 0.5, 0.5
-    found, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
-    assert_array_equal(found[:, 2], 0.0)
-    assert_array_equal(found[:, 1] == 0, np.broadcast_to(counts[0] == 0, (4, 100)))
+    georisks, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
+    assert_array_equal(georisks[:, 2], 0.0)
+    assert_array_equal(georisks[:, 1] == 0, np.broadcast_to(counts[0] == 0, (4, 100)))
     assert_array_equal(georisk_left_out(Pool.of(scores), alphas=ALPHAS)[:, 1, 0], 0.0)
 
 
@@ -106,24 +106,24 @@ def test_chunks_follow_each_other_and_more_replicates_leave_the_first_ones_as_th
     scores = np.random.default_rng(0).beta(1, 2, (4, 300))
     rows = rows_per_chunk(300)
     kernel = PoolKernel(Pool.of(scores), alphas=[1.0])
-    found = list(kernel.drawn(rows + 10))
-    assert [georisk.shape for georisk, _ in found] == [(1, 4, rows), (1, 4, 10)]
+    georisks = list(kernel.drawn(rows + 10))
+    assert [georisk.shape for georisk, _ in georisks] == [(1, 4, rows), (1, 4, 10)]
     (fewer,) = kernel.drawn(7)
-    assert_array_equal(fewer[0], found[0][0][:, :, :7])
-    assert_array_equal(fewer[1], found[0][1][:, :7])
+    assert_array_equal(fewer[0], georisks[0][0][:, :, :7])
+    assert_array_equal(fewer[1], georisks[0][1][:, :7])
 
 
 def test_neither_blocks_nor_other_systems_order_move_a_bit(monkeypatch):
     scores = np.random.default_rng(1).beta(1, 2, (6, 40))
     counts = draw_counts(40, chunk=0)[:, :500]
-    found, means = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
+    georisks, means = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
     order = [3, 5, 0, 1, 4, 2]
     turned, turned_means = PoolKernel(Pool.of(scores[order]), alphas=ALPHAS).replicates(counts)
-    assert_array_equal(turned, found[:, order])
+    assert_array_equal(turned, georisks[:, order])
     assert_array_equal(turned_means, means[order])
     monkeypatch.setattr("pytest_riskguard.inference._bootstrap.georisk_resampling.MAX_SUMS", 1000)
     in_blocks, _ = PoolKernel(Pool.of(scores), alphas=ALPHAS).replicates(counts)
-    assert_array_equal(in_blocks, found)
+    assert_array_equal(in_blocks, georisks)
 
 
 def test_one_thread_and_two_give_the_same_bytes():

@@ -118,7 +118,7 @@ def test_several_levels_are_the_single_ones_in_turn(column: int) -> None:
 def test_quantiles_are_those_of_each_probability(column: int) -> None:
     law = mean_law(mixed()[:, column])
     p = np.array([0.0, 1e-15, 0.0005, 0.2, 0.5, 0.77, 0.999, 1.0])
-    assert law.quantiles(p).tolist() == [law.quantile(each) for each in p]
+    assert law.quantiles(p).tolist() == [law.quantile(probability) for probability in p]
 
 
 def many_laws() -> list[SmoothLaw]:
@@ -177,10 +177,10 @@ def test_products_of_turns_give_the_mean_exponential(n: int, count: int) -> None
     expected = [
         complex(-2 * math.fsum(np.sin(row / 2) ** 2 * weights), math.fsum(np.sin(row) * weights)) for row in angles
     ]
-    ours = mean_exponential_less_one(STEP, count, values, weights)
+    computed = mean_exponential_less_one(STEP, count, values, weights)
     phi = np.abs(np.exp(n * np.log1p(expected)))
-    assert float(np.max(np.abs(ours - expected) * n * phi)) < 1e-12
-    assert float(np.max(np.abs(ours - expected))) < 1e-13
+    assert float(np.max(np.abs(computed - expected) * n * phi)) < 1e-12
+    assert float(np.max(np.abs(computed - expected))) < 1e-13
 
 
 def test_the_look_gives_the_size_of_the_characteristic_function() -> None:
