@@ -73,18 +73,21 @@ class Engine:
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
         """The gate's verdict; ``family`` says what the gates that it is judged together with leave of its level.
 
-        ``together`` is how many these are, those without a p-value among them.
-
-        Raises
-        ------
-        UsageError
-            An unknown measure, a provider that is not installed, a run without qrels, weights not in the topics file.
+        ``together`` is how many these are, those without a p-value among them. ``UsageError`` for an unknown measure,
+        a provider that is not installed, a run without qrels, weights that are not in the topics file.
         """
         try:
             systems = self._systems(question)
             verdict = self._judged(question, systems, family, together)
         except DataError as error:
-            return self._incomparable(question, error)
+            return incomparable(
+                question.gate,
+                error,
+                measure=_asked_measure(question.measure, *question.sources),
+                candidate=label(question.candidate),
+                baselines=tuple(label(baseline) for baseline in question.baselines),
+                inputs=Inputs(baselines=dict.fromkeys(label(source) for source in question.sources[1:])),
+            )
         except ValueError as error:
             raise UsageError(str(error)) from None
         return worded(self._with_documents(verdict, question, systems))
@@ -125,9 +128,7 @@ class Engine:
 
         Raises as ``verdict``, and ``DataError`` for a source that is bad or missing.
         """
-        if measure is not None:
-            measure = _asked_measure(measure, source)
-        scored = self._cache.scored(source, measure)
+        scored = self._cache.scored(source, _asked_measure(measure, source))
         return scored.scores if gate is None else self._restricted(gate, [scored])[0].scores
 
     def slices(
@@ -156,16 +157,11 @@ class Engine:
 
     def _systems(self, question: Question) -> Sequence[Scored]:
         """The candidate, the baselines, and the replicates of a single one, scored."""
-        measure = self._measure(question)
+        measure = _asked_measure(question.measure, *question.sources)
         systems = [self._cache.scored(source, measure) for source in question.sources]
         if question.gate.takes_replicates and isinstance(question.baseline, Stored):
             systems += self._cache.replicates(question.baseline, measure)
         return self._restricted(question.gate, systems)
-
-    def _measure(self, question: Question) -> str | None:
-        if question.measure is None:
-            return None
-        return _asked_measure(question.measure, *question.sources)
 
     def _restricted(self, gate: Gate, systems: Sequence[Scored]) -> Sequence[Scored]:
         """The scores on the topics that the gate is about: whatever follows sees no others."""
@@ -272,21 +268,11 @@ class Engine:
         )
         return Rejudged(gate, scores, (candidate, baseline), measure, qrels.grades, self._cache.topics)
 
-    def _incomparable(self, question: Question, error: DataError) -> Verdict:
-        return incomparable(
-            question.gate,
-            error,
-            measure=self._measure(question),
-            candidate=label(question.candidate),
-            baselines=tuple(label(baseline) for baseline in question.baselines),
-            inputs=Inputs(baselines=dict.fromkeys(label(source) for source in question.sources[1:])),
-        )
 
-
-def _asked_measure(measure: str, *sources: Source) -> str:
+def _asked_measure(measure: str | None, *sources: Source) -> str | None:
     """The measure as ir-measures writes it; scores that were given as such may have a measure of their own."""
     try:
-        return measure_name(measure)
+        return None if measure is None else measure_name(measure)
     except UsageError:
         if all(isinstance(source, ScoreFile | TopicScores) for source in sources):
             return measure

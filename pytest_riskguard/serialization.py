@@ -86,13 +86,7 @@ def rounded(value: float) -> float | None:
 
 
 def parsed(content: bytes) -> dict[str, Any]:
-    """The JSON object in some bytes.
-
-    Raises
-    ------
-    JsonError
-        They are not UTF-8, not JSON or not an object, or a key appears twice.
-    """
+    """The JSON object in some bytes; ``JsonError`` if they are no UTF-8, JSON or object, or a key appears twice."""
     data = _json(content)
     if not isinstance(data, dict):
         raise JsonError(f"expected an object, found {_NAMES[type(data)]}")
@@ -103,12 +97,8 @@ def decoded(kind: type[T], data: Any, *, where: str = "") -> T:
     """A dataclass, or another type, from plain JSON types, by pydantic; null for a number is NaN, as it was written.
 
     A key that a dataclass does not know is left out, unless its ``__pydantic_config__`` forbids others.
-
-    Raises
-    ------
-    JsonError
-        A key is missing or unknown, a value is of another type or out of range, or a class refuses its values
-        (``ValueError``). The message begins with ``where`` and the place below it.
+    ``JsonError``, which begins with ``where`` and the place below it, if a key is missing or forbidden, or a value is
+    of another type, out of range, or refused by its class.
     """
     from pydantic import ValidationError
 

@@ -173,12 +173,8 @@ class ScoreCache:
     def scored(self, source: Source, measure: str | None) -> Scored:
         """A source's scores with a measure, spelled as ir-measures does.
 
-        Raises
-        ------
-        UsageError
-            The source was scored with another measure, or a run is to be scored without one or without qrels.
-        DataError
-            The source is bad or missing.
+        ``UsageError`` if the source was scored with another measure, or a run has no measure or no qrels to score it
+        with; ``DataError`` if the source is bad or missing.
         """
         if isinstance(source, TopicScores):
             if measure is not None and source.measure is not None and source.measure != measure:

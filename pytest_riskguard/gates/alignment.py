@@ -47,14 +47,9 @@ def align(
 
     Runs scored with the same qrels are on one already. Per-topic scores must name the same topics, unless a
     missing topic scores 0 (``missing: zero``).
-
-    Raises
-    ------
-    DataError
-        ``inputs_changed``: scored with different qrels; ``no_common_topic``; ``topics_differ``;
-        ``missing_input``: a topic without a weight; ``bad_baseline``: a replicate that leaves out topics.
-    ValueError
-        The gate weights topics, but there are no weights.
+    Reasons of a ``DataError`` are ``inputs_changed`` (scored with different qrels), ``no_common_topic``,
+    ``topics_differ``, ``missing_input`` (a topic without a weight) and ``bad_baseline`` (a replicate that leaves out
+    topics). ``ValueError`` if the gate weights topics, but there are no weights.
     """
     (candidate, baseline), (gaps, baseline_gaps) = on_one_list(gate, (candidate, baseline))
     others = []

@@ -87,12 +87,7 @@ def drift(
 ) -> Drift:
     """Compare the runs of a chain, oldest first, with the one before and with the oldest.
 
-    Raises
-    ------
-    DataError
-        ``topics_differ``, ``no_common_topic``, or ``inputs_changed``: two runs were scored with different qrels.
-    ValueError
-        No run, two measures, an alpha or a level that a gate cannot have.
+    Raises as ``align``, and ``ValueError`` for no run, two measures, an alpha or a level that no gate can have.
     """
     if not chain:
         raise ValueError("expected at least one run, the oldest; found none")

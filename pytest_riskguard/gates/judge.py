@@ -58,12 +58,7 @@ def judge(
     Only the answer is computed; what explains it follows when it is first read. Data that cannot be compared give
     an ``incomparable`` verdict. ``replicates`` are other runs of the baseline, whose noise is taken off;
     ``rescored`` says that a stored baseline was scored again; ``family`` leaves the gate a level; ``report`` adds
-    the data of charts.
-
-    Raises
-    ------
-    ValueError
-        Two measures, an unknown protected topic, or weights asked for where there are none.
+    the data of charts. ``ValueError`` for two measures, an unknown protected topic, and missing weights.
     """
     question = unanswered(gate, candidate, (baseline,), replicates=replicates, family=family)
     tested = gate if family is None else replace(gate, level=family.level)
@@ -197,11 +192,7 @@ def in_families(gates: Sequence[Gate], p_values: Sequence[float | None], *, corr
     """The level that each gate keeps in its family; None without a p-value, or without a correction.
 
     A gate judged at that level fails exactly where its adjusted p-value is at most 1 less its own level.
-
-    Raises
-    ------
-    ValueError
-        The gates have different levels, or are so many that a level beyond 0.999999 would be left to one.
+    ``ValueError`` if the gates have different levels, or are so many that one would keep a level beyond 0.999999.
     """
     members = [i for i, p in enumerate(p_values) if p is not None]
     families: list[Family | None] = [None] * len(gates)

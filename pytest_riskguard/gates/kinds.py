@@ -314,12 +314,8 @@ def kinds_with(name: str) -> tuple[str, ...]:
 def gate_of(name: str, kind: str = NotSignificantlyRisky.kind, **options: Any) -> Gate:
     """The gate of a kind that is given as a word; an option that it does not offer may be given with its default.
 
-    Raises
-    ------
-    TypeError
-        No kind has such an option (the nearest is named), or a value is of another type (then also a ``ValueError``).
-    ValueError
-        There is no such kind, it does not offer an option, or a value is outside its range.
+    ``TypeError`` if no kind has such an option, ``OptionTypeError`` if a value is of another type, ``ValueError`` if
+    there is no such kind, it does not offer an option, or a value is out of range.
     """
     __tracebackhide__ = True
     try:

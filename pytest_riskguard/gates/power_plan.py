@@ -102,14 +102,8 @@ def plan_from_runs(
 ) -> Plan:
     """Plan for changes like the one between these two systems.
 
-    ``effects`` are falls of URisk below 0, each above 0, in units of the measure.
-
-    Raises
-    ------
-    DataError
-        The two are not scored on the same topics.
-    ValueError
-        The smooth trade-off; a power or an effect out of range.
+    ``effects`` are falls of URisk below 0, each above 0, in units of the measure. ``DataError`` if the two are not
+    scored on the same topics; ``ValueError`` for the smooth trade-off, and a power or an effect out of range.
     """
     _refuse_smooth(gate)
     comparison = Comparison(gate, align(gate, candidate, baseline))
@@ -127,12 +121,7 @@ def plan_from_baseline(
 
     Its scores are assumed to vary over topics as the baseline's do, so differences have ``2 (1 - correlation)``
     times the baseline's variance, and to differ normally with mean 0; the critical value is that of n normal
-    quantiles.
-
-    Raises
-    ------
-    ValueError
-        The smooth trade-off; a power, an effect or a correlation out of range.
+    quantiles. ``ValueError`` also for a correlation out of range.
     """
     _refuse_smooth(gate)
     if not -1 <= correlation <= 1:

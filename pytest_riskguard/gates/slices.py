@@ -50,12 +50,8 @@ def slices_of(
     """The slices that an entry asks for, by value.
 
     ``TAG=VALUE`` is that one, whatever its size; ``TAG`` each of its values that has ``smallest`` of the topics
-    ``judged``. ``option`` is what the user calls ``smallest``.
-
-    Raises
-    ------
-    ValueError
-        There is no such tag, or value of it; or none of its values has enough topics.
+    ``judged``. ``option`` is what the user calls ``smallest``. ``ValueError`` if there is no such tag or value,
+    or none of its values has enough topics.
     """
     tag, value = parse_slice(entry)
     sizes = _sizes(entry, tag, judged, tags)

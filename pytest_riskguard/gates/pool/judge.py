@@ -62,12 +62,7 @@ def judge_pool(
 
     As ``gates.judge.judge``. ``alphas`` are asked together with the gate's: the verdict gives GeoRisk at each.
     ``together`` is how many gates are judged together, itself among them: it says how far into the tail must be
-    drawn.
-
-    Raises
-    ------
-    ValueError
-        No baseline, two of one name, a reference that is none, different measures.
+    drawn. ``ValueError`` for no baseline, two of one name, a reference that is none, two measures.
     """
     if not baselines:
         raise ValueError("georisk_not_worse needs at least one baseline, got none")

@@ -93,35 +93,6 @@ class ReferenceRuling:
         return self.margin >= 0
 
 
-def rulings_of(
-    gate: Gate, differences: Sequence[GeoRiskDifference], *, changed: Sequence[int], level: float, scale: float
-) -> tuple[ReferenceRuling, ...]:
-    """The rule against each reference at one alpha, the errors kept together by Holm's method.
-
-    ``level`` is of all references together. ``scale``, the largest GeoRisk of the pool: a limit counts as having
-    reached the bound by a share of it.
-    """
-    bound = -gate.tolerance - ROUNDING_ERROR * min(scale, 1.0)
-    p_values = [
-        p_by_rule(
-            gate,
-            lambda method, difference=difference: difference.p_value(method=method, bound=bound),  # type: ignore[misc]
-            n_topics=difference.left_out.size,
-            n_changed=moved,
-        )
-        for difference, moved in zip(differences, changed, strict=True)
-    ]
-    levels = np.array([level])
-    if len(p_values) > 1:
-        levels = 1 - effective_levels(p_values, level=level, correction="holm")
-    rows = zip(differences, changed, p_values, holm(p_values).tolist(), levels.tolist(), strict=True)
-    return tuple(
-        # draws end somewhere, and no interval reaches further: two replicates at least lie beyond it
-        ReferenceRuling(gate, difference, moved, min(left, 1 - 2 / difference.law.size), bound, p, adjusted)
-        for difference, moved, p, adjusted, left in rows
-    )
-
-
 #: Row of the candidate in every matrix.
 CANDIDATE = 0
 #: Where the largest GeoRisk is less than this share of that at alpha 0, a pass says nothing.
@@ -144,14 +115,8 @@ class PoolComparison:
     """A ``georisk_not_worse`` gate applied to a pool.
 
     ``level`` is what a family of gates leaves of the gate's own; ``together`` how many gates are judged together:
-    all must be able to fail.
-
-    Raises
-    ------
-    DataError
-        The systems cannot be compared, or have scores that GeoRisk is not defined for.
-    ValueError
-        A reference that is no baseline; two baselines of one name.
+    all must be able to fail. ``DataError`` if the systems cannot be compared, or have scores that GeoRisk is not
+    defined for; ``ValueError`` for a reference that is no baseline, and two baselines of one name.
     """
 
     def __init__(
@@ -267,7 +232,7 @@ class PoolComparison:
             n_tests=self.together * len(self.references),
         )
 
-    def inferred(self, *alphas: float) -> PoolInference:
+    def _inferred(self, *alphas: float) -> PoolInference:
         """The pool in all replicates; at alpha 0 the trade-off is linear."""
         return pool_inference(
             self.scores,
@@ -282,9 +247,9 @@ class PoolComparison:
     def _inferences(self) -> tuple[PoolInference, PoolInference]:
         """At the gate's alpha and at alpha 0, from the same draws."""
         if self.gate.tradeoff == "linear":
-            both = self.inferred(*dict.fromkeys((self.gate.alpha, 0.0)))
+            both = self._inferred(*dict.fromkeys((self.gate.alpha, 0.0)))
             return both, both
-        return self.inferred(self.gate.alpha), self.inferred(0.0)
+        return self._inferred(self.gate.alpha), self._inferred(0.0)
 
     @property
     def inference(self) -> PoolInference:
@@ -302,12 +267,30 @@ class PoolComparison:
         return self._rulings(self._inferences[1], 0.0)
 
     def _rulings(self, inference: PoolInference, alpha: float) -> tuple[ReferenceRuling, ...]:
-        return rulings_of(
-            self.gate,
-            [inference.difference(reference=reference.row, alpha=alpha) for reference in self.references],
-            changed=self.changed,
-            level=self.level,
-            scale=float(np.max(inference.georisk[inference.alphas.index(alpha)])),
+        """The rule at one alpha, the errors kept together by Holm's method.
+
+        A limit counts as having reached the bound by a share of the largest GeoRisk of the pool.
+        """
+        scale = float(np.max(inference.georisk[inference.alphas.index(alpha)]))
+        bound = -self.gate.tolerance - ROUNDING_ERROR * min(scale, 1.0)
+        differences = [inference.difference(reference=reference.row, alpha=alpha) for reference in self.references]
+        p_values = [
+            p_by_rule(
+                self.gate,
+                lambda method, difference=difference: difference.p_value(method=method, bound=bound),  # type: ignore[misc]
+                n_topics=self.n,
+                n_changed=moved,
+            )
+            for difference, moved in zip(differences, self.changed, strict=True)
+        ]
+        levels = np.array([self.level])
+        if len(p_values) > 1:
+            levels = 1 - effective_levels(p_values, level=self.level, correction="holm")
+        rows = zip(differences, self.changed, p_values, holm(p_values).tolist(), levels.tolist(), strict=True)
+        return tuple(
+            # draws end somewhere, and no interval reaches further: two replicates at least lie beyond it
+            ReferenceRuling(self.gate, difference, moved, min(left, 1 - 2 / difference.law.size), bound, p, adjusted)
+            for difference, moved, p, adjusted, left in rows
         )
 
     @property
