@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -31,10 +30,9 @@ _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _DISTRIBUTIONS = {"pytrec_eval": "pytrec-eval-terrier", "cwl_eval": "cwl-eval", "riskguard": "pytest-riskguard"}
 
 
-def ci_variable(environment: Mapping[str, str] | None = None) -> str | None:
+def ci_variable() -> str | None:
     """The first environment variable that a CI service has set, or None."""
-    environment = os.environ if environment is None else environment
-    return next((v for v in _CI_VARIABLES if environment.get(v, "").lower() not in ("", "0", "false")), None)
+    return next((v for v in _CI_VARIABLES if os.environ.get(v, "").lower() not in ("", "0", "false")), None)
 
 
 def now() -> str:

@@ -63,9 +63,8 @@ class Store:
     ``allow_ci``; ``DataError`` for a file that cannot be used or a run that answers no judged topic.
     """
 
-    def __init__(self, root: Path, *, lock_timeout: float = LOCK_TIMEOUT) -> None:
+    def __init__(self, root: Path) -> None:
         self.root = Path(root)
-        self._lock_timeout = lock_timeout
 
     def names(self) -> tuple[str, ...]:
         """Every stored name, sorted; damaged baselines are among them."""
@@ -138,13 +137,13 @@ class Store:
 
         return self._read(name, work)
 
-    def staleness(self, name: str, *, now: str | None = None) -> Staleness:
-        """How old a baseline is at a time, ISO 8601, by default the present; damaged others are skipped."""
+    def staleness(self, name: str) -> Staleness:
+        """How old a baseline is now; damaged others are skipped."""
         manifests = {name: self.manifest(name)}
         for other in set(self.names()) - {name}:
             with suppress(BaselineError):
                 manifests[other] = self.manifest(other)
-        return staleness(name, manifests, now=now or provenance.now())
+        return staleness(name, manifests, now=provenance.now())
 
     def run(self, name: str) -> Path:
         """The path of the run of a baseline, after checking that it is the one that was stored."""
@@ -370,12 +369,12 @@ class Store:
         lock = self.root / LOCK
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            with FileLock(lock, timeout=self._lock_timeout):
+            with FileLock(lock, timeout=LOCK_TIMEOUT):
                 atomic_folder.tidy(self.root)
                 yield
         except Timeout:
             raise BaselineError(
-                f"{lock}: another process has been writing to this store for over {self._lock_timeout:g} "
+                f"{lock}: another process has been writing to this store for over {LOCK_TIMEOUT:g} "
                 "seconds; wait until it is done and try again"
             ) from None
         except (OSError, NotImplementedError) as error:

@@ -74,15 +74,14 @@ def retrieve(
     failures: tuple[type[BaseException], ...] = (Exception,),
     stops: tuple[type[BaseException], ...] = (),
     progress: Progress | None = None,
-    pause: Callable[[int], float] = backoff,
 ) -> Retrieved:
     """Send every query, by topic; a generator that ``search`` returns is read in the thread that called it.
 
     ``failures`` are exceptions that count as a failure of the query. ``stops``, which may be among them, end
     everything and are raised here, as is any other exception, such as KeyboardInterrupt. ``progress`` is called in
-    the calling thread with the numbers of topics done and of all topics; ``pause`` gives seconds after an attempt.
+    the calling thread with the numbers of topics done and of all topics.
     """
-    book = _Book(queries, asking, failures, stops, progress, pause)
+    book = _Book(queries, asking, failures, stops, progress)
     if asking.workers == 1 and asking.timeout is None:
         _ask_here(search, book)
     else:
@@ -102,7 +101,6 @@ class _Book:
     failures: tuple[type[BaseException], ...]
     stops: tuple[type[BaseException], ...]
     progress: Progress | None
-    pause: Callable[[int], float]
     answers: dict[str, Pairs] = field(default_factory=dict)
     failed: dict[str, FailedQuery] = field(default_factory=dict)
 
@@ -113,7 +111,7 @@ class _Book:
         elif isinstance(outcome, self.stops) or not isinstance(outcome, self.failures):
             raise outcome
         elif attempt <= self.asking.retries and not isinstance(outcome, NoPairError):
-            return self.pause(attempt)
+            return backoff(attempt)
         else:
             self.failed[topic] = FailedQuery(topic, self.queries[topic], outcome, attempt)
         if self.progress is not None:

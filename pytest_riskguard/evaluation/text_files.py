@@ -139,11 +139,10 @@ class LineReader(Generic[Problem]):
             raise self.refuse(line, "expected text, found a NUL byte; is this a binary file, or UTF-16?")
 
 
-def shown(line: bytes | str, *, limit: int = 80) -> str:
-    """A line for an error message: quoted, control characters escaped, cut to ``limit`` characters."""
-    text = line.decode(errors="replace") if isinstance(line, bytes) else line
-    text = text.rstrip("\r\n")
-    return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+def shown(line: bytes) -> str:
+    """A line for an error message: quoted, control characters escaped, cut to 80 characters."""
+    text = line.decode(errors="replace").rstrip("\r\n")
+    return repr(text if len(text) <= 80 else text[:79] + "…")
 
 
 def system_name(path: Path) -> str:

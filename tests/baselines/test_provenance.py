@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from pytest_riskguard.baselines import provenance
 from pytest_riskguard.baselines.provenance import ci_variable, git_state
 
 
@@ -24,8 +25,12 @@ from pytest_riskguard.baselines.provenance import ci_variable, git_state
         ({"CIRCLE": "true"}, None),
     ],
 )
-def test_ci_is_told_by_its_variables(environment, variable):
-    assert ci_variable(environment) == variable
+def test_ci_is_told_by_its_variables(environment, variable, monkeypatch):
+    for name in provenance._CI_VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert ci_variable() == variable
 
 
 @pytest.fixture

@@ -301,14 +301,14 @@ def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, ad
         add()
 
 
-def test_a_lock_that_is_held_is_waited_for_and_then_named(add, store, collection):
+def test_a_lock_that_is_held_is_waited_for_and_then_named(add, store, monkeypatch):
     add()
-    impatient = Store(store.root, lock_timeout=0.05)
+    monkeypatch.setattr("pytest_riskguard.baselines.store.LOCK_TIMEOUT", 0.05)
     with (
         filelock.FileLock(store.root / LOCK),
         pytest.raises(BaselineError, match=r"\.lock: another process has been writing to this store for over 0\.05"),
     ):
-        impatient.add("b", collection.run, qrels=collection.qrels, topics=None, measures=MEASURES)
+        add("b")
 
 
 def test_a_lock_file_that_was_left_behind_blocks_nobody(add, store):

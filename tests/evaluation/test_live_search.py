@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from pytest_riskguard.evaluation import live_search
 from pytest_riskguard.evaluation.live_search import Asking, NoPairError, Retrieved, backoff, retrieve
 
 QUERIES = {f"t{number:02d}": f"query {number}" for number in range(20)}
@@ -18,8 +19,12 @@ QUERIES = {f"t{number:02d}": f"query {number}" for number in range(20)}
 WAYS = [Asking(), Asking(timeout=60), Asking(workers=4), Asking(workers=50, timeout=60)]
 
 
-def at_once(attempt: int) -> float:
-    return 0.0
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The attempts after which a query waited for the next one, which comes at once."""
+    attempts: list[int] = []
+    monkeypatch.setattr(live_search, "backoff", lambda attempt: attempts.append(attempt) or 0.0)
+    return attempts
 
 
 def answer(query: str) -> list[tuple[str, float]]:
@@ -87,6 +92,7 @@ def test_without_workers_or_limit_the_calling_thread_asks():
 
 
 @pytest.mark.parametrize("asking", WAYS)
+@pytest.mark.usefixtures("pauses")
 def test_all_failed_queries_are_named_in_order_with_their_attempts(asking):
     def search(query: str) -> list[tuple[str, float]]:
         if query in ("query 3", "query 17"):
@@ -94,9 +100,7 @@ def test_all_failed_queries_are_named_in_order_with_their_attempts(asking):
         return answer(query)
 
     for retries in (0, 2):
-        found = retrieve(
-            search, QUERIES, Asking(asking.depth, asking.workers, asking.timeout, retries), pause=at_once
-        )
+        found = retrieve(search, QUERIES, replace(asking, retries=retries))
         assert [(f.topic, f.query, str(f.error), f.attempts) for f in found.failed] == [
             ("t03", "query 3", "'query 3'", retries + 1),
             ("t17", "query 17", "'query 17'", retries + 1),
@@ -105,7 +109,7 @@ def test_all_failed_queries_are_named_in_order_with_their_attempts(asking):
 
 
 @pytest.mark.parametrize("asking", [Asking(retries=2), Asking(workers=3, retries=2)])
-def test_a_try_that_succeeds_makes_up_for_those_that_failed(asking):
+def test_a_try_that_succeeds_makes_up_for_those_that_failed(asking, pauses):
     tries: dict[str, int] = {}
 
     def search(query: str) -> list[tuple[str, float]]:
@@ -114,8 +118,7 @@ def test_a_try_that_succeeds_makes_up_for_those_that_failed(asking):
             raise ConnectionError("not now")
         return answer(query)
 
-    pauses: list[int] = []
-    found = retrieve(search, QUERIES, asking, pause=lambda attempt: pauses.append(attempt) or 0.0)
+    found = retrieve(search, QUERIES, asking)
     assert found == retrieve(answer, QUERIES, Asking())
     assert set(tries.values()) == {3}
     assert sorted(pauses) == [1] * len(QUERIES) + [2] * len(QUERIES)
@@ -125,6 +128,7 @@ def test_pauses_double_up_to_half_a_minute_and_are_the_same_each_time():
     assert [backoff(attempt) for attempt in (1, 2, 3, 4, 7, 8, 10_000)] == [0.5, 1.0, 2.0, 4.0, 30.0, 30.0, 30.0]
 
 
+@pytest.mark.usefixtures("pauses")
 def test_a_query_that_overruns_its_time_fails_and_the_others_do_not_wait_for_it():
     released = threading.Event()
 
@@ -134,7 +138,7 @@ def test_a_query_that_overruns_its_time_fails_and_the_others_do_not_wait_for_it(
         return answer(query)
 
     try:
-        found = retrieve(search, QUERIES, Asking(workers=1, timeout=0.5, retries=1), pause=at_once)
+        found = retrieve(search, QUERIES, Asking(workers=1, timeout=0.5, retries=1))
     finally:
         released.set()
     assert [(f.topic, type(f.error), f.attempts) for f in found.failed] == [
@@ -145,6 +149,7 @@ def test_a_query_that_overruns_its_time_fails_and_the_others_do_not_wait_for_it(
     assert list(found.answers) == [topic for topic in QUERIES if topic not in ("t00", "t05")]
 
 
+@pytest.mark.usefixtures("pauses")
 def test_an_answer_that_comes_too_late_is_not_taken_for_another_query():
     late, asked = threading.Event(), []
 
@@ -156,7 +161,7 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_another_query():
         late.set()  # the second try lets the first one answer
         return answer(query)
 
-    found = retrieve(search, QUERIES, Asking(timeout=0.5, retries=1), pause=at_once)
+    found = retrieve(search, QUERIES, Asking(timeout=0.5, retries=1))
     assert found.failed == ()
     assert found.answers == {topic: answer(query) for topic, query in QUERIES.items()}
 
@@ -240,6 +245,7 @@ def test_an_interrupt_while_others_search_leaves_no_thread_once_they_are_back():
     released.set()  # that none stays then is seen by the fixture
 
 
+@pytest.mark.usefixtures("pauses")
 @pytest.mark.parametrize("asking", [Asking(retries=1), Asking(workers=3, retries=1)])
 def test_progress_is_told_in_the_calling_thread_once_for_each_query(asking):
     told = []
@@ -253,7 +259,7 @@ def test_progress_is_told_in_the_calling_thread_once_for_each_query(asking):
         assert threading.current_thread() is threading.main_thread()
         told.append((done, total))
 
-    retrieve(search, QUERIES, asking, progress=progress, pause=at_once)
+    retrieve(search, QUERIES, asking, progress=progress)
     assert told == [(done, len(QUERIES)) for done in range(1, len(QUERIES) + 1)]
 
 
@@ -268,6 +274,7 @@ def test_context_variables_of_the_caller_hold_for_the_search():
 def test_a_process_ends_though_a_search_never_does():
     code = """
 import threading
+from pytest_riskguard.evaluation import live_search
 from pytest_riskguard.evaluation.live_search import Asking, retrieve
 found = retrieve(lambda _: threading.Event().wait(), {"t": "q"}, Asking(timeout=0.01))
 print(found.failed[0].topic)

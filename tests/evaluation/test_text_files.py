@@ -167,5 +167,5 @@ def test_a_system_is_named_by_its_file(name, system):
 
 def test_a_shown_line_is_quoted_escaped_and_cut():
     assert shown(b"a\x1b[31m\r\n") == r"'a\x1b[31m'"
-    assert shown("\u202eabc") == r"'\u202eabc'"
-    assert shown("x" * 200) == repr("x" * 79 + "…")
+    assert shown("\u202eabc".encode()) == r"'\u202eabc'"
+    assert shown(b"x" * 200) == repr("x" * 79 + "…")
