@@ -70,16 +70,14 @@ class DataError(RiskguardError):
 class FileError(DataError):
     """A file is not what it should be; the message begins ``path:line:`` (or ``path:`` for the whole file)."""
 
-    def __init__(self, path: Path, line: int | None, problem: str, *, reason: str | None = None) -> None:
+    def __init__(self, path: Path, line: int | None, problem: str) -> None:
         where = "" if line is None else f":{line}"
-        super().__init__(f"{path}{where}: {problem}", reason=reason, problem=f"{Path(path).name}{where}: {problem}")
+        super().__init__(f"{path}{where}: {problem}", problem=f"{Path(path).name}{where}: {problem}")
         self.path, self.line = Path(path), line
 
 
 class MissingFileError(FileError):
     """A path that does not exist or cannot be read."""
-
-    reason = "missing_input"
 
 
 class RunFormatError(FileError):
