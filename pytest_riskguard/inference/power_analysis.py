@@ -109,7 +109,8 @@ def _checked(standard_deviation: float, n: int, level: float, critical: float | 
 def _noncentrality(n: int, critical: float, power: float) -> float:
     """How many standard errors away the mean must lie so that t passes its critical value with this power."""
     df, goal = n - 1, float(ndtri(power))
-    away = _away(goal, df, critical)
+    # nearly: the root of a chi-square over its degrees of freedom, taken as normal
+    away = critical * (1 - 1 / (4 * df)) + goal * math.sqrt(1 + critical**2 / (2 * df))
     if not _is_normal(df, critical):
         for _ in range(MAX_STEPS):
             reached, slope = _power(away, df, critical)
@@ -125,11 +126,6 @@ def _noncentrality(n: int, critical: float, power: float) -> float:
 
 def _is_normal(df: int, critical: float) -> bool:
     return df > NORMAL or abs(critical) < NARROW * math.sqrt(2 * df)
-
-
-def _away(goal: float, df: int, critical: float) -> float:
-    """The same, nearly: the root of a chi-square over its degrees of freedom, taken as normal."""
-    return critical * (1 - 1 / (4 * df)) + goal * math.sqrt(1 + critical**2 / (2 * df))
 
 
 def _power(away: float, df: int, critical: float) -> tuple[float, float]:

@@ -20,6 +20,8 @@ from pytest_riskguard.inference._bootstrap.inversion import PERIOD, frequencies,
 from pytest_riskguard.inference._bootstrap.sample import lattice_step
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, per_topic
 
+#: No p-value is 0: the smallest normal floating-point number.
+MIN_P_VALUE = sys.float_info.min
 #: Up to this many changed topics all sign patterns are counted, half of the topics against the other half.
 MAX_ENUMERATED = 30
 #: Points of the grid over 24 standard deviations.
@@ -64,13 +66,13 @@ def sign_flip(differences: npt.ArrayLike) -> SignFlip:
         return SignFlip(1.0, True)
     observed, sizes = math.fsum(d), np.sort(np.abs(d))
     if sizes[-1] - sizes[0] <= ROUNDING_ERROR * sizes[-1]:
-        return SignFlip(_at_least_tiny(float(bdtr(np.count_nonzero(d > 0), d.size, 0.5))), True)
+        return SignFlip(max(float(bdtr(np.count_nonzero(d > 0), d.size, 0.5)), MIN_P_VALUE), True)
     if d.size <= MAX_ENUMERATED:
         return SignFlip(_enumerated(sizes, observed), True)
     p, exact = _transformed(d, sizes, observed)
     # Hoeffding's bound holds for every law of signs and is sharper than rounding in the far tail
     bound = math.exp(-((observed / math.sqrt(math.fsum(sizes**2))) ** 2) / 2) if observed < 0 else 1.0
-    return SignFlip(_at_least_tiny(min(p, bound, 1.0)), exact)
+    return SignFlip(max(min(p, bound, 1.0), MIN_P_VALUE), exact)
 
 
 def _transformed(d: FloatArray, sizes: FloatArray, observed: float) -> tuple[float, bool]:
@@ -83,10 +85,6 @@ def _transformed(d: FloatArray, sizes: FloatArray, observed: float) -> tuple[flo
         if inverted is not None:
             return inverted + _atom(d) / 2, False
     return _convolved(sizes, observed, PERIOD * norm / MAX_POINTS) + ROUNDING, False
-
-
-def _at_least_tiny(p: float) -> float:
-    return max(p, sys.float_info.min)
 
 
 def _sums(sizes: FloatArray) -> FloatArray:

@@ -88,7 +88,7 @@ def _enumerated_resamples(sample: Sample, *, max_vectors: int) -> _Resamples | N
     moved = np.arange(counts.size) != sample.mode
     offsets, moved_counts = sample.offsets[moved], counts[moved]
     changed = float(moved_counts.sum())
-    max_draws = _max_draws(n, changed / n)
+    max_draws = int(np.argmax(bdtrc(np.arange(n + 1), n, changed / n) < LEFT_OUT))
     if math.comb(max_draws + offsets.size, offsets.size) > max_vectors:
         return None
     sums, squares, log_masses = np.zeros(1), np.zeros(1), np.zeros(1)
@@ -107,9 +107,3 @@ def _enumerated_resamples(sample: Sample, *, max_vectors: int) -> _Resamples | N
     falling = np.concatenate([[0.0], np.cumsum(np.log1p(-np.arange(max_draws) / n))])
     masses = np.exp(log_masses + falling[draws] + (n - draws) * math.log1p(-changed / n))
     return _Resamples(sums, squares, draws, values, masses)
-
-
-def _max_draws(n: int, share: float) -> int:
-    """How often changed topics are drawn at most, except in a negligible share of resamples."""
-    draws = np.arange(n + 1)
-    return int(np.argmax(bdtrc(draws, n, share) < LEFT_OUT))
