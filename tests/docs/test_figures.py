@@ -36,6 +36,7 @@ STATED = [
     ("how-to/judge-several-gates.md", "in 18% of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
     ("explanation/alpha.md", "at every alpha (up to a million)", sensitivity.MAX_ALPHA == 2**20),
     ("explanation/intervals.md", "With up to 30\nchanged topics", MAX_ENUMERATED == 30),
+    ("explanation/intervals.md", "up to 131,072 steps where", fft_law.MAX_SPARSE_LATTICE_POINTS == 131_072),
     ("explanation/intervals.md", "over 32,768 steps in 24 standard errors", fft_law.MAX_LATTICE_POINTS == 32_768),
     ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", fft_law.GRID_POINTS == 65_536),
     ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", ROUNDING_ERROR == 1e-12),

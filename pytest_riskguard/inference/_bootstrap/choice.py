@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.inference._bootstrap.enumeration import enumerated_mean_law, enumerated_studentized_law
-from pytest_riskguard.inference._bootstrap.fft_law import grid_law, lattice_law
+from pytest_riskguard.inference._bootstrap.fft_law import MAX_SPARSE_LATTICE_POINTS, grid_law, lattice_law
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import MeanLaw, MirroredLaw, StepLaw, StudentizedLaw, leans_left
 from pytest_riskguard.inference._bootstrap.sample import Sample
@@ -50,7 +50,7 @@ def _mean(sample: Sample) -> MeanLaw:
         return law
     smooth = smooth_law(sample)
     if smooth is None:
-        return grid_law(sample)
+        return lattice_law(sample, max_points=MAX_SPARSE_LATTICE_POINTS) or grid_law(sample)
     if sample.step is not None:  # the lattice is too fine for its steps to matter: the law runs through their middle
         smooth.resolution = max(smooth.resolution, sample.step / (2 * sample.total))
     return smooth

@@ -22,9 +22,11 @@ from pytest_riskguard.inference._bootstrap.laws import StepLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
-#: A lattice has at most this many points over 24 standard errors: the steps of a finer one move limits by less than
-#: 24/2^16 = 3.7e-4 standard errors, and its law is inverted.
-MAX_LATTICE_POINTS = 2**15
+#: A lattice with at most so many points over 24 standard errors has its own law: the steps of a finer one move limits by
+#: less than 24/2^16 = 3.7e-4 standard errors, and its law is inverted. Where few topics changed that cannot be done, and
+#: single resamples have much mass: there finer lattices, up to the second number, keep their own law, since on a grid
+#: resamples with the sample's own mean would not all stay on it.
+MAX_LATTICE_POINTS, MAX_SPARSE_LATTICE_POINTS = 2**15, 2**17
 #: Grid points over 24 standard errors.
 GRID_POINTS = 2**16
 #: With at most this many distinct values beside the most frequent one the grid's step is fitted to them; it is at
@@ -75,9 +77,9 @@ class Convolution:
         return np.roll(np.fft.irfft(transform, self.points), -(self.first % self.points))
 
 
-def lattice_law(sample: Sample) -> StepLaw | None:
+def lattice_law(sample: Sample, *, max_points: int = MAX_LATTICE_POINTS) -> StepLaw | None:
     """The exact law of data on a lattice, or None where they lie on none that is coarse enough."""
-    if sample.step is None or PERIOD * sample.total / sample.step > MAX_LATTICE_POINTS:
+    if sample.step is None or PERIOD * sample.total / sample.step > max_points:
         return None
     convolution = Convolution(sample, multiples(sample, sample.step), sample.step)
     masses = convolution.masses()

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference import mean_law
+from pytest_riskguard.inference import interval, mean_law
 from pytest_riskguard.inference._bootstrap.fft_law import grid_law, lattice_law
 from pytest_riskguard.inference._bootstrap.inversion_law import smooth_law
 from pytest_riskguard.inference._bootstrap.laws import MeanLaw
@@ -145,12 +145,11 @@ def rounded(n: int, decimals: int, *, alpha: float = 1.0, zeros: float = 0.0, se
     ],
 )
 def test_a_lattice_too_fine_for_its_own_law_is_inverted_through_the_middle_of_its_steps(
-    x: np.ndarray, monkeypatch: pytest.MonkeyPatch
+    x: np.ndarray,
 ) -> None:
     sample = Sample.of(x)
     law = mean_law(sample)
-    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.fft_law.MAX_LATTICE_POINTS", 2**20)
-    steps = lattice_law(sample)
+    steps = lattice_law(sample, max_points=2**20)
     assert law.kind == "smooth"
     assert steps is not None
     levels = np.random.default_rng(1).uniform(0.0003, 0.9997, 200)
@@ -158,6 +157,20 @@ def test_a_lattice_too_fine_for_its_own_law_is_inverted_through_the_middle_of_it
     assert np.max(off) <= law.resolution * 1.001
     assert law.resolution <= 3.7e-4
     assert law.mid_cdf(law.centre) == pytest.approx(steps.mid_cdf(steps.centre), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "at_the_mean", "upper"), [(4.47, 0.47771, -0.167625), (5.03, 0.47858, -0.188625)]
+)
+def test_few_changes_on_a_fine_lattice_have_its_own_law(alpha: float, at_the_mean: float, upper: float) -> None:
+    """Many resamples have the sample's own mean; where only some of them stay on it, BCa's limits move by 0.03 SE."""
+    losses = np.array([-0.75] * 2 + [-0.5] * 3 + [-0.25] * 2) * (1 + alpha)
+    x = np.concatenate([losses, [0.25] * 3, [0.5], np.zeros(29)])
+    law = mean_law(x)
+    assert Sample.of(x).step == pytest.approx(0.0025)
+    assert law.kind == "lattice"
+    assert law.mid_cdf(law.centre) == pytest.approx(at_the_mean, abs=1e-5)
+    assert interval(x, method="bca").upper == pytest.approx(upper, abs=1e-12)
 
 
 def test_a_lattice_on_which_all_topics_but_one_lie_on_a_coarser_one_has_its_own_law() -> None:
