@@ -22,10 +22,10 @@ from pytest_riskguard.inference._bootstrap.laws import StepLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
-#: A lattice with at most so many points over 24 standard errors has its own law: the steps of a finer one move limits by
-#: less than 24/2^16 = 3.7e-4 standard errors, and its law is inverted. Where few topics changed that cannot be done, and
-#: single resamples have much mass: there finer lattices, up to the second number, keep their own law, since on a grid
-#: resamples with the sample's own mean would not all stay on it.
+#: A lattice with at most so many points over 24 standard errors has its own law: the steps of a finer one move limits
+#: by less than 24/2^16 = 3.7e-4 standard errors, and its law is inverted. Where few topics changed that cannot be
+#: done, and single resamples have much mass: there finer lattices, up to the second number, keep their own law, since
+#: on a grid resamples with the sample's own mean would not all stay on it.
 MAX_LATTICE_POINTS, MAX_SPARSE_LATTICE_POINTS = 2**15, 2**17
 #: Grid points over 24 standard errors.
 GRID_POINTS = 2**16

@@ -159,9 +159,7 @@ def test_a_lattice_too_fine_for_its_own_law_is_inverted_through_the_middle_of_it
     assert law.mid_cdf(law.centre) == pytest.approx(steps.mid_cdf(steps.centre), abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("alpha", "at_the_mean", "upper"), [(4.47, 0.47771, -0.167625), (5.03, 0.47858, -0.188625)]
-)
+@pytest.mark.parametrize(("alpha", "at_the_mean", "upper"), [(4.47, 0.47771, -0.167625), (5.03, 0.47858, -0.188625)])
 def test_few_changes_on_a_fine_lattice_have_its_own_law(alpha: float, at_the_mean: float, upper: float) -> None:
     """Many resamples have the sample's own mean; where only some of them stay on it, BCa's limits move by 0.03 SE."""
     losses = np.array([-0.75] * 2 + [-0.5] * 3 + [-0.25] * 2) * (1 + alpha)
