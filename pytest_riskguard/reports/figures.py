@@ -63,13 +63,11 @@ def _computed_baseline(baseline: ComputedBaseline) -> str:
 def _lineage(shown: Shown, lineage: Lineage) -> str:
     means = listed(tuple(plain(run.mean) for run in lineage.runs), most=8)
     newest = lineage.runs[-1]
-    text = (
+    return (
         f"{counted(lineage.accepted, 'accepted change')} since {clean(lineage.runs[0].run)}; means so far, candidate "
-        f"last: {means}; in total {signed(newest.cumulative_mean_difference)}, URisk {shown.value(newest.urisk)}"
-    )
-    if lineage.lower is None or lineage.upper is None:
-        return text
-    return f"{text} {shown.limits(lineage.lower, lineage.upper)}"
+        f"last: {means}; in total {signed(newest.cumulative_mean_difference)}, URisk {shown.value(newest.urisk)} "
+        f"{shown.limits(lineage.lower, lineage.upper)}"
+    ).rstrip()
 
 
 def _noise(shown: Shown) -> str | None:

@@ -218,19 +218,15 @@ def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
         _number("Losses", lambda one: one.losses),
         _number("Mean change", lambda one: signed(one.mean_difference)),
         _number("URisk", lambda one: shown.value(one.urisk)),
-        _words("Interval", lambda one: _limits(shown, one) or untested),
+        _words("Interval", lambda one: shown.limits(one.lower, one.upper) or untested),
         _number("p (Holm)", lambda one: None if one.adjusted_p_value is None else probability(one.adjusted_p_value)),
         _words("Risky", lambda one: one.risky),
         _number("Flagged", lambda one: len(one.flagged)),
     )
 
 
-def _limits(shown: Shown, one: Slice) -> str:
-    return "" if one.lower is None or one.upper is None else shown.limits(one.lower, one.upper)
-
-
 def _on_slice(shown: Shown, one: Slice) -> str:
-    risk = f"{shown.value(one.urisk)} {_limits(shown, one)}".rstrip()
+    risk = f"{shown.value(one.urisk)} {shown.limits(one.lower, one.upper)}".rstrip()
     answer = "significantly risky, " if one.risky else ""
     moved = f"{counted(one.losses, 'loss', 'losses')} and {counted(one.wins, 'win')} on {counted(one.count, 'topic')}"
     text = f"slice {_tagged(one)}: {answer}URisk {risk}, mean {signed(one.mean_difference)}; {moved}"
