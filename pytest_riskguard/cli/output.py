@@ -41,14 +41,14 @@ class Reports:
 
     def check(self) -> None:
         """Check that all of them can be made, before there is anything to write."""
-        from pytest_riskguard.reports.files import check_charts
+        from pytest_riskguard.reports.html import ensure_available
 
         if self.charts and self.markdown is None:
             raise UsageError("--charts needs --markdown")
         for option, is_given in (("--charts", self.charts), (f"--html {self.html}", self.html is not None)):
             try:
                 if is_given:
-                    check_charts()
+                    ensure_available()
             except UsageError as error:
                 raise UsageError(f"{option}: {error}") from None
 

@@ -95,13 +95,14 @@ def _check_reports(paths: list[str], *, charts: bool) -> None:
     if not (paths or charts):
         return
     from pytest_riskguard.errors import UsageError
-    from pytest_riskguard.reports.files import MARKDOWN, check, check_charts
+    from pytest_riskguard.reports.files import MARKDOWN, check
+    from pytest_riskguard.reports.html import ensure_available
 
     if charts:
         if not any(Path(path).suffix.lower() in MARKDOWN.suffixes for path in paths):
             raise pytest.UsageError("--riskguard-charts needs a Markdown report; add --riskguard-report=X.md")
         try:
-            check_charts()
+            ensure_available()
         except UsageError as error:
             raise pytest.UsageError(f"--riskguard-charts: {error}") from None
     for path in paths:

@@ -188,14 +188,13 @@ def _floored(star: float) -> str:
 
 def _pool(shown: Shown, pool: PoolFigures) -> list[str]:
     """GeoRisk of both sides, the references beside the one that decided, the rank, other alphas, the pool."""
-    lines = [_georisks(shown, pool)]
-    if len(pool.references) > 1:
-        lines.append(_references(pool))
-    lines.append(_pool_rank(pool))
-    if len(pool.curve) > 1:
-        lines.append(_georisk_curve(shown, pool))
-    lines.append(f"pool of {len(pool.systems)}: {listed(pool.systems, most=_MAX_NAMED)}")
-    return lines
+    return [
+        _georisks(shown, pool),
+        *([_references(pool)] if len(pool.references) > 1 else []),
+        _pool_rank(pool),
+        *([_georisk_curve(shown, pool)] if len(pool.curve) > 1 else []),
+        f"pool of {len(pool.systems)}: {listed(pool.systems, most=_MAX_NAMED)}",
+    ]
 
 
 def _georisks(shown: Shown, pool: PoolFigures) -> str:

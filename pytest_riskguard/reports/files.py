@@ -49,7 +49,9 @@ def check(path: Path) -> None:
         The suffix is unknown, the format needs what is not installed, or there is no such folder.
     """
     if format_of(path) is HTML:
-        check_charts()
+        from pytest_riskguard.reports.html import ensure_available
+
+        ensure_available()
     if not path.absolute().parent.is_dir():
         raise UsageError(f"no folder {path.parent}")
 
@@ -76,19 +78,6 @@ def write(path: Path, verdicts: Sequence[Verdict], *, kind: Format | None = None
             write_text(path.with_name(picture.file), picture.svg)
         text = render(verdicts, limit=COMMENT_LIMIT, pictures=drawn)
     write_text(path, text)
-
-
-def check_charts() -> None:
-    """Check that charts can be drawn, as the HTML report draws them.
-
-    Raises
-    ------
-    UsageError
-        The drawing library is not installed.
-    """
-    from pytest_riskguard.reports.html import ensure_available
-
-    ensure_available()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import files
+from pytest_riskguard.reports.html import ensure_available
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "a](x) ![b](c) <script>alert(1)</script> @octocat \x1b[31m\u202e\ud800"
@@ -72,4 +73,4 @@ def test_charts_change_nothing_else(tmp_path: Path):
 def test_without_the_extra_charts_are_refused(monkeypatch):
     monkeypatch.setattr("pytest_riskguard.reports.html.find_spec", lambda _: None)
     with pytest.raises(UsageError, match=r"pip install 'pytest-riskguard\[report\]'"):
-        files.check_charts()
+        ensure_available()

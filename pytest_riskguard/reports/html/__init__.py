@@ -18,7 +18,7 @@ _NEEDED = ("jinja2", "altair", "vl_convert")
 
 
 def ensure_available() -> None:
-    """Check that the page can be drawn, before there is anything to draw.
+    """Check that the page and charts can be drawn, before there is anything to draw.
 
     Raises
     ------

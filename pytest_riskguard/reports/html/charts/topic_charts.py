@@ -257,7 +257,7 @@ def slices(verdict: Verdict) -> Chart | None:
         }
         if part.lower is not None and part.upper is not None:
             row["lower"], row["upper"] = sorted((turn * part.lower, turn * part.upper))
-            row["label"] += f" [{signed(row['lower'])}, {signed(row['upper'])}]"
+            row["label"] += f" {Shown(verdict).limits(part.lower, part.upper)}"
         rows.append(row)
     title = with_unit(verdict, risk_name(verdict))
     axis = alt.Axis(labelLimit=220, labelColor=Colour.INK, ticks=False)
