@@ -57,6 +57,8 @@ class _Moves:
         self, measure: Measure, grades: Mapping[str, int], candidate: Sequence[str], baseline: Sequence[str]
     ) -> None:
         self.measure, self.grades, self.candidate, self.baseline = measure, grades, candidate, baseline
+        #: Ranks that the measure looks at.
+        self.cutoff = cutoff_of(measure)
         self._candidate_ranks, self._baseline_ranks = (
             {document: rank for rank, document in enumerate(ranking, 1)} for ranking in (candidate, baseline)
         )
@@ -65,19 +67,11 @@ class _Moves:
         """In the candidate and in the baseline."""
         return self._candidate_ranks.get(document), self._baseline_ranks.get(document)
 
-    @property
-    def cutoff(self) -> int | None:
-        """Ranks that the measure looks at."""
-        return cutoff_of(self.measure)
-
-    def seen(self, rank: int | None) -> int | None:
-        """A rank as the measure sees it: beyond its cutoff all ranks are the same."""
-        return None if rank is None or (self.cutoff is not None and rank > self.cutoff) else rank
-
     def has_moved(self, document: str) -> bool:
-        """Whether the measure can have noticed the move."""
-        candidate, baseline = self.rank(document)
-        return self.seen(candidate) != self.seen(baseline)
+        """Whether the measure can have noticed the move: beyond its cutoff all ranks are the same."""
+        last = math.inf if self.cutoff is None else self.cutoff
+        candidate, baseline = (None if rank is None or rank > last else rank for rank in self.rank(document))
+        return candidate != baseline
 
     def best_rank(self, document: str) -> int:
         """The higher of its ranks."""

@@ -165,7 +165,7 @@ def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWar
         yield warning("no_variation", reference=name)
     elif changed < min_changes(comparison.ruling.level):
         topics = comparison.candidate.topics
-        differing = (comparison.pair(comparison.reference).differences != 0).nonzero()[0]
+        differing = (comparison.decided.differences != 0).nonzero()[0]
         yield warning(
             "few_changed_topics",
             topics=tuple(topics[i] for i in differing),

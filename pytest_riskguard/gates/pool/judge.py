@@ -30,7 +30,7 @@ from pytest_riskguard.gates.pool.responsible import (
     responsible_topics,
     without_each,
 )
-from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison, Reference
+from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison
 from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
@@ -78,44 +78,43 @@ def judge_pool(
     if not report:
         return verdict
     tags = {} if topics is None else topics.tags
-    return replace(verdict, exhibits=pool_exhibits(comparison, comparison.reference, tags=tags))
+    return replace(verdict, exhibits=pool_exhibits(comparison, tags=tags))
 
 
 def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescored: bool = False) -> Findings:
     """All that is found out about an answer; the others are as ``judge_pool`` takes them."""
-    reference, outcome = comparison.reference, comparison.answer[0]
-    failed, ruling = outcome == "fail", comparison.ruling if comparison.enough_topics else None
-    alone, parts = without_each(comparison, failed=failed), contributions(comparison, reference)
-    losers, winners = responsible_topics(comparison, reference, parts, alone)
+    failed, ruling = comparison.answer[0] == "fail", comparison.ruling if comparison.enough_topics else None
+    alone, parts = without_each(comparison, failed=failed), contributions(comparison)
+    losers, winners = responsible_topics(comparison, parts, alone)
     return Findings(
         warnings=pool_warnings(comparison, rescored=rescored),
-        topics=_topics(comparison, reference),
-        estimates=_estimates(comparison, reference, failed=failed),
+        topics=_topics(comparison),
+        estimates=_estimates(comparison, parts, failed=failed),
         intervals=reported(ruling.intervals, decisive=ruling.decisive) if ruling else (),
         responsible_topics=losers,
         flagged_wins=winners,
         power=Power(minimum_detectable_effect=comparison.minimum_detectable_effect),
         pool=_figures(comparison, alphas) if comparison.enough_topics else None,
-        explanation=pool_explanation(comparison, reference, parts, alone),
+        explanation=pool_explanation(comparison, parts, alone),
     )
 
 
-def _topics(comparison: PoolComparison, reference: Reference) -> TopicCounts:
+def _topics(comparison: PoolComparison) -> TopicCounts:
     systems = (comparison.candidate, *comparison.baselines)
     return replace(
-        topic_counts(comparison.pair(reference)),
+        topic_counts(comparison.decided),
         missing_in_baseline=tuple(sorted({topic for missing in comparison.missing[1:] for topic in missing})),
         without_relevant=tuple(sorted({topic for system in systems for topic in system.without_relevant})),
     )
 
 
-def _estimates(comparison: PoolComparison, reference: Reference, *, failed: bool) -> Estimates:
+def _estimates(comparison: PoolComparison, parts: FloatArray, *, failed: bool) -> Estimates:
     gate = comparison.gate
     difference = comparison.ruling.difference if comparison.enough_topics else None
     return replace(
-        paired_estimates(comparison.pair(reference)),
+        paired_estimates(comparison.decided),
         decision_p_value=comparison.p_value,
-        flip_set=(flip_set(comparison, reference) if failed else ()) if comparison.enough_topics else None,
+        flip_set=(flip_set(comparison, parts) if failed else ()) if comparison.enough_topics else None,
         zrisk=_by_name(comparison, zrisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
         georisk=_by_name(comparison, georisk(comparison.scores, alpha=gate.alpha, kind=gate.tradeoff)),
         georisk_difference=None if difference is None else difference.estimate,
@@ -177,12 +176,10 @@ def _curve(comparison: PoolComparison, alphas: Sequence[float]) -> tuple[CurvePo
 AXES = 2
 
 
-def pool_exhibits(
-    comparison: PoolComparison, reference: Reference, *, tags: Mapping[str, Mapping[str, str]]
-) -> Exhibits:
+def pool_exhibits(comparison: PoolComparison, *, tags: Mapping[str, Mapping[str, str]]) -> Exhibits:
     """What the charts of a gate over a pool show; topics are those of candidate and the reference that decided."""
-    parts = contributions(comparison, reference)
-    columns = topic_columns(comparison.pair(reference), contributions=parts, standard=standardised(parts), tags=tags)
+    parts = contributions(comparison)
+    columns = topic_columns(comparison.decided, contributions=parts, standard=standardised(parts), tags=tags)
     return Exhibits(columns, georisk=_curves(comparison), components=_map(comparison))
 
 

@@ -11,7 +11,7 @@ from scipy.special import ndtr
 
 from pytest_riskguard.gates.findings import Explanation
 from pytest_riskguard.gates.kinds import MIN_TOPICS
-from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison, Reference, ReferenceRuling
+from pytest_riskguard.gates.pool.ruling import CANDIDATE, PoolComparison, ReferenceRuling
 from pytest_riskguard.gates.responsible import Responsible, explanation, topic_rows
 from pytest_riskguard.gates.sensitivity import LeftOut
 from pytest_riskguard.risk import standardised, topic_contributions, z_scores
@@ -23,7 +23,7 @@ NEAR = 3.0
 CLOSE = 1e-4
 
 
-def contributions(comparison: PoolComparison, reference: Reference) -> FloatArray:
+def contributions(comparison: PoolComparison) -> FloatArray:
     """Each topic's part in GeoRisk(candidate) - GeoRisk(reference): shape (n_topics,), they add up to it.
 
     GeoRisk is sqrt(m) sqrt(P), m the mean score and P = Phi(ZRisk/c). The difference of two products is split
@@ -34,7 +34,7 @@ def contributions(comparison: PoolComparison, reference: Reference) -> FloatArra
     """
     gate, x = comparison.gate, comparison.scores
     parts = topic_contributions(x, alpha=gate.alpha, kind=gate.tradeoff)
-    split = [_split(x[[CANDIDATE, row]], parts[[CANDIDATE, row]]) for row in comparison.rows_of(reference)]
+    split = [_split(x[[CANDIDATE, row]], parts[[CANDIDATE, row]]) for row in comparison.reference_rows]
     return np.asarray(np.sum(split, axis=0) / len(split))
 
 
@@ -66,18 +66,16 @@ def _slope(a: float, b: float) -> float:
     return math.exp(-middle * middle / 2) / math.sqrt(2 * math.pi)
 
 
-def responsible_topics(
-    comparison: PoolComparison, reference: Reference, parts: FloatArray, alone: LeftOut
-) -> Responsible:
+def responsible_topics(comparison: PoolComparison, parts: FloatArray, alone: LeftOut) -> Responsible:
     """Every topic that lost against the reference, most harmful first, and apart from them the wins that are flagged.
 
     ``parts`` are the contributions; flagged by their size in standard deviations of all, as in
     ``gates.responsible``.
     """
     z = z_scores(comparison.scores)
-    against = np.mean(z[comparison.rows_of(reference)], axis=0)
+    against = np.mean(z[comparison.reference_rows], axis=0)
     return topic_rows(
-        comparison.pair(reference),
+        comparison.decided,
         parts=parts * comparison.n,
         standard=standardised(parts),
         alone=alone,
@@ -85,17 +83,14 @@ def responsible_topics(
     )
 
 
-def pool_explanation(
-    comparison: PoolComparison, reference: Reference, parts: FloatArray, alone: LeftOut
-) -> Explanation:
+def pool_explanation(comparison: PoolComparison, parts: FloatArray, alone: LeftOut) -> Explanation:
     """Groups by their part in the difference of GeoRisk; slices by URisk against the reference.
 
     Where the pool leads to expect a topic depends on all topics, so GeoRisk of a few is no part of GeoRisk of
     all.
     """
-    return explanation(
-        comparison.pair(reference, asked=True), alone, parts=parts * comparison.n, standard=standardised(parts)
-    )
+    pair = comparison.pair(comparison.reference, asked=True)
+    return explanation(pair, alone, parts=parts * comparison.n, standard=standardised(parts))
 
 
 def without_each(comparison: PoolComparison, *, failed: bool) -> LeftOut:
@@ -126,13 +121,13 @@ def _near(rulings: Sequence[ReferenceRuling], n: int) -> npt.NDArray[np.bool_]:
     return near
 
 
-def flip_set(comparison: PoolComparison, reference: Reference) -> tuple[str, ...] | None:
+def flip_set(comparison: PoolComparison, parts: FloatArray) -> tuple[str, ...] | None:
     """Topics removed by contribution, most harmful first, until the gate passes; None if it never does.
 
     Greedy, so an upper bound on the smallest such set; found by halving: the gate fails with the last of them put
     back.
     """
-    order = np.argsort(np.round(contributions(comparison, reference), 12), kind="stable")
+    order = np.argsort(np.round(parts, 12), kind="stable")
     most = comparison.n - MIN_TOPICS
     fails_at, passes_at, step = 0, most + 1, 1
     while passes_at > most and fails_at < most:

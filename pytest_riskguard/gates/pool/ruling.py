@@ -363,9 +363,15 @@ class PoolComparison:
         """The reference that the verdict is about; the first where there are too few topics to decide."""
         return self.references[self.deciding if self.enough_topics else 0]
 
-    def rows_of(self, reference: Reference) -> list[int]:
-        """The row of a reference's scores; the median's are those of the one or two baselines in the middle."""
-        return self._middle if isinstance(reference.row, str) else [reference.row]
+    @cached_property
+    def decided(self) -> Comparison:
+        """The candidate and that reference as two systems."""
+        return self.pair(self.reference)
+
+    @property
+    def reference_rows(self) -> list[int]:
+        """The row of that reference's scores; the median's are those of the one or two baselines in the middle."""
+        return self._middle if isinstance(self.reference.row, str) else [self.reference.row]
 
     def without(self, columns: npt.NDArray[np.intp]) -> PoolComparison:
         """The same question with topics left out."""

@@ -124,10 +124,10 @@ def test_topics_add_up_to_the_difference(reference, options):
     pool = systems(4, count=5)
     verdict = judged(pool, reference=reference, **options)
     comparison = PoolComparison(gate(reference=reference, **options), pool[0], pool[1:])
-    parts = contributions(comparison, comparison.reference)
+    parts = contributions(comparison)
     assert parts.sum() == pytest.approx(verdict.estimates.georisk_difference, abs=1e-14)
     by_topic = {topic.topic: topic for topic in verdict.responsible_topics}
-    losers = [i for i, d in enumerate(comparison.pair(comparison.reference).differences) if d < 0]
+    losers = [i for i, d in enumerate(comparison.decided.differences) if d < 0]
     assert sorted(by_topic) == [pool[0].topics[i] for i in losers]
     for i in losers:
         assert by_topic[pool[0].topics[i]].contribution == pytest.approx(parts[i], abs=1e-15)
@@ -390,7 +390,7 @@ def test_topics_keep_their_part_where_means_are_equal():
         candidate[0] += shift
         pool = [topic_scores("c", candidate), topic_scores("r", x), *systems(21)[2:]]
         comparison = PoolComparison(gate(alpha=5.0), pool[0], pool[1:])
-        parts.append(contributions(comparison, comparison.reference))
+        parts.append(contributions(comparison))
     for other in parts[1:]:
         assert other == pytest.approx(parts[0], abs=1e-7)
     assert np.ptp(parts[0]) > 1e-3
