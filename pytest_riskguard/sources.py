@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -47,15 +46,10 @@ class ScoreFile(_File):
 
 @dataclass(frozen=True, eq=False)
 class LiveRun:
-    """Rankings that a system gave in this process."""
+    """Rankings that a system gives in this process when ``retrieve`` is called."""
 
     retrieve: Callable[[], Rankings]
     name: str = "candidate"
-
-    @cached_property
-    def rankings(self) -> Rankings:
-        """The rankings, retrieved when first asked for."""
-        return self.retrieve()
 
 
 @dataclass(frozen=True)
@@ -202,9 +196,12 @@ class ScoreCache:
         return Scored(by_measure[measure])
 
     def _score_run(self, source: RunFile | LiveRun, measures: Sequence[str]) -> dict[str | None, TopicScores]:
-        run = source.path if isinstance(source, RunFile) else source.rankings
-        scored = score_run(run, self.qrels, measures, name=label(source), queries=self.queries)
+        scored = score_run(self._run(source), self.qrels, measures, name=label(source), queries=self.queries)
         return {scores.measure: scores for scores in scored}
+
+    def _run(self, source: RunFile | LiveRun) -> Path | Rankings:
+        """A run file, or what a live system gave; it is queried once, even if that failed."""
+        return source.path if isinstance(source, RunFile) else self._once(("live", source), source.retrieve)
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""
@@ -244,10 +241,8 @@ class ScoreCache:
         return RankedRun(packed, measure)
 
     def _pack(self, source: RunFile | LiveRun | Stored, qrels: Qrels) -> PackedRun:
-        if isinstance(source, RunFile):
-            return pack_run(source.path, qrels.topics)
-        if isinstance(source, LiveRun):
-            return pack_run(source.rankings, qrels.topics)
+        if isinstance(source, RunFile | LiveRun):
+            return pack_run(self._run(source), qrels.topics)
         try:
             return pack_run(self.store_of(source).run(source.name), qrels.topics)
         except OSError as error:  # replaced in this very moment

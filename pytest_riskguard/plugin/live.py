@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
@@ -40,28 +39,13 @@ def live_run(
             checked[option] = check(asking[option])
         except ValueError as error:
             raise ValueError(f"{option}: {error}") from None
-    return _live_run(config, engine, lambda: search, Asking(**checked), name)
+    return LiveRun(lambda: _retrieved(config, engine, search, Asking(**checked)), name)
 
 
 def live_candidate(config: pytest.Config, engine: Engine, candidate: Retrieve) -> LiveRun:
     """The candidate that a riskguard.yaml names; its function is imported when it is first asked."""
     asking = Asking(candidate.depth, candidate.workers, candidate.timeout, candidate.retries)
-    return _live_run(config, engine, lambda: _imported(candidate.retrieve), asking, "candidate")
-
-
-def _live_run(config: pytest.Config, engine: Engine, load: Callable[[], Search], how: Asking, name: str) -> LiveRun:
-    refused: list[DataError] = []
-
-    def rankings() -> Rankings:
-        if refused:  # a failed system is not asked again for the next measure
-            raise refused[0]
-        try:
-            return _retrieved(config, engine, load(), how)
-        except DataError as error:
-            refused.append(error)
-            raise
-
-    return LiveRun(rankings, name)
+    return LiveRun(lambda: _retrieved(config, engine, _imported(candidate.retrieve), asking))
 
 
 def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: Asking) -> Rankings:
