@@ -208,7 +208,8 @@ def pool_inference(
 ) -> PoolInference:
     """GeoRisk of a candidate against references in its pool, at several alphas, from one set of draws.
 
-    Nothing is random: draws are the same for every user, number of threads and order of systems.
+    Nothing is random: draws are the same for every user, number of threads and order of systems. ValueError with no
+    reference, with scores, alphas or rows other than below, and as ``replicates_for``.
 
     Parameters
     ----------
@@ -222,11 +223,6 @@ def pool_inference(
     level : float
         The highest level of any interval, before any correction for several references: it says how many replicates
         there are, unless ``replicates`` does.
-
-    Raises
-    ------
-    ValueError
-        Scores, alphas or rows other than these, no reference, and what ``replicates_for`` refuses.
     """
     pool = Pool.of(scores)
     alphas = tuple(float(alpha) for alpha in alphas)

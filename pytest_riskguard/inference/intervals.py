@@ -82,7 +82,11 @@ def intervals(
 def intervals(
     x: npt.ArrayLike | Sample, *, methods: Sequence[str] = FAST, level: float | Sequence[float] = 0.95
 ) -> tuple[Interval, ...] | tuple[IntervalBatch, ...]:
-    """Intervals of the mean of trade-off scores, sharing one bootstrap law.
+    """Intervals of the mean of trade-off scores, sharing one bootstrap law; of a matrix, an ``IntervalBatch`` each.
+
+    They are in the order of ``methods``; with several levels first all methods at the first, then all at the second.
+    ValueError with fewer than two topics, a third axis, a value that is not finite, an unknown method, or a level
+    outside (0, 1).
 
     Parameters
     ----------
@@ -96,16 +100,6 @@ def intervals(
         exact. BCa's bias correction counts half of the atom at the mean (R's ``boot`` counts none of it).
     level : float or sequence of float, shape (n_levels,)
         Confidence of the two-sided interval, in (0, 1).
-
-    Returns
-    -------
-    tuple of Interval or, for a matrix, of IntervalBatch
-        In the order of ``methods``; with several levels first all methods at the first, then all at the second, ...
-
-    Raises
-    ------
-    ValueError
-        Fewer than two topics, a third axis, a value that is not finite, an unknown method, a level outside (0, 1).
     """
     return _intervals(x, methods, tuple(level) if isinstance(level, Iterable) else (level,))
 

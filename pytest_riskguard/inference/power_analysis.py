@@ -53,6 +53,8 @@ def minimum_detectable_effect(
 ) -> float:
     """The smallest loss of the mean, at least 0, that would be found significant with this power.
 
+    ValueError with a parameter that is not finite or out of its range.
+
     Parameters
     ----------
     standard_deviation : float
@@ -65,11 +67,6 @@ def minimum_detectable_effect(
         Probability of finding it.
     critical : float, optional
         Standard errors from the mean to the limit that decides (``observed_critical``); Student's by default.
-
-    Raises
-    ------
-    ValueError
-        A parameter that is not finite or out of its range.
     """
     critical = _checked(standard_deviation, n, level, critical)
     between_0_and_1(power, name="power")

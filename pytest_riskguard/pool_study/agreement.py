@@ -44,17 +44,14 @@ class Overlap:
 def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: float = PHI) -> Overlap:
     """Rank-biased overlap of two orders of the same systems.
 
+    ValueError with no system, shapes that differ, a NaN, or ``phi`` out of range.
+
     Parameters
     ----------
     first, second : array, shape (n_systems,)
         The values that order the systems; the highest is at the top. Values within 1e-12 are tied.
     phi : float
         The probability of looking one place further down, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        No system, shapes that differ, a NaN, or ``phi`` out of range.
 
     References
     ----------
@@ -132,15 +129,9 @@ def friedman_test(values: npt.ArrayLike) -> RankTest | None:
     bad it is, and baselines seem to agree less than they do: Table 2 of ECIR 2014 gives p = 0.0003, as printed, and W
     = 0.49, but ``durbin_test`` gives W = 0.87. Computed by ``scipy.stats.friedmanchisquare``, corrected for ties.
 
-    Parameters
-    ----------
-    values : array, shape (n_systems, n_baselines)
-        URisk, higher is better; no NaN. Values within 1e-12 are tied.
-
-    Returns
-    -------
-    RankTest or None
-        None for fewer than three systems or two baselines, and where all systems are equal under every baseline.
+    ``values``, shape (n_systems, n_baselines), are URisk, higher is better; values within 1e-12 are tied. ValueError
+    with a NaN or another shape. None for fewer than three systems or two baselines, and where all systems are equal
+    under every baseline.
     """
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 2:

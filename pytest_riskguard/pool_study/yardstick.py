@@ -59,7 +59,8 @@ def yardstick_fit(candidate: npt.ArrayLike, baseline: npt.ArrayLike, others: npt
     - at most a tenth of the others correlate as little as the candidate.
 
     Correlations above 0.95, those of variants of one system, count as 0.95, so that near copies of the baseline do
-    not make every other system odd. A candidate at 0.87 or above is never odd.
+    not make every other system odd. A candidate at 0.87 or above is never odd. ValueError with shapes that do not fit
+    or a value that is not finite.
 
     Parameters
     ----------
@@ -67,11 +68,6 @@ def yardstick_fit(candidate: npt.ArrayLike, baseline: npt.ArrayLike, others: npt
         Scores in units of the measure.
     others : array, shape (n_others, n_topics)
         The pool without candidate and baseline; it may be empty.
-
-    Raises
-    ------
-    ValueError
-        Shapes that do not fit, a value that is not finite.
     """
     candidate, baseline = per_topic(candidate, name="candidate"), per_topic(baseline, name="baseline")
     pool = np.asarray(others, dtype=np.float64)

@@ -34,13 +34,8 @@ def expected_scores(scores: npt.ArrayLike) -> FloatArray:
 def z_scores(scores: npt.ArrayLike) -> FloatArray:
     """Distance of each score from what is expected, ``(x - e)/sqrt(e)`` (below Eq. 5).
 
-    Parameters and errors are those of ``expected_scores``.
-
-    Returns
-    -------
-    array, shape (n_systems, n_topics)
-        Positive where a system does better than expected, 0 where nothing is expected. Multiplying scores by k
-        multiplies z by sqrt(k).
+    Shape (n_systems, n_topics): positive where a system does better than expected, 0 where nothing is expected.
+    Multiplying scores by k multiplies z by sqrt(k). Parameters and errors are those of ``expected_scores``.
     """
     scores = pool_scores(scores)
     expected, root = _expectation(scores)
@@ -48,7 +43,11 @@ def z_scores(scores: npt.ArrayLike) -> FloatArray:
 
 
 def topic_contributions(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> FloatArray:
-    """The part of each topic in each system's ZRisk; along a row they add up to it.
+    """The part of each topic in each system's ZRisk, shape (n_systems, n_topics); along a row they add up to it.
+
+    In units of ZRisk; negative where a topic makes the system look risky. ValueError as ``expected_scores``, with an
+    unknown kind, an ``alpha`` that is not finite or below 0, or a contribution beyond 1e100; ``smooth`` also refuses
+    an alpha other than 1, and a score further than 1 from the expected one.
 
     Parameters
     ----------
@@ -59,17 +58,6 @@ def topic_contributions(scores: npt.ArrayLike, *, alpha: float, kind: str = "lin
     kind : {"linear", "smooth"}
         ``linear``: z, times ``1 + alpha`` where it is negative (Eq. 6). ``smooth``: ``s(x - e)/sqrt(e)``, the cubic
         before standardising (AIRS 2019, Eq. 14), with alpha 1 only.
-
-    Returns
-    -------
-    array, shape (n_systems, n_topics)
-        In units of ZRisk; negative where a topic makes the system look risky.
-
-    Raises
-    ------
-    ValueError
-        As ``expected_scores``; an unknown kind, ``alpha`` not finite or below 0; smooth with an alpha other than 1,
-        or a score further than 1 from the expected one; a contribution beyond 1e100.
     """
     scores = pool_scores(scores)
     weight = loss_weight_of(kind, alpha)
@@ -85,15 +73,10 @@ def zrisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> Float
     """How well each system keeps to the shape of the pool's scores over topics (Eq. 6); high is safe.
 
     The sum of z where it is positive, and ``1 + alpha`` times its sum where it is negative. It sees the shape and not
-    the mean: a system whose scores are all lower in proportion has a ZRisk closer to 0, not a lower one.
+    the mean: a system whose scores are all lower in proportion has a ZRisk closer to 0, not a lower one. It depends
+    on the scale: multiplying scores by k multiplies ZRisk by sqrt(k), so percentages and fractions differ tenfold.
 
-    Parameters and errors are those of ``topic_contributions``.
-
-    Returns
-    -------
-    array, shape (n_systems,)
-        Depends on the scale: multiplying scores by k multiplies ZRisk by sqrt(k), so percentages and fractions
-        differ tenfold.
+    Shape (n_systems,). Parameters and errors are those of ``topic_contributions``.
     """
     return zrisk_curve(scores, alphas=[alpha], kind=kind)[:, 0]
 
@@ -104,12 +87,8 @@ def georisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> Flo
     ``sqrt(mean * Phi(ZRisk/c))`` with c topics, including topics on which no system scores. At alpha 0 Phi is about
     one half for every system, and GeoRisk says little more than the mean.
 
-    Parameters and errors are those of ``topic_contributions``.
-
-    Returns
-    -------
-    array, shape (n_systems,)
-        At least 0; 0 for a system that scores nothing.
+    Shape (n_systems,): at least 0, and 0 for a system that scores nothing. Parameters and errors are those of
+    ``topic_contributions``.
     """
     return georisk_curve(scores, alphas=[alpha], kind=kind)[:, 0]
 
@@ -117,12 +96,8 @@ def georisk(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> Flo
 def zrisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "linear") -> FloatArray:
     """ZRisk at several alphas from one pass, since it is affine in alpha.
 
-    Parameters and errors are those of ``topic_contributions``, with ``alphas`` one axis, one alpha at least.
-
-    Returns
-    -------
-    array, shape (n_systems, n_alphas)
-        Column by column what ``zrisk`` gives.
+    Shape (n_systems, n_alphas): column by column what ``zrisk`` gives. Parameters and errors are those of
+    ``topic_contributions``, with ``alphas`` one axis, one alpha at least.
     """
     scores = pool_scores(scores)
     weights = np.asarray(alphas, dtype=np.float64)
@@ -144,12 +119,8 @@ def zrisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "li
 def georisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "linear") -> FloatArray:
     """GeoRisk at several alphas from one pass.
 
-    Parameters and errors are those of ``zrisk_curve``.
-
-    Returns
-    -------
-    array, shape (n_systems, n_alphas)
-        Column by column what ``georisk`` gives.
+    Shape (n_systems, n_alphas): column by column what ``georisk`` gives. Parameters and errors are those of
+    ``zrisk_curve``.
     """
     scores = pool_scores(scores)
     topics = scores.shape[1]

@@ -22,7 +22,10 @@ KINDS = ("mean", "median", "max")
 
 
 def reference_scores(scores: npt.ArrayLike, *, kind: str) -> FloatArray:
-    """The score of a reference baseline on each topic (Eq. 2 for ``mean``).
+    """The score of a reference baseline on each topic, shape (n_topics,), in units of the measure.
+
+    Eq. 2 for ``mean``. The order of the systems does not change a single bit. ValueError with other than two axes, no
+    system, no topic, a score that is not finite or beyond 1e100, or an unknown kind.
 
     Parameters
     ----------
@@ -30,16 +33,6 @@ def reference_scores(scores: npt.ArrayLike, *, kind: str) -> FloatArray:
         In units of the measure; at least one system, which then is the baseline.
     kind : {"mean", "median", "max"}
         Of an even number of systems the median is the mean of the two in the middle.
-
-    Returns
-    -------
-    array, shape (n_topics,)
-        In units of the measure. The order of the systems does not change a single bit.
-
-    Raises
-    ------
-    ValueError
-        Not two axes, no system, no topic, a score that is not finite or beyond 1e100; an unknown kind.
     """
     if kind not in KINDS:
         raise ValueError(f"kind of reference baseline must be one of {', '.join(KINDS)}, got {kind!r}")

@@ -41,17 +41,15 @@ def loss_weight_of(kind: str, alpha: float) -> float:
 def linear(differences: npt.ArrayLike, *, alpha: float) -> FloatArray:
     """Differences with each loss multiplied by ``1 + alpha``, in units of the measure.
 
+    ValueError with no topic, a second axis, a value that is not finite, ``alpha < 0``, or a loss that exceeds 1e100
+    once weighted.
+
     Parameters
     ----------
     differences : array, shape (n_topics,)
         Candidate minus baseline.
     alpha : float
         Extra weight of a loss, at least 0.
-
-    Raises
-    ------
-    ValueError
-        No topic, a second axis, a value that is not finite, or ``alpha < 0``; a weighted loss beyond 1e100.
 
     References
     ----------

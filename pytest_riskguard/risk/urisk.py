@@ -42,6 +42,9 @@ def ugain(differences: npt.ArrayLike) -> float:
 def urisk(differences: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear") -> float:
     """Mean difference with each loss weighted by ``1 + alpha`` (Eq. 4, 13); negative when losses outweigh wins.
 
+    ValueError with no topic, a second axis, a value that is not finite, ``alpha < 0`` or an unknown trade-off;
+    ``smooth`` also refuses an alpha other than 1 and a difference beyond -1 or 1.
+
     Parameters
     ----------
     differences : array, shape (n_topics,)
@@ -50,12 +53,6 @@ def urisk(differences: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear")
         Extra weight of a loss, at least 0; 0 gives the plain mean difference.
     tradeoff : {"linear", "smooth"}
         ``smooth`` takes the mean of AIRS 2019's cubic instead; it goes with alpha 1 only.
-
-    Raises
-    ------
-    ValueError
-        No topic, a second axis, a value that is not finite, or ``alpha < 0``; an unknown trade-off; smooth with an
-        alpha other than 1 or a difference beyond -1 or 1.
     """
     return mean(trade_off(differences, kind=tradeoff, alpha=alpha))
 
@@ -105,10 +102,7 @@ def trisk(differences: npt.ArrayLike, *, alpha: float, tradeoff: str = "linear")
 def mean_test(x: npt.ArrayLike) -> RiskTest:
     """The mean of trade-off scores over its standard error, and what Student's t says of it (Eq. 10, 12).
 
-    Raises
-    ------
-    ValueError
-        No topic, a second axis, a value that is not finite.
+    ValueError with no topic, a second axis, or a value that is not finite.
     """
     x = per_topic(x, name="x")
     estimate = mean(x)
@@ -155,15 +149,8 @@ class Counts:
 def counts(candidate: npt.ArrayLike, baseline: npt.ArrayLike) -> Counts:
     """Wins, losses, ties, and losses of more than 20% of the baseline's score (SIGIR 2014, Table 3).
 
-    Parameters
-    ----------
-    candidate, baseline : array, shape (n_topics,)
-        Scores in units of the measure.
-
-    Raises
-    ------
-    ValueError
-        No topic, a second axis, a value that is not finite, shapes that differ.
+    Scores, shape (n_topics,), are in units of the measure. ValueError with no topic, a second axis, a value that is
+    not finite, or shapes that differ.
     """
     candidate = per_topic(candidate, name="candidate")
     baseline = per_topic(baseline, name="baseline")
@@ -197,17 +184,10 @@ def minus(value: float) -> float: ...
 @overload
 def minus(value: FloatArray) -> FloatArray: ...
 def minus(value: float | FloatArray) -> float | FloatArray:
-    """URisk- of a URisk, and so TRisk-, ZRisk-, GeoRisk-: the sign reversed, high is risky (AIRS 2019, Eq. 5-7).
+    """URisk- of a URisk, and so TRisk-, ZRisk-, GeoRisk-: the sign reversed, high is risky (Eq. 5-7).
 
-    Parameters
-    ----------
-    value : float or array
-        One figure, or one for each system or alpha.
-
-    Notes
-    -----
-    GeoRisk- departs from the paper: Eq. 8 and Table 2 put ZRisk- into Phi, where more of it, so more risk, counts as
-    safer. Here it is GeoRisk with its sign reversed.
+    ``value`` is one figure, or an array of them. GeoRisk- departs from the paper: Eq. 8 and Table 2 put ZRisk- into
+    Phi, where more of it, so more risk, counts as safer. Here it is GeoRisk with its sign reversed.
 
     References
     ----------
