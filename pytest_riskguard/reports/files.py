@@ -26,13 +26,7 @@ JSON, MARKDOWN, HTML = FORMATS = (Format((".json",)), Format((".md",)), Format((
 
 
 def format_of(path: Path) -> Format:
-    """The format that a file's name asks for.
-
-    Raises
-    ------
-    UsageError
-        No format has such names.
-    """
+    """The format that a file's name asks for; ``UsageError`` if no format has such names."""
     for known_format in FORMATS:
         if path.suffix.lower() in known_format.suffixes:
             return known_format
@@ -43,10 +37,7 @@ def format_of(path: Path) -> Format:
 def check(path: Path) -> None:
     """Check that a report of this name can be written, before there is anything to report.
 
-    Raises
-    ------
-    UsageError
-        The suffix is unknown, the format needs what is not installed, or there is no such folder.
+    ``UsageError`` if the suffix is unknown, the format needs what is not installed, or there is no such folder.
     """
     if format_of(path) is HTML:
         from pytest_riskguard.reports.html import ensure_available

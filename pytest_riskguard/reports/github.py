@@ -75,12 +75,7 @@ def summary_of(environment: Mapping[str, str] = os.environ) -> Path | None:
 def append_summary(path: Path, verdicts: Sequence[Verdict], errors: Sequence[Annotation] = ()) -> None:
     """Append the verdicts to the step summary, in the room that is left.
 
-    ``errors`` are what kept gates from being judged.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
+    ``errors`` are what kept gates from being judged. ``OSError`` if the file cannot be written.
     """
     from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
 

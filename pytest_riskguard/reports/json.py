@@ -48,12 +48,8 @@ def dumps(verdicts: Sequence[Verdict]) -> str:
 def read(path: Path) -> list[Verdict]:
     """The verdicts of a report.
 
-    Raises
-    ------
-    MissingFileError
-        The file cannot be read.
-    ReportFormatError
-        It is not a JSON report of this format version, or holds values that no verdict has; the message says where.
+    ``MissingFileError`` if the file cannot be read; ``ReportFormatError``, which says where, if it is not a report of
+    this format version, or holds values that no verdict has.
     """
     try:
         with path.open("rb") as file:
@@ -71,13 +67,7 @@ def read(path: Path) -> list[Verdict]:
 
 
 def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
-    """The verdicts of a report as plain types.
-
-    Raises
-    ------
-    ValueError
-        It is not a report; the message says where, and what was expected.
-    """
+    """The verdicts of a report as plain types; ``ValueError`` says what makes it none, and where."""
     _check_schema(report.get("schema"))
     given = report.get("verdicts")
     if not isinstance(given, list):
