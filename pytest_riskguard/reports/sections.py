@@ -30,7 +30,7 @@ _MAX_NAMED, _MAX_UNJUDGED = 8, 20
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: names are text of other people, numbers are set to the right."""
+    """A column of a table: names are other people's text, words and numbers this package's own."""
 
     label: str
     kind: Literal["name", "text", "number"] = "text"
@@ -58,6 +58,7 @@ class Section:
 
 
 Cell = Callable[[T], object]
+#: A column, and what makes its cell for an item.
 CellsOf = tuple[Column, Cell[T]]
 
 
@@ -86,7 +87,7 @@ def _number(label: str, cell: Cell[T]) -> CellsOf[T]:
 
 
 def sections(verdict: Verdict) -> tuple[Section, ...]:
-    """Those that the verdict has something for, in the order in which a page shows them."""
+    """The sections of a verdict, in the order in which a page shows them; without those it has no data for."""
     parts = (documents(verdict), slices(verdict), judgements(verdict), _pool(verdict), _lineage(verdict))
     return (*filter(None, parts), _settings(verdict))
 
@@ -108,7 +109,7 @@ def topics(shown: Shown) -> Table:
 
 
 def documents(verdict: Verdict, *, everything: bool = True) -> Section | None:
-    """What moved in each topic; in sentences in the topics that a failure lists."""
+    """What moved in each topic; the sentences are about the topics that a failure lists."""
     if not verdict.documents:
         return None
     by_topic = {one.topic: one for one in verdict.documents}
@@ -174,7 +175,7 @@ def _named(document: MovedDocument) -> str:
 
 
 def slices(verdict: Verdict, *, everything: bool = True) -> Section | None:
-    """Groups of topics that changed alike, and each slice, the worst first; in sentences the risky ones."""
+    """Groups of topics that changed alike, and each slice, the worst first; the sentences are about risky slices."""
     if verdict.explanation is None or not (verdict.explanation.slices or verdict.explanation.groups):
         return None
     shown = Shown(verdict)
@@ -240,7 +241,7 @@ def _tagged(one: Slice | TopicGroup) -> str:
 
 
 def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
-    """Whether the outcome rests on unjudged documents; in sentences where it does, or everything was asked for."""
+    """Whether the outcome rests on unjudged documents; a sentence where it does, or everything was asked for."""
     unjudged = verdict.judgements
     if unjudged is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from pytest_riskguard.gates.verdict import Verdict
@@ -49,16 +50,12 @@ def _fits(text: str, limit: int | None) -> bool:
 def _cut(verdicts: Sequence[Verdict], limit: int) -> str:
     """As many gates as fit, those that did not pass first."""
     first = sorted(verdicts, key=lambda verdict: verdict.passed)
-    fewest, most = 0, len(first)
-    while fewest < most:
-        rows = (fewest + most + 1) // 2
-        fewest, most = (rows, most) if _fits(_cut_to(verdicts, first, rows), limit) else (fewest, rows - 1)
-    return _cut_to(verdicts, first, fewest)
 
+    def cut_to(rows: int) -> str:
+        left_out = f"{counted(len(verdicts) - rows, 'gate')}, and everything but the table of gates"
+        return _document(first, rows, Extent.TABLE, passing=Extent.TABLE, left_out=left_out)
 
-def _cut_to(verdicts: Sequence[Verdict], first: Sequence[Verdict], rows: int) -> str:
-    left_out = f"{counted(len(verdicts) - rows, 'gate')}, and everything but the table of gates"
-    return _document(first, rows, Extent.TABLE, passing=Extent.TABLE, left_out=left_out)
+    return cut_to(bisect_left(range(len(first)), True, key=lambda rows: not _fits(cut_to(rows + 1), limit)))
 
 
 def _document(
