@@ -46,7 +46,7 @@ MAX_DRAWN_DIFFERENCES = 2**26
 
 
 def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences: int = 1, n_tests: int = 1) -> int:
-    """How many replicates intervals at a level need, as far as that is not too much work.
+    """How many replicates intervals at a level need, unless that is too much work.
 
     Parameters
     ----------

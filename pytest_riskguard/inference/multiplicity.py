@@ -22,12 +22,8 @@ def holm(p_values: npt.ArrayLike | Sequence[float]) -> FloatArray:
     """P-values adjusted by Holm's method: rejecting those up to a keeps the chance of any false rejection below a.
 
     The p-value of rank i among k, lowest first, becomes the largest of ``(k - j + 1) p_j`` over ranks j up to i, and
-    at most 1. It holds for any dependence between tests.
-
-    Parameters
-    ----------
-    p_values : array, shape (n_tests,)
-        In any order, which the result keeps. ValueError with none, a second axis, or one outside [0, 1].
+    at most 1. It holds for any dependence between tests. ``p_values``, shape (n_tests,), are in any order, which the
+    result keeps. ValueError with none, a second axis, or one outside [0, 1].
     """
     p = _checked(p_values)
     order = np.argsort(p, kind="stable")
@@ -55,8 +51,8 @@ def effective_levels(
     """The significance threshold that each test meets once the others are known: above 0, at most ``1 - level``.
 
     An interval at level ``1 - a_i`` then decides as the adjusted p-value does: ``p_i <= a_i`` exactly where the
-    adjusted p-value is at most ``1 - level``. Where rounding would part the two the threshold gives way by a last
-    digit.
+    adjusted p-value is at most ``1 - level``. Where rounding would separate the two, the threshold moves by one
+    unit in the last place.
 
     Holm: a rejected test of rank i among k has ``(1 - level)/(k - i + 1)``, all others have the threshold of the
     first that is not rejected; equal p-values have the rank of their first. Benjamini-Hochberg: with K rejected, all

@@ -77,12 +77,8 @@ def qq_points(x: npt.ArrayLike | Sample, *, z: npt.ArrayLike | None = None) -> Q
     This is what the figures of ADCS 2019 (Fig. 1) and AIRS 2019 (Fig. 3) draw from 10,000 replicates and more. None
     where scores do not vary. The standard error has divisor n, which is that of the bootstrap.
 
-    Parameters
-    ----------
-    x : array, shape (n_topics,)
-        Trade-off scores, at least two.
-    z : array, shape (n_points,), optional
-        Normal quantiles at which to compare, from -8 to 8 (else ValueError); 25 of them from -3 to 3 by default.
+    ``x``, shape (n_topics,), holds at least two trade-off scores; ``z``, shape (n_points,), the normal quantiles at
+    which to compare, from -8 to 8 (else ValueError), by default 25 of them from -3 to 3.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
     normal = np.linspace(-3.0, 3.0, 25) if z is None else per_topic(z, name="z", at_least=0)

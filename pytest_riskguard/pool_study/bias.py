@@ -27,12 +27,9 @@ SAME_COORDINATE = 1e-9
 def correlations(scores: npt.ArrayLike) -> FloatArray:
     """Pearson's correlation over topics between all pairs of systems: symmetric, from -1 to 1.
 
-    The row and the column of a system that scores the same on every topic are NaN, the diagonal included.
-
-    Parameters
-    ----------
-    scores : array, shape (n_systems, n_topics)
-        In units of the measure; two systems and one topic at least, finite (else ValueError).
+    The row and the column of a system that scores the same on every topic are NaN, the diagonal included. ``scores``,
+    shape (n_systems, n_topics), are in units of the measure; at least two systems and one topic, finite (else
+    ValueError).
     """
     scores = systems_by_topics(scores)
     directions = np.full(scores.shape, np.nan)

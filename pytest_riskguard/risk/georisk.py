@@ -22,11 +22,8 @@ def expected_scores(scores: npt.ArrayLike) -> FloatArray:
     """What each system would score on each topic if all systems divided their totals alike (Eq. 5).
 
     ``S_i T_j / N``, total of the system times total of the topic over the total of all; 0 where any of them is 0.
-
-    Parameters
-    ----------
-    scores : array, shape (n_systems, n_topics)
-        From 0 to 1e100 (else ValueError), in units of the measure; at least two systems.
+    ``scores``, shape (n_systems, n_topics), are from 0 to 1e100 (else ValueError), in units of the measure; at least
+    two systems.
     """
     return _expectation(pool_scores(scores))[0]
 
