@@ -94,7 +94,7 @@ def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
         warnings=warnings(comparison, outcome, rescored=rescored),
         topics=topic_counts(comparison),
         estimates=_estimates(comparison, judged=outcome != "inconclusive"),
-        intervals=reported(ruling.intervals, decisive=ruling.decisive if decides else None),
+        intervals=reported(ruling.intervals, decisive=ruling.deciding.method if decides else None),
         responsible_topics=losers,
         flagged_wins=winners,
         power=power_of_verdict(ruling),

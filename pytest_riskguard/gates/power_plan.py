@@ -181,7 +181,7 @@ class _Basis:
             changes_needed=self.changes_needed,
             urisk=self.urisk,
             standard_deviation=self.deviation,
-            decisive=None if self.ruling is None else self.ruling.decisive,
+            decisive=None if self.ruling is None else self.ruling.deciding.method,
             critical=self.critical("upper"),
             cannot_fail=self.cannot_fail,
             minimum_detectable_effect=self.minimum_detectable_effect(),

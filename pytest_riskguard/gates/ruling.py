@@ -196,11 +196,6 @@ class Ruling:
         """The interval whose limit decides."""
         return self.deciding_by(self.rule)
 
-    @property
-    def decisive(self) -> str:
-        """The method of that interval."""
-        return self.deciding.method
-
     def margin_by(self, method: str) -> float:
         """How far the limit of an interval is from the bound."""
         return margin_of(self.gate, limit_of(self.gate, self.interval(method)))

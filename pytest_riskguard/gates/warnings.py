@@ -120,7 +120,7 @@ def disagreement(ruling: Ruling | ReferenceRuling) -> VerdictWarning | None:
         limit=limit_of(ruling.gate, ruling.interval(own)),
         student_t_limit=limit_of(ruling.gate, ruling.interval("student_t")),
         student_t_passes=student_t_passes,
-        decisive=ruling.decisive,
+        decisive=ruling.deciding.method,
     )
 
 
@@ -131,7 +131,7 @@ def _alone(comparison: Comparison) -> bool:
         and comparison.changed < ENOUGH_CHANGES
         and not comparison.ruling.few_changes
         and not comparison.evidence.uneven
-        and comparison.ruling.decisive != "student_t"
+        and comparison.ruling.deciding.method != "student_t"
     )
 
 

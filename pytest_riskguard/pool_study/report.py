@@ -178,14 +178,9 @@ def pool_report(
 ) -> PoolReport:
     """Each system against each, for each measure and alpha.
 
-    Parameters
-    ----------
-    pools : sequence of pairs
-        For each measure, at least one, the scores of the systems, at least two, on the same topics, and for each
-        system the topics that it did not answer. Systems are the same for all measures, in the same order. Scores may
-        be negative.
-    alphas : sequence of float
-        Extra weights of a loss, at least 0, all different.
+    ``pools`` hold for each measure, at least one, the scores of the systems, at least two, on the same topics, and
+    for each system the topics that it did not answer. Systems are the same for all measures, in the same order;
+    scores may be negative. ``alphas`` are extra weights of a loss, at least 0, all different.
     """
     systems = pools[0][0]
     measures = [_measure(pool, missing, alphas=alphas) for pool, missing in pools]

@@ -82,7 +82,7 @@ def test_few_changes_or_topics_need_both_witnesses():
     d[:3] = -0.2
     ruling = Ruling(gate(tolerance=0.013), evidence(d), alpha=0)
     lower = {i.method: i.lower for i in ruling.intervals}
-    assert lower[ruling.decisive] == min(lower["bca"], lower["student_t"])
+    assert lower[ruling.deciding.method] == min(lower["bca"], lower["student_t"])
     assert "few_changed_topics" in codes(judge(gate(tolerance=0.05), *pair(d)))
 
 

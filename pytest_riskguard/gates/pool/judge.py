@@ -90,7 +90,7 @@ def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescore
         warnings=pool_warnings(comparison, rescored=rescored),
         topics=_topics(comparison),
         estimates=_estimates(comparison, parts, failed=failed),
-        intervals=reported(ruling.intervals, decisive=ruling.decisive) if ruling else (),
+        intervals=reported(ruling.intervals, decisive=ruling.deciding.method) if ruling else (),
         responsible_topics=losers,
         flagged_wins=winners,
         power=Power(minimum_detectable_effect=comparison.minimum_detectable_effect),

@@ -73,11 +73,6 @@ class ReferenceRuling:
         """The interval whose upper limit decides."""
         return self._intervals[self.rule.decisive({method: i.upper for method, i in self._intervals.items()})]
 
-    @property
-    def decisive(self) -> str:
-        """The method of that interval."""
-        return self.deciding.method
-
     def margin_by(self, method: str) -> float:
         """How far the upper limit of an interval is from the bound: at least 0 where it reaches it."""
         return self._intervals[method].upper - self.bound
@@ -85,7 +80,7 @@ class ReferenceRuling:
     @property
     def margin(self) -> float:
         """That of the interval that decides."""
-        return self.margin_by(self.decisive)
+        return self.margin_by(self.deciding.method)
 
     @property
     def passes(self) -> bool:

@@ -43,17 +43,8 @@ def _found(name: str) -> bool:
 def render(verdicts: Sequence[Verdict]) -> str:
     """The page: an overview of all gates, and each with its charts and tables.
 
-    The same verdicts give the same text, as long as the drawing libraries are the same.
-
-    Parameters
-    ----------
-    verdicts : sequence of Verdict
-        In the order in which they are shown; charts need their ``exhibits``.
-
-    Raises
-    ------
-    UsageError
-        The extra ``report`` is not installed.
+    The same verdicts give the same text, as long as the drawing libraries are the same; charts need their
+    ``exhibits``. ``UsageError`` if the extra ``report`` is not installed.
     """
     ensure_available()
     from pytest_riskguard.reports.html.page import document
