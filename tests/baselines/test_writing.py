@@ -396,7 +396,7 @@ def test_readers_see_a_whole_baseline_while_it_is_replaced_over_and_over(store, 
     code = (
         "import sys; from pathlib import Path; from pytest_riskguard.baselines.store import Store\n"
         "root, qrels, *runs = map(Path, sys.argv[1:])\n"
-        "for i in range(40):\n"
+        "for i in range(25):\n"
         "    Store(root).add('prod', runs[i % 2], qrels=qrels, topics=None, measures=['AP'], replace=True)\n"
     )
     arguments = [store.root, collection.qrels, collection.run, collection.other_run()]
@@ -431,7 +431,7 @@ def test_readers_see_one_state_of_the_replicates_while_they_come_and_go(store, a
     code = (
         "import sys; from pathlib import Path; from pytest_riskguard.baselines.store import Store\n"
         "root, qrels, run = map(Path, sys.argv[1:])\n"
-        "for _ in range(40):\n"
+        "for _ in range(25):\n"
         "    number = Store(root).add_replicate('prod', run, qrels=qrels, topics=None)\n"
         "    Store(root).remove_replicate('prod', number)\n"
     )
