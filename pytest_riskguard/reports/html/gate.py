@@ -67,14 +67,9 @@ class GateView:
     rows: list[TopicRow]
 
     @property
-    def mark(self) -> str:
-        """The outcome as a sign, beside the word."""
-        return _MARKS[self.verdict.outcome]
-
-    @property
-    def outcome(self) -> str:
-        """The outcome as a word."""
-        return OUTCOMES.get(self.verdict.outcome, self.verdict.outcome)
+    def badge(self) -> tuple[str, str]:
+        """The outcome as a sign and a word."""
+        return _MARKS[self.verdict.outcome], OUTCOMES.get(self.verdict.outcome, self.verdict.outcome)
 
     @property
     def against(self) -> str:
