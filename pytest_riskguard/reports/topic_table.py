@@ -33,29 +33,19 @@ def topic_table(topics: Table, screen: Screen) -> list[str]:
     widths[0] = min(widths[0], 16 if narrow and with_queries else 24)
     if with_queries:  # it gets the room that the others leave
         widths[1] = max(width - widths[0] - sum(widths[2:]) - 2 * (len(widths) - 1), 8)
-        for row in rows:
-            row[1] = _fitting(row[1], widths[1])
     laid_out = layout.bare_table()
     for column, label, room in zip(topics.columns, labels, widths, strict=True):
-        cut = column.kind == "name"
         laid_out.add_column(
             label,
             no_wrap=True,
             overflow="ellipsis",
             min_width=None if label == "query" else room,
-            max_width=room if cut else None,
+            max_width=room if column.kind == "name" else None,
             justify="right" if column.kind == "number" else "left",
         )
     for row in rows:
         laid_out.add_row(*map(Text, row))
     return ["    " + line for line in layout.lines(laid_out, width=width)]
-
-
-def _fitting(text: str, width: int) -> str:
-    """Cut to this many terminal columns; wide characters take two."""
-    from rich.cells import cell_len, set_cell_size
-
-    return text if cell_len(text) <= width else set_cell_size(text, width - 1).rstrip() + "…"
 
 
 #: A strip is no longer than this, however wide the screen is.

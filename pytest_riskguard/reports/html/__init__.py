@@ -18,13 +18,7 @@ _NEEDED = ("jinja2", "altair", "vl_convert")
 
 
 def ensure_available() -> None:
-    """Check that the page and charts can be drawn, before there is anything to draw.
-
-    Raises
-    ------
-    UsageError
-        The extra ``report`` is not installed.
-    """
+    """Check that the page and charts can be drawn; ``UsageError`` if the extra ``report`` is not installed."""
     missing = [name for name in _NEEDED if not _found(name)]
     if missing:
         raise UsageError(
