@@ -211,7 +211,7 @@ class Engine:
             if not chain:
                 return verdict
             runs = [scored.scores for scored in self._restricted(gate, chain)]
-            return with_lineage(verdict, gate, runs, candidate, topics=self._cache.topics)
+            return with_lineage(verdict, runs, candidate, topics=self._cache.topics)
         except DataError as error:
             return verdict.warned(warning("history_unusable", baseline=baseline.name, problem=error.problem))
 

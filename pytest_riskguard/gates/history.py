@@ -82,23 +82,20 @@ class Drift:
         return better[-1] if better else None
 
 
-def drift(
-    chain: Sequence[TopicScores], *, candidate: TopicScores | None = None, alpha: float = 1.0, level: float = 0.95
-) -> Drift:
+def drift(chain: Sequence[TopicScores], *, alpha: float = 1.0, level: float = 0.95) -> Drift:
     """Compare the runs of a chain, oldest first, with the one before and with the oldest.
 
     Raises as ``align``, and ``ValueError`` for no run, two measures, an alpha or a level that no gate can have.
     """
     if not chain:
         raise ValueError("expected at least one run, the oldest; found none")
-    runs = [*chain, *([] if candidate is None else [candidate])]
-    measures = list(dict.fromkeys(run.measure for run in runs))
+    measures = list(dict.fromkeys(run.measure for run in chain))
     if len(measures) > 1:
         raise ValueError(f"expected one measure for the whole chain, found {', '.join(map(str, measures))}")
     gate = NotSignificantlyRisky("drift", alpha=alpha, level=level)
-    oldest = runs[0]
+    oldest = chain[0]
     steps = []
-    for previous, run in pairwise(runs):
+    for previous, run in pairwise(chain):
         cumulative = _change(gate, run, oldest)
         step = cumulative if previous is oldest else _change(gate, run, previous)
         steps.append(DriftStep(run.name, mean(run.values), step, cumulative))
@@ -153,18 +150,14 @@ def lineage_of(
 
 
 def with_lineage(
-    verdict: Verdict,
-    gate: Gate,
-    chain: Sequence[TopicScores],
-    candidate: TopicScores,
-    *,
-    topics: Topics | None = None,
+    verdict: Verdict, chain: Sequence[TopicScores], candidate: TopicScores, *, topics: Topics | None = None
 ) -> Verdict:
     """The verdict with its baseline's chain, and a warning if there is a slow slide; raises as ``align``.
 
     That is: by this gate the mean is significantly down against the oldest run, but the candidate passes, and
     every change of the chain would have passed.
     """
+    gate = verdict.asked
     lineage = lineage_of(gate, chain, candidate, topics=topics)
     verdict = replace(verdict, lineage=lineage)
     if lineage.risky and verdict.outcome == "pass" and _slid(gate, chain, candidate, topics):

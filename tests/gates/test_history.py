@@ -150,10 +150,6 @@ def test_with_too_few_topics_there_is_no_interval_and_nothing_is_claimed(n):
     assert not drift([scores(np.full(n, 0.5)), scores(np.full(n, 0.1))]).slow_slide
 
 
-def test_the_candidate_is_the_last_step(slide):
-    assert drift(slide[:-1], candidate=slide[-1]) == drift(slide)
-
-
 def test_a_chain_of_one_has_no_steps(slide):
     found = drift(slide[:1])
     assert found.steps == ()
@@ -218,7 +214,7 @@ def sliding_runs(steps: int = 4, *, n: int = 60, loss: float = 0.02) -> list[Top
 def test_the_chain_is_that_of_drift(alpha):
     runs = sliding_runs()
     lineage = lineage_of(gate_of("g", alpha=alpha), runs[:-1], runs[-1])
-    whole = drift(runs[:-1], candidate=runs[-1], alpha=alpha)
+    whole = drift(runs, alpha=alpha)
     assert lineage.accepted == 3
     assert [run.run for run in lineage.runs] == ["run0", *(step.name for step in whole.steps)]
     for run, step in zip(lineage.runs[1:], whole.steps, strict=True):
@@ -236,7 +232,7 @@ def test_a_slow_slide_passes_and_says_so():
     runs = sliding_runs()
     gate = gate_of("g", alpha=0)
     assert all(judge(gate, later, earlier).outcome == "pass" for earlier, later in pairwise(runs))
-    verdict = with_lineage(judge(gate, runs[-1], runs[-2]), gate, runs[:-1], runs[-1])
+    verdict = with_lineage(judge(gate, runs[-1], runs[-2]), runs[:-1], runs[-1])
     assert verdict.outcome == "pass"
     verdict = worded(verdict)
     (notice,) = [notice for notice in verdict.warnings if notice.code == "slow_slide"]
@@ -250,12 +246,10 @@ def test_a_slow_slide_passes_and_says_so():
 
 def test_without_a_slide_nothing_is_warned_of_and_a_failure_has_its_own_words():
     runs = sliding_runs(loss=0.0)
-    verdict = with_lineage(
-        judge(gate_of("g", alpha=0), runs[-1], runs[-2]), gate_of("g", alpha=0), runs[:-1], runs[-1]
-    )
+    verdict = with_lineage(judge(gate_of("g", alpha=0), runs[-1], runs[-2]), runs[:-1], runs[-1])
     assert "slow_slide" not in [notice.code for notice in verdict.warnings]
     worse = topic_scores("worse", runs[-1].values - 0.3)
-    failed = with_lineage(judge(gate_of("g", alpha=0), worse, runs[-1]), gate_of("g", alpha=0), runs, worse)
+    failed = with_lineage(judge(gate_of("g", alpha=0), worse, runs[-1]), runs, worse)
     assert failed.outcome == "fail"
     assert failed.lineage is not None
     assert failed.lineage.risky
@@ -270,7 +264,7 @@ def test_few_topics_have_no_interval():
 
 def test_the_report_holds_the_chain_and_reads_back():
     runs = sliding_runs()
-    verdict = with_lineage(judge(gate_of("g"), runs[-1], runs[-2]), gate_of("g"), runs[:-1], runs[-1])
+    verdict = with_lineage(judge(gate_of("g"), runs[-1], runs[-2]), runs[:-1], runs[-1])
     whole = json.loads(report.dumps([verdict]))
     jsonschema.validate(whole, json.loads(report.SCHEMA_FILE.read_text("utf-8")))
     assert Verdict.from_dict(whole["verdicts"][0]).to_dict() == whole["verdicts"][0]
@@ -281,7 +275,7 @@ def test_one_loss_that_was_accepted_knowingly_is_no_slow_slide():
     runs = sliding_runs(loss=0.0)[:2]
     lost = topic_scores("lost", runs[-1].values - 0.3)
     gate = gate_of("g", alpha=0)
-    verdict = with_lineage(judge(gate, lost, lost), gate, [*runs, lost], lost)
+    verdict = with_lineage(judge(gate, lost, lost), [*runs, lost], lost)
     assert verdict.lineage is not None
     assert verdict.lineage.risky
     assert "slow_slide" not in [notice.code for notice in verdict.warnings]
@@ -290,7 +284,7 @@ def test_one_loss_that_was_accepted_knowingly_is_no_slow_slide():
 def test_churn_that_adds_up_is_no_slide_of_the_mean():
     runs = sliding_runs(loss=0.0)
     gate = gate_of("g", alpha=5, on_churn="warn")
-    verdict = with_lineage(judge(gate, runs[-1], runs[-2]), gate, runs[:-1], runs[-1])
+    verdict = with_lineage(judge(gate, runs[-1], runs[-2]), runs[:-1], runs[-1])
     assert verdict.outcome == "pass"
     assert verdict.lineage is not None
     assert verdict.lineage.risky
