@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,8 +70,7 @@ def compare(
     One verdict for each measure, alpha, baseline and slice, in the order given; georisk_not_worse gives one for each
     measure, alpha and slice, over all baselines.
     """
-    from pytest_riskguard.cli.inputs import Inputs, gates_of
-    from pytest_riskguard.sources import Question
+    from pytest_riskguard.cli.inputs import Inputs
 
     reports.check()
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
@@ -81,15 +78,8 @@ def compare(
     if not named:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
     inputs = Inputs(collection, named, report=reports.any)
-    tested = inputs.candidate(candidate)
     pools = _pools(kind, inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside))
-    gates = gates_of(kind, alphas, options)
-    measures = inputs.measures(candidate)
-    parts = inputs.slices(slices, tested, measures[0])
-    questions = [
-        Question(replace(gate, slice=part), tested, first, measure, pool=others, alphas=alphas)
-        for measure, gate, (first, others), part in product(measures, gates, pools, parts)
-    ]
+    questions = inputs.questions(kind, candidate, pools, alphas=alphas, slices=slices, options=options)
     verdicts = inputs.engine.verdicts(questions, correction=family)
     show(verdicts, verbose=verbose, quiet=quiet, to_stderr=reports.on_stdout)
     if not quiet and any(not verdict.passed for verdict in verdicts):

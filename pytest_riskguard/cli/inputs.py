@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,8 @@ from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import BaselineError, ConfigError, DataError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.scores import read_scores
-from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, Gate, gate_of
-from pytest_riskguard.sources import Computed, RunFile, ScoreFile, Source, Stored, label
+from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, gate_of
+from pytest_riskguard.sources import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
 
 System = RunFile | ScoreFile | Stored
 #: Options that take NAME=RUN.
@@ -28,15 +30,6 @@ def once(option: str, values: Sequence[str]) -> None:
         if times > 1:
             hint = "; NAME=RUN gives one of them another name" if option in _NAMING else ""
             raise UsageError(f"{option}: {value} given twice{hint}")
-
-
-def gates_of(kind: str, alphas: Sequence[float], options: Mapping[str, Any]) -> list[Gate]:
-    """The gates of one kind at each alpha, named by the kind."""
-    once("--alpha", [f"{alpha:g}" for alpha in alphas])
-    try:
-        return [gate_of(kind, kind, alpha=alpha, **options) for alpha in alphas]
-    except ValueError as error:
-        raise UsageError(f"--gate {kind}: {error}") from None
 
 
 class Inputs:
@@ -129,6 +122,30 @@ class Inputs:
             return tuple(str(column.measure) for column in read_scores(table, None))
         except DataError:
             return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
+
+    def questions(
+        self,
+        kind: str,
+        candidate: Path,
+        pools: Sequence[tuple[Baseline, tuple[Source, ...]]],
+        *,
+        alphas: tuple[float, ...],
+        slices: SliceEntries,
+        options: Mapping[str, Any],
+    ) -> list[Question]:
+        """A question for each measure, alpha, baseline (with the others of its pool) and slice, in this order."""
+        tested = self.candidate(candidate)
+        once("--alpha", [f"{alpha:g}" for alpha in alphas])
+        try:
+            gates = [gate_of(kind, kind, alpha=alpha, **options) for alpha in alphas]
+        except ValueError as error:
+            raise UsageError(f"--gate {kind}: {error}") from None
+        measures = self.measures(candidate)
+        parts = self.slices(slices, tested, measures[0])
+        return [
+            Question(replace(gate, slice=part), tested, baseline, measure, pool=others, alphas=alphas)
+            for measure, gate, (baseline, others), part in product(measures, gates, pools, parts)
+        ]
 
     def slices(self, given: SliceEntries, table: Source, measure: str) -> tuple[str | None, ...]:
         """The slices to ask about, each once; only None, which is all topics, if none is named."""

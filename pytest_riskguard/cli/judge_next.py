@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +24,7 @@ from pytest_riskguard.cli.parameters import (
     slice_options,
 )
 from pytest_riskguard.gates.kinds import KINDS
-from pytest_riskguard.text import clean
+from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.unjudged import ToJudge
@@ -65,20 +63,12 @@ def judge_next(
     Writes a table, separated by tabs, of topic, document and query, most useful first. Several measures, alphas,
     baselines or slices share one list.
     """
-    from pytest_riskguard.cli.inputs import Inputs, gates_of
+    from pytest_riskguard.cli.inputs import Inputs
     from pytest_riskguard.gates import unjudged as lists
-    from pytest_riskguard.sources import Question
 
     inputs = Inputs(collection, baselines)
-    tested = inputs.candidate(candidate)
-    sources = inputs.systems(baselines)
-    gates = gates_of(kind, alphas, options)
-    measures = inputs.measures(candidate)
-    parts = inputs.slices(slices, tested, measures[0])
-    questions = [
-        Question(replace(gate, slice=part), tested, baseline, measure)
-        for measure, gate, baseline, part in product(measures, gates, sources, parts)
-    ]
+    pools = [(baseline, ()) for baseline in inputs.systems(baselines)]
+    questions = inputs.questions(kind, candidate, pools, alphas=alphas, slices=slices, options=options)
     documents = [lists.judge_next(inputs.engine.rejudged(question)) for question in questions]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
@@ -117,6 +107,6 @@ def _said(wanted: int, budget: int | None, verdicts: int, unsettled: int) -> str
         verb = "does not depend" if verdicts == 1 else "depends"
         return f"{what} {verb} on documents that nobody judged"
     shown = "" if budget is None or wanted <= budget else f"the first {budget} of "
-    documents = "1 document" if wanted == 1 else f"{wanted} documents"
     which = "the verdict" if verdicts == 1 else f"{unsettled} of {verdicts} verdicts"
-    return f"{shown}{documents} to judge; {which} could change. Add the judgements to the qrels, and ask again."
+    to_judge = f"{shown}{counted(wanted, 'document')} to judge; {which} could change"
+    return f"{to_judge}. Add the judgements to the qrels, and ask again."
