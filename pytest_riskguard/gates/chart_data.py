@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -26,24 +25,21 @@ EDGE = 1e-9
 
 def exhibits(comparison: Comparison) -> Exhibits:
     """What the charts of a gate on two systems show."""
-    gate, evidence, aligned = comparison.gate, comparison.evidence, comparison.aligned
+    gate, evidence = comparison.gate, comparison.evidence
     topics = topic_columns(
         comparison,
         contributions=evidence.parts(gate.alpha) / comparison.n,
         standard=standardised_parts(evidence, gate.alpha),
-        tags=aligned.tags,
     )
     if gate.by_topic or comparison.n < 2:
         return Exhibits(topics)
     return Exhibits(topics, _curve(comparison), density(comparison.ruling.scores))
 
 
-def topic_columns(
-    comparison: Comparison, *, contributions: FloatArray, standard: FloatArray, tags: Mapping[str, Mapping[str, str]]
-) -> TopicColumns:
+def topic_columns(comparison: Comparison, *, contributions: FloatArray, standard: FloatArray) -> TopicColumns:
     """All topics; ``contributions`` add up to the estimate, ``standard`` are the same in standard deviations."""
     candidate, baseline = comparison.aligned.candidate, comparison.aligned.baseline
-    topics = candidate.topics
+    topics, tags = candidate.topics, comparison.aligned.tags
     names = sorted({name for topic in topics for name in tags.get(topic, ())})
     return TopicColumns(
         topics=topics,

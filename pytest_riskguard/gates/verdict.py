@@ -157,7 +157,7 @@ class Findings:
     responsible_topics: tuple[ResponsibleTopic, ...] = ()
     flagged_wins: tuple[ResponsibleTopic, ...] = ()
     power: Power = field(default_factory=Power)
-    diagnostics: Deferred[Diagnostics | None] = field(default_factory=_nothing, metadata={"json": False})
+    diagnostics: Deferred[Diagnostics | None] = field(default_factory=_nothing)
     pool: PoolFigures | None = None
     explanation: Explanation | None = None
 

@@ -75,10 +75,7 @@ def judge_pool(
     outcome, reason = comparison.answer
     findings = Deferred(lambda: explain(comparison, alphas=alphas, rescored=rescored))
     verdict = replace(question, outcome=outcome, reason=reason, findings=findings)
-    if not report:
-        return verdict
-    tags = {} if topics is None else topics.tags
-    return replace(verdict, exhibits=pool_exhibits(comparison, tags=tags))
+    return replace(verdict, exhibits=pool_exhibits(comparison)) if report else verdict
 
 
 def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescored: bool = False) -> Findings:
@@ -176,10 +173,10 @@ def _curve(comparison: PoolComparison, alphas: Sequence[float]) -> tuple[CurvePo
 AXES = 2
 
 
-def pool_exhibits(comparison: PoolComparison, *, tags: Mapping[str, Mapping[str, str]]) -> Exhibits:
+def pool_exhibits(comparison: PoolComparison) -> Exhibits:
     """What the charts of a gate over a pool show; topics are those of candidate and the reference that decided."""
     parts = contributions(comparison)
-    columns = topic_columns(comparison.decided, contributions=parts, standard=standardised(parts), tags=tags)
+    columns = topic_columns(comparison.decided, contributions=parts, standard=standardised(parts))
     return Exhibits(columns, georisk=_curves(comparison), components=_map(comparison))
 
 

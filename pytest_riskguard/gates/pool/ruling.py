@@ -144,7 +144,7 @@ class PoolComparison:
         expected = (
             "from 0 to 1, and within 1 of what the pool leads to expect (tradeoff: smooth)"
             if smooth
-            else ("that are not negative")
+            else "that are not negative"
         )
         raise DataError(
             f"{self.names[row]}: the score of topic {self.candidate.topics[column]!r} is "
