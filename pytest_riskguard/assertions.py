@@ -28,7 +28,7 @@ from pytest_riskguard.gates.kinds import (
     gate_of,
     options_of,
 )
-from pytest_riskguard.gates.option_types import lists_options
+from pytest_riskguard.gates.option_types import OptionTypeError, lists_options
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.terminal import explain
@@ -221,11 +221,11 @@ def check(
     For ``georisk_not_worse`` the baseline is a pool, as ``assert_georisk_not_worse`` takes it.
     """
     __tracebackhide__ = True
-    for name in options:
-        if name in OPTIONS and not OPTIONS[name].in_assertions:
+    for name, value in options.items():
+        if name in OPTIONS and not OPTIONS[name].in_assertions and value != OPTIONS[name].default:
             advice = "it needs a topics file, which plain scores do not have; use the riskguard fixture"
-            raise TypeError(f"{name}: {advice}")
-    gate = gate_of(current_test() or kind, kind, weighted=weights is not None, **options)
+            raise OptionTypeError(f"{name}: {advice}")
+    gate = gate_of(current_test() or kind, kind, **{**options, "weighted": weights is not None})
     if replicates and not gate.takes_replicates:
         raise ValueError(f"replicates have no meaning for {kind}: leave them out")
     topics = None if weights is None else Topics({}, weights=_checked(weights))

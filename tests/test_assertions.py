@@ -159,6 +159,25 @@ def test_what_needs_a_topics_file_is_not_an_option_of_plain_scores(option):
         check("not_significantly_risky", scores(GOOD), BASELINE, **forbidden)
 
 
+@pytest.mark.parametrize("kind", ["not_significantly_risky", "no_topic_collapse"])
+def test_what_plain_scores_cannot_have_may_be_given_with_its_default(kind):
+    defaults: dict[str, Any] = {"slice": None, "weighted": False}
+    assert check(kind, scores(GOOD), BASELINE, **defaults).outcome == "pass"
+
+
+def test_a_name_is_no_option():
+    option: dict[str, Any] = {"name": "mine"}
+    with pytest.raises(TypeError, match=r"unknown option 'name'; there are alpha, level,"):
+        check("not_significantly_risky", scores(GOOD), BASELINE, **option)
+
+
+def test_a_huge_number_is_cut_in_a_message():
+    with pytest.raises(
+        ValueError, match=r"alpha: expected a number from 0 to 1e\+09, found the number 10{59}\.\.\.$"
+    ):
+        check("not_significantly_risky", scores(GOOD), BASELINE, alpha=10**400)
+
+
 def test_replicates_are_for_kinds_that_judge_them():
     with pytest.raises(ValueError, match="replicates have no meaning for no_topic_collapse: leave them out"):
         check("no_topic_collapse", scores(GOOD), BASELINE, replicates=[BASELINE])

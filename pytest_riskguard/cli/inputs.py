@@ -158,7 +158,7 @@ class Inputs:
         try:
             names = self.engine.slices(given.slices, table, measure, smallest=smallest, option="--smallest-slice")
         except UsageError as error:
-            raise UsageError(f"--{error}") from None
+            raise UsageError(f"--{error}" if str(error).startswith("slice") else str(error)) from None
         except DataError:
             if not all_named:
                 raise

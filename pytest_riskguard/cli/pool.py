@@ -46,7 +46,7 @@ def pool(
     once("--alpha", [f"{value:g}" for value in alphas])
     if not MIN_SYSTEMS <= len(sources) <= MAX_SYSTEMS:
         where = "given" if systems else "stored"
-        raise UsageError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems, got {len(sources)} {where}")
+        raise UsageError(f"a pool has {MIN_SYSTEMS} to {MAX_SYSTEMS} systems; {len(sources)} {where}")
     gate = NotSignificantlyRisky("pool", missing=missing)
     pools = [
         on_one_list(gate, [inputs.engine.scores(source, measure) for source in sources])

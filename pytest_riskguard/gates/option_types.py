@@ -215,7 +215,7 @@ class Text:
             return None
         if isinstance(value, str) and value.strip() and value.isprintable():
             return self.parse(value)
-        hint = "; put it in quotes" if is_number(value) else ""
+        hint = "; put it in quotes" if isinstance(value, bool | Real) else ""
         raise _refusal(value, self.expected, right_type=isinstance(value, str), hint=hint)
 
 
@@ -255,10 +255,14 @@ def shown(value: object) -> str:
         case list():
             return "a list" if value else "an empty list"
         case str():
-            return repr(value if len(value) <= _MAX_SHOWN else f"{value[:_MAX_SHOWN]}...")
+            return repr(_cut(value))
     if not is_number(value):
         return f"{type(value).__name__} {value!r:.{_MAX_SHOWN}}"
     try:
-        return f"the number {value}"
+        return f"the number {_cut(str(value))}"
     except ValueError:  # CPython refuses to print integers of thousands of digits
         return "a number of thousands of digits"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

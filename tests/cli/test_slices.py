@@ -73,6 +73,13 @@ def test_mistakes_are_wrong_questions(command, options, said):
     assert said in " ".join(ended.err.split())
 
 
+def test_a_run_that_cannot_be_scored_is_not_a_mistake_of_the_slice(command, folder):
+    (folder / "riskguard.yaml").unlink()
+    ended = command("compare loss.run --baseline good.run --topics topics.tsv --slice kind")
+    assert ended.status == 2
+    assert "Error: a run needs qrels to be scored with: give --qrels" in ended.err
+
+
 def test_a_file_that_is_missing_makes_the_verdict_incomparable(command, folder):
     (folder / "topics.tsv").unlink()
     ended = command(f"compare {BASE} --slice kind=code --json -")

@@ -260,6 +260,10 @@ def test_hundreds_of_errors_do_not_flood_the_terminal(write):
             "baseline of gate 'g': expected the name of one stored baseline, found the number 7.1; put it in quotes",
         ),
         (
+            "name: g, kind: not_significantly_risky, baseline: true",
+            "baseline of gate 'g': expected the name of one stored baseline, found true; put it in quotes",
+        ),
+        (
             "name: g, kind: not_significantly_risky, baseline: ../prod",
             "baseline of gate 'g': '../prod' cannot name a baseline: expected letters, digits, "
             "'.', '_' and '-', "
