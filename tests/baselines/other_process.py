@@ -18,10 +18,11 @@ from pytest_riskguard.errors import RiskguardError
 
 #: A place in the middle, and the file that says that it is reached.
 Stop = tuple[str, Path]
-CONTEXT = (
-    multiprocessing.get_context("spawn") if sys.platform == "win32" else multiprocessing.get_context("forkserver")
-)
-CONTEXT.set_forkserver_preload([__name__, "pytest_riskguard.evaluation.scoring"])
+if sys.platform == "win32":  # which has no fork
+    CONTEXT = multiprocessing.get_context("spawn")
+else:
+    CONTEXT = multiprocessing.get_context("forkserver")
+    CONTEXT.set_forkserver_preload([__name__, "pytest_riskguard.evaluation.scoring"])
 
 
 class Writer:
