@@ -10,7 +10,6 @@ import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from numbers import Real
 from typing import Any, ParamSpec, Protocol, cast, overload
 
 from pytest_riskguard import run_context
@@ -28,7 +27,7 @@ from pytest_riskguard.gates.kinds import (
     gate_of,
     options_of,
 )
-from pytest_riskguard.gates.option_types import OptionTypeError, lists_options
+from pytest_riskguard.gates.option_types import OptionTypeError, is_number, lists_options
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.terminal import explain
@@ -255,8 +254,7 @@ def _checked(weights: Mapping[str, float]) -> dict[str, float]:
     """Weights by topic, whose names are compared as text, as those of scores are."""
     checked: dict[str, float] = {}
     for topic, weight in weights.items():
-        usable = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not (usable and math.isfinite(weight) and weight > 0):
+        if not (is_number(weight) and math.isfinite(weight) and weight > 0):
             raise ValueError(f"weights: expected a number above 0 for topic {str(topic)!r}, found {weight!r}")
         if str(topic) in checked:
             raise ValueError(f"weights: topic {str(topic)!r} appears twice")

@@ -87,7 +87,21 @@ def rounded(value: float) -> float | None:
 
 def parsed(content: bytes) -> dict[str, Any]:
     """The JSON object in some bytes; ``JsonError`` if they are no UTF-8, JSON or object, or a key appears twice."""
-    data = _json(content)
+    try:
+        data = json.loads(content.decode(), object_pairs_hook=_with_unique_keys, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as error:
+        raise JsonError(f"not UTF-8: byte 0x{content[error.start]:02x}") from None
+    except json.JSONDecodeError as error:
+        reason = "not JSON" if content.strip() else "empty"
+        if any(line.startswith(_CONFLICT_MARKERS) for line in content.splitlines()):
+            reason = "a merge conflict is left in it"
+        if content.startswith(b"version https://git-lfs"):
+            reason = "a Git LFS pointer instead of the file, run `git lfs pull`"
+        raise JsonError(f"line {error.lineno}: {reason} ({error.msg})") from None
+    except RecursionError:
+        raise JsonError("nested too deeply") from None
+    except ValueError as error:  # also a number with thousands of digits, which Python does not read
+        raise JsonError(str(error)) from None
     if not isinstance(data, dict):
         raise JsonError(f"expected an object, found {_NAMES[type(data)]}")
     return data
@@ -164,26 +178,6 @@ def _in_words(problem: Any, where: str) -> str:
         return f"{where}{problem['msg']}"
     found = _NAMES[type(value)] if kind.endswith("_type") else f"{value!r:.60}"
     return f"{where}expected {_EXPECTED[kind].format(**problem.get('ctx', {}))}, found {found}"
-
-
-def _json(content: bytes) -> Any:
-    try:
-        return json.loads(content.decode(), object_pairs_hook=_with_unique_keys, parse_constant=_refuse_constant)
-    except UnicodeDecodeError as error:
-        raise JsonError(f"not UTF-8: byte 0x{content[error.start]:02x}") from None
-    except json.JSONDecodeError as error:
-        reason = "not JSON" if content.strip() else "empty"
-        if any(line.startswith(_CONFLICT_MARKERS) for line in content.splitlines()):
-            reason = "a merge conflict is left in it"
-        if content.startswith(b"version https://git-lfs"):
-            reason = "a Git LFS pointer instead of the file, run `git lfs pull`"
-        raise JsonError(f"line {error.lineno}: {reason} ({error.msg})") from None
-    except RecursionError:
-        raise JsonError("nested too deeply") from None
-    except JsonError:
-        raise
-    except ValueError as error:  # a number with thousands of digits, which Python does not read
-        raise JsonError(str(error)) from None
 
 
 def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
