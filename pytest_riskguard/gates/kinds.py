@@ -311,7 +311,7 @@ def kinds_with(name: str) -> tuple[str, ...]:
     return tuple(cls.kind for cls, known in _OPTIONS.items() if name in known)
 
 
-def gate_of(name: str, kind: str = NotSignificantlyRisky.kind, /, **options: Any) -> Gate:
+def gate_of(name: str, /, kind: str = NotSignificantlyRisky.kind, **options: Any) -> Gate:
     """The gate of a kind that is given as a word; an option that it does not offer may be given with its default.
 
     ``TypeError`` if no kind has such an option, ``OptionTypeError`` if a value is of another type, ``ValueError`` if
