@@ -75,11 +75,10 @@ def systems(n: int, *, shift: float = -0.03) -> tuple[TopicScores, TopicScores]:
 
 
 @cache
-def pair(n: int, *, shift: float = -0.03, **options: Any) -> Verdict:
+def pair(n: int, *, shift: float = -0.03, name: str | None = None, **options: Any) -> Verdict:
     """A gate on two systems."""
-    return judge(
-        gate_of(**{"name": f"of {n} topics", "alpha": 2.0, **options}), *systems(n, shift=shift), report=True
-    )
+    gate = gate_of(name or f"of {n} topics", **{"alpha": 2.0, **options})
+    return judge(gate, *systems(n, shift=shift), report=True)
 
 
 @cache
