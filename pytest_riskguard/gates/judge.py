@@ -13,11 +13,11 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import align
 from pytest_riskguard.gates.chart_data import exhibits
 from pytest_riskguard.gates.findings import Diagnostics, Estimates, QuantilePair, ReportedInterval
+from pytest_riskguard.gates.flips import alpha_star, flip_set, without_each
 from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
 from pytest_riskguard.gates.power_plan import power_of_verdict
 from pytest_riskguard.gates.responsible import explanation, responsible_topics, standardised_parts
 from pytest_riskguard.gates.ruling import Comparison
-from pytest_riskguard.gates.sensitivity import alpha_star, flip_set, without_each
 from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,

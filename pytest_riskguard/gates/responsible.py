@@ -1,23 +1,20 @@
-"""Why: topics responsible, groups of topics that changed together, the comparison on each slice."""
+"""Why a verdict is what it is: the topics responsible, and groups of topics that changed together."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from pytest_riskguard.gates.alignment import Aligned
-from pytest_riskguard.gates.evidence import BoolArray, Evidence
-from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic, Slice, TopicGroup
-from pytest_riskguard.gates.kinds import NotSignificantlyRisky
-from pytest_riskguard.gates.ruling import Comparison, Ruling
-from pytest_riskguard.gates.sensitivity import LeftOut
-from pytest_riskguard.inference import critical_value, holm
-from pytest_riskguard.risk import counts, standard_error
+from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic, TopicGroup
+from pytest_riskguard.gates.flips import LeftOut
+from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.gates.slices import Tagged, slices, tagged
+from pytest_riskguard.inference import critical_value
+from pytest_riskguard.risk import standard_error
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.risk.urisk import varies
 
@@ -103,38 +100,11 @@ def standardised_parts(evidence: Evidence, alpha: float) -> FloatArray:
     return evidence.parts(alpha) / (standard_error(scores) * math.sqrt(evidence.n))
 
 
-#: A tag with more values than this makes no groups: it is a text for each topic, such as a URL, a date or a note.
-MAX_VALUES = 50
-#: With fewer topics than this per value, on average, a tag names topics rather than kinds of topics.
-TOPICS_PER_VALUE = 2
 #: Fewer topics that changed the same way are not a group.
 MIN_GROUP = 2
 
-
-@dataclass(frozen=True, eq=False)
-class Tagged:
-    """The topics that carry one value of a tag, by their places in ascending order."""
-
-    tag: str
-    value: str
-    places: npt.NDArray[np.intp]
-
-
-def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
-    """By tag, then value; without empty values, tags that name topics rather than kinds, and tags of one value."""
-    n = len(aligned.candidate.topics)
-    columns: dict[str, dict[str, list[int]]] = {}
-    for place, topic in enumerate(aligned.candidate.topics):
-        for tag, value in aligned.tags.get(topic, {}).items():
-            if value:
-                columns.setdefault(tag, {}).setdefault(value, []).append(place)
-    return tuple(
-        Tagged(tag, value, np.array(places, dtype=np.intp))
-        for tag, values in sorted(columns.items())
-        if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
-        for value, places in sorted(values.items())
-        if len(places) < n
-    )
+Groups = tuple[TopicGroup, ...]
+_CHANGES: tuple[tuple[Literal["loss", "win"], float], ...] = (("loss", -1.0), ("win", 1.0))
 
 
 def groups(differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], tags: tuple[Tagged, ...]) -> Groups:
@@ -166,50 +136,3 @@ def groups(differences: FloatArray, parts: FloatArray, topics: tuple[str, ...], 
             )
     all_groups.sort(key=lambda group: (-round(abs(group.contribution), 12), group.tag, group.value, group.change))
     return tuple(all_groups)
-
-
-Groups = tuple[TopicGroup, ...]
-_CHANGES: tuple[tuple[Literal["loss", "win"], float], ...] = (("loss", -1.0), ("win", 1.0))
-
-
-def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArray) -> tuple[Slice, ...]:
-    """The gate's question about the topics of each value, as if there were no others; ``flagged`` by TR_i among all.
-
-    What is tested is always a loss, whether the slice is significantly below ``-tolerance``, for ``not_inferior``
-    too. A gate about single topics tests no mean, so its slices have estimates only.
-    """
-    ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
-    rows = [_slice(comparison, topics, ruling.only(topics.places), flagged) for topics in tags]
-    p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
-    if p_values:
-        for place, adjusted in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
-            risky = adjusted <= 1 - comparison.gate.level
-            rows[place] = replace(rows[place], adjusted_p_value=adjusted, risky=risky)
-    return tuple(rows)
-
-
-def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: BoolArray) -> Slice:
-    aligned, places, evidence = comparison.aligned, topics.places, ruling.evidence
-    candidate, baseline = aligned.candidate.values[places], aligned.baseline.values[places]
-    changes = counts(candidate, baseline)
-    lower = upper = p_value = None
-    if ruling.enough_topics and not comparison.gate.by_topic:
-        lower, upper, p_value = ruling.deciding.lower, ruling.deciding.upper, ruling.p_value
-    return Slice(
-        tag=topics.tag,
-        value=topics.value,
-        count=evidence.n,
-        changed=evidence.changed(ruling.alpha),
-        wins=changes.wins,
-        losses=changes.losses,
-        candidate_mean=evidence.mean(candidate),
-        baseline_mean=evidence.mean(baseline),
-        mean_difference=evidence.mean(evidence.differences),
-        urisk=evidence.estimate(ruling.alpha),
-        lower=lower,
-        upper=upper,
-        p_value=p_value,
-        adjusted_p_value=None,
-        risky=None,
-        flagged=tuple(aligned.candidate.topics[int(i)] for i in places if flagged[i]),
-    )

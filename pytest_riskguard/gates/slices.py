@@ -1,14 +1,23 @@
-"""Gates about part of the topics: those whose tag has one value, written ``TAG=VALUE``."""
+"""Slices, the topics whose tag has one value (``TAG=VALUE``): gates about one, and each compared, with Holm."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, parse_slice
+from pytest_riskguard.gates.alignment import Aligned
+from pytest_riskguard.gates.evidence import BoolArray
+from pytest_riskguard.gates.findings import Slice
+from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
+from pytest_riskguard.gates.ruling import Comparison, Ruling
+from pytest_riskguard.inference import holm
+from pytest_riskguard.risk import counts
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
@@ -19,6 +28,10 @@ Tags = Mapping[str, Mapping[str, str]]
 """Topic to tag to value."""
 
 _MAX_SHOWN = 12
+#: A tag with more values than this makes no groups: it is a text for each topic, such as a URL, a date or a note.
+MAX_VALUES = 50
+#: With fewer topics than this per value, on average, a tag names topics rather than kinds of topics.
+TOPICS_PER_VALUE = 2
 
 
 def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
@@ -97,3 +110,72 @@ def _instead(word: str, known: Iterable[str], *, prefix: str = "") -> str:
         return f"did you mean {prefix + close!r}?"
     more = ", ..." if len(known) > _MAX_SHOWN else ""
     return f"there are {', '.join(prefix + name for name in known[:_MAX_SHOWN])}{more}"
+
+
+@dataclass(frozen=True, eq=False)
+class Tagged:
+    """The topics that carry one value of a tag, by their places in ascending order."""
+
+    tag: str
+    value: str
+    places: npt.NDArray[np.intp]
+
+
+def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
+    """By tag, then value; without empty values, tags that name topics rather than kinds, and tags of one value."""
+    n = len(aligned.candidate.topics)
+    columns: dict[str, dict[str, list[int]]] = {}
+    for place, topic in enumerate(aligned.candidate.topics):
+        for tag, value in aligned.tags.get(topic, {}).items():
+            if value:
+                columns.setdefault(tag, {}).setdefault(value, []).append(place)
+    return tuple(
+        Tagged(tag, value, np.array(places, dtype=np.intp))
+        for tag, values in sorted(columns.items())
+        if len(values) <= MAX_VALUES and TOPICS_PER_VALUE * len(values) <= sum(map(len, values.values()))
+        for value, places in sorted(values.items())
+        if len(places) < n
+    )
+
+
+def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArray) -> tuple[Slice, ...]:
+    """The gate's question about the topics of each value, as if there were no others; ``flagged`` by TR_i among all.
+
+    What is tested is always a loss, whether the slice is significantly below ``-tolerance``, for ``not_inferior``
+    too. A gate about single topics tests no mean, so its slices have estimates only.
+    """
+    ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
+    rows = [_slice(comparison, topics, ruling.only(topics.places), flagged) for topics in tags]
+    p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
+    if p_values:
+        for place, adjusted in zip(p_values, holm(list(p_values.values())).tolist(), strict=True):
+            risky = adjusted <= 1 - comparison.gate.level
+            rows[place] = replace(rows[place], adjusted_p_value=adjusted, risky=risky)
+    return tuple(rows)
+
+
+def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: BoolArray) -> Slice:
+    aligned, places, evidence = comparison.aligned, topics.places, ruling.evidence
+    candidate, baseline = aligned.candidate.values[places], aligned.baseline.values[places]
+    changes = counts(candidate, baseline)
+    lower = upper = p_value = None
+    if ruling.enough_topics and not comparison.gate.by_topic:
+        lower, upper, p_value = ruling.deciding.lower, ruling.deciding.upper, ruling.p_value
+    return Slice(
+        tag=topics.tag,
+        value=topics.value,
+        count=evidence.n,
+        changed=evidence.changed(ruling.alpha),
+        wins=changes.wins,
+        losses=changes.losses,
+        candidate_mean=evidence.mean(candidate),
+        baseline_mean=evidence.mean(baseline),
+        mean_difference=evidence.mean(evidence.differences),
+        urisk=evidence.estimate(ruling.alpha),
+        lower=lower,
+        upper=upper,
+        p_value=p_value,
+        adjusted_p_value=None,
+        risky=None,
+        flagged=tuple(aligned.candidate.topics[int(i)] for i in places if flagged[i]),
+    )

@@ -7,7 +7,7 @@ import pytest
 from pytest_riskguard.baselines import manifest, store
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, text_files
-from pytest_riskguard.gates import kinds, ruling, sensitivity, warnings
+from pytest_riskguard.gates import flips, kinds, ruling, warnings
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
 from pytest_riskguard.inference._bootstrap import fft_law
 from pytest_riskguard.inference.sign_flip import MAX_ENUMERATED
@@ -34,7 +34,7 @@ STATED = [
     ("explanation/rules.md", "a loss of 1e-6 or less does not count", COUNTED == 1e-6),
     ("explanation/rules.md", "fewer than 250 topics warns", warnings.ENOUGH_FOR_STUDENT == 250),
     ("how-to/judge-several-gates.md", "in 18% of cases (1 - 0.975^8)", round(100 * (1 - 0.975**8)) == 18),
-    ("explanation/alpha.md", "at every alpha (up to a million)", sensitivity.MAX_ALPHA == 2**20),
+    ("explanation/alpha.md", "at every alpha (up to a million)", flips.MAX_ALPHA == 2**20),
     ("explanation/intervals.md", "With up to 30\nchanged topics", MAX_ENUMERATED == 30),
     ("explanation/intervals.md", "up to 131,072 steps where", fft_law.MAX_SPARSE_LATTICE_POINTS == 131_072),
     ("explanation/intervals.md", "over 32,768 steps in 24 standard errors", fft_law.MAX_LATTICE_POINTS == 32_768),

@@ -10,9 +10,9 @@ import pytest
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import NotInferior, NotSignificantlyRisky, gate_of
-from pytest_riskguard.gates.sensitivity import passes_without_each
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear, smooth

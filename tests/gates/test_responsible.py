@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pytest_riskguard.gates.flips import alpha_star, flip_set
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.ruling import Ruling
-from pytest_riskguard.gates.sensitivity import alpha_star, flip_set
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence, pair
 

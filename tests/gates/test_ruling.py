@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of, min_changes, rule_for
-from pytest_riskguard.gates.sensitivity import passes_without_each
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates import sensitivity as left_out
+from pytest_riskguard.gates import flips as left_out
 from pytest_riskguard.gates.evidence import Evidence
+from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, NotSignificantlyRisky, gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.ruling import Ruling, limit_of
-from pytest_riskguard.gates.sensitivity import passes_without_each
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
 from tests.gates.conftest import pair, topic_scores

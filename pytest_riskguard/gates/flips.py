@@ -1,4 +1,4 @@
-"""Topics left out one at a time: where the limit that decides would lie, and whether the verdict would be another."""
+"""What would flip a verdict: one topic left out (pivotal), a set of topics (the flip set), another alpha (alpha*)."""
 
 from __future__ import annotations
 
