@@ -37,9 +37,6 @@ def expected_reciprocal_rank(
 
     ``grades`` are of the documents in ranked order; unjudged ones and negative grades count as 0. A document of grade
     g satisfies the user with probability ``(2**g - 1) / 2**max_grade``; a ``ValueError`` for a grade above that.
-
-    References
-    ----------
     O. Chapelle et al., "Expected Reciprocal Rank for Graded Relevance", CIKM 2009, Eq. 4 and Algorithm 2.
     """
     score, reaches = 0.0, 1.0
@@ -56,11 +53,8 @@ def exponential_ndcg(grades: Sequence[int], judged: Iterable[int], *, cutoff: in
     """Normalised discounted cumulative gain with gain ``2**g - 1`` and discount ``log2(rank + 1)``: in [0, 1].
 
     ``judged`` is every grade of the topic: in descending order the ideal ranking, which is cut off too. 0 for a topic
-    without a relevant document.
-
-    References
-    ----------
-    C. Burges et al., "Learning to Rank using Gradient Descent", ICML 2005, section 6; the formula of gdeval.
+    without a relevant document. C. Burges et al., "Learning to Rank using Gradient Descent", ICML 2005, section 6, as
+    gdeval computes it.
     """
     ideal = _dcg(sorted(judged, reverse=True)[:cutoff])
     return _dcg(grades[:cutoff]) / ideal if ideal > 0 else 0.0

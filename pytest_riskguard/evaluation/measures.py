@@ -59,12 +59,8 @@ def parse_measure(text: str) -> Measure:
     """The measure that a text names; ``str`` of it is the canonical text.
 
     Aliases (``NDCG``, ``MAP``) become the name, parameters are in ir-measures' order, and defaults are left out.
-
-    Raises
-    ------
-    UsageError
-        No measure of that name (the nearest is suggested), a parameter that it does not have, a missing one that it
-        needs, or a value of the wrong type or out of range.
+    ``UsageError`` if there is no measure of that name (the nearest is suggested), if it lacks a parameter that is
+    given or needs one that is not, and for a value of the wrong type or out of range.
     """
     text = text.strip()
     name, arguments, cutoff = _parts(text)

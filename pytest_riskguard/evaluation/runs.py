@@ -55,25 +55,11 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
 
     While the rows of each topic stand together, only one chunk is in memory. If a topic appears again later, the
     file is read a second time into compact arrays and ``work`` is called again, so it must not keep anything from a
-    call that did not return. The rank and tag columns are not read.
+    call that did not return. The rank and tag columns are not read. ``work`` takes an iterator of chunks, which it
+    must exhaust; its result is returned with the digest (``sha256:...``) of the file, decompressed.
 
-    Parameters
-    ----------
-    path : Path
-    work : callable
-        Takes an iterator of chunks, which it must exhaust.
-
-    Returns
-    -------
-    result, digest
-        Of ``work``, and ``sha256:...`` of the file, decompressed.
-
-    Raises
-    ------
-    RunFormatError
-        A row without six columns, a score that is not a finite number, a document twice in a topic, or no rows.
-    MissingFileError
-        The path cannot be read.
+    ``RunFormatError`` for a row without six columns, a score that is not a finite number, a document twice in a
+    topic, or no rows; ``MissingFileError`` if the path cannot be read.
     """
     lines = LineReader(path, error=RunFormatError)
     try:
@@ -84,18 +70,11 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
 
 
 def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]]) -> Rankings:
-    """Check rankings in memory as strictly as a run file, and compute their digest.
+    """Check rankings in memory (topic to pairs of docid and score) as strictly as a run file, and compute the digest.
 
-    Parameters
-    ----------
-    rankings : mapping topic -> (docid, score) pairs
-        Ids are taken as text. A topic without documents counts as not answered.
-
-    Raises
-    ------
-    DataError
-        An id that a run file could not hold (empty, with a space, not encodable), a score that is not a finite
-        number, an entry that is not a pair, or a document twice in a topic.
+    Ids are taken as text. A topic without documents counts as not answered. ``DataError`` for an id that a run file
+    could not hold (empty, with a space, not encodable), a score that is not a finite number, an entry that is not a
+    pair, or a document twice in a topic.
     """
     by_topic: dict[str, tuple[tuple[str, float], ...]] = {}
     for key, ranking in rankings.items():

@@ -169,14 +169,9 @@ def read_scores(
 def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores]) -> None:
     """Write one system's scores as a table that ``read_scores`` reads back exactly.
 
-    UTF-8, tabs, LF, topics sorted, one column for each measure in the order given, values as ``repr``.
-
-    Raises
-    ------
-    ValueError
-        No scores, scores on different topics, a measure twice or without a name.
-    ScoringError
-        A topic that a table cannot hold.
+    UTF-8, tabs, LF, topics sorted, one column for each measure in the order given, values as ``repr``. ``ValueError``
+    without scores, for scores on different topics, and for a measure twice or without a name; ``ScoringError`` for a
+    topic that a table cannot hold.
     """
     if not scores or any(column.topics != scores[0].topics for column in scores):
         raise ValueError("expected scores of at least one measure, all on the same topics")

@@ -85,8 +85,6 @@ class Sample:
     def normal_corrected(self, z: FloatArray) -> FloatArray:
         """About how many standard errors a replicate's mean is out where a normal one would be z.
 
-        References
-        ----------
         E. A. Cornish, R. A. Fisher, "Moments and cumulants in the specification of distributions", Revue de
         l'Institut International de Statistique 5 (1938): the terms in 1/sqrt(n) and 1/n.
         """

@@ -7,22 +7,15 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
-from typing import Any
 
-import jinja2
 from markupsafe import Markup
 
 from pytest_riskguard._version import __version__
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts import Chart
-from pytest_riskguard.reports.html.charts.svg import svg
+from pytest_riskguard.reports.html.escape import ASSETS, template
 from pytest_riskguard.reports.html.gate import MAX_BYTES, MAX_STATIC_ROWS, STATIC_ROWS, embedded, view
-from pytest_riskguard.text import clean, counted, percent, plain, probability, signed
+from pytest_riskguard.text import counted
 
-_ASSETS = Path(__file__).with_name("assets")
-#: The longest text that the page shows in one piece.
-_MAX_TEXT = 4000
 #: With more gates than this, those that pass are folded.
 _MAX_OPEN = 3
 
@@ -37,7 +30,7 @@ def document(verdicts: Sequence[Verdict]) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     count = Counter(verdict.outcome for verdict in verdicts)
-    return _template().render(
+    return template().render(
         gates=views,
         counts=sorted(count.items()),
         title=_title(verdicts),
@@ -69,30 +62,4 @@ def _digest(text: str) -> str:
 
 @cache
 def _asset(name: str) -> str:
-    return (_ASSETS / name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_ASSETS),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    filters = (clean, counted, percent, plain, probability, signed)
-    environment.filters.update({function.__name__: function for function in filters}, drawn=_drawn)
-    return environment.get_template("page.html")
-
-
-def _drawn(chart: Chart, name: str) -> Markup:
-    """A chart as SVG, with ids that begin with this name."""
-    drawn = svg(chart.spec, name=name, title=chart.title, description=chart.description)
-    return Markup(drawn)  # noqa: S704 - svg() lets known elements and escaped text through
-
-
-def _finalize(value: Any) -> Any:
-    """Every text of a template is printable: control and bidi characters go before it is escaped."""
-    return clean(value, limit=_MAX_TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return (ASSETS / name).read_text(encoding="utf-8")
