@@ -35,11 +35,6 @@ class Overlap:
     lower: float
     residual: float
 
-    @property
-    def extrapolated(self) -> float:
-        """The overlap of the pool taken as complete (Eq. 23): the upper bound, as both orders hold all systems."""
-        return self.lower + self.residual
-
 
 def rank_biased_overlap(first: npt.ArrayLike, second: npt.ArrayLike, *, phi: float = PHI) -> Overlap:
     """Rank-biased overlap of two orders of the same systems.
