@@ -34,13 +34,11 @@ def pytest_configure(config: pytest.Config) -> None:
     mode = config.stash[MODE] = mode_of(config)
     _set_context(config)
     if mode.on:
-        from pytest_riskguard.plugin.session import RiskguardSession
+        from pytest_riskguard.plugin.session import Github, RiskguardSession
 
         session = RiskguardSession(config, mode)
         config.pluginmanager.register(session, "riskguard-session")
         if not session.is_worker and tells_github(config):
-            from pytest_riskguard.plugin.github_output import Github
-
             config.pluginmanager.register(Github(session), "riskguard-github")
 
 

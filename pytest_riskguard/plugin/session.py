@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Generator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from pytest_riskguard import run_context
 from pytest_riskguard.plugin.options import Mode, node_ids_given, selected
+from pytest_riskguard.reports import github
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -220,3 +222,61 @@ class RiskguardSession:
             terminalreporter.line(line)
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
+
+
+@dataclass
+class _Test:
+    """Where a test stands, and whether it failed; ``message`` is what it failed with."""
+
+    path: Path
+    line: int | None
+    failed: bool = False
+    message: str = ""
+
+
+class Github:
+    """Annotations and the step summary for GitHub Actions; registered where the verdicts are gathered."""
+
+    def __init__(self, session: RiskguardSession) -> None:
+        self._session, self._tests = session, dict[str, _Test]()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Remember where each test stands."""
+        name, line, _ = report.location
+        if report.when == "setup":
+            path = self._session.config.rootpath / name
+            self._tests[report.nodeid] = _Test(path, None if line is None else line + 1)
+        test = self._tests.get(report.nodeid)
+        if test is not None and report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            test.failed, test.message = True, test.message or getattr(crash, "message", "")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write the step summary, and each annotation on a line of its own."""
+        verdicts, summary = self._session.verdicts, github.summary_of()
+        of_verdicts, of_others = self._annotations()
+        of_others += [github.Annotation("riskguard", [problem]) for problem in self._session.problems]
+        if summary is not None and (verdicts or of_others):
+            try:
+                github.append_summary(summary, verdicts, of_others)
+            except OSError as error:
+                terminalreporter.line(f"riskguard: could not write {github.SUMMARY}: {error.strerror}")
+        if github.annotates():
+            terminalreporter.ensure_newline()
+            for command in github.commands([*of_verdicts, *of_others]):
+                terminalreporter.line(command)
+
+    def _annotations(self) -> tuple[list[github.Annotation], list[github.Annotation]]:
+        """For verdicts that failed their test, and for gates that could not be judged."""
+        of_verdicts, of_others, annotated = [], [], set()
+        for nodeid, verdict in self._session.relay.by_test():
+            test = self._tests.get(nodeid)
+            if test is not None and test.failed and not verdict.passed:
+                annotated.add(nodeid)
+                of_verdicts.append(github.annotation(verdict, file=github.place(test.path), line=test.line))
+        for nodeid, test in self._tests.items():
+            if test.failed and nodeid not in annotated and self._session.is_of_gate_file(nodeid):
+                message = test.message.partition("\n")[0]
+                of_others.append(github.Annotation("riskguard", [message], github.place(test.path), test.line))
+        return of_verdicts, of_others
