@@ -11,17 +11,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.gates.alignment import Aligned
-from pytest_riskguard.gates.evidence import BoolArray
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
-from pytest_riskguard.gates.ruling import Comparison, Ruling
-from pytest_riskguard.inference import holm
 from pytest_riskguard.risk import counts
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
+    from pytest_riskguard.gates.alignment import Aligned
+    from pytest_riskguard.gates.evidence import BoolArray
+    from pytest_riskguard.gates.ruling import Comparison, Ruling
 
 
 Tags = Mapping[str, Mapping[str, str]]
@@ -144,6 +143,9 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArr
     What is tested is always a loss, whether the slice is significantly below ``-tolerance``, for ``not_inferior``
     too. A gate about single topics tests no mean, so its slices have estimates only.
     """
+    from pytest_riskguard.gates.ruling import Ruling  # not above: pytest collects slices without scipy
+    from pytest_riskguard.inference import holm
+
     ruling = Ruling(comparison.gate.as_kind(NotSignificantlyRisky), comparison.evidence)
     rows = [_slice(comparison, topics, ruling.only(topics.places), flagged) for topics in tags]
     p_values = {place: row.p_value for place, row in enumerate(rows) if row.p_value is not None}
