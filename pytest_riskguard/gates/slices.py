@@ -13,7 +13,6 @@ import numpy.typing as npt
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
-from pytest_riskguard.risk import counts
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
@@ -157,6 +156,8 @@ def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArr
 
 
 def _slice(comparison: Comparison, topics: Tagged, ruling: Ruling, flagged: BoolArray) -> Slice:
+    from pytest_riskguard.risk import counts
+
     aligned, places, evidence = comparison.aligned, topics.places, ruling.evidence
     candidate, baseline = aligned.candidate.values[places], aligned.baseline.values[places]
     changes = counts(candidate, baseline)
