@@ -22,7 +22,7 @@ IMPORTS = {
     "warnings": {"kinds", "ruling", "verdict"},
     "power_plan": {"alignment", "evidence", "findings", "kinds", "ruling"},
     "history": {"alignment", "findings", "kinds", "ruling", "verdict"},
-    "slices": {"alignment", "evidence", "findings", "kinds", "ruling"},
+    "slices": {"findings", "kinds", "ruling"},
     "flips": {"evidence", "kinds", "ruling", "verdict"},
     "responsible": {"evidence", "findings", "flips", "ruling", "slices"},
     "chart_data": {"findings", "kinds", "responsible", "ruling"},
