@@ -57,6 +57,13 @@ def test_a_count_stays_within_its_limit(name):
     assert limit.holds, limit
 
 
+def test_a_file_name_occurs_twice_only_where_folders_mirror_each_other():
+    mirrored = [{"gates", "gates/pool"}, {"reports/html", "reports/markdown"}]
+    for name, paths in house.repeated_names().items():
+        folders = {path.removeprefix("pytest_riskguard/").removesuffix(f"/{name}") for path in paths}
+        assert folders in mirrored, name
+
+
 def test_a_limit_holds_up_to_its_maximum():
     assert house.Limit(house.Count(20, "a"), 20).holds
     assert not house.Limit(house.Count(21, "a"), 20).holds
