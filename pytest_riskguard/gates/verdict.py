@@ -35,15 +35,6 @@ if TYPE_CHECKING:  # numpy is loaded with it, which a run that only collects gat
 
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
-#: Intervals as people write them.
-NAMES = {
-    "student_t": "Student-t",
-    "basic": "basic",
-    "studentized": "studentized",
-    "percentile": "percentile",
-    "bca": "BCa",
-}
-
 
 @dataclass(frozen=True)
 class VerdictWarning:

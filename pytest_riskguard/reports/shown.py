@@ -5,9 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pytest_riskguard.gates.findings import IfJudged, ReportedInterval, ResponsibleTopic
-from pytest_riskguard.gates.verdict import NAMES, Verdict
+from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
+#: Intervals as people write them.
+METHOD_NAMES = {
+    "student_t": "Student-t",
+    "basic": "basic",
+    "studentized": "studentized",
+    "percentile": "percentile",
+    "bca": "BCa",
+}
 #: Longest name of a topic, a slice or a system in a line.
 MAX_NAME = 60
 #: Longest description of what is wrong with the data.
@@ -81,7 +89,7 @@ class Shown:
     def method_name(self, method: str) -> str:
         """The name of an interval; over a pool Student-t has its error from the jackknife."""
         jackknife = " (jackknife)" if self.verdict.pool is not None and method == "student_t" else ""
-        return f"{NAMES[method]}{jackknife}"
+        return f"{METHOD_NAMES[method]}{jackknife}"
 
     # ---- names
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pytest_riskguard.gates.verdict import NAMES, Verdict, VerdictWarning
+from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
+from pytest_riskguard.reports.shown import METHOD_NAMES
 from pytest_riskguard.text import counted
 
 #: Messages that need only the parameters.
@@ -102,8 +103,8 @@ def _few_topics(verdict: Verdict, *, both_must_pass: bool, enough: int | None = 
 
 def _parametric_interval(verdict: Verdict, *, enough: int) -> str:
     return (
-        f"{NAMES[verdict.method]} assumes that the mean of {verdict.topics.count} topics is nearly normal; below "
-        f"about {enough} topics a nonparametric interval is safer (method: auto)"
+        f"{METHOD_NAMES[verdict.method]} assumes that the mean of {verdict.topics.count} topics is nearly normal; "
+        f"below about {enough} topics a nonparametric interval is safer (method: auto)"
     )
 
 
@@ -129,8 +130,8 @@ def _methods_disagree(
     student_t, other = ("passes", "fails") if student_t_passes else ("fails", "passes")
     side = verdict.asked.side
     return (
-        f"by Student-t it {student_t} ({side} limit {student_t_limit:+.3g}), by {NAMES[method]} it {other} "
-        f"({limit:+.3g}); {NAMES[decisive]} decided"
+        f"by Student-t it {student_t} ({side} limit {student_t_limit:+.3g}), by {METHOD_NAMES[method]} it {other} "
+        f"({limit:+.3g}); {METHOD_NAMES[decisive]} decided"
     )
 
 
