@@ -71,10 +71,10 @@ class Engine:
         return self._cache.queries
 
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
-        """The gate's verdict; ``family`` says what the gates that it is judged together with leave of its level.
+        """The gate's verdict; ``family`` holds the level that a correction over several gates leaves it.
 
-        ``together`` is how many these are, those without a p-value among them. ``UsageError`` for an unknown measure,
-        a provider that is not installed, a run without qrels, weights that are not in the topics file.
+        ``together`` is how many gates are judged together, with or without a p-value. ``UsageError`` for an unknown
+        measure, a provider that is not installed, a run without qrels, weights that are not in the topics file.
         """
         try:
             systems = self._systems(question)
@@ -93,7 +93,7 @@ class Engine:
         return worded(self._with_documents(verdict, question, systems))
 
     def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
-        """The verdicts of gates that are judged together, their levels corrected for being several.
+        """The verdicts of gates that are judged together, their levels corrected for their number.
 
         Gates without a p-value (data that cannot be compared, too few topics) are no part of the family.
         Raises as ``verdict``, also where the gates have different levels.
@@ -112,7 +112,7 @@ class Engine:
         ]
 
     def rejudged(self, question: Question) -> Rejudged:
-        """The comparison that a gate on one baseline is about, to be asked again under other judgements.
+        """The comparison that a gate on one baseline is about, to be repeated under other judgements.
 
         Raises as ``verdict``, and ``DataError`` for a source that is bad, missing or no run.
         """
@@ -142,7 +142,7 @@ class Engine:
     ) -> tuple[str, ...]:
         """The slices that entries (``TAG=VALUE`` or ``TAG``) ask for, each once; see ``gates.slices.slices_of``.
 
-        Judged are the topics of the qrels, or those of a ``source`` that holds scores. Raises ``UsageError``
+        The judged topics are those of the qrels, or of a ``source`` that holds scores. Raises ``UsageError``
         if there is no such slice or none with enough topics, ``DataError`` if a file is bad or missing.
         """
         holds_scores = isinstance(source, ScoreFile | TopicScores)
@@ -202,7 +202,7 @@ class Engine:
         return verdict
 
     def _with_lineage(self, verdict: Verdict, baseline: Stored, candidate: TopicScores) -> Verdict:
-        """With the changes that the baseline went through, where it has any; they decide nothing."""
+        """The verdict with the changes that the baseline went through, if any; they decide nothing."""
         gate = verdict.asked
         if not gate.is_tested or verdict.outcome not in ("pass", "fail"):
             return verdict
@@ -230,7 +230,7 @@ class Engine:
             raise UsageError(str(error)) from None
 
     def _with_documents(self, verdict: Verdict, question: Question, systems: Sequence[Scored]) -> Verdict:
-        """With its documents and judgements, where it does not pass or is to be written to a file."""
+        """The verdict with its documents and judgements, if it does not pass or is to be written to a file."""
         if verdict.outcome == "incomparable" or (verdict.outcome == "pass" and not self._report):
             return verdict
         if isinstance(question.baseline, Computed) or not all(scored.scores.from_run for scored in systems):
@@ -270,7 +270,7 @@ class Engine:
 
 
 def _asked_measure(measure: str | None, *sources: Source) -> str | None:
-    """The measure as ir-measures writes it; scores that were given as such may have a measure of their own."""
+    """The measure as ir-measures writes it; where only scores are given, it may be any name."""
     try:
         return None if measure is None else measure_name(measure)
     except UsageError:

@@ -1,4 +1,4 @@
-"""What a question is asked of: runs, score files, live systems, stored baselines, baselines computed from these.
+"""The systems that gates compare: runs, score files, live systems, stored baselines, baselines computed from these.
 
 ``ScoreCache`` holds what the sources of one collection contain: each is read and scored once, and again when its file
 changes.
@@ -72,12 +72,12 @@ class Computed:
 
     @property
     def name(self) -> str:
-        """As the verdict calls it: ``mean(prod, bm25)``."""
+        """The name in the verdict: ``mean(prod, bm25)``."""
         return f"{self.kind}({', '.join(self.names)})"
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the systems, without the candidate."""
+        """The names of the systems, without the candidate."""
         return tuple(label(system) for system in self.systems)
 
 
@@ -87,7 +87,7 @@ Baseline = Source | Computed
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A gate, and what it is asked of: the first baseline, and in ``pool`` the others of a gate over a pool.
+    """A gate and the systems that it compares; ``pool`` holds all baselines but the first of a gate over a pool.
 
     ``alphas`` are asked together with the gate's.
     """
@@ -101,12 +101,12 @@ class Question:
 
     @property
     def baselines(self) -> tuple[Baseline, ...]:
-        """All of them, in the order given."""
+        """All baselines, in the order given."""
         return (self.baseline, *self.pool)
 
     @property
     def sources(self) -> tuple[Source, ...]:
-        """Everything that is scored for it, the candidate first."""
+        """Everything that is scored for the question, the candidate first."""
         named = self.baseline.systems if isinstance(self.baseline, Computed) else (self.baseline,)
         return (self.candidate, *named, *self.pool)
 
@@ -121,7 +121,7 @@ Result = TypeVar("Result")
 
 
 class ScoreCache:
-    """Scores and rankings of one collection; without qrels only sources that hold scores can be scored.
+    """Scores and rankings of one collection; without qrels, only sources that already hold scores work.
 
     ``measures`` are those that will be asked for, so that one pass over a run scores them all.
     """
@@ -245,7 +245,7 @@ class ScoreCache:
             return pack_run(self._run(source), qrels.topics)
         try:
             return pack_run(self.store_of(source).run(source.name), qrels.topics)
-        except OSError as error:  # replaced in this very moment
+        except OSError as error:  # replaced while it was read
             raise BaselineError(f"{source.name}: its run cannot be read ({error})") from None
 
     def _stamps(self, source: RunFile | ScoreFile | LiveRun | Stored) -> tuple[Stamp, ...]:

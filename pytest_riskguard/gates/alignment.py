@@ -20,7 +20,7 @@ NO_TOPICS = Topics({})
 
 @dataclass(frozen=True)
 class Aligned:
-    """Scores on the same topics: a side was given a 0 for those it missed.
+    """Both systems' scores on the same topics, with a 0 on topics that a system missed.
 
     ``weights`` (n_topics,) are None where the gate counts all topics the same; ``tags`` map topic to tag to
     value.
@@ -57,7 +57,7 @@ def align(
         (other, _), (replicate_gaps, _) = on_one_list(gate, (replicate, baseline))
         if gate.missing == "refuse" and (lacking := sorted({*replicate_gaps} - {*baseline_gaps})):
             raise _partial_replicate(replicate, baseline, lacking)
-        if other.topics != baseline.topics:  # it has a topic that neither side has
+        if other.topics != baseline.topics:  # the replicate has a topic that neither side has
             raise _differ([replicate.name, baseline.name], [(), tuple(sorted({*other.topics} - {*baseline.topics}))])
         others.append(other)
     topics = topics or NO_TOPICS
@@ -91,7 +91,7 @@ def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
 def on_one_list(
     gate: Gate, systems: Sequence[TopicScores]
 ) -> tuple[tuple[TopicScores, ...], tuple[tuple[str, ...], ...]]:
-    """All systems on the same topics, and for each those that it had to be given a 0 for; raises as ``align``."""
+    """All systems on the same topics, and for each the topics on which it has no score but 0; raises as ``align``."""
     first, *others = systems
     for other in others:
         if len({first.qrels_digest, other.qrels_digest} - {None}) > 1:
@@ -104,12 +104,12 @@ def on_one_list(
                 f"{first.name} ({_such_as(first)}) and {other.name} ({_such_as(other)}) have no topic in common",
                 reason="no_common_topic",
             )
-    every = tuple(sorted({topic for system in systems for topic in system.topics}))
-    lacking = [tuple(sorted({*every} - {*system.topics})) for system in systems]
+    all_topics = tuple(sorted({topic for system in systems for topic in system.topics}))
+    lacking = [tuple(sorted({*all_topics} - {*system.topics})) for system in systems]
     if any(lacking):
         if gate.missing == "refuse":
             raise _differ([system.name for system in systems], lacking)
-        systems = tuple(_spread(system, every) for system in systems)
+        systems = tuple(_spread(system, all_topics) for system in systems)
     missing = [tuple(sorted({*system.unanswered, *gaps})) for system, gaps in zip(systems, lacking, strict=True)]
     return tuple(systems), tuple(missing)
 

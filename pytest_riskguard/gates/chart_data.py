@@ -19,7 +19,7 @@ ALPHAS = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
 #: How many bins a density has, and the share of the distribution outside them on either side.
 BINS = 120
 TAIL = 5e-4
-#: How far below the first bin's edge its mass begins, in widths of all bins.
+#: How far below its edge the first bin begins to count mass, as a share of the width of all bins together.
 EDGE = 1e-9
 
 

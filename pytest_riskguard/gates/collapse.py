@@ -15,8 +15,8 @@ from pytest_riskguard.risk.urisk import COUNTED
 def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int, tuple[str, ...]]:
     """The topics that lost more than they may, by index, each with the limits that it exceeds.
 
-    A loss of exactly ``max_loss`` is let through. Losses that no tool prints (1e-6 and less) are none, for
-    protected topics too. ``ValueError`` for an unknown protected entry.
+    A loss of exactly ``max_loss`` is let through. Losses too small for any tool to print (1e-6 or less) do
+    not count, not even for protected topics. ``ValueError`` for an unknown protected entry.
     """
     if not gate.by_topic:
         return {}
@@ -40,7 +40,7 @@ def collapsed(gate: Gate, aligned: Aligned, differences: FloatArray) -> dict[int
 def protected_topics(
     entries: Sequence[str], topics: tuple[str, ...], tags: Mapping[str, Mapping[str, str]]
 ) -> frozenset[str]:
-    """The topics that entries name, themselves or as ``TAG=VALUE``; ``ValueError`` if one names none."""
+    """The topics that entries name, directly or as ``TAG=VALUE``; ``ValueError`` for an entry that names none."""
     named: set[str] = set()
     for entry in entries:
         tag, equals, value = entry.partition("=")
@@ -57,8 +57,8 @@ def protected_topics(
 
 def _nothing_named(entry: str, topics: tuple[str, ...], tags: Mapping[str, Mapping[str, str]]) -> str:
     known = sorted({f"{tag}={value}" for topic in topics for tag, value in tags.get(topic, {}).items()})
-    has = f"; known tags: {', '.join(known[:12])}" if known else "; no topic has tags"
+    hint = f"; known tags: {', '.join(known[:12])}" if known else "; no topic has tags"
     return (
         f"protected: {entry!r} is neither a judged topic nor the TAG=VALUE of one; a topic without relevant "
-        f"documents has no score and cannot be protected{has}"
+        f"documents has no score and cannot be protected{hint}"
     )

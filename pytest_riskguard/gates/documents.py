@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 #: The most topics whose documents are listed: the most harmful losses, and the largest flagged wins.
 MAX_LOSSES, MAX_WINS = 50, 10
-#: The most documents of a topic, where the measure looks at whole runs: those that matter most.
+#: The most documents listed for a topic if the measure looks at whole runs: those with the largest effects.
 MAX_DOCUMENTS = 50
-#: How many of them are moved back one at a time, if the measure is not a sum and uses whole runs: the highest ones.
-#: All rankings together may have this many rows; less harmful topics are left out.
+#: How many documents (highest ranks first) are moved back one at a time if the measure is no sum and uses whole runs;
+#: and the most rows that all these rankings may have together: less harmful topics are left out.
 MAX_MOVED_BACK, MAX_ROWS = 10, 1_000_000
-#: Effects add up to the topic's difference within this.
+#: How closely effects that are called exact add up to the topic's difference.
 EXACT = 1e-9
 
 
@@ -57,14 +57,14 @@ class _Moves:
         self, measure: Measure, grades: Mapping[str, int], candidate: Sequence[str], baseline: Sequence[str]
     ) -> None:
         self.measure, self.grades, self.candidate, self.baseline = measure, grades, candidate, baseline
-        #: Ranks that the measure looks at.
+        #: How many ranks the measure looks at; None for all.
         self.cutoff = cutoff_of(measure)
         self._candidate_ranks, self._baseline_ranks = (
             {document: rank for rank, document in enumerate(ranking, 1)} for ranking in (candidate, baseline)
         )
 
     def rank(self, document: str) -> tuple[int | None, int | None]:
-        """In the candidate and in the baseline."""
+        """The document's rank in the candidate and in the baseline."""
         return self._candidate_ranks.get(document), self._baseline_ranks.get(document)
 
     def has_moved(self, document: str) -> bool:
@@ -74,18 +74,18 @@ class _Moves:
         return candidate != baseline
 
     def best_rank(self, document: str) -> int:
-        """The higher of its ranks."""
+        """The better of the document's two ranks."""
         return min(rank for rank in self.rank(document) if rank is not None)
 
     @property
     def relevant(self) -> list[str]:
-        """Relevant documents that moved, those that stand highest first."""
+        """Relevant documents that moved, best rank first."""
         moved = [document for document, grade in self.grades.items() if grade >= 1 and self.has_moved(document)]
         return sorted(moved, key=lambda document: (self.best_rank(document), document))
 
     @property
     def cost(self) -> int:
-        """How many rows are scored when its documents are moved back one at a time."""
+        """How many rows are scored when the topic's documents are moved back one at a time."""
         length = max(len(self.candidate), len(self.baseline))
         return length * (1 + len(self._to_move_back))
 
@@ -94,7 +94,7 @@ class _Moves:
         return self.relevant[: MAX_MOVED_BACK if self.cutoff is None else None]
 
     def moved_back(self) -> tuple[list[str], list[Variant]]:
-        """Documents, and the candidate's ranking with each alone where the baseline has it."""
+        """The documents, and for each the candidate's ranking with only this one at its baseline rank."""
         documents = self._to_move_back
         variants: list[Variant] = []
         for document in documents:
@@ -109,14 +109,14 @@ class _Moves:
         return documents, variants
 
     def _fillers(self, count: int) -> list[str]:
-        """What fills a ranking too short for the baseline's rank; no run and no judgement has ids with spaces.
+        """Placeholders where a ranking is too short for the baseline's rank; no real document's id has spaces.
 
-        None for a measure of sets, which knows no ranks and would take them for documents found.
+        There are none for a measure of sets: it ignores ranks and would count them as retrieved documents.
         """
         return [] if str(self.measure.NAME).startswith("Set") else [f"no document {place}" for place in range(count)]
 
     def as_finding(self, topic: str, effects: Mapping[str, float], *, exact: bool) -> TopicDocuments:
-        """The topic as the verdict has it."""
+        """What the verdict says of the topic."""
 
         def document(name: str) -> MovedDocument:
             candidate_rank, baseline_rank = self.rank(name)
@@ -130,8 +130,8 @@ class _Moves:
             kept = sorted(kept, key=lambda name: (-abs(effects[name]), name))[:MAX_DOCUMENTS]
             exact = False
         depth = self.cutoff or DEFAULT_DEPTH
-        there = frozenset(self.baseline[:depth])
-        new = [name for name in self.candidate[:depth] if name not in there]
+        in_baseline = frozenset(self.baseline[:depth])
+        new = [name for name in self.candidate[:depth] if name not in in_baseline]
         return TopicDocuments(
             topic,
             self.cutoff or 0,
@@ -144,7 +144,7 @@ class _Moves:
 def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
     """Each document's part in the difference; None where the measure is no sum over documents.
 
-    The factor that all documents share is found from one score; that it gives the other one too shows the sum.
+    One score gives the factor that all documents share; if it gives the other score too, the measure is a sum.
     """
     part = part_of(moves.measure)
     if part is None:
@@ -163,8 +163,8 @@ def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
     if not abs(factor * raw[1 - larger] - scores[1 - larger]) <= EXACT:
         return None
     effects = {document: factor * (now - before) for document, (now, before) in worth.items() if now != before}
-    still = {document: 0.0 for document in moves.relevant if document not in effects}  # below the least grade, say
-    return moves.as_finding(row.topic, effects | still, exact=True)
+    no_effect = {document: 0.0 for document in moves.relevant if document not in effects}
+    return moves.as_finding(row.topic, effects | no_effect, exact=True)
 
 
 def _one_at_a_time(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments:

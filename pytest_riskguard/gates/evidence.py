@@ -30,7 +30,7 @@ NEARLY_ALL = 0.9
 class Evidence:
     """Differences over topics with everything that turns them into trade-off scores.
 
-    ``differences`` (n_topics,) are 0 up to 1e-12; ``noise`` (n_replicates, n_topics) is each replicate minus the
+    ``differences`` (n_topics,) up to 1e-12 count as 0; ``noise`` (n_replicates, n_topics) is each replicate minus the
     baseline; of ``weights`` (n_topics,) only the ratios matter; ``kind`` is the trade-off.
     """
 
@@ -117,8 +117,8 @@ class Evidence:
         x = self._traded(self.differences, alpha)
         if not self.noisy:
             return x
-        own = np.array([self._traded(row, alpha) for row in self.noise])
-        x = x - np.sum(own, axis=0) / self.noise.shape[0]
+        noise_scores = np.array([self._traded(row, alpha) for row in self.noise])
+        x = x - np.sum(noise_scores, axis=0) / self.noise.shape[0]
         # where candidate and noise are the same, what rounding leaves is not a change
         return np.where(np.abs(x) > ROUNDING_ERROR * (1 + alpha), x, 0.0)
 
@@ -142,7 +142,7 @@ class Evidence:
         return math.fsum(self.parts(alpha)) / self.n
 
     def noise_estimate(self, alpha: float) -> float | None:
-        """The mean URisk of the baseline's replicates against it; None where there are none."""
+        """The mean URisk of the baseline's replicates against it; None without replicates."""
         if not self.noisy:
             return None
         values = [Evidence(row, self.noise[:0], self.weights, self.kind).estimate(alpha) for row in self.noise]
@@ -153,8 +153,8 @@ class Evidence:
 
         Without weights these are the parts. A weighted mean is a ratio, so its variation is that of its
         jackknife: leaving topic i out moves it by w_i (x_i - mean)/(sum w - w_i). The vector has these moves,
-        times n - 1, around the mean: topics that score the same have no variation, and equal weights are no
-        weights.
+        times n - 1, around the mean: topics that all score the same do not vary, and equal weights change
+        nothing.
         """
         parts = self.parts(alpha)
         if self.weights is None:

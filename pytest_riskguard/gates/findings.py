@@ -21,9 +21,9 @@ INTERVALS = ("student_t", "basic", "studentized", "percentile", "bca")
 
 @dataclass(frozen=True)
 class TopicGroup:
-    """Topics of one tag that changed the same way, largest part first; ``share`` is of what all topics lost (or won).
+    """Topics with one value of a tag that changed the same way, largest part first.
 
-    ``tagged`` is how many topics of the comparison carry the tag.
+    ``share`` is their part of what all topics lost (or won); ``tagged`` is how many topics carry this value.
     """
 
     tag: str
@@ -62,7 +62,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why, from the scores alone; ``summary`` is empty until reports have written it.
+    """Why the verdict is what it is, from the scores alone; ``summary`` is empty until reports have written it.
 
     Leaving out any single one of ``pivotal_topics`` gives the other verdict; most decisive first.
     """
@@ -75,7 +75,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class MovedDocument:
-    """A document in both rankings; ``grade`` is None for an unjudged one, a rank where the run does not hold it.
+    """A document in both rankings; ``grade`` is None if it is unjudged, a rank if the run does not hold it.
 
     ``effect`` is its part in the topic's difference, in units of the measure.
     """
@@ -93,7 +93,7 @@ class TopicDocuments:
 
     ``depth`` is how many ranks the measure looks at (0: all). ``exact``: the effects add up to the topic's
     difference, as for sums over documents (nDCG, DCG); otherwise each is what moving this document alone back
-    would bring.
+    would undo.
     """
 
     topic: str
@@ -114,9 +114,9 @@ class UnjudgedTopic:
 
 @dataclass(frozen=True)
 class IfJudged:
-    """What the gate would have said, had the unjudged documents the highest grade of their topic.
+    """What the gate would have said if unjudged documents had the highest grade of their topic.
 
-    Which of them: none (``irrelevant``, as scored), all, or those that one side shows more of, or higher up.
+    Which documents: none (``irrelevant``, as scored), all, or those that one of the two systems favours.
     """
 
     case: Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
@@ -267,7 +267,7 @@ class ResponsibleTopic:
     """A topic's part in the verdict; ``contribution`` is x_i/n, so losses and wins add up to URisk (or GeoRisk).
 
     ``limit_without`` is the limit that decides with this topic left out; ``exceeds`` names limits of
-    ``no_topic_collapse``; the two z say how far candidate and reference lie above what the pool leads to expect.
+    ``no_topic_collapse``; both ``_z`` say how far candidate and reference lie above what the pool leads to expect.
     """
 
     topic: str
@@ -311,8 +311,8 @@ class QuantilePair:
 class Diagnostics:
     """How normal the trade-off scores are (skewness, Shapiro-Wilk), and their mean (Q-Q points).
 
-    ``law`` says how the bootstrap law is known: ``lattice`` exactly, ``smooth`` and ``grid`` far closer than
-    printed.
+    ``law`` says how the bootstrap law is known: ``lattice`` exactly, ``smooth`` and ``grid`` far more
+    precisely than printed.
     """
 
     skewness: float
@@ -326,7 +326,7 @@ class Diagnostics:
 class AgainstReference:
     """The candidate against one reference of a pool, at the level that Holm's method left for it.
 
-    ``p_value`` is the smallest ``1 - level`` at which the rule fails against it alone.
+    ``p_value`` is the smallest ``1 - level`` at which the rule fails for this reference alone.
     """
 
     reference: str
@@ -350,7 +350,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class ChainedRun:
-    """A run of a baseline's chain: against the one before, and against the oldest (``cumulative``, ``urisk``)."""
+    """A run of a baseline's chain, against the run before it and the oldest (``cumulative...``, ``urisk``)."""
 
     run: str
     mean: float
@@ -377,8 +377,8 @@ class Lineage:
 class PoolFigures:
     """Where the candidate stands in its pool (``systems``, candidate first); rank 1 has the highest GeoRisk.
 
-    ``reference`` is as asked, ``decided_by`` the one that means, wins, intervals and topics are about.
-    Probabilities are shares of replicates: of each rank, and of a GeoRisk below each baseline's.
+    ``reference`` is as the gate names it, ``decided_by`` the one that means, wins, intervals and topics are about.
+    Probabilities are shares of replicates: those with each rank, and those with a GeoRisk below each baseline's.
     """
 
     systems: Annotated[tuple[str, ...], MinLen(2)]

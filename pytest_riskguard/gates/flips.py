@@ -43,9 +43,9 @@ ALPHA_STAR_WIDTH = 1e-4
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A gate with each topic left out alone: the limit that decides then (NaN: not looked for), and what flips.
+    """A gate with each topic left out alone: the limit that decides then (NaN: not looked for), and whether it flips.
 
-    ``failed`` is what it says of all topics; both arrays have shape (n_topics,).
+    ``failed`` says whether it fails on all topics; both arrays have shape (n_topics,).
     """
 
     limits: FloatArray
@@ -66,22 +66,22 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
     near the bound are left out, as many as time allows; otherwise one pass finds all limits.
     """
     n, failed = comparison.n, outcome == "fail"
-    limits, none = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
+    limits, flips = np.full(n, np.nan), np.zeros(n, dtype=np.bool_)
     if comparison.gate.by_topic:
         guilty = list(comparison.collapsed)
-        none[guilty] = len(guilty) == 1
-        return LeftOut(limits, none, failed)
+        flips[guilty] = len(guilty) == 1
+        return LeftOut(limits, flips, failed)
     ruling = comparison.ruling
     if n - 1 < MIN_TOPICS or not ruling.enough_topics:
-        return LeftOut(limits, none, failed)
+        return LeftOut(limits, flips, failed)
     limits, lets_through = passes_without_each(ruling, passing=not failed)
     if failed and comparison.gate.max_mde is not None and np.any(lets_through):
         lets_through &= _detects_max_mde(ruling, np.flatnonzero(lets_through))
-    return LeftOut(limits, lets_through == failed if outcome in ("pass", "fail") else none, failed)
+    return LeftOut(limits, lets_through == failed if outcome in ("pass", "fail") else flips, failed)
 
 
 def _detects_max_mde(ruling: Ruling, places: npt.NDArray[np.intp]) -> BoolArray:
-    """Whether the gate without each of some topics could still detect a loss of ``max_mde``.
+    """Whether the gate could still detect a loss of ``max_mde`` without each of these topics.
 
     Among many topics one makes no difference: the answer is then that of all topics.
     """
@@ -114,7 +114,7 @@ def _reached(gate: Gate, limits: FloatArray, *, otherwise: bool) -> BoolArray:
 
 
 def _affordable(likely: BoolArray, parts: FloatArray, rule: Rule, *, passing: bool) -> npt.NDArray[np.intp]:
-    """The likely topics whose intervals can be paid for: those whose parts pull most towards the verdict there is."""
+    """The likely topics whose intervals there is time for: those whose parts pull most towards the actual verdict."""
     places = np.flatnonzero(likely)
     costs = parts.size * (COSTLIER if {*rule.witnesses} & {*COSTLY} else 1)
     pull = np.round(parts[places] if not passing else -parts[places], 12)
@@ -141,7 +141,7 @@ def _one_by_one(ruling: Ruling, *, passing: bool) -> tuple[FloatArray, BoolArray
     rulings = [ruling]
     if ruling.alpha > 0 and (ruling.gate.on_churn == "warn" or ruling.asks_at_zero_too):
         rulings.append(ruling.plain)
-    likely = np.any([_near_by_any_rule(one) for one in rulings], axis=0)
+    likely = np.any([_near_by_any_rule(at_alpha) for at_alpha in rulings], axis=0)
     n, parts = ruling.evidence.n, ruling.evidence.parts(ruling.alpha)
     limits, lets_through = np.full(n, np.nan), np.full(n, passing)
     for i in np.union1d(_extremes(parts, ruling.rule), _affordable(likely, parts, ruling.rule, passing=passing)):
@@ -182,7 +182,7 @@ def flip_set(ruling: Ruling, topics: tuple[str, ...]) -> tuple[str, ...] | None:
 
     Greedy, so an upper bound on the smallest such set; it ends where fewer than 10 topics are left. The search
     starts where Student-t would flip, and ends with a set without which the gate passes, though it fails with the
-    last of them put back. If removing all that may go does not help, the sizes with the highest limits by
+    last of them put back. If removing as many as allowed does not help, the sizes with the highest limits by
     Student-t are tried: fewer topics say less, so a gate may pass without some and fail again without more.
     """
     parts = ruling.evidence.parts(ruling.alpha)
@@ -224,7 +224,7 @@ def _reached_by_student_t(gate: Gate, scores: FloatArray, most: int) -> FloatArr
 
 
 def _half(gate: Gate, n: int) -> float:
-    """How many standard errors from the mean Student-t's limit lies that the gate asks about."""
+    """Standard errors from the mean to the limit of Student-t that the gate asks about; negative for a lower one."""
     critical = critical_value(n, level=gate.level)
     return -critical if gate.side == "lower" else critical
 
@@ -279,7 +279,7 @@ def alpha_star(ruling: Ruling) -> float | Literal["any"] | None:
 
 
 def _passing_digits(alpha: float, margin: Callable[[float], float]) -> float:
-    """An alpha with few digits at which the gate still passes: what the search found has more than it knows."""
+    """An alpha with few digits at which the gate still passes: the search gives more digits than it knows."""
     scale = 10.0 ** (5 - math.floor(math.log10(alpha))) if alpha > 0 else 1.0
     fewer = math.floor(alpha * scale) / scale
     return fewer if margin(fewer) >= 0 else alpha

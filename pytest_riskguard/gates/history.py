@@ -24,7 +24,7 @@ from pytest_riskguard.risk.urisk import counts
 
 @dataclass(frozen=True)
 class Change:
-    """One run against an earlier one, in units of the measure; below 10 topics without ``interval`` and answers.
+    """One run against an earlier one, in units of the measure; below 10 topics, interval and answers are None.
 
     ``interval`` and ``risky`` are those of ``not_significantly_risky`` with ``method: auto``, ``worse`` is the
     same at alpha 0, ``better`` ``not_inferior`` at alpha 0 and tolerance 0.
@@ -83,9 +83,9 @@ class Drift:
 
 
 def drift(chain: Sequence[TopicScores], *, alpha: float = 1.0, level: float = 0.95) -> Drift:
-    """Compare the runs of a chain, oldest first, with the one before and with the oldest.
+    """Compare each run of a chain, oldest first, with the run before it and with the oldest.
 
-    Raises as ``align``, and ``ValueError`` for no run, two measures, an alpha or a level that no gate can have.
+    Raises like ``align``, and ``ValueError`` for no run, two measures, an alpha or a level that no gate can have.
     """
     if not chain:
         raise ValueError("expected at least one run, the oldest; found none")

@@ -166,7 +166,7 @@ def topic_counts(comparison: Comparison) -> TopicCounts:
 
 
 def diagnostics(comparison: Comparison) -> Diagnostics | None:
-    """None where the scores do not vary, and for a single topic; a collapse has no distribution."""
+    """How normal the scores are; None where they do not vary, for a single topic, and if single topics decide."""
     if comparison.n < 2 or comparison.gate.by_topic:
         return None
     scores = comparison.evidence.scores(comparison.gate.alpha)

@@ -54,7 +54,7 @@ _LEVEL_HELP = "Confidence of the two-sided interval."
 
 
 def parse_slice(text: str) -> tuple[str, str | None]:
-    """Tag and value of ``TAG=VALUE`` (the first ``=`` parts them), or a tag alone; ``ValueError`` if one is empty."""
+    """Tag and value of ``TAG=VALUE`` (split at the first ``=``), or a tag alone; ``ValueError`` if one is empty."""
     tag, equals, value = (part.strip() for part in text.partition("="))
     if not tag or (equals and not value):
         raise ValueError(f"expected TAG=VALUE or TAG, a column of the topics file, found {text!r}")
@@ -72,7 +72,7 @@ K = TypeVar("K", bound="Gate")
 
 
 class EveryOption:
-    """Every option of any kind, for type checkers; with a value, that of a kind that does not offer it."""
+    """Every option of any kind, for type checkers; a value given here is that of kinds that do not offer it."""
 
     alpha: float
     level: float
@@ -94,7 +94,7 @@ class EveryOption:
 
 @dataclass(frozen=True)
 class Gate(EveryOption):
-    """One question about one candidate; ``judge`` is given the scores that it is asked of.
+    """One question about one candidate; the scores that it is about are given to ``judge``.
 
     ``name`` is what reports call the gate (its kind, if empty). A kind ``is_pool`` if it is about a candidate in a
     pool of baselines, and ``is_tested`` if it has a p-value and may be a member of a family. If ``by_topic``, single
@@ -312,7 +312,7 @@ def kinds_with(name: str) -> tuple[str, ...]:
 
 
 def gate_of(name: str, /, kind: str = NotSignificantlyRisky.kind, **options: Any) -> Gate:
-    """The gate of a kind that is given as a word; an option that it does not offer may be given with its default.
+    """A gate of the kind with this name; options that the kind does not offer may only be given their defaults.
 
     ``TypeError`` if no kind has such an option, ``OptionTypeError`` if a value is of another type, ``ValueError`` if
     there is no such kind, it does not offer an option, or a value is out of range.

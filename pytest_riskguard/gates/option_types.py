@@ -22,7 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class OptionTypeError(TypeError, ValueError):
-    """The value of an option is of another type; a ``ValueError`` too, as which files and commands report it."""
+    """An option's value has the wrong type; a ``ValueError`` too, because files and commands report it as one."""
 
 
 class Check(Protocol):
@@ -59,7 +59,7 @@ class Option:
 
     @property
     def type_text(self) -> str:
-        """The type as documentation writes it: of words, the words themselves."""
+        """The type as documentation writes it: for a choice of words, the words."""
         return "{" + ", ".join(map(repr, self.check.words)) + "}" if isinstance(self.check, OneOf) else self.type
 
     @property
@@ -141,7 +141,7 @@ class Number:
 
     @property
     def expected(self) -> str:
-        """The words of errors."""
+        """The range in words, for errors."""
         if self.words:
             return self.words
         if self.low == -math.inf:
@@ -175,7 +175,7 @@ class OneOf:
 
     @property
     def expected(self) -> str:
-        """The words of errors."""
+        """The choice of words, for errors."""
         return " or ".join(filter(None, [", ".join(self.words[:-1]), self.words[-1]]))
 
     def __call__(self, value: Any) -> str:

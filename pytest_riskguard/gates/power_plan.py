@@ -29,7 +29,7 @@ from pytest_riskguard.risk.checks import FloatArray, mean
 
 
 def power_of_verdict(ruling: Ruling) -> Power:
-    """What the gate that was judged could detect, if its kind reports that; it decides only with ``max_mde``."""
+    """What the judged gate could detect, if its kind reports that; this decides only if ``max_mde`` is given."""
     gate = ruling.gate
     if gate.is_tested:
         return Power(minimum_detectable_effect=ruling.minimum_detectable_effect)
@@ -102,8 +102,8 @@ def plan_from_runs(
 ) -> Plan:
     """Plan for changes like the one between these two systems.
 
-    ``effects`` are falls of URisk below 0, each above 0, in units of the measure. ``DataError`` if the two are not
-    scored on the same topics; ``ValueError`` for the smooth trade-off, and a power or an effect out of range.
+    ``effects`` are sizes of falls of URisk below 0: positive, in units of the measure. ``DataError`` if the two are
+    not scored on the same topics; ``ValueError`` for the smooth trade-off, and a power or an effect out of range.
     """
     _refuse_smooth(gate)
     comparison = Comparison(gate, align(gate, candidate, baseline))
@@ -120,7 +120,7 @@ def plan_from_baseline(
     """Plan for a candidate that does not exist yet, from the ``correlation`` of its scores with the baseline's.
 
     Its scores are assumed to vary over topics as the baseline's do, so differences have ``2 (1 - correlation)``
-    times the baseline's variance, and to differ normally with mean 0; the critical value is that of n normal
+    times the baseline's variance; they are assumed normal with mean 0, and the critical value is that of n normal
     quantiles. ``ValueError`` also for a correlation out of range.
     """
     _refuse_smooth(gate)
@@ -207,7 +207,7 @@ class _Basis:
 
     @cached_property
     def changes_needed(self) -> int | None:
-        """The fewest changed topics with which the gate can fail; None where not even all of them are enough.
+        """The fewest changed topics with which the gate can fail; None where even all topics are too few.
 
         Below ``min_changes`` the interval must agree with Student-t; from there on it decides alone.
         """
@@ -227,12 +227,12 @@ class _Basis:
     @property
     def known_deviation(self) -> float | None:
         """The deviation; None where there is nothing to plan from."""
-        nothing = self.changed == 0 or (self.changed is None and self.deviation == 0)
-        return None if nothing else self.deviation
+        no_basis = self.changed == 0 or (self.changed is None and self.deviation == 0)
+        return None if no_basis else self.deviation
 
     @property
     def decides(self) -> bool:
-        """Whether there is something to plan from, and topics enough for a gate that is not inconclusive."""
+        """Whether there is something to plan from, and enough topics for a gate that is not inconclusive."""
         return self.known_deviation is not None and self.n >= MIN_TOPICS
 
     def minimum_detectable_effect(self) -> float | None:
@@ -250,7 +250,7 @@ class _Basis:
         return self._power(effect, self.deviation, self.ruling)
 
     def churn_power(self) -> float | None:
-        """The power for the same sizes with signs that alternate from the largest to the smallest."""
+        """The power for differences of the same sizes, signs alternating from the largest to the smallest."""
         sizes = np.sort(np.abs(self.differences))[::-1]
         balanced = np.where(np.arange(sizes.size) % 2 == 0, -sizes, sizes)
         return self._power(-self.churn.urisk, self.churn.deviation, Ruling(self.gate, Evidence.of(balanced)))
@@ -264,7 +264,7 @@ class _Basis:
         return power_of(effect - gate.tolerance, deviation, self.n, level=gate.level, critical=critical)
 
     def topics_for(self, effect: float) -> int | None:
-        """The topics that a fall of this size needs; enough of them must change, too, at the share seen here."""
+        """How many topics a fall of this size needs; enough of them must change, too, at the share seen here."""
         gate, deviation = self.gate, self.known_deviation
         if deviation is None or effect <= gate.tolerance:
             return None
@@ -276,7 +276,7 @@ class _Basis:
         return max(topics, MIN_TOPICS, math.ceil((self.changes_needed or 1) / share))
 
     def topics_for_tolerance(self) -> int | None:
-        """The topics with which ``not_inferior`` would pass such a candidate."""
+        """With how many topics ``not_inferior`` would pass such a candidate."""
         gate, deviation = self.gate, self.known_deviation
         if deviation is None:
             return None

@@ -81,7 +81,7 @@ def topic_rows(
 
 
 def explanation(comparison: Comparison, alone: LeftOut, *, parts: FloatArray, standard: FloatArray) -> Explanation:
-    """Pivotal topics, groups and slices, from topics' parts in the estimate and these in standard deviations."""
+    """Pivotal topics, groups and slices, from topics' parts in the estimate, plain and in standard deviations."""
     topics, n = comparison.aligned.candidate.topics, comparison.n
     tags = tagged(comparison.aligned)
     critical = critical_value(n, level=comparison.gate.level) if n > 1 else math.inf
@@ -100,7 +100,7 @@ def standardised_parts(evidence: Evidence, alpha: float) -> FloatArray:
     return evidence.parts(alpha) / (standard_error(scores) * math.sqrt(evidence.n))
 
 
-#: Fewer topics that changed the same way are not a group.
+#: The fewest topics that changed the same way and make a group.
 MIN_GROUP = 2
 
 Groups = tuple[TopicGroup, ...]

@@ -40,8 +40,8 @@ REPORTED = ("student_t", "basic", "percentile", "bca")
 def min_changes(level: float) -> int:
     """How many changed topics a gate needs before its interval alone may fail it.
 
-    With m changed topics the sign-flip law has 2^m outcomes, so below ``ceil(-log2((1 - level)/2))`` changes not
-    even all of them lost would be significant: 6 at 0.95, 11 at 0.999.
+    With m changed topics the sign-flip law has 2^m outcomes, so with fewer than ``ceil(-log2((1 - level)/2))``
+    changes even losses alone are not significant: 6 at 0.95, 11 at 0.999.
     """
     return math.ceil(-math.log2((1 - level) / 2))
 
@@ -62,19 +62,19 @@ class Rule:
 def rule_for(gate: Gate, *, n_topics: int, n_changed: int, uneven: bool = False, level: float | None = None) -> Rule:
     """The rule of judgement for a comparison of this size; ``level`` is the gate's own unless given.
 
-    With few changes, or weights that leave few topics, no interval alone may answer yes: the gate's method and
-    Student-t must agree. Otherwise ``auto`` is BCa alone from 25 topics, with Student-t below.
+    With few changes, or weights that leave few topics, no interval alone is evidence enough: the gate's method
+    and Student-t must agree. Otherwise ``auto`` is BCa alone from 25 topics, with Student-t below.
     """
-    both = (own_method(gate), "student_t") if own_method(gate) != "student_t" else ("student_t",)
+    agreeing = (own_method(gate), "student_t") if own_method(gate) != "student_t" else ("student_t",)
     if uneven or n_changed < min_changes(gate.level if level is None else level):
-        return Rule(both, "all" if gate.side == "lower" else "any")
+        return Rule(agreeing, "all" if gate.side == "lower" else "any")
     if gate.method == "auto" and n_topics < FEW_TOPICS:
-        return Rule(both, "all")
+        return Rule(agreeing, "all")
     return Rule((own_method(gate),), "all")
 
 
 def own_method(gate: Gate) -> str:
-    """The interval that decides where nothing else is said: BCa for ``auto``."""
+    """The interval that the gate's ``method`` names: BCa for ``auto``."""
     return "bca" if gate.method == "auto" else gate.method
 
 
@@ -86,8 +86,8 @@ def limit_of(gate: Gate, interval: Interval) -> float:
 def margin_of(gate: Gate, limit: float) -> float:
     """How far a limit is from the bound, in units of the measure: at least 0 exactly where it suffices.
 
-    An upper limit must reach the bound, a lower one lie above it. NaN for a limit that says nothing, so that it
-    fails.
+    An upper limit must reach the bound, a lower one must lie above it. NaN for a limit that is not finite, so
+    that it fails.
     """
     if not math.isfinite(limit):
         return math.nan
@@ -104,8 +104,8 @@ def p_by_rule(
 ) -> float:
     """The smallest ``1 - level`` at which the rule fails; ``p_of`` gives the p-value of one method.
 
-    With m changed topics a gate needs both witnesses to fail as long as ``1 - level`` is below 2^(1 - m), and its
-    own afterwards.
+    With m changed topics both witnesses must fail while ``1 - level`` is below 2^(1 - m); from there on the gate's
+    own method is enough.
     """
     own = p_of(own_method(gate))
     if gate.method == "student_t":
@@ -156,7 +156,7 @@ class Ruling:
 
     @cached_property
     def changes(self) -> int:
-        """Changed topics, as many as would count the same if they all had the same weight."""
+        """The effective number of changed topics: with weights, how many of equal weight would count as much."""
         return self.evidence.effective_changes(self.alpha)
 
     @cached_property
@@ -166,7 +166,7 @@ class Ruling:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether there is a mean with a limit: no interval has a single topic, or a question about single topics."""
+        """Whether there is a mean with a limit: a single topic has none, nor has a question about single topics."""
         return self.evidence.n > 1 and not self.gate.by_topic
 
     def interval(self, method: str) -> Interval:
@@ -175,7 +175,7 @@ class Ruling:
 
     @property
     def intervals(self) -> tuple[Interval, ...]:
-        """All that a verdict reports."""
+        """All the intervals that a verdict reports."""
         if not self.has_intervals:
             return ()
         return self._computed(tuple(dict.fromkeys((*REPORTED, *self.rule.witnesses))))
@@ -204,7 +204,7 @@ class Ruling:
     def margin(self) -> float:
         """How far the rule is from its bound: at least 0 exactly where it is met, in units of the measure.
 
-        The cheapest witness comes first, and no other where it settles the answer.
+        The cheapest witness is computed first, and no other if it settles the answer.
         """
         if not self.has_intervals:
             return math.nan
@@ -245,7 +245,7 @@ class Ruling:
 
     @property
     def enough_topics(self) -> bool:
-        """Whether there are topics enough for any interval, their weights considered."""
+        """Whether there are enough topics for any interval, their weights considered."""
         return self.evidence.effective >= MIN_TOPICS - ROUNDING_ERROR
 
     @property
@@ -277,7 +277,7 @@ class Ruling:
 
     @cached_property
     def _p_value_here(self) -> float:
-        """That of the rule at this alpha alone."""
+        """The p-value of the rule at this alpha alone."""
         bound = -self.gate.tolerance - ROUNDING_ERROR
         return p_by_rule(
             self.gate,
@@ -293,14 +293,14 @@ class Ruling:
 
     @cached_property
     def deviation(self) -> float:
-        """Of the scores over topics, divisor n - 1."""
+        """Standard deviation of the scores over topics, divisor n - 1."""
         return (mean_test(self.scores).standard_error or 0.0) * math.sqrt(self.evidence.n)
 
     @cached_property
     def minimum_detectable_effect(self) -> float | None:
         """The smallest loss, tolerance included, that fails the gate with 80 % power; None where nothing can.
 
-        Of URisk; of the mean difference where churn only warns.
+        A loss of URisk, or of the mean where churn only warns.
         """
         tested = self.plain if self.gate.on_churn == "warn" else self
         if not self.has_intervals or self.cannot_fail:
@@ -347,7 +347,7 @@ class Comparison:
 
     @property
     def mean_difference(self) -> float:
-        """In units of the measure, weighted where the gate is; the baseline's own noise is not taken off."""
+        """In units of the measure, weighted where the gate is; the baseline's own noise is not subtracted."""
         return self.evidence.mean(self.differences)
 
     @cached_property
@@ -374,7 +374,7 @@ class Comparison:
 
     @property
     def p_value(self) -> float | None:
-        """The smallest ``1 - level`` at which the gate fails; None for questions without one, and too few topics."""
+        """The smallest ``1 - level`` at which the gate fails; None for kinds without p-values, and too few topics."""
         if not self.gate.is_tested or not self.ruling.enough_topics:
             return None
         return self.ruling.p_value

@@ -1,4 +1,4 @@
-"""Slices, the topics whose tag has one value (``TAG=VALUE``): gates about one, and each compared, with Holm."""
+"""Slices, the topics whose tag has one value (``TAG=VALUE``): gates about one slice, and tests of all with Holm."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
     if not places:
         raise DataError(f"{scores.name} has no topic with {asked}", reason="no_common_topic")
 
-    def those(topics: tuple[str, ...]) -> tuple[str, ...]:
+    def in_slice(topics: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(topic for topic in topics if tags.get(topic, {}).get(tag) == value)
 
     return replace(
         scores,
-        topics=those(scores.topics),
+        topics=in_slice(scores.topics),
         values=scores.values[places],
-        unanswered=those(scores.unanswered),
-        unknown=those(scores.unknown),
-        without_relevant=those(scores.without_relevant),
+        unanswered=in_slice(scores.unanswered),
+        unknown=in_slice(scores.unknown),
+        without_relevant=in_slice(scores.without_relevant),
     )
 
 
@@ -60,9 +60,9 @@ def slices_of(
 ) -> tuple[str, ...]:
     """The slices that an entry asks for, by value.
 
-    ``TAG=VALUE`` is that one, whatever its size; ``TAG`` each of its values that has ``smallest`` of the topics
-    ``judged``. ``option`` is what the user calls ``smallest``. ``ValueError`` if there is no such tag or value,
-    or none of its values has enough topics.
+    ``TAG=VALUE`` asks for one, whatever its size; ``TAG`` for each of its values that at least ``smallest`` of the
+    ``judged`` topics have. ``option`` is what the user calls ``smallest``. ``ValueError`` if there is no such tag
+    or value, or none of its values has enough topics.
     """
     tag, value = parse_slice(entry)
     sizes = _sizes(entry, tag, judged, tags)
@@ -120,7 +120,7 @@ class Tagged:
 
 
 def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
-    """By tag, then value; without empty values, tags that name topics rather than kinds, and tags of one value."""
+    """By tag, then value; not empty values, values that all topics have, or tags that name topics, not kinds."""
     n = len(aligned.candidate.topics)
     columns: dict[str, dict[str, list[int]]] = {}
     for place, topic in enumerate(aligned.candidate.topics):
@@ -137,9 +137,9 @@ def tagged(aligned: Aligned) -> tuple[Tagged, ...]:
 
 
 def slices(comparison: Comparison, tags: tuple[Tagged, ...], *, flagged: BoolArray) -> tuple[Slice, ...]:
-    """The gate's question about the topics of each value, as if there were no others; ``flagged`` by TR_i among all.
+    """The gate's question about the topics of each value, as if there were no others; ``flagged`` by TR_i over all.
 
-    What is tested is always a loss, whether the slice is significantly below ``-tolerance``, for ``not_inferior``
+    The test is always for a loss: whether the slice is significantly below ``-tolerance``, for ``not_inferior``
     too. A gate about single topics tests no mean, so its slices have estimates only.
     """
     from pytest_riskguard.gates.ruling import Ruling  # not above: pytest collects slices without scipy

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 Case = Literal["irrelevant", "relevant", "candidate_relevant", "baseline_relevant"]
 Answer = Literal["pass", "fail", "inconclusive"]
 Relevant = Mapping[str, Collection[str]]
-"""Topic to documents that are taken for relevant, with the highest grade that their topic has."""
+"""Topic to documents that are assumed relevant, with the highest grade of their topic."""
 
-#: The other cases than that of the verdict itself: unjudged documents that are then relevant, by whom they favour.
+#: All cases but the verdict's own: which unjudged documents count as relevant, by side favoured (1: the candidate).
 _CASES: Mapping[Case, Collection[int]] = {
     "relevant": (-1, 0, 1),
     "candidate_relevant": (1,),
@@ -35,7 +35,7 @@ _CASES: Mapping[Case, Collection[int]] = {
 
 @dataclass(frozen=True, eq=False)
 class Rejudged:
-    """A comparison of two runs that can be asked again under other judgements, at the level that decided.
+    """A comparison of two runs that can be repeated under other judgements, at the level that decided.
 
     Pairs are candidate and baseline; ``grades`` map topic to document to grade.
     """
@@ -49,7 +49,7 @@ class Rejudged:
 
     @property
     def depth(self) -> int:
-        """Ranks that are searched for unjudged documents."""
+        """How many ranks are searched for unjudged documents."""
         return depth_of(self.measure)
 
     def gaps(self) -> tuple[Unjudged, ...]:
@@ -57,7 +57,7 @@ class Rejudged:
         return tuple(unjudged(self.scores[0].topics, self.grades, *self.runs, depth=self.depth))
 
     def if_relevant(self, relevant: Relevant) -> tuple[float, Answer]:
-        """URisk and the gate's answer, had these documents the highest grade of their topic."""
+        """URisk and the gate's answer if these documents had the highest grade of their topic."""
         affected = [topic for topic, documents in relevant.items() if documents]
         values = scores_of(self.measure, (v for topic in affected for v in self._variants(topic, relevant[topic])))
         candidate, baseline = (_changed(scores, affected, values[side::2]) for side, scores in enumerate(self.scores))
@@ -65,7 +65,7 @@ class Rejudged:
         return comparison.evidence.estimate(self.gate.alpha), comparison.answer[0]
 
     def effects(self, gap: Unjudged) -> dict[str, float]:
-        """How much each document of a topic, alone relevant, would move the topic's difference."""
+        """How much each document of a topic would move the topic's difference if it alone were relevant."""
         documents = gap.documents
         place = self.scores[0].topics.index(gap.topic)
         now = float(self.scores[0].values[place] - self.scores[1].values[place])
@@ -91,7 +91,7 @@ def _changed(scores: TopicScores, topics: Sequence[str], values: Sequence[float]
 
 
 def cases_of(rejudged: Rejudged, gaps: Sequence[Unjudged]) -> Iterator[IfJudged]:
-    """What the gate would have said in each case; as scored first."""
+    """What the gate would have said in each case; the first is the verdict's own."""
     yield IfJudged("irrelevant", *rejudged.if_relevant({}))
     for case, sides in _CASES.items():
         relevant = {gap.topic: [d for d in gap.documents if gap.favours(d) in sides] for gap in gaps}
@@ -116,7 +116,7 @@ def judgements(rejudged: Rejudged) -> Judgements:
 
 
 def rests_on_unjudged(outcome: Outcome, unjudged: Judgements) -> VerdictWarning | None:
-    """The warning of a verdict that is no pass and that judgements could change."""
+    """The warning for a verdict that is no pass and that more judgements could change."""
     if outcome == "pass" or not unjudged.depends:
         return None
     return warning("rests_on_unjudged", documents=unjudged.documents)
@@ -133,9 +133,9 @@ class ToJudge:
 def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     """The documents to judge, most useful first; none where no judgement of them could change the verdict.
 
-    A document is the more useful the more it would move its topic's difference, were it relevant; losses are not
-    weighed more than wins, or the first answers would lean to one verdict. The list ends where the rest, relevant
-    or not, would leave the verdict as it is, those before taken for irrelevant.
+    The more a document would move its topic's difference if it were relevant, the more useful it is; losses do not
+    weigh more than wins, or the first answers would lean towards one verdict. The list ends where the remaining
+    documents, relevant or not, cannot change the verdict if all those listed are irrelevant.
     """
     gaps = rejudged.gaps()
     if not _open(rejudged, gaps):
@@ -143,8 +143,8 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
     effects = {
         ToJudge(gap.topic, document): effect for gap in gaps for document, effect in rejudged.effects(gap).items()
     }
-    # equal effects, up to rounding, go by topic and document on every machine
-    order = sorted(effects, key=lambda one: (-round(abs(effects[one]), 12), one.topic, one.document))
+    # effects are rounded, so that equal ones go by topic and document on every machine
+    order = sorted(effects, key=lambda entry: (-round(abs(effects[entry]), 12), entry.topic, entry.document))
     settled, still_open = len(order), 0
     while settled - still_open > 1:
         middle = (settled + still_open) // 2
@@ -158,7 +158,7 @@ def judge_next(rejudged: Rejudged) -> tuple[ToJudge, ...]:
 def together(lists: Iterable[Sequence[ToJudge]]) -> tuple[ToJudge, ...]:
     """One list for several verdicts: the first of each, then the second of each, every document once."""
     rows = chain.from_iterable(zip_longest(*lists))
-    return tuple(dict.fromkeys(one for one in rows if one is not None))
+    return tuple(dict.fromkeys(entry for entry in rows if entry is not None))
 
 
 def _open(rejudged: Rejudged, gaps: Sequence[Unjudged]) -> bool:
@@ -168,6 +168,6 @@ def _open(rejudged: Rejudged, gaps: Sequence[Unjudged]) -> bool:
 
 def _without(gaps: Sequence[Unjudged], judged: Iterable[ToJudge]) -> list[Unjudged]:
     known: dict[str, set[str]] = {}
-    for one in judged:
-        known.setdefault(one.topic, set()).add(one.document)
+    for entry in judged:
+        known.setdefault(entry.topic, set()).add(entry.document)
     return [gap.without(known.get(gap.topic, set())) for gap in gaps]

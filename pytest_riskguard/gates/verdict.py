@@ -1,4 +1,4 @@
-"""The answer of a gate: frozen, complete, the same bytes for the same data on every way in."""
+"""The answer of a gate: frozen, complete, and for the same data the same bytes however the gate was asked."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 from pytest_riskguard.serialization import JsonError, Words, decoded, to_plain
 
-if TYPE_CHECKING:  # numpy is loaded with it, which a run that only collects gates does not need
+if TYPE_CHECKING:  # it loads numpy, which a run that only collects gates does not need
     from pytest_riskguard.evaluation.scores import TopicScores
 
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
@@ -81,7 +81,7 @@ class TopicCounts:
 
 @dataclass(frozen=True)
 class Family:
-    """The gates that a gate was judged together with; ``level`` is what the correction left of its own.
+    """The gates that a gate was judged together with; ``level`` is the one that the correction leaves it.
 
     The gate fails exactly where ``adjusted_p_value`` is at most 1 less its own level: its decisive interval at
     ``level`` then lies below the bound.
@@ -113,7 +113,7 @@ class Deferred(Generic[T]):
 
     @classmethod
     def of(cls, value: T) -> Deferred[T]:
-        """One that is known already."""
+        """A finding that is known already."""
         return cls(lambda: value)
 
     @cached_property
@@ -139,7 +139,7 @@ def _nothing() -> Deferred[Diagnostics | None]:
 
 @dataclass(frozen=True)
 class Findings:
-    """What is found out about an answer; nothing of it decides. See ``Verdict`` for each of them."""
+    """Everything found out about an answer; none of it decides. See ``Verdict`` for each finding."""
 
     warnings: tuple[VerdictWarning, ...] = ()
     topics: TopicCounts = field(default_factory=TopicCounts)
@@ -248,7 +248,7 @@ class Verdict(_Asked):
 
     @property
     def diagnostics(self) -> Diagnostics | None:
-        """How normal the scores are; computed when it is first read, for only reports show it."""
+        """How normal the scores are; computed when first read, because only reports show it."""
         return self.findings.value.diagnostics.value
 
     @property
@@ -262,15 +262,15 @@ class Verdict(_Asked):
         return next((interval for interval in self.intervals if interval.decisive), None)
 
     def with_findings(self, change: Callable[[Findings], Findings]) -> Verdict:
-        """The same with other findings, which are made from its own when one of them is first read."""
+        """The same verdict with its findings changed, which happens when one of them is first read."""
         return replace(self, findings=Deferred(lambda: change(self.findings.value)))
 
     def warned(self, warning: VerdictWarning) -> Verdict:
-        """The same with one more warning."""
+        """The same verdict with one more warning."""
         return self.with_findings(lambda findings: replace(findings, warnings=(*findings.warnings, warning)))
 
     def without_diagnostics(self) -> Verdict:
-        """The same for a reader who does not look at them, so that they are not computed."""
+        """The same verdict for a reader who does not look at diagnostics, so that they are not computed."""
         return self.with_findings(lambda findings: replace(findings, diagnostics=_nothing()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -279,16 +279,16 @@ class Verdict(_Asked):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Verdict:
-        """The verdict that ``to_dict`` wrote; ``ValueError`` says what is not as it must be, and where."""
+        """The verdict that ``to_dict`` wrote; ``ValueError`` says what is wrong, and where."""
         data = decoded(dict[str, Any], data)
         if missing := [key for key in REQUIRED if key not in data]:
             raise JsonError(f"missing key {missing[0]!r}")
         given = {key: decoded(kind, data[key], where=key) for key, kind in JSON_TYPES.items() if key in data}
         kind = KINDS[given["kind"]]
         asked = kind(given["gate"], **{name: given[name] for name in options_of(kind) if name in given})
-        findings = {one.name: given[one.name] for one in fields(Findings) if one.name in given}
+        findings = {finding.name: given[finding.name] for finding in fields(Findings) if finding.name in given}
         findings["diagnostics"] = Deferred.of(given.get("diagnostics"))
-        rest = {one.name: given[one.name] for one in fields(cls) if one.name in given}
+        rest = {part.name: given[part.name] for part in fields(cls) if part.name in given}
         return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
 
 
@@ -347,7 +347,7 @@ JSON_TYPES: dict[str, Any] = {
     "exhibits": Exhibits | None,
     "problem": str | None,
 }
-#: Its keys that no verdict lacks.
+#: The keys that every verdict has.
 REQUIRED = tuple(JSON_TYPES)[: list(JSON_TYPES).index("baselines") + 1]
 JSON_TYPES |= _options(*(name for name, known in OPTIONS.items() if known.in_report and name not in JSON_TYPES))
 
@@ -363,8 +363,8 @@ def unanswered(
     """The question asked of these systems, the answer still to come; ``ValueError`` if they have two measures."""
     measures = {system.measure: system.name for system in (candidate, *baselines) if system.measure is not None}
     if len(measures) > 1:
-        found = ", ".join(f"{measure} ({name})" for measure, name in measures.items())
-        raise ValueError(f"expected scores in one measure, found {found}")
+        measured = ", ".join(f"{measure} ({name})" for measure, name in measures.items())
+        raise ValueError(f"expected scores in one measure, found {measured}")
     return Verdict(
         asked=gate,
         outcome="inconclusive",
@@ -401,7 +401,7 @@ def incomparable(
 def digests(
     candidate: TopicScores, baselines: Sequence[TopicScores], replicates: Sequence[TopicScores] = ()
 ) -> Inputs | None:
-    """Of everything that is compared; None where nothing has one."""
+    """The digests of everything that is compared; None where nothing has one."""
     systems = (candidate, *baselines, *replicates)
     if all(system.digest is None and system.qrels_digest is None for system in systems):
         return None

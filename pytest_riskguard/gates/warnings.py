@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
     from pytest_riskguard.gates.pool.ruling import PoolComparison, ReferenceRuling
 
-#: Intervals that take the law of the mean for Student's.
+#: Intervals that assume Student's law for the mean.
 PARAMETRIC = ("student_t",)
 #: From this many topics on the paper finds parametric and nonparametric intervals alike (ADCS 2019).
 ENOUGH_FOR_STUDENT = 250
 #: Below this many topics a gate over a pool at an alpha above 1 fails too many harmless changes
 #: (docs/explanation/georisk.md).
 ENOUGH_FOR_POOLS, MODEST_ALPHA = 50, 1.0
-#: With fewer changed topics an interval that decides alone fails harmless changes more often than it says.
+#: With fewer changed topics an interval that decides alone fails harmless changes more often than its level promises.
 ENOUGH_CHANGES = 25
 
 
 def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tuple[VerdictWarning, ...]:
-    """All of them, in a fixed order; ``rescored`` says that a stored baseline was scored again."""
+    """All warnings of a verdict, in a fixed order; ``rescored`` says that a stored baseline was scored again."""
     aligned = comparison.aligned
     missing = {"the candidate": aligned.missing_in_candidate, "the baseline": aligned.missing_in_baseline}
     raised = list(_about_the_data(missing, aligned.candidate, rescored=rescored))
@@ -41,7 +41,7 @@ def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tup
 
 
 def pool_warnings(comparison: PoolComparison, *, rescored: bool) -> tuple[VerdictWarning, ...]:
-    """The same for a gate over a pool."""
+    """All warnings of a gate over a pool."""
     missing = dict(zip(comparison.names, comparison.missing, strict=True))
     raised = list(_about_the_data(missing, comparison.candidate, rescored=rescored))
     if looks_like_percent(comparison.scores):
@@ -109,7 +109,7 @@ def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[Verd
 
 
 def disagreement(ruling: Ruling | ReferenceRuling) -> VerdictWarning | None:
-    """The warning that Student-t and the gate's own method, if they do, say the opposite of each other."""
+    """The warning that Student-t and the gate's own method give opposite answers; None where they agree."""
     own = own_method(ruling.gate)
     student_t_passes = ruling.margin_by("student_t") >= 0
     if (ruling.margin_by(own) >= 0) == student_t_passes:
@@ -125,7 +125,7 @@ def disagreement(ruling: Ruling | ReferenceRuling) -> VerdictWarning | None:
 
 
 def _alone(comparison: Comparison) -> bool:
-    """Whether on few changes an interval decided without Student-t."""
+    """Whether an interval decided without Student-t although few topics changed."""
     return (
         comparison.gate.is_tested
         and comparison.changed < ENOUGH_CHANGES
@@ -136,7 +136,7 @@ def _alone(comparison: Comparison) -> bool:
 
 
 def _may_change(comparison: Comparison) -> float | None:
-    """The largest share of all topics that none of these n would show, at this confidence, where it matters."""
+    """Upper confidence limit of the share of topics that change if none of these n did; for lower limits only."""
     if comparison.gate.side != "lower":
         return None
     return float(1 - ((1 - comparison.gate.level) / 2) ** (1 / comparison.n))
@@ -178,7 +178,7 @@ def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWar
 
 def _about_the_pools_answer(comparison: PoolComparison) -> Iterator[VerdictWarning]:
     gate, ruling = comparison.gate, comparison.ruling
-    if comparison.passes and not all(one.passes for one in comparison.rulings):
+    if comparison.passes and not all(against.passes for against in comparison.rulings):
         yield warning("churn")
     if disagree := disagreement(ruling):
         yield disagree

@@ -60,9 +60,9 @@ def judge_pool(
 ) -> Verdict:
     """Ask whether the candidate's GeoRisk is significantly below that of a reference in its pool.
 
-    As ``gates.judge.judge``. ``alphas`` are asked together with the gate's: the verdict gives GeoRisk at each.
-    ``together`` is how many gates are judged together, itself among them: it says how far into the tail must be
-    drawn. ``ValueError`` for no baseline, two of one name, a reference that is none, two measures.
+    Otherwise like ``gates.judge.judge``. The verdict gives GeoRisk at each of ``alphas`` and at the gate's own.
+    ``together`` is how many gates are judged together, this one included: it decides how far into the tail draws
+    must reach. ``ValueError`` for no baseline, two of one name, a reference that is no baseline, two measures.
     """
     if not baselines:
         raise ValueError("georisk_not_worse needs at least one baseline, got none")
@@ -79,7 +79,7 @@ def judge_pool(
 
 
 def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescored: bool = False) -> Findings:
-    """All that is found out about an answer; the others are as ``judge_pool`` takes them."""
+    """All findings about an answer; ``alphas`` and ``rescored`` are as in ``judge_pool``."""
     failed, ruling = comparison.answer[0] == "fail", comparison.ruling if comparison.enough_topics else None
     alone, parts = without_each(comparison, failed=failed), contributions(comparison)
     losers, winners = responsible_topics(comparison, parts, alone)
@@ -158,7 +158,7 @@ def _against(comparison: PoolComparison, place: int) -> AgainstReference:
 
 
 def _curve(comparison: PoolComparison, alphas: Sequence[float]) -> tuple[CurvePoint, ...]:
-    """GeoRisk at every alpha asked; the smooth trade-off has but one."""
+    """GeoRisk at every alpha asked; the smooth trade-off has only one."""
     gate, reference = comparison.gate, comparison.reference
     asked = sorted({gate.alpha, *(alphas if gate.tradeoff == "linear" else ())})
     points = []
@@ -192,7 +192,7 @@ def _curves(comparison: PoolComparison) -> GeoRiskCurves | None:
 
 
 def _map(comparison: PoolComparison) -> SystemMap | None:
-    """Uncentred, as in ECIR 2014: the first axis is close to the mean score."""
+    """Systems on their principal axes, uncentred as in ECIR 2014: the first axis is close to the mean score."""
     axes = principal_components(comparison.scores, centred=False)
     if axes.shares.size < AXES:
         return None

@@ -19,7 +19,7 @@ from pytest_riskguard.risk.checks import FloatArray
 
 #: How many times further than the jackknife says the limit may move when a topic is left out.
 NEAR = 3.0
-#: ZRisks per topic this close: the slope of Phi between them is that of its middle.
+#: Between ZRisks per topic this close, the slope of Phi is taken at their middle.
 CLOSE = 1e-4
 
 
@@ -28,9 +28,9 @@ def contributions(comparison: PoolComparison) -> FloatArray:
 
     GeoRisk is sqrt(m) sqrt(P), m the mean score and P = Phi(ZRisk/c). The difference of two products is split
     exactly: (sqrt(m1) - sqrt(m2)) times the mean sqrt(P), plus (sqrt(P1) - sqrt(P2)) times the mean sqrt(m). A
-    difference of roots is that of what is under them over their sum, one of Phi its slope times that of ZRisk/c:
-    both are sums over topics. For the median of an even number of baselines it is the mean over the two in the
-    middle.
+    difference of roots is the difference of their radicands over the sum of the roots, a difference of Phi its
+    slope times the difference of ZRisk/c: both are sums over topics. For the median of an even number of
+    baselines it is the mean over the two in the middle.
     """
     gate, x = comparison.gate, comparison.scores
     parts = topic_contributions(x, alpha=gate.alpha, kind=gate.tradeoff)
@@ -39,7 +39,7 @@ def contributions(comparison: PoolComparison) -> FloatArray:
 
 
 def _split(x: FloatArray, parts: FloatArray) -> FloatArray:
-    """The same for one pair of systems: rows are candidate and reference."""
+    """The contributions for one pair of systems: rows are candidate and reference."""
     n = x.shape[1]
     roots = np.sqrt([math.fsum(row) / n for row in x])
     z = np.array([math.fsum(row) / n for row in parts])
@@ -67,9 +67,9 @@ def _slope(a: float, b: float) -> float:
 
 
 def responsible_topics(comparison: PoolComparison, parts: FloatArray, alone: LeftOut) -> Responsible:
-    """Every topic that lost against the reference, most harmful first, and apart from them the wins that are flagged.
+    """Every topic that lost against the reference, most harmful first, and separately the flagged wins.
 
-    ``parts`` are the contributions; flagged by their size in standard deviations of all, as in
+    ``parts`` are the contributions; topics are flagged by the size of these in standard deviations, as in
     ``gates.responsible``.
     """
     z = z_scores(comparison.scores)
@@ -86,17 +86,17 @@ def responsible_topics(comparison: PoolComparison, parts: FloatArray, alone: Lef
 def pool_explanation(comparison: PoolComparison, parts: FloatArray, alone: LeftOut) -> Explanation:
     """Groups by their part in the difference of GeoRisk; slices by URisk against the reference.
 
-    Where the pool leads to expect a topic depends on all topics, so GeoRisk of a few is no part of GeoRisk of
-    all.
+    The score that the pool leads to expect on a topic depends on all topics, so the GeoRisk of a few is no part of
+    the GeoRisk of all.
     """
     pair = comparison.pair(comparison.reference, asked=True)
     return explanation(pair, alone, parts=parts * comparison.n, standard=standardised(parts))
 
 
 def without_each(comparison: PoolComparison, *, failed: bool) -> LeftOut:
-    """The gate with each topic left out where the jackknife says that it could matter; only of a gate that fails.
+    """The gate without each topic that could matter by the jackknife; only for a gate that fails.
 
-    Only these have limits, because each needs all draws again.
+    Only these topics have limits, because each limit needs all draws again.
     """
     limits, flips = np.full(comparison.n, np.nan), np.zeros(comparison.n, dtype=np.bool_)
     if not failed or comparison.n - 1 < MIN_TOPICS:
@@ -124,8 +124,8 @@ def _near(rulings: Sequence[ReferenceRuling], n: int) -> npt.NDArray[np.bool_]:
 def flip_set(comparison: PoolComparison, parts: FloatArray) -> tuple[str, ...] | None:
     """Topics removed by contribution, most harmful first, until the gate passes; None if it never does.
 
-    Greedy, so an upper bound on the smallest such set; found by halving: the gate fails with the last of them put
-    back.
+    Greedy, so an upper bound on the smallest such set; found by halving: the gate fails with the last of these topics
+    put back.
     """
     order = np.argsort(np.round(parts, 12), kind="stable")
     most = comparison.n - MIN_TOPICS

@@ -35,10 +35,10 @@ REPORTED = ("student_t", "percentile", "bca")
 
 @dataclass(frozen=True, eq=False)
 class ReferenceRuling:
-    """What the rule says of the difference from one reference at one alpha: that of ``gates.ruling``, with GeoRisk.
+    """The rule of ``gates.ruling`` applied to the difference in GeoRisk from one reference, at one alpha.
 
-    ``changed`` topics differ; Holm's method leaves ``level`` for it; the upper limit must reach ``bound``.
-    P-values are the smallest ``1 - level`` at which the rule fails, alone and among all references.
+    ``changed`` topics differ; ``level`` is what Holm's method leaves this reference; the upper limit must reach
+    ``bound``. P-values are the smallest ``1 - level`` at which the rule fails, for it alone and among all references.
     """
 
     gate: Gate
@@ -61,7 +61,7 @@ class ReferenceRuling:
 
     @property
     def intervals(self) -> tuple[Interval, ...]:
-        """All that a verdict reports."""
+        """All the intervals that a verdict reports."""
         return tuple(self._intervals.values())
 
     def interval(self, method: str) -> Interval:
@@ -79,7 +79,7 @@ class ReferenceRuling:
 
     @property
     def margin(self) -> float:
-        """That of the interval that decides."""
+        """How far the upper limit of the interval that decides is from the bound."""
         return self.margin_by(self.deciding.method)
 
     @property
@@ -90,7 +90,7 @@ class ReferenceRuling:
 
 #: Row of the candidate in every matrix.
 CANDIDATE = 0
-#: Where the largest GeoRisk is less than this share of that at alpha 0, a pass says nothing.
+#: Where the largest GeoRisk is less than this share of the largest at alpha 0, a pass says nothing.
 LITTLE = 0.01
 
 
@@ -109,9 +109,9 @@ class Reference:
 class PoolComparison:
     """A ``georisk_not_worse`` gate applied to a pool.
 
-    ``level`` is what a family of gates leaves of the gate's own; ``together`` how many gates are judged together:
-    all must be able to fail. ``DataError`` if the systems cannot be compared, or have scores that GeoRisk is not
-    defined for; ``ValueError`` for a reference that is no baseline, and two baselines of one name.
+    ``level`` is what a family of gates leaves of the gate's own; ``together`` is how many gates are judged
+    together, all of which must be able to fail. ``DataError`` if the systems cannot be compared, or have scores
+    that GeoRisk is not defined for; ``ValueError`` for a reference that is no baseline, or two baselines of one name.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class PoolComparison:
         return float(np.max(georisk(self.scores, alpha=alpha, kind=kind)))
 
     def _references(self) -> tuple[Reference, ...]:
-        """Those that the gate asks about; a baseline's own name comes before the words ``any`` and ``median``."""
+        """The references that the gate names; a baseline called ``any`` or ``median`` comes before these words."""
         asked, names = self.gate.reference, self.names[1:]
         rows = {name: row for row, name in enumerate(names, start=1)}
         baselines = tuple(Reference(name, row, self.baselines[row - 1]) for name, row in rows.items())
@@ -183,31 +183,31 @@ class PoolComparison:
 
     @cached_property
     def _middle(self) -> list[int]:
-        """Rows of the baseline in the middle by GeoRisk, or of the two."""
+        """The row of the baseline whose GeoRisk is the median, or the rows of the two in the middle."""
         values = georisk(self.scores, alpha=self.gate.alpha, kind=self.gate.tradeoff)[1:]
         order = 1 + np.argsort(np.round(values, 12), kind="stable")
         return [int(row) for row in order[(len(order) - 1) // 2 : len(order) // 2 + 1]]
 
     @property
     def n(self) -> int:
-        """Topics."""
+        """How many topics."""
         return int(self.scores.shape[1])
 
     @property
     def enough_topics(self) -> bool:
-        """Whether there are topics enough for any interval."""
+        """Whether there are enough topics for any interval."""
         return self.n >= MIN_TOPICS
 
     def pair(self, reference: Reference, *, asked: bool = False) -> Comparison:
         """Candidate and reference as two systems: what changed between them, wins and losses.
 
-        ``asked`` puts the pool's question to them, at the same level, by the same interval and trade-off;
-        without the tolerance, which is in units of GeoRisk.
+        With ``asked``, the gate's interval, trade-off and ``on_churn`` apply too, but not its tolerance, which is
+        in units of GeoRisk.
         """
-        asks = self.gate
-        gate = NotSignificantlyRisky(asks.name, alpha=asks.alpha, level=asks.level)
+        own = self.gate
+        gate = NotSignificantlyRisky(own.name, alpha=own.alpha, level=own.level)
         if asked:
-            gate = replace(gate, method=asks.method, tradeoff=asks.tradeoff, on_churn=asks.on_churn)
+            gate = replace(gate, method=own.method, tradeoff=own.tradeoff, on_churn=own.on_churn)
         aligned = Aligned(self.candidate, reference.scores, self.missing[CANDIDATE], tags=self.topics.tags)
         return Comparison(gate, aligned)
 
@@ -218,7 +218,7 @@ class PoolComparison:
 
     @cached_property
     def replicates(self) -> int:
-        """How many are drawn: by the gate's own level and the number of tests, so that all of a family draw alike."""
+        """How many to draw: by the gate's own level and the number of tests, so that a whole family draws alike."""
         return replicates_for(
             level=self.gate.level,
             n_systems=self.scores.shape[0],
@@ -242,8 +242,8 @@ class PoolComparison:
     def _inferences(self) -> tuple[PoolInference, PoolInference]:
         """At the gate's alpha and at alpha 0, from the same draws."""
         if self.gate.tradeoff == "linear":
-            both = self._inferred(*dict.fromkeys((self.gate.alpha, 0.0)))
-            return both, both
+            at_both_alphas = self._inferred(*dict.fromkeys((self.gate.alpha, 0.0)))
+            return at_both_alphas, at_both_alphas
         return self._inferred(self.gate.alpha), self._inferred(0.0)
 
     @property
@@ -262,9 +262,9 @@ class PoolComparison:
         return self._rulings(self._inferences[1], 0.0)
 
     def _rulings(self, inference: PoolInference, alpha: float) -> tuple[ReferenceRuling, ...]:
-        """The rule at one alpha, the errors kept together by Holm's method.
+        """The rule against each reference at one alpha, corrected for several references by Holm's method.
 
-        A limit counts as having reached the bound by a share of the largest GeoRisk of the pool.
+        A limit may miss the bound by rounding, in proportion to the largest GeoRisk of the pool.
         """
         scale = float(np.max(inference.georisk[inference.alphas.index(alpha)]))
         bound = -self.gate.tolerance - ROUNDING_ERROR * min(scale, 1.0)
@@ -283,7 +283,7 @@ class PoolComparison:
             levels = 1 - effective_levels(p_values, level=self.level, correction="holm")
         rows = zip(differences, self.changed, p_values, holm(p_values).tolist(), levels.tolist(), strict=True)
         return tuple(
-            # draws end somewhere, and no interval reaches further: two replicates at least lie beyond it
+            # no interval reaches further than the draws: at least two replicates must lie outside it
             ReferenceRuling(self.gate, difference, moved, min(left, 1 - 2 / difference.law.size), bound, p, adjusted)
             for difference, moved, p, adjusted, left in rows
         )
@@ -312,7 +312,7 @@ class PoolComparison:
 
     @cached_property
     def deciding(self) -> int:
-        """Which reference the verdict is about: one that is failed, at alpha 0 too if there is one; most clearly."""
+        """Which reference the verdict is about: the clearest failure, if possible one that fails at alpha 0 too."""
 
         def key(i: int) -> tuple[bool, bool, float, float]:
             ruling, plain = self.rulings[i], self.plain[i]
@@ -322,7 +322,7 @@ class PoolComparison:
 
     @property
     def ruling(self) -> ReferenceRuling:
-        """That against this reference."""
+        """The ruling against the reference that the verdict is about."""
         return self.rulings[self.deciding]
 
     @cached_property
@@ -360,12 +360,12 @@ class PoolComparison:
 
     @cached_property
     def decided(self) -> Comparison:
-        """The candidate and that reference as two systems."""
+        """The candidate and the reference that the verdict is about, as two systems."""
         return self.pair(self.reference)
 
     @property
     def reference_rows(self) -> list[int]:
-        """The row of that reference's scores; the median's are those of the one or two baselines in the middle."""
+        """The rows of the scores of this reference: for the median, of the one or two baselines in the middle."""
         return self._middle if isinstance(self.reference.row, str) else [self.reference.row]
 
     def without(self, columns: npt.NDArray[np.intp]) -> PoolComparison:
@@ -380,7 +380,7 @@ def _without(scores: TopicScores, columns: npt.NDArray[np.intp]) -> TopicScores:
 
 
 def _distinct(names: Sequence[str]) -> tuple[str, ...]:
-    """Names of the pool's systems; a candidate with the name of a baseline is called a candidate."""
+    """Names of the pool's systems; a candidate with the name of a baseline has ``(candidate)`` added."""
     candidate, *baselines = names
     for place, name in enumerate(baselines):
         if name in baselines[:place]:
