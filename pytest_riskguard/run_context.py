@@ -1,4 +1,4 @@
-"""What surrounds a judgement in this process: the screen, whether a report is wanted, who hears of verdicts.
+"""The context of a judgement in this process: the screen, whether a report is wanted, who receives verdicts.
 
 This is the only state that is not handed from function to function, because pytest's hooks and the assertions of a
 test cannot hand anything to each other. It belongs to the process and not to a thread: a test may judge in threads of
@@ -21,7 +21,7 @@ BLOCKS = "▁▂▃▄▅▆▇█▀▔·│"
 
 @dataclass(frozen=True)
 class Screen:
-    """How much a failure shows: so many topics (None: all), so many columns, block characters or ASCII."""
+    """How much a failure shows: the number of topics (None: all) and of columns, block characters or ASCII."""
 
     topics: int | None = 10
     width: int = 100
@@ -30,10 +30,10 @@ class Screen:
 
 @dataclass(frozen=True)
 class RunContext:
-    """What a judgement may ask of the run that it is part of.
+    """What a judgement needs to know about the run that it is part of.
 
     ``locate`` turns a node id into one for the folder where pytest was called. With ``report_wanted`` verdicts hold
-    what charts draw. Every verdict that an assertion or the fixture gives is handed to all ``listeners``.
+    the data of charts. Every verdict that an assertion or the fixture gives is passed to all ``listeners``.
     """
 
     screen: Screen = Screen()

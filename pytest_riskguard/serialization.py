@@ -59,7 +59,7 @@ class Words:
 
 
 class JsonError(ValueError):
-    """Text is not JSON, or not the JSON that was expected; the message says where, what was expected and found."""
+    """Text is not JSON, or not the expected JSON; the message says where, what was expected and what was found."""
 
 
 def to_plain(value: Any) -> Any:
@@ -86,7 +86,7 @@ def rounded(value: float) -> float | None:
 
 
 def parsed(content: bytes) -> dict[str, Any]:
-    """The JSON object in some bytes; ``JsonError`` if they are no UTF-8, JSON or object, or a key appears twice."""
+    """The JSON object in ``content``; ``JsonError`` if it is not UTF-8, JSON or an object, or a key appears twice."""
     try:
         data = json.loads(content.decode(), object_pairs_hook=_with_unique_keys, parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
@@ -108,19 +108,19 @@ def parsed(content: bytes) -> dict[str, Any]:
 
 
 def decoded(kind: type[T], data: Any, *, where: str = "") -> T:
-    """A dataclass, or another type, from plain JSON types, by pydantic; null for a number is NaN, as it was written.
+    """A value of type ``kind`` from plain JSON types, checked by pydantic; null in place of a number becomes NaN.
 
-    A key that a dataclass does not know is left out, unless its ``__pydantic_config__`` forbids others.
-    ``JsonError``, which begins with ``where`` and the place below it, if a key is missing or forbidden, or a value is
-    of another type, out of range, or refused by its class.
+    A key that a dataclass does not know is ignored, unless its ``__pydantic_config__`` forbids unknown keys.
+    A ``JsonError``, whose message begins with ``where`` and the path below it, if a key is missing or forbidden, or a
+    value is of another type, out of range, or refused by its class.
     """
     from pydantic import ValidationError
 
     try:
-        made: T = _validator(cast(Any, kind)).validate_python(data)
+        value: T = _validator(cast(Any, kind)).validate_python(data)
     except ValidationError as error:
         raise JsonError(_in_words(error.errors(include_url=False)[0], where)) from None
-    return made
+    return value
 
 
 @functools.cache
@@ -148,7 +148,7 @@ def _strict(schema: Any) -> Any:
         case "float":
             number = schema | {"strict": True, "allow_inf_nan": False}
             return {"type": "function-wrap", "function": {"type": "no-info", "function": _number}, "schema": number}
-        case "union":  # its errors name no alternative
+        case "union":  # without labels, so that the path of an error does not name the alternative
             schema["choices"] = [(choice, "") for choice in schema["choices"]]
     return schema
 

@@ -7,21 +7,21 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-#: What CI systems read as a command at the head of a line, indented or not (GitHub), or anywhere in it (``##[``, and
-#: ``##vso[``, ``##teamcity[``).
+#: What CI systems read as a command: ``::`` at the start of a line, indented or not (GitHub), and ``##[``, ``##vso[``
+#: or ``##teamcity[`` anywhere in it.
 _COMMAND = re.compile(r"(?<!\S)::|##(?=\w*\[)")
 
 
 def clean(text: str, *, limit: int = 200) -> str:
-    """One printable line that no terminal and no CI system takes for a command.
+    """The text as one printable line that neither a terminal nor a CI system reads as a command.
 
-    Control and format characters (ESC, bidi overrides, newlines, surrogates) are removed; ``::`` at the head of a
-    word and ``##[`` are broken by a space.
+    Control and format characters (ESC, bidi overrides, newlines, surrogates) are removed; a space splits ``::`` at
+    the start of a word, and ``##`` where it could begin a command.
     """
     kept = text
-    if not text.isprintable():  # looking at each character takes long
+    if not text.isprintable():  # checking each character is slow
         kept = "".join(" " if c.isspace() else c for c in text if c.isspace() or _printable(c))
-    line = _COMMAND.sub(lambda found: " ".join(found.group()), " ".join(kept.split()))
+    line = _COMMAND.sub(lambda match: " ".join(match.group()), " ".join(kept.split()))
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
@@ -30,7 +30,7 @@ def _printable(character: str) -> bool:
 
 
 def listed(items: tuple[str, ...], *, most: int) -> str:
-    """Items in a row, and how many more there are."""
+    """The first ``most`` items with commas between them, and how many more there are."""
     shown = ", ".join(clean(item, limit=60) for item in items[:most])
     rest = len(items) - most
     return f"{shown} and {rest} more" if rest > 0 else shown
@@ -42,12 +42,12 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def sentence(text: str) -> str:
-    """The text with a capital letter at its head and a full stop."""
+    """The text with a capital first letter and a full stop."""
     return f"{text[0].upper()}{text[1:]}."
 
 
 def signed(value: float | None, digits: int = 4) -> str:
-    """A number with its sign, which it keeps where it would round to 0; never a negative zero."""
+    """A number with its sign, in powers of ten if it is huge or would round to 0; never a negative zero."""
     return _number(value, "+", digits)
 
 
@@ -65,12 +65,12 @@ def _number(value: float | None, sign: str, digits: int) -> str:
 
 
 def percent(share: float, decimals: int | None = None) -> str:
-    """A share in percent: ``95%``, with no more digits than it needs, or with so many decimals."""
+    """A share in percent, such as ``95%``: with ``decimals`` decimals, by default with only the digits it needs."""
     return f"{100 * share:.6g}%" if decimals is None else f"{100 * share:.{decimals}f}%"
 
 
 def probability(value: float | None) -> str:
-    """A p-value, never as 0."""
+    """A p-value, or ``< 0.0001`` for a smaller one: never 0."""
     if value is None:
         return "undefined"
     return "< 0.0001" if value < 1e-4 else plain(value)
@@ -90,7 +90,7 @@ def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | No
 
     lowered: dict[str, str] = {}
     for candidate in known:
-        lowered.setdefault(candidate.lower(), candidate)  # of two spellings the first
+        lowered.setdefault(candidate.lower(), candidate)  # the first of spellings that differ only in case
     close = difflib.get_close_matches(word.lower(), lowered, n=1, cutoff=cutoff)
     return lowered[close[0]] if close else None
 

@@ -1,8 +1,8 @@
 """Folders that are either complete or absent, and the digests of the files in them.
 
 Not every system can replace a folder in one step. ``publish`` therefore renames the old folder to ``.previous-NAME``
-before the new one takes its place; a reader that finds only ``.previous-NAME`` uses that. So one of the two is there
-at every moment, and complete.
+before the new one takes its place; a reader that finds only ``.previous-NAME`` uses that. So at every moment one of
+the two is there and complete.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def copy_compressed(source: Path, target: Path) -> str:
 
 
 def copy_folder(source: Path, target: Path, *, without: Path | None = None) -> None:
-    """Copy what is in ``source`` into a folder that exists, ``without`` one path; links stay links."""
+    """Copy the contents of ``source``, except the path ``without``, into an existing folder; links stay links."""
     for path in source.iterdir():
         copy = target / path.name
         if path == without:
@@ -91,7 +91,7 @@ def temporary_folder(root: Path) -> Iterator[Path]:
 
 
 def delete(path: Path) -> None:
-    """Delete what is at a path, or as much of it as can be; of a link, the link itself."""
+    """Delete a file, a folder as far as possible, or a link but not its target."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -149,7 +149,7 @@ def _flush_all(folder: Path) -> None:
 def _flush(path: Path) -> None:
     """Wait until a file, or the entries of a folder, are on the disk."""
     folder = path.is_dir()
-    if folder and os.name == "nt":  # Windows opens no folder
+    if folder and os.name == "nt":  # Windows cannot open a folder
         return
     # Windows flushes only what was opened for writing.
     handle = os.open(path, os.O_RDONLY if folder else os.O_RDWR)

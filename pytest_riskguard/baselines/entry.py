@@ -42,9 +42,9 @@ class Scored:
 
 @dataclass(frozen=True)
 class StoredBaseline:
-    """The folder of one baseline of the store ``root``, of an earlier run of it, or of a replicate of either.
+    """The folder of a baseline in the store ``root``, of one of its earlier runs, or of a replicate of either.
 
-    These have the name of the baseline; ``earlier`` and ``replicate`` are as the manifests list them.
+    All have the name of the baseline; ``earlier`` and ``replicate`` are the entries of the manifests that list them.
     """
 
     root: Path
@@ -55,11 +55,11 @@ class StoredBaseline:
 
     @property
     def place(self) -> str:
-        """Its place in the store, as in errors and scores: ``prod``, ``prod/history/0001/replicates/2``."""
+        """Its place in the store, as errors and scores name it: ``prod``, ``prod/history/0001/replicates/2``."""
         return "/".join([self.name, *(entry.folder for entry in (self.earlier, self.replicate) if entry is not None)])
 
     def error(self, problem: str, *, reason: str = "bad_baseline") -> BaselineError:
-        """The error to raise; in reports it is without the path of the store."""
+        """The error to raise; reports show it without the path of the store."""
         return BaselineError(
             f"{self.root / self.place}: {problem}", reason=reason, problem=f"{self.root.name}/{self.place}: {problem}"
         )
@@ -117,11 +117,11 @@ class StoredBaseline:
             return tuple(sorted(int(name) for name in names if name.isascii() and name.isdigit()))
 
     def find(self, number: int) -> StoredReplicate:
-        """One replicate as the manifest lists it, or the error that says which there are."""
+        """One replicate as the manifest lists it; the ``BaselineError`` for an unknown number lists those it has."""
         by_number = {replicate.number: replicate for replicate in self.manifest.replicates}
         if number not in by_number:
-            has = ", ".join(map(str, by_number)) or "none"
-            raise self.error(f"no replicate {number} (it has {has})", reason="missing_input")
+            existing = ", ".join(map(str, by_number)) or "none"
+            raise self.error(f"no replicate {number} (it has {existing})", reason="missing_input")
         return by_number[number]
 
     def listed(self, entry: StoredReplicate | EarlierRun) -> StoredBaseline:
@@ -264,7 +264,7 @@ class StoredBaseline:
         return f"{SCORES} was changed after it was stored; {self._remedy}"
 
     def _completed(self, scores: TopicScores) -> TopicScores:
-        """Scores of the table with what the manifest says of their run and judgements."""
+        """Scores of the table with what the manifest says about their run and judgements."""
         digests, topics = self.manifest.digests, self.manifest.topics
         return replace(
             scores,
@@ -285,7 +285,7 @@ class StoredBaseline:
         return scores
 
     def _all_listed(self, kind: str, entries: Sequence[StoredReplicate | EarlierRun]) -> tuple[StoredBaseline, ...]:
-        """All replicates or earlier runs, whose folder must not be a link and hold only those listed."""
+        """All replicates or earlier runs; their common folder must not be a link, and must hold no others."""
         if (self.folder / kind).resolve() != self.folder.resolve() / kind:
             raise self.error(f"{kind} is a link; store the runs themselves")
         if unlisted := self._folders(kind) - {entry.folder for entry in entries}:

@@ -31,7 +31,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 def name_problem(name: str) -> str | None:
-    """Why ``name``, which is also a folder on every system, cannot name a baseline; None if it can."""
+    """Why ``name``, which must also suit a folder on every system, cannot name a baseline; None if it can."""
     if not _NAME.fullmatch(name):
         return "expected letters, digits, '.', '_' and '-', beginning with a letter or digit"
     if ".." in name or name.endswith("."):
@@ -42,11 +42,11 @@ def name_problem(name: str) -> str | None:
 
 
 class NewerFormatError(JsonError):
-    """The manifest is of a later version of this package."""
+    """The manifest was written by a later version of this package."""
 
 
 class _Exact:
-    """A part of the manifest: pydantic refuses keys that it does not have."""
+    """A part of the manifest: pydantic refuses unknown keys."""
 
     __pydantic_config__ = {"extra": "forbid"}  # noqa: RUF012 - pydantic reads it from the class
 
@@ -105,7 +105,7 @@ class StoredReplicate(_Exact):
 
     @property
     def folder(self) -> str:
-        """Relative to that of its baseline."""
+        """Its folder, relative to the baseline's."""
         return f"replicates/{self.number}"
 
     def __post_init__(self) -> None:
@@ -131,7 +131,7 @@ class EarlierRun(_Exact):
 
     @property
     def folder(self) -> str:
-        """Relative to that of its baseline; four digits, so that a listing is in order."""
+        """Its folder, relative to the baseline's; four digits, so that a listing is in order."""
         return f"history/{self.number:04d}"
 
     def __post_init__(self) -> None:
@@ -251,7 +251,7 @@ def _time(text: str) -> datetime:
 
 
 def _absent(format_: int) -> dict[str, object]:
-    """The keys that a format does not have, and the values that they stand for."""
+    """The keys that a format lacks, and the value that stands for each."""
     keys: dict[str, object] = {}
     if format_ < 3:
         keys |= {"kind": FIXED, "history": []}

@@ -26,7 +26,7 @@ _CI_VARIABLES = (
 _GIT_TIMEOUT = 10.0  # seconds; the status of a large working tree on a cold disk
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
-# Which distribution a provider of ir-measures computes with; the others are part of ir-measures itself.
+# The distribution that each provider of ir-measures computes with; other providers are part of ir-measures itself.
 _DISTRIBUTIONS = {"pytrec_eval": "pytrec-eval-terrier", "cwl_eval": "cwl-eval", "riskguard": "pytest-riskguard"}
 
 

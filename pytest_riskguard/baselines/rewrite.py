@@ -70,7 +70,7 @@ class ScoredRun:
         return cls(run, score_run(run, judgements, names, name=name), judgements, topics_digest, note, keep_run)
 
     def likewise(self, run: Path, *, note: str) -> ScoredRun:
-        """Another run, scored in the same way; it is kept."""
+        """Another run, scored in the same way; its run file is kept."""
         scores = score_run(run, self.judgements, self.measures)
         return replace(self, run=run, scores=scores, note=note, keep_run=True)
 
@@ -96,7 +96,7 @@ class ScoredRun:
     ) -> Manifest:
         """Write the files into a folder of ``store`` that has none of them yet.
 
-        Time and commit are those of ``stored``, the manifest of the same run as it was stored before, where given.
+        Time and commit are taken from ``stored``, if given: the manifest of the same run as it was stored before.
         """
         if self.keep_run and atomic_folder.copy_compressed(self.run, folder / RUN) != self.digest:
             raise BaselineError(f"{self.run} changed while it was being stored; try again")
@@ -186,7 +186,7 @@ def with_history(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ..
 def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[str]:
     """Write a baseline with its history and all replicates, every kept run scored as ``scored`` was.
 
-    Returns the places of those whose scores stay, because their runs were not kept.
+    Returns the places of entries that keep their old scores, because their runs were not kept.
     """
     baseline.table()
     baseline.check_run()
@@ -202,8 +202,8 @@ def rescored(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> list[
     if not manifest.run_kept:
         _copy_files(baseline, manifest, folder)
         return [baseline.place, *not_rescored]
-    same = manifest.digests.run == scored.digest
-    written = scored if same else scored.likewise(baseline.file(RUN), note=manifest.note)
+    is_same_run = manifest.digests.run == scored.digest
+    written = scored if is_same_run else scored.likewise(baseline.file(RUN), note=manifest.note)
     written.write(
         folder,
         store=baseline.root,
@@ -244,7 +244,7 @@ def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> No
 
 
 def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> tuple[StoredReplicate, ...]:
-    """Write the replicates of a baseline beside the run that replaces it; none if that is a different run.
+    """Write the replicates of a baseline beside the run that replaces it; none if that run is a different one.
 
     A run that was kept is scored like the baseline's. A replicate that has no run, or is damaged, is copied as it is.
     The replicates of a damaged baseline are dropped.
@@ -273,7 +273,7 @@ def _copy(baseline: StoredBaseline, target: Path) -> None:
 
 
 def _copy_files(baseline: StoredBaseline, manifest: Manifest, target: Path) -> None:
-    """Copy contents and never links: a link would lead somewhere else from there."""
+    """Copy contents and never links: a link would point somewhere else from there."""
     for file in (SCORES, RUN) if manifest.run_kept else (SCORES,):
         shutil.copyfile(baseline.file(file), target / file)
     (target / MANIFEST).write_bytes(manifest.to_bytes())

@@ -1,4 +1,4 @@
-"""Baselines on disk: ``<store>/<name>/`` with ``manifest.json``, ``scores.tsv`` and mostly ``run.gz``.
+"""Baselines on disk: ``<store>/<name>/`` with ``manifest.json``, ``scores.tsv`` and usually ``run.gz``.
 
 ``<store>/<name>/replicates/<number>/`` holds further runs of the same system, with the same files, and
 ``<store>/<name>/history/<number>/`` what the baseline was before another run was accepted in its place. Both change
@@ -67,7 +67,7 @@ class Store:
         self.root = Path(root)
 
     def names(self) -> tuple[str, ...]:
-        """Every stored name, sorted; damaged baselines are among them."""
+        """Every stored name, sorted, those of damaged baselines included."""
         with self._reading():
             held = atomic_folder.held_names(self.root)
         return tuple(sorted(name for name in held if name_problem(name) is None))
@@ -90,8 +90,8 @@ class Store:
     def replicates(self, name: str, measure: str, *, qrels: Qrels) -> tuple[Scored, ...]:
         """Scores of a baseline's replicates, by number, each as ``scores`` gives those of the baseline itself.
 
-        All are from one state of the store, which may be a later one than an earlier call of ``scores`` saw. Their
-        names are ``NAME/replicates/NUMBER``.
+        All come from one state of the store, which may be later than the state that an earlier call of ``scores``
+        saw. Their names are ``NAME/replicates/NUMBER``.
         """
         measure = measure_name(measure)
 
@@ -115,10 +115,10 @@ class Store:
             return baseline.problems()
 
     def lineage(self, name: str, measure: str, *, qrels: Qrels | None = None) -> tuple[Scored, ...]:
-        """Scores of every run that a baseline has held, oldest first, the present one last, on equal judgements.
+        """Scores of every run that a baseline has held, oldest first, the present one last, on the same judgements.
 
-        All are from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
-        Without the present judgements the scores are those stored, which must be of equal judgements.
+        All come from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
+        Without ``qrels`` these are the stored scores, all of which must come from the same judgements.
         """
         measure = measure_name(measure)
 
@@ -138,7 +138,7 @@ class Store:
         return self._read(name, work)
 
     def staleness(self, name: str) -> Staleness:
-        """How old a baseline is now; damaged others are skipped."""
+        """How old a baseline is now; other baselines that are damaged are not counted."""
         manifests = {name: self.manifest(name)}
         for other in set(self.names()) - {name}:
             with suppress(BaselineError):
@@ -171,9 +171,9 @@ class Store:
 
         With ``replace`` a baseline of that name may exist. Its replicates are rescored if ``run`` is the run it had,
         and removed otherwise, since they would be replicates of another system. Its earlier runs are kept, unless
-        ``forget_history`` is set; without it, a ``BaselineError`` where the replaced baseline is damaged and they
-        would be lost. The replaced run is not added to them: only ``promote`` says that a run was accepted in its
-        place.
+        ``forget_history`` is set; without it, a ``BaselineError`` is raised if they would be lost because the
+        replaced baseline is damaged. The replaced run is not added to them: only ``promote`` says that a run was
+        accepted in its place.
         """
         self._check_place(allow_ci=allow_ci)
         _check_kind(kind)
@@ -220,8 +220,8 @@ class Store:
         """Score a run that was accepted to replace a baseline's run, and store it there.
 
         The previous run, with its replicates, becomes the newest of the baseline's earlier runs. A ``best`` baseline
-        stays as it is if the mean of any measure would fall, so that no question about it gets easier. The measures
-        of the baseline are always kept, so that its history can be compared. Without ``kind`` it stays as it is. A
+        stays as it is if the mean of any measure would fall, so that no gate against it gets easier. The measures
+        of the baseline are always kept, so that its history can be compared. Without ``kind`` its kind stays. A
         ``UsageError`` if the baseline is ``fixed`` or already holds this run; a ``BaselineError`` if part of it is
         damaged, or it is ``best`` and cannot be scored any more.
         """
@@ -252,7 +252,7 @@ class Store:
         """Rescore the kept runs of a baseline, its earlier runs and all replicates, and store the scores.
 
         The time, commit and note of each run stay as they are. Returns the places of replicates and earlier runs
-        whose scores stay, because their runs were not kept.
+        that keep their old scores, because their runs were not kept.
         """
         self._check_place(allow_ci=allow_ci)
         self.run(name)
@@ -270,7 +270,7 @@ class Store:
             atomic_folder.withdraw(self.root / name)
 
     def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
-        """``work`` on a baseline; repeated if the baseline was replaced meanwhile and so looked damaged."""
+        """The result of ``work`` on a baseline; tried again if a replacement meanwhile made it look damaged."""
         for attempt in range(_MAX_ATTEMPTS - 1):
             baseline = self._baseline(name)
             before = baseline.stamp()
@@ -280,7 +280,7 @@ class Store:
             except DataError:
                 if before is not None and self._baseline(name).stamp() == before:
                     raise
-                time.sleep(min(0.005 * 2**attempt, 0.16))  # a process that keeps replacing it gets out of step
+                time.sleep(min(0.005 * 2**attempt, 0.16))  # longer pauses miss a process that keeps replacing it
         with self._reading():
             return work(self._baseline(name))
 
@@ -363,7 +363,7 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Hold the store's lock, after removing what killed writers have left behind."""
+        """Hold the store's lock, and first remove what killed writers have left behind."""
         from filelock import FileLock, Timeout
 
         lock = self.root / LOCK

@@ -8,7 +8,7 @@ from pytest_riskguard.cli.exit_status import ExitStatus
 
 try:
     from pytest_riskguard.cli.main import main
-except KeyboardInterrupt:  # the same ending while modules load as later
+except KeyboardInterrupt:  # Ctrl-C while modules load ends the command as it does later
     sys.stderr.write("interrupted\n")
     raise SystemExit(ExitStatus.INTERRUPTED) from None
 

@@ -1,4 +1,4 @@
-"""``riskguard baseline``: stored baselines are shown, checked and changed."""
+"""``riskguard baseline``: show, check and change stored baselines."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _drift(
     judgements, problems = None if qrels is None else read_qrels(qrels), []
     for measure in measures:
         try:
-            chain = [held.scores for held in store.lineage(name, measure, qrels=judgements)]
+            chain = [scored.scores for scored in store.lineage(name, measure, qrels=judgements)]
             steps = drift(chain, alpha=alpha, level=level)
         except DataError as error:
             problems.append(str(error))
@@ -314,25 +314,25 @@ def update(name: str, run: Path, *, place: _Place, **options: Any) -> None:
 
 
 def _store_run(name: str, run: Path, place: _Place, *, replace: bool, **options: Any) -> None:
-    before: tuple[int, ...] = ()
-    known: Manifest | None = None
+    old_replicates: tuple[int, ...] = ()
+    old_manifest: Manifest | None = None
     with suppress(BaselineError):  # the old baseline may be damaged or missing
-        before = place.store.replicate_numbers(name)
-        known = place.store.manifest(name)
+        old_replicates = place.store.replicate_numbers(name)
+        old_manifest = place.store.manifest(name)
     measures = place.measures or place.default_measures or (DEFAULT_MEASURE,)
     manifest = place.store.add(name, run, **place.scoring(measures), replace=replace, **options)
     click.echo(f"{'replaced' if replace else 'stored'} {name}: {in_a_line(manifest)}")
     kept = {replicate.number for replicate in manifest.replicates}
-    if removed := [str(number) for number in before if number not in kept]:
+    if removed := [str(number) for number in old_replicates if number not in kept]:
         replicates = f"{'replicate' if len(removed) == 1 else 'replicates'} {', '.join(removed)}"
         click.echo(f"removed {replicates} of {name}: they were stored for the run that was replaced")
     if manifest.history:
         line = f"kept {counted(len(manifest.history), 'earlier run')} of {name}"
-        if known is None or known.digests.run != manifest.digests.run:
+        if old_manifest is None or old_manifest.digests.run != manifest.digests.run:
             line += "; the run that was replaced is not among them (`riskguard baseline promote` keeps it)"
         click.echo(line)
-    elif known is not None and known.history:
-        click.echo(f"removed {counted(len(known.history), 'earlier run')} of {name}")
+    elif old_manifest is not None and old_manifest.history:
+        click.echo(f"removed {counted(len(old_manifest.history), 'earlier run')} of {name}")
 
 
 @baseline.command()
@@ -363,7 +363,7 @@ def promote(name: str, run: str, *, place: _Place, note: str, **options: Any) ->
 
 
 def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
-    """A run file or the run of a stored baseline, and the note that this has."""
+    """A run file, or the run of a stored baseline with its note."""
     path = Path(text)
     is_stored = name_problem(text) is None and text in store.names()
     if path.exists() and is_stored:
@@ -371,9 +371,9 @@ def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
     if is_stored:
         return store.run(text), store.manifest(text).note
     if not path.exists():
-        held = ", ".join(store.names()) or "none"
+        names = ", ".join(store.names()) or "none"
         raise BaselineError(
-            f"{text}: no such file, and no baseline of that name (the store holds {held})", reason="missing_input"
+            f"{text}: no such file, and no baseline of that name (the store holds {names})", reason="missing_input"
         )
     return path, ""
 

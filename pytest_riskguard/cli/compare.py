@@ -94,7 +94,7 @@ def compare(
 def _pools(
     kind: str, single: Sequence[Source], computed: Sequence[Computed]
 ) -> list[tuple[Baseline, tuple[Source, ...]]]:
-    """What each question is about: a baseline and, for a kind over a pool, the others."""
+    """For each question its baseline and, if the gate compares a pool, the other systems."""
     if not KINDS[kind].is_pool:
         return [(baseline, ()) for baseline in (*single, *computed)]
     if computed:

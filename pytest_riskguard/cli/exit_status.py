@@ -31,7 +31,7 @@ class ExitStatus(IntEnum):
 
 
 def status_of(verdicts: Iterable[Verdict]) -> ExitStatus:
-    """The status that a set of verdicts asks for."""
+    """The status of a command that gave these verdicts."""
     verdicts = list(verdicts)
     if any(verdict.outcome == "incomparable" for verdict in verdicts):
         return ExitStatus.INCOMPARABLE

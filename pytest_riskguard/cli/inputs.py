@@ -35,8 +35,8 @@ def once(option: str, values: Sequence[str]) -> None:
 class Inputs:
     """The engine over a collection, and what the options of a command name in it.
 
-    riskguard.yaml supplies what the options do not. ``named`` are systems that may be stored; with ``whole`` the
-    whole store is asked for. Every method raises ``UsageError`` for what is given twice.
+    riskguard.yaml supplies what the options do not. ``named`` are systems that may be stored baselines; ``whole``
+    means that the command uses the whole store. Every method raises ``UsageError`` if a value is given twice.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Inputs:
         return computed
 
     def measures(self, table: Path) -> tuple[str, ...]:
-        """The measures asked for; by default one for runs, and every column of the first table of scores."""
+        """The measures asked for; by default nDCG@10 for runs, and every column of the first ``table`` of scores."""
         if self._collection.measures:
             once("--measure", [_canonical(measure) for measure in self._collection.measures])
             return self._collection.measures

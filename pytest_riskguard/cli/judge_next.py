@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 #: Kinds of gates on one baseline; each is asked with its own defaults.
 _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
-#: A spreadsheet takes a cell that begins so for a formula.
+#: A spreadsheet reads a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@")
-#: An id that begins so and yet can do nothing there, such as -12 or @user.
+#: An id that begins with one of these and yet is harmless in a spreadsheet, such as -12 or @user.
 _HARMLESS = re.compile(r"[+@-][\w.-]*\Z")
 HEADER = ("topic", "document", "query")
 
@@ -82,13 +82,13 @@ def judge_next(
 def table(documents: Sequence[ToJudge], queries: Mapping[str, str]) -> str:
     """The list as text: a header, then one line for each document.
 
-    What a spreadsheet would take for a formula begins with an apostrophe, ids only where that could do something.
+    An apostrophe precedes what a spreadsheet would read as a formula, unless it is an id that is harmless there.
     """
     rows = [HEADER]
-    for one in documents:
-        query = clean(queries.get(one.topic, ""), limit=1000)
+    for to_judge in documents:
+        query = clean(queries.get(to_judge.topic, ""), limit=1000)
         query = f"'{query}" if query.startswith(_FORMULA) else query
-        rows.append((_id_cell(one.topic), _id_cell(one.document), query))
+        rows.append((_id_cell(to_judge.topic), _id_cell(to_judge.document), query))
     return "".join("\t".join(row) + "\n" for row in rows)
 
 

@@ -22,7 +22,7 @@ from pytest_riskguard.cli.reports import report, show
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
 
-#: What the system says when output has nowhere to go.
+#: Errors of the system when output cannot be stored, such as a full disk.
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 MAX_LINE = 10_000
 
@@ -45,13 +45,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A console that has no letter for a query text is no reason to hide a verdict.
+            # A console that cannot show a character of a query must not hide the verdict.
             stream.reconfigure(errors="backslashreplace")
     sys.exit(run(arguments))
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; its status instead of an exit."""
+    """Run the command and return its status instead of exiting."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         status = cli.main(args=arguments, prog_name="riskguard", standalone_mode=False, obj=arguments)
@@ -72,7 +72,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _say(ExitStatus.USAGE, *f"Error: {lines}".split("\n"))
     except RiskguardError as error:
         return _say(ExitStatus.USAGE, f"Error: {error}")
-    except BrokenPipeError:  # whoever read our output has left
+    except BrokenPipeError:  # the program that read the output has ended
         _forget_output()
         return ExitStatus.FAILED
     except Exception as error:
@@ -90,13 +90,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _say(status: ExitStatus, *lines: str) -> int:
-    for line in lines:  # file names are other people's text: none of them begins a line or moves the cursor
+    for line in lines:  # a file name in it must not begin a line or move the cursor
         click.echo(clean(line, limit=MAX_LINE), err=True)
     return status
 
 
 def _forget_output() -> None:
-    """Point stdout at nothing, which keeps the interpreter from complaining once more when it ends."""
+    """Redirect stdout to the null device, so that the interpreter does not report the error again when it ends."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, AttributeError):  # no file behind it

@@ -36,7 +36,7 @@ class Reports:
 
     @property
     def any(self) -> bool:
-        """Whether one was asked for at all."""
+        """Whether any report was asked for."""
         return not (self.json is None and self.html is None and self.markdown is None)
 
     def check(self) -> None:
@@ -53,7 +53,7 @@ class Reports:
                 raise UsageError(f"{option}: {error}") from None
 
     def write(self, verdicts: Sequence[Verdict]) -> None:
-        """Write all of them; the first that could not be written is an error when the others are there."""
+        """Write all of them; a ``UsageError`` at the end names those that could not be written."""
         from pytest_riskguard.reports import files
         from pytest_riskguard.reports.json import dumps
 

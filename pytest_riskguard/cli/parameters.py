@@ -29,9 +29,9 @@ DEFAULT_MEASURE = "nDCG@10"
 _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
 #: Options of a gate that ``compare`` takes: all but slices, of which it takes several.
 ALL_OPTIONS = tuple(name for name in OPTIONS if name != "slice")
-#: Those that every gate with an interval has.
+#: Options that every gate with an interval has.
 INTERVAL_OPTIONS = ("alpha", "level", "method", "tolerance", "missing")
-#: A file's path; whether the file is there, and can be read, is for the gate to say.
+#: A file's path; the gate, not click, checks whether the file exists and can be read.
 FILE = click.Path(path_type=Path, readable=False)
 
 
@@ -51,7 +51,7 @@ def surroundings() -> Config | None:
 
 @dataclass(frozen=True)
 class Collection:
-    """What a command line says of the collection; ``scores`` says that systems are tables of per-topic scores."""
+    """What a command line says about the collection; with ``scores`` the systems are tables of per-topic scores."""
 
     qrels: Path | None
     topics: Path | None
@@ -62,14 +62,14 @@ class Collection:
 
 @dataclass(frozen=True)
 class SliceEntries:
-    """What a command line says of slices: ``TAG=VALUE`` or ``TAG``, and the fewest topics of a value of ``TAG``."""
+    """What a command line says about slices: ``TAG=VALUE`` or ``TAG``, and how many topics each value needs."""
 
     slices: tuple[str, ...]
     smallest_slice: int | None
 
 
 class NumberType(click.ParamType[float]):
-    """A number in a range; ``or_none`` takes the word ``none`` for no limit."""
+    """A number in a range; with ``or_none`` also the word ``none``, for no limit."""
 
     def __init__(self, check: Number, *, or_none: bool = False) -> None:
         self.check, self.or_none = check, or_none
@@ -79,7 +79,7 @@ class NumberType(click.ParamType[float]):
         """Parse and check the range."""
         if value == "none" and self.or_none:
             return None
-        with suppress(ValueError):  # text that is no number is found as it is
+        with suppress(ValueError):  # the check refuses text that is not a number
             value = float(value)
         try:
             return self.check(value)
@@ -98,7 +98,7 @@ def named_path(text: str) -> NamedPath:
 
 
 def named_paths(text: str) -> tuple[NamedPath, ...]:
-    """Several of them with commas between."""
+    """Several ``[NAME=]PATH`` with commas between them."""
     parts = [part.strip() for part in text.split(",")]
     if not all(parts):
         raise click.BadParameter(f"{text!r}: expected names or paths with commas between them, such as prod,bm25")
@@ -122,7 +122,7 @@ def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
 
 
 def grouped(name: str, make: Callable[..., Any], *decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
-    """The same for options that the command takes as one parameter ``name``: what ``make`` makes of their values."""
+    """Several options as one decorator; ``make`` turns their values into one parameter of the command, ``name``."""
     parts = tuple(inspect.signature(make).parameters)
 
     def decorate(command: Command) -> Command:
@@ -206,7 +206,7 @@ collection_options = grouped(
     click.option("--scores", is_flag=True, help="The systems are tables of per-topic scores (CSV, TSV), not runs."),
     _measure_option(f"{DEFAULT_MEASURE}; with --scores, every column of the first table"),
 )
-#: The same without ``--scores``, for what needs the runs themselves.
+#: The same without ``--scores``, for commands that need the runs themselves.
 run_options = grouped("collection", Collection, *_FILES, _measure_option(DEFAULT_MEASURE))
 #: Parts of the topics, handed over as ``slices``.
 slice_options = grouped(

@@ -28,7 +28,7 @@ class GateItem:
     """One question of one gate: a single measure and alpha, about all topics or one slice.
 
     ``id`` is the gate's name, followed by ``[MEASURE-ALPHA]``, baseline and slice where the gate asks more than one
-    question; ``gate`` is the question under this name. ``settings`` is the whole gate.
+    question. ``gate`` is this one question, named ``id``; ``settings`` are those of the whole gate.
     """
 
     id: str
@@ -46,11 +46,11 @@ def items_of(config: Config, gate: GateSettings) -> tuple[GateItem, ...]:
     asked, ids = [], []
     for measure, question in pairs:
         alpha = repr(float(question.alpha)).removesuffix(".0")  # the shortest text that distinguishes two alphas
-        first = [f"{measure}-{alpha}"] if len(pairs) > 1 else []
+        question_part = [f"{measure}-{alpha}"] if len(pairs) > 1 else []
         for baselines in gate.asked_of:
-            second = [str(baselines[0])] if len(gate.asked_of) > 1 else []
+            baseline_part = [str(baselines[0])] if len(gate.asked_of) > 1 else []
             for part in slices or (None,):
-                parts = [*first, *second, *_slice_id(gate, slices, part)]
+                parts = [*question_part, *baseline_part, *_slice_id(gate, slices, part)]
                 ids.append(f"{gate.name}[{'-'.join(parts)}]" if parts else gate.name)
                 asked.append((measure, question, baselines, part))
     unique_ids = unique(ids, [f"{baselines} {part}" for _, _, baselines, part in asked])
@@ -64,7 +64,7 @@ def _slice_id(gate: GateSettings, slices: tuple[str, ...], part: str | None) -> 
     """The part of the id for a slice: its value, with its tag if there are several tags."""
     if part is None or (len(slices) == 1 and slices == gate.slice):
         return []
-    tags = {known.partition("=")[0] for known in slices}
+    tags = {entry.partition("=")[0] for entry in slices}
     return [readable(part.partition("=")[2] if len(tags) == 1 else part)]
 
 

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a riskguard.yaml, each with its line; imports pydantic."""
+"""Every error in a riskguard.yaml, with its line; imports pydantic."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _REMEDIES = {
     "gates": "add `gates: [NAME, NAME]`, or write `family: holm` for all risk gates",
 }
 
-# What a gate takes from the whole file if it has none of its own.
+# Keys that a gate may leave to the whole file: its own key, that of the file, and an example.
 _NEEDED = (("measure", "measures", "[nDCG@10]"), ("candidate", "candidate", "PATH_OF_A_RUN"))
 
-# What may stand under a key, numbers in lists left out; elsewhere a candidate that is asked live.
+# The model of the mapping at each path, without list indices; at any other path it is a live candidate (Retrieve).
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): Config,
     ("collection",): Collection,
@@ -56,7 +56,7 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
 
 @dataclass(frozen=True)
 class Problem:
-    """One error with its gate, and the path of a key that is missing or that an unknown key seems to stand for."""
+    """One error; ``lacks`` is the path of a missing key, ``meant`` that of the key an unknown one seems to mean."""
 
     line: int
     text: str
@@ -155,7 +155,7 @@ def _instead(parent: Path, key: str) -> tuple[str | None, str]:
 
 
 def _is_rest_of_a_measure(details: list[ErrorDetails], detail: ErrorDetails) -> bool:
-    """Whether an error is about ``judged_only=True)`` while another is about ``AP(rel=2``.
+    """Whether an error is about the rest of a measure: ``judged_only=True)``, where another is about ``AP(rel=2``.
 
     Without quotes the comma ends a value in ``[...]`` and ``{...}``; the rest is another measure, or a key.
     """

@@ -1,7 +1,7 @@
 """The settings of a riskguard.yaml, validated by pydantic, which goes on after the first error.
 
-What the value of a gate's option must be is declared in ``gates.kinds``; other checks are here. The models are
-validated with a context: the ``path`` of the file and its ``document``.
+The checks of a gate's options are declared in ``gates.kinds``; all other checks are here. The models are validated
+with a context: the ``path`` of the file and its ``document``.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _measure(name: str) -> str:
 
 
 def cut_at_comma(name: str) -> bool:
-    """Whether brackets do not match: what a comma leaves of ``AP(rel=2,judged_only=True)``."""
+    """Whether brackets do not match, as in ``AP(rel=2``, which a comma has cut off ``AP(rel=2,judged_only=True)``."""
     return name.count("(") != name.count(")")
 
 
@@ -154,7 +154,7 @@ def _distinct(items: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def _distinct_measures(items: tuple[str, ...]) -> tuple[str, ...]:
-    """Measures of ir-measures never differ in case only. That ``MAP`` is ``AP`` is not noticed: asking is slow."""
+    """Refuse a measure twice, in any case. Aliases (``MAP`` is ``AP``) go unnoticed: a look-up would be slow."""
     _distinct(items)
     first: dict[str, str] = {}
     for item in items:
@@ -201,7 +201,7 @@ _Candidate = Annotated[Annotated[_File, Tag(TEXT)] | Annotated[Retrieve, Tag(MAP
 
 
 class Family(_Model):
-    """``family`` of some gates, by name; without names it is all gates that are tested."""
+    """``family``: the gates that are named, or without names all gates that are tested."""
 
     correction: _Correction
     gates: Annotated[tuple[_GateName, ...] | None, _list("a list of gates"), _Distinct]
@@ -259,10 +259,10 @@ _Convention = Annotated[Convention, PlainValidator(OPTIONS["convention"].check)]
 
 
 class GateSettings(_Model):
-    """One entry of ``gates``: the keys that are more, or other, than an option of its kind.
+    """One entry of ``gates``, without the keys that only set an option of its kind.
 
-    ``baselines`` are a pool, or asked about one by one. Without ``measure``, ``candidate`` or ``convention`` those of
-    the whole file count.
+    ``baselines`` form a pool, or are asked about one by one. A gate without ``measure``, ``candidate`` or
+    ``convention`` has those of the whole file.
     """
 
     name: _GateName
@@ -294,7 +294,7 @@ class GateSettings(_Model):
         return kind(self.name, alpha=alpha, convention=self.convention or convention, **own)
 
 
-#: Keys whose value is more, or other, than that of the option of this name.
+#: Keys that do more than set the option of the same name.
 _OWN = tuple(GateSettings.model_fields)
 
 
@@ -318,8 +318,8 @@ else:
 class Config(_Model):
     """A whole riskguard.yaml, with absolute paths; the store need not exist.
 
-    ``measures``, ``candidate`` and ``convention`` are those of every gate that names none. Without ``family`` every
-    gate is judged at its own level.
+    ``measures``, ``candidate`` and ``convention`` apply to every gate that has none. Without ``family`` every gate is
+    judged at its own level.
     """
 
     collection: Collection
