@@ -1,4 +1,4 @@
-"""The way in for plain Python tests: scores in, a verdict or a ``RiskyError`` out.
+"""Assertions for plain Python tests: scores in, a verdict or a ``RiskyError`` out.
 
 Each assertion takes the options of its kind of gate; its signature and its help list them.
 """
@@ -43,7 +43,7 @@ P = ParamSpec("P")
 
 
 class Assertion(Protocol[P]):
-    """An assertion for type checkers, which check its options ``P`` without weights and replicates only."""
+    """An assertion for type checkers; in calls with weights or replicates they do not check its options ``P``."""
 
     @overload
     def __call__(self, candidate: Scores, baseline: Scores, *args: P.args, **options: P.kwargs) -> Verdict: ...
@@ -66,7 +66,7 @@ class Assertion(Protocol[P]):
 
 
 class PoolAssertion(Protocol[P]):
-    """The same for the assertion over a pool."""
+    """The assertion over a pool, for type checkers."""
 
     def __call__(self, candidate: Scores, baselines: Pool, *args: P.args, **options: P.kwargs) -> Verdict:
         """Judge."""
@@ -137,7 +137,7 @@ def assert_georisk_not_worse(candidate: Scores, baselines: Pool, **options: Any)
     Parameters
     ----------
     candidate : mapping topic -> score, or TopicScores
-        None below 0.
+        Scores of at least 0.
     baselines : mapping name -> scores, or sequence of TopicScores
         At least one, all on the candidate's topics and in its measure.
     {options}
@@ -271,7 +271,7 @@ def _scores(scores: Scores, name: str) -> TopicScores:
 
 
 def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -> Verdict:
-    """Hand a verdict that passed on; raise ``RiskyError`` for any other.
+    """Return a verdict that passed; raise ``RiskyError`` for any other.
 
     ``options`` are those that pytest needs to run this test again; ``problem`` is as ``explain`` takes it.
     """
@@ -287,7 +287,7 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
 
 
 def command(test: str, *, options: str = "") -> str:
-    """The command that runs one test again from where the user stands."""
+    """The command that runs one test again, from the folder where pytest was called."""
     return " ".join(filter(None, ["pytest", options, shlex.quote(run_context.current().locate(test))]))
 
 

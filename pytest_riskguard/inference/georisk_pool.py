@@ -98,7 +98,7 @@ class GeoRiskDifference:
 
     @cached_property
     def standard_error(self) -> float:
-        """By the jackknife."""
+        """Standard error of the difference, by the jackknife."""
         n = self.left_out.size
         return math.sqrt((n - 1) / n * math.fsum(self._influence**2))
 
@@ -113,7 +113,7 @@ class GeoRiskDifference:
 
     @cached_property
     def bias(self) -> float:
-        """BCa's w."""
+        """BCa's bias correction w."""
         return bias_correction(self.law)
 
     def interval(self, *, method: str = "bca", level: float = 0.95) -> Interval:
@@ -149,7 +149,7 @@ class GeoRiskDifference:
         return self.law.quantile(lower), self.law.quantile(upper)
 
     def _probabilities(self, method: str, level: float) -> tuple[float, float]:
-        """At whose quantiles the limits lie."""
+        """The probabilities at whose quantiles the limits lie."""
         lower, upper = (1 - level) / 2, (1 + level) / 2
         if method == "percentile":
             return lower, upper
@@ -173,7 +173,7 @@ class PoolInference:
     ``means``, shape (n_systems,), ``georisk`` and ``ranks``, shape (n_alphas, n_systems), are of the sample itself;
     rank 1 is the highest GeoRisk, and equal ones share the better rank. ``rank_probabilities``, shape (n_alphas,
     n_systems, n_systems), is the share of replicates in which the system (second axis) has rank 1, 2, ... (third
-    axis); ``probability_below``, shape (n_alphas, n_systems), that in which the GeoRisk of the candidate, row
+    axis); ``probability_below``, shape (n_alphas, n_systems), the share in which the GeoRisk of the candidate, row
     ``candidate``, lies below the system's. ``differences`` are by reference, then by alpha, in the order given.
     """
 
@@ -208,8 +208,8 @@ def pool_inference(
 ) -> PoolInference:
     """GeoRisk of a candidate against references in its pool, at several alphas, from one set of draws.
 
-    Nothing is random: draws are the same for every user, number of threads and order of systems. ValueError with no
-    reference, with scores, alphas or rows other than below, and as ``replicates_for``.
+    Nothing is random: draws are the same for every user, number of threads and order of systems. ValueError for no
+    reference, for scores, alphas or rows other than described below, and as ``replicates_for``.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ def _differences(georisk: FloatArray, candidate: int, reference: int | str, same
 
 
 def _above(georisk: FloatArray, same: float) -> npt.NDArray[np.uint16]:
-    """How many systems have a higher GeoRisk than each: (n_systems, m) to the same."""
+    """How many systems have a higher GeoRisk than each; argument and result have shape (n_systems, m)."""
     above = np.zeros(georisk.shape, dtype=np.uint16)
     reach = georisk + same
     for other in georisk:
@@ -327,7 +327,7 @@ def _above(georisk: FloatArray, same: float) -> npt.NDArray[np.uint16]:
 
 
 def _smallest_significance(fails: Callable[[float], bool], *, at_least: int) -> float:
-    """The smallest ``1 - level`` at which a test fails that fails at every lower level too, on a grid of 2^-53."""
+    """The smallest ``1 - level``, on a grid of 2^-53, at which a test fails; lower levels must then fail as well."""
     low, high = at_least, STEPS - 1
     if low > high or not fails(1 - high / STEPS):
         return 1.0

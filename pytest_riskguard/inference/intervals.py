@@ -25,10 +25,10 @@ from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, between_0_and_1
 
 METHODS = ("student_t", "basic", "studentized", "percentile", "bca")
-#: Those that take about a millisecond; the studentized one takes tens of milliseconds.
+#: Methods that take about a millisecond; the studentized one takes tens of milliseconds.
 FAST = ("student_t", "basic", "percentile", "bca")
 
-#: What type checkers take for scores of one statistic, and of several: numpy knows how many axes an array has.
+#: What type checkers accept as scores of one statistic, and of several: numpy knows how many axes an array has.
 Vector = np.ndarray[tuple[int], np.dtype[np.generic]] | Sequence[float] | Sample
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.generic]]
 
@@ -299,14 +299,14 @@ _METHODS = {
 
 
 def bias_correction(law: MeanLaw | DrawnLaw) -> float:
-    """BCa's w: the normal quantile of the share of replicates below the estimate, half of those at it counted."""
+    """BCa's w: the normal quantile of the share of replicates below the estimate, plus half of those equal to it."""
     return float(ndtri(law.mid_cdf(law.centre)))
 
 
 def adjusted(p: float, bias: float, acceleration: float) -> float:
     """The level at which BCa takes the quantile for nominal level p (ADCS 2019, Eq. 7).
 
-    The denominator stays positive for a mean unless the bias correction is extreme (|a| < 1/6); where it does not,
+    The denominator stays positive for a mean unless the bias correction is extreme (|a| < 1/6). Where it is not,
     the formula has passed its pole and the limit is the end of the law on that side.
     """
     shifted = bias + ndtri(p)

@@ -70,7 +70,7 @@ def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -
     """Limits by the full sample's frequencies; NaN where the rest has, or may have, a law of another kind."""
     upper = np.full(values.size, np.nan)
     law = mean_law(full)
-    # leaving out a topic multiplies what is left out of phi by up to about 40
+    # leaving out a topic multiplies the part of phi that is cut off by up to about 40
     if not isinstance(law, SmoothLaw) or law.left_out > ROUNDING_ERROR:
         return upper
     shared = np.flatnonzero(~_may_have_steps(full, values))
@@ -84,7 +84,7 @@ def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -
 def _may_have_steps(full: Sample, values: FloatArray) -> BoolArray:
     """Whether the rest may lie on a lattice whose steps matter, as where the only score off a lattice is left out.
 
-    Of two halves of the distinct values one stays whole whatever topic is left out, and the rest lies on no coarser
+    Whatever topic is left out, one of two halves of the distinct values stays whole, and the rest lies on no coarser
     lattice than that half.
     """
     even, odd = full.distinct[0][::2], full.distinct[0][1::2]

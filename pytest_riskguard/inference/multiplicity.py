@@ -73,7 +73,7 @@ def effective_levels(
     rejected = _ADJUSTED[correction](p) <= 1 - level
     count = int(np.count_nonzero(rejected))
     if correction == "holm":
-        # rank of the first of equal p-values, less 1; beyond the rejected that of the first not rejected
+        # rank of the first of equal p-values, less 1; for tests not rejected, that of the first of them
         ranks = np.minimum(np.searchsorted(np.sort(p), p, side="left"), count)
         thresholds = (1 - level) / (p.size - np.minimum(ranks, p.size - 1))
     else:

@@ -3,7 +3,7 @@
 Student's two-sided test has a critical value: the mean is significantly below 0 where it lies more than this many
 standard errors below it. Every interval used here moves along when the data are shifted, so the one that decides has
 such a value too: how far its upper limit lies above the mean, in standard errors. Power is that of the noncentral t
-at this value. That the value varies from sample to sample, together with the mean, is ignored.
+at this value. The value varies from sample to sample, together with the mean; this is ignored.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import Interval, critical_value
 from pytest_riskguard.risk.checks import between_0_and_1
 
-#: Above this many degrees of freedom the approximation that starts the search is the answer; and where the critical
+#: The approximation that starts the search is the answer above this many degrees of freedom, and where the critical
 #: value times the standard error of the root of a chi-square is as small as the spacing of the sum below.
 NORMAL = 1000
 NARROW = 0.02
@@ -37,7 +37,7 @@ def observed_critical(x: npt.ArrayLike, interval: Interval, *, side: str = "uppe
 
     None where scores do not vary. The standard error has divisor n - 1, so that a Student-t interval gives Student's
     value. ``side`` is ``upper`` where a gate fails on evidence of risk, ``lower`` where it passes on evidence of
-    none.
+    no risk.
     """
     if side not in ("upper", "lower"):
         raise ValueError(f"side must be upper or lower, got {side!r}")
@@ -64,7 +64,7 @@ def minimum_detectable_effect(
     level : float
         Confidence of the two-sided interval that decides.
     power : float
-        Probability of finding it.
+        Probability of finding such a loss.
     critical : float, optional
         Standard errors from the mean to the limit that decides (``observed_critical``); Student's by default.
     """
@@ -160,8 +160,8 @@ def topics_needed(
     effect : float
         The loss, beyond what the gate tolerates, in units of the measure; above 0.
     critical, n : float and int, optional
-        What was observed with n topics; both or neither. What the critical value has over Student's comes from the
-        skewness of a mean, which shrinks as ``1/sqrt(topics)``, and so does this excess.
+        What was observed with n topics; give both or neither. The critical value's excess over Student's comes from
+        the skewness of a mean, and is assumed to shrink like it, as ``1/sqrt(topics)``.
     """
     if not (math.isfinite(effect) and effect > 0):
         raise ValueError(f"effect must be finite and above 0, got {effect!r}")
@@ -204,7 +204,7 @@ def topics_for_tolerance(
     Parameters
     ----------
     mean : float
-        Observed, and taken for the true one.
+        The observed mean, taken as the true one.
     tolerance : float
         Loss that is accepted, at least 0, in units of the measure.
     standard_deviation, level, power, critical, n

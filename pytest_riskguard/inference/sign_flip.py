@@ -32,7 +32,7 @@ ROUNDING = 1e-14
 MIN_PHI = 1e-20
 #: How many frequencies the inversion has; between these bounds at most this many angles are computed.
 MIN_FREQUENCIES, MAX_FREQUENCIES, MAX_ANGLES = 48, 4096, 2**18
-#: The inversion counts where what it leaves out moves a probability by no more than this.
+#: The inversion is used if what it leaves out moves a probability by no more than this.
 MAX_ERROR = 1e-5
 #: This many of the largest changes are taken out of the inversion and enumerated, if they keep it from converging.
 LARGE_CHANGES = (0, 4, 8)
@@ -88,7 +88,7 @@ def _transformed(d: FloatArray, sizes: FloatArray, observed: float) -> tuple[flo
 
 
 def _sums(sizes: FloatArray) -> FloatArray:
-    """Of all sign patterns."""
+    """The sums of all sign patterns."""
     sums = np.zeros(1)
     for size in sizes:
         sums = np.concatenate([sums - size, sums + size])
@@ -96,7 +96,7 @@ def _sums(sizes: FloatArray) -> FloatArray:
 
 
 def _enumerated(sizes: FloatArray, observed: float) -> float:
-    """Both halves' sums are listed; for each of one half, the other's that stay low enough are counted."""
+    """Both halves' sums are listed; for each of one half, those of the other that keep the total low are counted."""
     half = sizes.size // 2
     first, second = np.sort(_sums(sizes[:half])), np.sort(_sums(sizes[half:]))
     limit = observed + ROUNDING_ERROR * math.fsum(sizes)

@@ -1,8 +1,8 @@
 """How much orders of the same systems agree.
 
-Two orders: rank-biased overlap and Kendall's tau. Those under all baselines: Friedman's test, Durbin's, and pairs
-that change places. The null hypothesis of both tests is that every order of the systems is equally likely under every
-baseline. So a small p-value means that baselines *agree* more than by chance, not that they differ.
+Two orders: rank-biased overlap and Kendall's tau. The orders under all baselines: Friedman's test, Durbin's, and
+pairs that change places. The null hypothesis of both tests is that every order of the systems is equally likely under
+every baseline. So a small p-value means that baselines *agree* more than by chance, not that they differ.
 
 W. Webber, A. Moffat, J. Zobel, "A similarity measure for indefinite rankings", ACM Transactions on Information
 Systems 28(4), 2010. No maintained package has both its bounds and its ties, so the overlap is computed here.

@@ -134,7 +134,7 @@ def sortable_trisk(risks: EveryBaseline) -> FloatArray:
 def ranks(values: npt.ArrayLike) -> FloatArray:
     """Places of the systems under each baseline: 1 is the least risky; ties within 1e-12 share their mean place.
 
-    ``values``, shape (n_systems, n_systems), are better the higher, as from ``every_baseline``; ValueError for
+    ``values``, shape (n_systems, n_systems), are as from ``every_baseline``: higher is better; ValueError for
     another shape, and a NaN off the diagonal. The diagonal is NaN in the result: a baseline has no place in its own
     ranking, as in ECIR 2014's Table 2.
     """

@@ -176,9 +176,9 @@ class PoolReport:
 def pool_report(
     pools: Sequence[tuple[Sequence[TopicScores], Sequence[tuple[str, ...]]]], *, alphas: Sequence[float]
 ) -> PoolReport:
-    """Each system against each, for each measure and alpha.
+    """Every system against every other, for each measure and alpha.
 
-    ``pools`` hold for each measure, at least one, the scores of the systems, at least two, on the same topics, and
+    ``pools`` holds for each measure (at least one) the scores of the systems (at least two) on the same topics, and
     for each system the topics that it did not answer. Systems are the same for all measures, in the same order;
     scores may be negative. ``alphas`` are extra weights of a loss, at least 0, all different.
     """
@@ -283,7 +283,7 @@ def _ranking(by: str, values: FloatArray) -> Ranking:
 
 
 def _agreements(measures: Sequence[MeasureStudy]) -> Iterator[Agreement]:
-    """Of orders that differ in one thing: the alpha, within a measure; or the measure, at one alpha."""
+    """Agreement of orders that differ in one thing: the alpha, within a measure; or the measure, at one alpha."""
     orders: dict[Order, list[float]] = {}
     for study in measures:
         orders[Order(study.measure, None)] = [member.mean for member in study.members]

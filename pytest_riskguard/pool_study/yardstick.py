@@ -81,7 +81,7 @@ def yardstick_fit(candidate: npt.ArrayLike, baseline: npt.ArrayLike, others: npt
 
 
 def fit_from_correlations(correlation: float, others: FloatArray, *, topics: int) -> YardstickFit:
-    """The same from correlations with the baseline: the candidate's and the others'; NaN where there is none."""
+    """``yardstick_fit`` from the correlations of candidate and others with the baseline; NaN where there is none."""
     known = others[~np.isnan(others)]
     median = float(np.median(known)) if known.size else None
     lowest = float(np.min(known)) if known.size else None

@@ -94,7 +94,7 @@ def zrisk_curve(scores: npt.ArrayLike, *, alphas: npt.ArrayLike, kind: str = "li
     """ZRisk at several alphas from one pass, since it is affine in alpha.
 
     Shape (n_systems, n_alphas): column by column what ``zrisk`` gives. Parameters and errors are those of
-    ``topic_contributions``, with ``alphas`` one axis, one alpha at least.
+    ``topic_contributions``, and ``alphas`` has one axis and at least one alpha.
     """
     scores = pool_scores(scores)
     weights = np.asarray(alphas, dtype=np.float64)
@@ -129,7 +129,7 @@ def looks_like_percent(scores: npt.ArrayLike) -> bool:
     """Whether any score is above 1, as in percent or a measure without such a bound.
 
     ZRisk of scores in percent is ten times that of the same scores as fractions, and GeoRisk at an alpha above 0 may
-    rank systems otherwise: worth a warning.
+    rank systems differently: worth a warning.
 
     Parameters and errors are those of ``expected_scores``.
     """
@@ -137,17 +137,17 @@ def looks_like_percent(scores: npt.ArrayLike) -> bool:
 
 
 def pool_scores(scores: npt.ArrayLike) -> FloatArray:
-    """Scores of two systems and one topic at least, from 0 to 1e100: (n_systems, n_topics); else ValueError."""
+    """Scores of at least two systems and one topic, from 0 to 1e100: (n_systems, n_topics); else ValueError."""
     pool = systems_by_topics(scores)
     refuse(pool, pool < 0, "scores must be at least 0 for ZRisk and GeoRisk")
     return pool
 
 
 def _expectation(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """What is expected of each score (Eq. 5), and the root of it.
+    """The expected scores (Eq. 5), and their square roots.
 
-    Its root comes from the roots of the totals: the product of two small totals may be 0 where that of their roots
-    is not.
+    These come from the roots of the totals: the product of two small totals may be 0 where that of their roots is
+    not.
     """
     of_systems, of_topics = _sums(scores), _sums(scores.T)  # S_i and T_j of the paper's Table 2
     total = math.fsum(scores.ravel().tolist()) or 1.0  # 0 over anything is 0

@@ -4,8 +4,8 @@ B. T. Dinçer, I. Ounis, C. Macdonald, "Tackling biased baselines in the risk-se
 systems", ECIR 2014, section 3.
 
 A candidate may be in the pool or not, and that changes the baseline: ``max`` above all, against which a member of the
-pool has no win. Against ``mean`` it changes the size alone: with the candidate inside a pool of r, every difference
-is (r - 1)/r of that to the mean of the others, so URisk is as well, and TRisk is the same.
+pool has no win. For ``mean`` it changes only the size of differences: with the candidate in a pool of r, each is
+(r - 1)/r of the difference from the mean of the others; URisk shrinks likewise, and TRisk stays the same.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ def linear(differences: npt.ArrayLike, *, alpha: float) -> FloatArray:
 def smooth(differences: npt.ArrayLike) -> FloatArray:
     """A cubic that is flat for small differences and weighs large ones, losses above all.
 
-    ``s(d) = 1.38426 d^3 - 0.51659 d^2 + 0.11578 d``, strictly increasing, from s(-1) = -2.01663 over s(0) = 0 to
+    ``s(d) = 1.38426 d^3 - 0.51659 d^2 + 0.11578 d``, strictly increasing, from s(-1) = -2.01663 through s(0) = 0 to
     s(1) = 0.98345. These are not differences of the measure any more: compare them with each other only. Differences,
     shape (n_topics,), are from -1 to 1 (else ValueError), between which the cubic was fitted.
 

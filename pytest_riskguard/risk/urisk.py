@@ -20,7 +20,7 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray, loss_weight
 from pytest_riskguard.risk.tradeoff import tradeoff as trade_off
 
 #: A win or a loss is more than this. Measures such as ERR give differences of 1e-8 to documents deep in a ranking,
-#: too small to print and to call a loss.
+#: too small to print or to call a loss.
 COUNTED = 1e-6
 
 

@@ -20,18 +20,18 @@ from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference._bootstrap.studentized_inversion import inverted_law
 from pytest_riskguard.inference._bootstrap.studentized_replicates import replicated_law
 
-#: Interval, p-value, diagnostics and charts need the law of the same scores, so the last ones are kept, of samples
-#: with at most this many topics. A studentized law of drawn replicates takes a few megabytes.
+#: Interval, p-value, diagnostics and charts need the law of the same scores, so the last few laws are kept, for
+#: samples with at most this many topics. A studentized law of drawn replicates takes a few megabytes.
 MAX_KEPT_LAWS, MAX_KEPT_STUDENTIZED_LAWS, MAX_KEPT_TOPICS = 8, 4, 10_000
 
 
 def mean_law(x: npt.ArrayLike | Sample) -> MeanLaw:
     """The bootstrap law of the mean, without simulation: no seed, no replicates, the same for everyone.
 
-    Few changed topics are enumerated. Scores on a lattice so coarse that steps matter have an exact step function.
-    Otherwise the characteristic function is inverted where it decays, as it does where many topics changed; where it
-    does not, scores are rounded to a fine grid (``resolution`` says how fine). ValueError with fewer than two topics,
-    a second axis, or a value that is not finite.
+    Where few topics changed, all resamples are enumerated. Scores on a lattice so coarse that steps matter have an
+    exact step function. Otherwise the characteristic function is inverted where it decays, as it does where many
+    topics changed; where it does not, scores are rounded to a fine grid (``resolution`` says how fine). ValueError
+    with fewer than two topics, a second axis, or a value that is not finite.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
     return _mean(sample) if sample.n > MAX_KEPT_TOPICS else _kept_mean_law(sample.x.tobytes())
@@ -62,7 +62,7 @@ def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
     Where few topics changed, or there are few, every resample is enumerated; where many changed, the joint
     characteristic function of the sum and the sum of squares is inverted; where that takes too many frequencies,
     replicates are drawn, the same ones for everybody. Scores and their mirror image share a computation, so that
-    their laws mirror each other. ValueError as ``mean_law``, and for constant scores, without a standard error.
+    their laws mirror each other. ValueError as ``mean_law``, and for constant scores, which have no standard error.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
     if sample.constant:

@@ -1,7 +1,7 @@
 """Exact laws where few topics changed, or there are few: every way to draw the changed ones, enumerated.
 
-The law of a mean is enumerated as well, because then it takes 0.1 to 0.4 ms. On a grid fine enough it takes 3 ms, and
-on one as fast limits of changes of nearly the same size are off by up to 4e-3 standard errors.
+The law of a mean is enumerated as well, because that takes only 0.1 to 0.4 ms. A grid that is fine enough takes 3 ms;
+on one that is as fast, limits are off by up to 4e-3 standard errors where changes have nearly the same size.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEFT_OUT = 1e-14
 MAX_MEAN_VECTORS, MAX_STUDENTIZED_VECTORS = 60_000, 400_000
 #: With more distinct values than this there are always more vectors, except with a handful of topics.
 MAX_VALUES = 16
-#: The smallest variance that rounding leaves, as a share of the squares it is the difference of.
+#: A variance is at least this share of the mean square that it is computed from: less would be rounding.
 MIN_VARIANCE = 1e-15
 
 
@@ -76,7 +76,7 @@ class _Resamples:
 
 
 def _enumerated_resamples(sample: Sample, *, max_vectors: int) -> _Resamples | None:
-    """Every way to draw the changed topics, or None where there are more.
+    """Every way to draw the changed topics, or None where there are more than ``max_vectors``.
 
     Changed topics are those without the most frequent score. Topics with the same score count as one value with a
     larger share. A replicate draws value j c_j times; the counts are multinomial, and only totals that carry all but

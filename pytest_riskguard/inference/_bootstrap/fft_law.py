@@ -22,10 +22,10 @@ from pytest_riskguard.inference._bootstrap.laws import StepLaw
 from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.risk.checks import FloatArray, IntArray
 
-#: A lattice with at most so many points over 24 standard errors has its own law: the steps of a finer one move limits
-#: by less than 24/2^16 = 3.7e-4 standard errors, and its law is inverted. Where few topics changed that cannot be
-#: done, and single resamples have much mass: there finer lattices, up to the second number, keep their own law, since
-#: on a grid resamples with the sample's own mean would not all stay on it.
+#: A lattice with at most this many points over 24 standard errors has its own law: the steps of a finer one move
+#: limits by less than 24/2^16 = 3.7e-4 standard errors, so its law is inverted. Where few topics changed, inversion
+#: fails and single resamples have much mass: there finer lattices, up to the second number, keep their own law,
+#: because on a grid the resamples with the sample's own mean would not all stay at that mean.
 MAX_LATTICE_POINTS, MAX_SPARSE_LATTICE_POINTS = 2**15, 2**17
 #: Grid points over 24 standard errors.
 GRID_POINTS = 2**16
@@ -63,7 +63,7 @@ class Convolution:
         return np.maximum(self._in_order(self._others * self._draw), 0.0)
 
     def expected(self, weights: FloatArray) -> FloatArray:
-        """The part of each sum's replicates in the expectation of a total to which every draw adds a weight.
+        """The expected total of the weights drawn, split into the parts from replicates with each sum.
 
         ``weights`` holds, for each distinct score, its share of the topics times the weight of drawing it.
         """
@@ -90,17 +90,17 @@ def lattice_law(sample: Sample, *, max_points: int = MAX_LATTICE_POINTS) -> Step
 
 
 def multiples(sample: Sample, step: float) -> IntArray:
-    """The offsets in steps."""
+    """The sample's offsets as whole numbers of steps."""
     return np.rint(sample.offsets / step).astype(np.int64)
 
 
 def points_over(width: float) -> int:
-    """A power of two at least as large."""
+    """The least power of two that is at least ``width``, up to rounding; never below 256."""
     return int(2 ** max(8, math.ceil(math.log2(max(width, 1.0)) - 1e-9)))
 
 
 def _power(base: ComplexArray, exponent: int) -> ComplexArray:
-    """By repeated squaring, which needs no branch of the logarithm."""
+    """The power by repeated squaring, which needs no branch of the logarithm."""
     result = base.copy()
     for bit in bin(exponent)[3:]:
         result *= result
@@ -113,8 +113,8 @@ def grid_law(sample: Sample) -> StepLaw:
     """The law of the data rounded to a grid of 2^16 points over 24 standard errors, each point moved to its mean.
 
     A replicate draws topic j c_j times, so rounding by r_j moves its sum by sum c_j r_j. By Bernstein's inequality
-    that lies within some t of its own mean for all but 1e-9 of the replicates, and so does the mean of those on one
-    point: ``resolution`` is 2 t. Measured errors are at most a tenth of that.
+    this shift lies within some t of its own mean for all but 1e-9 of the replicates, and so does the mean shift on
+    one point: ``resolution`` is 2 t. Measured errors are at most a tenth of that.
     """
     offsets, (_, counts) = sample.offsets, sample.distinct
     step = _grid_step(sample)
@@ -154,7 +154,7 @@ def grid_law(sample: Sample) -> StepLaw:
 def _grid_step(sample: Sample) -> float:
     """The finest step; for few distinct values the one, up to a third wider, that fits them best.
 
-    A value that many topics have counts for more: it is drawn many times, and so is what rounding takes from it.
+    A value that many topics have counts for more: it is drawn many times, each time with its rounding.
     """
     finest = PERIOD * sample.total / GRID_POINTS
     if sample.offsets.size - 1 > MAX_FITTED_VALUES:
@@ -168,7 +168,7 @@ def _grid_step(sample: Sample) -> float:
 
 
 def _known_replicates(sample: Sample) -> tuple[FloatArray, FloatArray]:
-    """Sums, less n times the most frequent score, and masses: of no changed topic, and of the sample itself."""
+    """Sums (less n times the most frequent score) and masses of no changed topic, and of the sample itself."""
     n, (_, counts) = sample.n, sample.distinct
     unchanged = n * math.log1p(-(n - float(counts[sample.mode])) / n)
     itself = float(gammaln(n + 1)) - math.fsum(gammaln(counts + 1)) + math.fsum(xlogy(counts, counts / n))

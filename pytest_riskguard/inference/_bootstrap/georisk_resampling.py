@@ -1,7 +1,7 @@
 """GeoRisk of several systems in resamples of their topics: scores taken apart so that z are sums of their parts.
 
-With S_i the sum of system i, N that of all and T_j the sum of topic j over systems the expected score is
-e_ij = rho_i T_j where rho_i = S_i/N. Drawing topics with replacement changes rho_i but never T_j, so
+Let S_i be the sum of system i over topics, T_j that of topic j over systems, and N that of all scores. Then the
+expected score is e_ij = rho_i T_j with rho_i = S_i/N. Drawing topics with replacement changes rho_i but never T_j, so
 
     z_ij = (x_ij - e_ij)/sqrt(e_ij) = a_ij/sqrt(rho_i) - b_j sqrt(rho_i),    a_ij = x_ij/sqrt(T_j), b_j = sqrt(T_j),
 
@@ -68,7 +68,7 @@ class Pool:
 
 
 def checked_alphas(pool: Pool, alphas: Sequence[float], tradeoff: str) -> FloatArray:
-    """Loss weights that go with the trade-off; ValueError for none, or one that does not."""
+    """The loss weights, checked; ValueError for none, or one that does not go with the trade-off."""
     checked = np.array([loss_weight_of(tradeoff, alpha) for alpha in alphas])
     if checked.size == 0:
         raise ValueError("expected at least one alpha, got none")
@@ -83,9 +83,9 @@ def georisk_from(means: FloatArray, zrisk: FloatArray, *, n_topics: int) -> Floa
 
 
 def smooth_coefficients(pool: Pool) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Of s(x - rho T)/sqrt(T), the cubic of AIRS 2019, in ascending powers of rho: one for each topic.
+    """Coefficients of s(x - rho T)/sqrt(T), s being the cubic of AIRS 2019, in ascending powers of rho, by topic.
 
-    The first three are those of each system, shape (n_systems, n_topics), the last one, shape (n_topics,), of all.
+    The first three differ by system, shape (n_systems, n_topics); the last is the same for all, shape (n_topics,).
     """
     cubic, square, plain = SMOOTH
     x, b = pool.scores, pool.b
@@ -213,13 +213,13 @@ class SmoothTerms:
         self.columns, self._units = exact.integers.T.copy(), exact.units[:, None]
 
     def zrisk(self, sums: FloatArray, shares: FloatArray, counts: Counts) -> FloatArray:  # noqa: ARG002 - no signs
-        """ZRisk as ``LinearTerms`` has it, for the one alpha there is."""
+        """ZRisk in the shape that ``LinearTerms`` gives, for the only alpha there is."""
         k = self._systems
         return smooth_zrisk(np.split(sums * self._units, [k, 2 * k, 3 * k]), shares)
 
 
 def smooth_zrisk(sums: Sequence[FloatArray], shares: FloatArray) -> FloatArray:
-    """ZRisk at the one alpha there is, from the sums of the coefficients of powers of rho."""
+    """ZRisk at the only alpha there is, from the sums of the coefficients of powers of rho."""
     constant, first, second, third = sums
     safe = np.where(shares > 0, shares, 1.0)
     polynomial = ((third * safe + second) * safe + first) * safe + constant

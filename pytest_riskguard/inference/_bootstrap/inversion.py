@@ -35,13 +35,13 @@ ROUNDING = 1e-13
 #: No search starts further out, in standard errors.
 MAX_START = 10.0
 MAX_ITERATIONS = 100
-#: From this many distinct values with small angles their part of the mean of exp(i theta) comes from their moments.
+#: If at least this many distinct values have small angles, their part of the mean of exp(i theta) is by moments.
 MANY_VALUES = 10_000
 SMALL_ANGLE = 2.0
 MOMENTS = 36
 #: A moment is left out where its part is smaller than this share of the second's.
 SMALL_MOMENT = 1e-17
-#: About this many points of the grid for each frequency.
+#: The grid has about this many points for each frequency.
 FINER = 4
 #: Grid points that a draw is spread over, and how sharply.
 KERNEL_WIDTH = 10
@@ -73,7 +73,7 @@ class Inversion:
     """Sums over frequencies that give F of several laws, at as many arguments for each.
 
     ``phi``, shape (n_laws, n_frequencies), are the characteristic functions of the standardised laws at
-    ``frequencies(n_frequencies)``. No bit computed for a law depends on the others it is computed with.
+    ``frequencies(n_frequencies)``. Results for a law are the same to the bit whatever other laws share the call.
     """
 
     def __init__(self, phi: ComplexArray) -> None:
@@ -86,7 +86,7 @@ class Inversion:
 
     @classmethod
     def together(cls, inversions: Sequence[Inversion]) -> Inversion:
-        """Several with the same number of frequencies in one."""
+        """One inversion of all laws of several, which must have the same number of frequencies."""
         if len(inversions) == 1:
             return inversions[0]
         return cls(np.concatenate([inversion._phi for inversion in inversions]))
@@ -141,7 +141,7 @@ class Inversion:
             following = np.where(newton, following, (low + high) / 2)
             step = np.abs(following - z)
             z = np.where(searching, following, z)
-            # Newton's steps shrink quadratically: the next is to this one as the square of this to the last
+            # Newton's steps shrink quadratically: next/this is about the square of this/last
             searching &= (step >= ROUNDING * np.maximum(1.0, np.abs(z))) & (step**3 >= CONVERGED * last**2)
             last = np.where(newton, step, 0.0)
             busy = np.any(searching, axis=1)
@@ -255,7 +255,7 @@ def _kernel(away: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=4)
 def _undoing(frequencies: int) -> tuple[int, FloatArray]:
-    """Points of the grid, and one over the transform of the kernel at each frequency."""
+    """How many points the grid has, and the reciprocal of the kernel's transform at each frequency."""
     size = 2 ** round(math.log2(FINER * frequencies))
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
     angles = np.multiply.outer(np.arange(frequencies) * (math.pi * KERNEL_WIDTH / size), nodes)

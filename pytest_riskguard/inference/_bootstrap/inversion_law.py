@@ -27,8 +27,8 @@ from pytest_riskguard.risk.checks import FloatArray
 
 #: How many frequencies F is made of.
 MIN_FREQUENCIES, MAX_FREQUENCIES = 48, 4096
-#: How far the frequencies left out may move F: the smallest of these that ``FEW_FREQUENCIES`` suffice for, else the
-#: last.
+#: How far the frequencies left out may move F: the smallest of these for which ``FEW_FREQUENCIES`` are enough, else
+#: the last.
 NEGLIGIBLE = (1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7)
 FEW_FREQUENCIES = 1024
 #: At most this many angles are computed: bounds the time spent on data whose phi decays late.
@@ -38,22 +38,22 @@ FAR_DENSITY = 0.00178
 #: |phi| is checked beforehand at this many frequencies one step apart; before that at every fourth of them.
 CHECKED_FREQUENCIES = MAX_FREQUENCIES + 2
 COARSE_STEPS = 4
-#: With |phi| no larger than this wherever it is left out, F moves by less than the first of ``NEGLIGIBLE``: weights
-#: from the first frequency left out on add up to less than 4.
+#: If |phi| is no larger than this at all frequencies left out, they move F by less than the first of ``NEGLIGIBLE``:
+#: their weights add up to less than 4.
 SMALL_PHI = 2e-14
 #: Where log|phi| is below this, phi is negligible beside all that may be left out.
 NEGLIGIBLE_LOG = -80.0
 #: More distinct values than this are rounded, to the second number of points, before |phi| is checked.
 MAX_EXACT_VALUES = 2**13
 ROUNDED_POINTS = 2**16
-#: Where that rounding hides more than this of log|phi|, the check is taken as it is.
+#: Where that rounding hides more than this of log|phi|, the check makes no allowance for it.
 MAX_HIDDEN = 4.0
 #: No search starts further out, in standard errors.
 MAX_START = 8.0
 
 
 class SmoothLaw(MeanLaw):
-    """Phi is known at enough frequencies; cdf, density and quantiles are sums over them.
+    """A law whose phi is known at enough frequencies; cdf, density and quantiles are sums over them.
 
     ``left_out`` bounds how far the other frequencies move F, ``resolution`` what that does to a 99.9 % limit. Steps
     too fine for these frequencies are smoothed over. Where some scores are rounded and others are not, ``resolution``
@@ -88,7 +88,7 @@ class SmoothLaw(MeanLaw):
         return float(self.inversion.cdf(np.array([[z]]))[0, 0])
 
     def mid_cdf(self, value: float) -> float:
-        """The same: a smooth law has no atoms that matter."""
+        """The same as ``cdf``: a smooth law has no atoms that matter."""
         return self.cdf(value)
 
     def quantiles(self, p: FloatArray) -> FloatArray:
@@ -96,7 +96,7 @@ class SmoothLaw(MeanLaw):
         return np.asarray(quantiles_of([self], p[None, :])[0])
 
     def known(self, p: FloatArray) -> FloatArray:
-        """The probabilities, moved inwards where they are so far out that F is lost in what is left out."""
+        """The probabilities, moved inwards where they are so extreme that the frequencies left out hide F."""
         edge = 10 * self.left_out
         return np.clip(p, edge, 1 - edge)
 
@@ -192,7 +192,7 @@ def _checked_magnitudes(sample: Sample) -> FloatArray:
         # rounding blurs each changed topic's angle by up to pi k / points and so hides this much at most on average
         changed = sample.n - float(sample.distinct[1][sample.mode])
         hidden = changed * (math.pi * np.arange(CHECKED_FREQUENCIES) / ROUNDED_POINTS) ** 2 / 6
-        # in a long vector it exceeds what is sought; there phi is all but normal, and has long decayed
+        # in a long vector this exceeds what is sought; there phi is all but normal, and has long decayed
         hidden = np.where(hidden < MAX_HIDDEN, hidden, 0.0)
     of_one_draw = magnitudes(positions, weights, CHECKED_FREQUENCIES) + MAGNITUDE_ERROR
     matter = np.flatnonzero(of_one_draw > math.exp((NEGLIGIBLE_LOG - MAX_HIDDEN) / sample.n))

@@ -133,7 +133,7 @@ class StudentizedLaw(Protocol):
 
 
 class WeightedLaw:
-    """A law of atoms in any order, resamples listed or drawn, with their weights in any unit."""
+    """A law of atoms in any order, from resamples enumerated or drawn, with weights in any unit."""
 
     def __init__(self, kind: str, statistics: FloatArray, weights: FloatArray) -> None:
         self.kind = kind
@@ -160,7 +160,7 @@ class MirroredLaw:
         self._law, self.kind = law, law.kind
 
     def cdf(self, t: float) -> float:
-        """P(-T* <= t), including what rounding keeps from t."""
+        """P(-T* <= t); statistics that differ from t by rounding alone are included."""
         return 1.0 - self._law.cdf(-t - 2 * SAME_STATISTIC * max(1.0, abs(t)))
 
     def quantile(self, p: float) -> float:

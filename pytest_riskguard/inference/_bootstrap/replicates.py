@@ -69,7 +69,7 @@ def draw_counts(n: int, *, chunk: int) -> Counts:
 
 
 def _poisson_counts(halves: npt.NDArray[np.uint16], *, mean: float) -> Counts:
-    """For 16 random bits each: how many of the cumulated Poisson probabilities they reach."""
+    """A Poisson count from each 16 random bits: how many of the cumulated probabilities they reach."""
     edges = np.rint(2.0**16 * (1 - pdtrc(np.arange(MAX_COUNT), mean)))
     edges = edges[edges < 2**16].astype(np.uint16)
     counts = np.zeros(halves.shape, dtype=np.uint8)

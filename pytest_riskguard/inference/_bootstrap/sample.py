@@ -17,7 +17,7 @@ FEW_NUMBERS = 10_000
 #: A value this close to a multiple of the step, in steps, lies on the lattice.
 ON_LATTICE = 1e-6
 
-#: More distinct values than this are put into cells by ``condensed``: the second number of them by value and by rank.
+#: More distinct values than this are put into cells by ``condensed``: so many cells by value, and as many by rank.
 MAX_VALUES, CELLS = 2048, 512
 
 
@@ -39,7 +39,7 @@ class Sample:
 
     @cached_property
     def mean(self) -> float:
-        """In units of x."""
+        """The mean, in units of x."""
         return exact_sum(self.x) / self.n
 
     @cached_property
@@ -83,7 +83,7 @@ class Sample:
         return exact_sum(self.standard * self.standard * self.standard) / (6 * self.n * math.sqrt(self.n))
 
     def normal_corrected(self, z: FloatArray) -> FloatArray:
-        """About how many standard errors a replicate's mean is out where a normal one would be z.
+        """Roughly how many standard errors a replicate's mean is off where a normal one would be off by z.
 
         E. A. Cornish, R. A. Fisher, "Moments and cumulants in the specification of distributions", Revue de
         l'Institut International de Statistique 5 (1938): the terms in 1/sqrt(n) and 1/n.
@@ -144,7 +144,7 @@ def lattice_step(values: FloatArray) -> float | None:
     tolerance = 1e-9 * largest
     first = 0
     while first < sizes.size:
-        # those that are multiples already would leave the step as it is
+        # sizes that are multiples already do not change the step
         off = np.flatnonzero(np.abs(sizes[first:] - np.rint(sizes[first:] / step) * step) > tolerance)
         if off.size == 0:
             break

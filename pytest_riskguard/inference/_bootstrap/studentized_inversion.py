@@ -28,8 +28,8 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 FIRST_FREQUENCIES = 64
 #: At most this many pairs of frequencies, of the sum times of the rest.
 MAX_PAIRS = 2**16
-#: How far the last quarter of frequencies may move F: where it has converged, where no more are allowed, and where it
-#: is given up.
+#: How far the last quarter of frequencies may move F: to count as converged, to be accepted when no more are allowed,
+#: and before inversion is given up.
 CONVERGED, MAX_MOVED, DIVERGED = 1e-7, 1e-6, 1e-3
 #: How far smoothing over the law's atoms may move F: about as far as draws are off in the tails.
 MAX_ATOM_ERROR = 2.5e-6
@@ -49,8 +49,8 @@ MIN_PROBABILITY = 1e-15
 def inverted_law(sample: Sample) -> InvertedLaw | None:
     """The law by inversion, or None where it does not converge within 2^16 pairs of frequencies.
 
-    Frequencies are doubled, of the sum or of the rest, whichever still move F. Where few topics changed phi may rise
-    again beyond them, so such samples are refused first.
+    The frequencies of the sum or of the rest are doubled, whichever still move F. Where few topics changed, phi may
+    rise again beyond them, so such samples are refused first.
     """
     if atom_error(sample) > MAX_ATOM_ERROR:
         return None
@@ -73,18 +73,18 @@ def inverted_law(sample: Sample) -> InvertedLaw | None:
 def atom_error(sample: Sample) -> float:
     """About how far F is off where the first frequencies do not tell the law's atoms apart.
 
-    Two replicates draw the same topics with the chance c; this is the mean of |phi|^2 over all frequencies, and that
-    of an atom's mass. What F misses at a value are the halves of atoms too close to it for frequencies to resolve:
+    The chance c that two replicates draw the same topics is the mean of |phi|^2 over all frequencies, and the mean
+    mass of an atom. At a value, F misses half of each atom that is too close to it for frequencies to resolve:
     about c times the density times that distance, in the mean square. Counts of topics are taken as independent
     Poisson numbers, except that of the most frequent score, which follows from the others.
     """
     counts, times = np.unique(np.delete(sample.distinct[1], sample.mode), return_counts=True)
-    same = math.exp(math.fsum(times * np.log(ive(0, 2 * counts))))
-    return math.sqrt(same * PERIOD / (2 * FIRST_FREQUENCIES) / math.sqrt(2 * math.pi))
+    chance = math.exp(math.fsum(times * np.log(ive(0, 2 * counts))))
+    return math.sqrt(chance * PERIOD / (2 * FIRST_FREQUENCIES) / math.sqrt(2 * math.pi))
 
 
 class Pair:
-    """The sum of y and what is left of that of y^2 when its slope on y is taken out, both of unit variance.
+    """The sum of y, and that of the rest: y^2 less its regression on y; both of unit variance.
 
     m = 1 + slope u + spread/sqrt(n) times the rest.
     """
@@ -102,8 +102,8 @@ class Pair:
     def phi(self, rows: int, columns: int) -> ComplexArray:
         """The characteristic function of the two standardised sums, shape (1 + rows, 2 columns + 1).
 
-        At frequency 0 and the first half-integer multiples of the step for the sum, at multiples from -columns to
-        columns for the rest.
+        Rows are frequencies of the sum: 0 and the first half-integer multiples of the step. Columns are those of the
+        rest: multiples from -columns to columns.
         """
         first = np.append(0.0, half_integers(rows)) * STEP / math.sqrt(self.n)
         second = np.arange(-columns, columns + 1) * STEP / math.sqrt(self.n)
@@ -125,7 +125,7 @@ class InvertedLaw:
 
     @property
     def frequencies(self) -> tuple[int, int]:
-        """How many were enough, of the sum and of the rest."""
+        """How many frequencies were enough for the sum, and for the rest."""
         return self._phi.shape[0] - 1, self._phi.shape[1] // 2
 
     @cached_property
@@ -138,7 +138,7 @@ class InvertedLaw:
         padded[:, points - columns :] = self._phi[:, :columns]
         by_rest = np.fft.fft(padded, axis=1) / points
         masses = by_rest[0].real
-        seen = np.flatnonzero(np.abs(masses) > MIN_DENSITY)  # a little below 0 where they ring: that cancels
+        seen = np.flatnonzero(np.abs(masses) > MIN_DENSITY)  # ringing puts some a little below 0: that cancels
         rest = PERIOD * np.fft.fftfreq(points)[seen] * self._pair.spread / math.sqrt(self._sample.n)
         terms = by_rest[1:, seen] / (math.pi * half_integers(rows))[:, None]
         return np.asarray(rest), masses[seen], terms
@@ -173,7 +173,7 @@ class InvertedLaw:
     def quantile(self, p: float) -> float:
         """The value whose cdf is p.
 
-        By secants on the normal scale, where F is all but a straight line, in a bracket that holds the root.
+        Found by secants on the normal scale, where F is all but a straight line, in a bracket that holds the root.
         """
         lowest = max(10 * self.left_out, MIN_PROBABILITY)  # smaller probabilities are not resolved
         goal = float(ndtri(min(max(p, lowest), 1 - lowest)))
@@ -211,7 +211,7 @@ class InvertedLaw:
         return by_rows, by_columns
 
     def rises(self, moved: float) -> bool:
-        """Whether F rises, as that of a distribution does, except for what the last frequencies moved it."""
+        """Whether F rises, as a distribution function must, or falls no more than the last frequencies moved it."""
         self.left_out = moved
         statistics = sorted((*CHECKED_STATISTICS, *(self.quantile(p) for p in LEVELS)))
         heights = [self._raw(t) for t in statistics]

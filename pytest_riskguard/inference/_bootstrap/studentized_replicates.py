@@ -2,8 +2,8 @@
 
 Of plain replicates one in two thousand lies beyond a 99.9 % limit. So most are drawn with the topics' chances tilted
 towards those that make T* large, or small, and every replicate is weighted by how much likelier it would have been
-without. The tilt is that of the likeliest way for T* to become large: its saddlepoint. A fifth is drawn plainly, so
-that no weight exceeds 5 by much, and no data can make it much worse than a fifth as many plain draws.
+without the tilt, which is that of the likeliest way for T* to become large: its saddlepoint. A fifth are plain draws,
+so that no weight exceeds 5 by much, and no data can make the law much worse than one from these alone.
 
 References
 ----------
@@ -43,7 +43,7 @@ MANY_TOPICS = 512
 MAX_DRAWN_SHARE = 0.75
 #: With more topics than this only the second number of them, those furthest out, are drawn one by one.
 MAX_TOPICS, MAX_SINGLE = 4096, 256
-#: The smallest variance that is more than rounding, as a share of the squares it is the difference of.
+#: The smallest variance that is more than rounding, as a share of the mean square that it is computed from.
 MIN_VARIANCE = 1e-13
 #: How often slope and bend are fitted to each other. An inexact fit does no harm: weights hold for any tilt.
 BENDS, BISECTIONS = 6, 40
@@ -91,7 +91,7 @@ class _Tilt:
     log_norm: float
 
     def log_ratio(self, sums: FloatArray, squares: FloatArray, n: int) -> FloatArray:
-        """Logarithm of how much likelier a replicate of n draws is than without."""
+        """Logarithm of how much likelier a replicate of n draws is with the tilt than without it."""
         return self.slope * (sums - self.bend * squares) - n * self.log_norm
 
     def chances(self, y: FloatArray, plain: FloatArray) -> FloatArray:
@@ -99,7 +99,7 @@ class _Tilt:
 
 
 def _weights(ratios: FloatArray, centred: FloatArray) -> FloatArray:
-    """Of replicates, how much likelier each is plainly than as drawn from all centres alike; then calibrated.
+    """Weights: how much likelier each replicate is by plain chances than by those of all centres mixed; calibrated.
 
     ``ratios``, shape (n_centres, ...), are how much likelier each replicate is by each centre's chances than plainly;
     ``centred``, shape (n_controls, ...), have mean 0. Regression on these control variates, and on the sums of each
@@ -136,7 +136,7 @@ def _tilt(y: FloatArray, plain: FloatArray, centre: float, n: int) -> tuple[floa
 
 
 def _slope(shape: FloatArray, plain: FloatArray, sign: float, goal: float) -> float:
-    """By bisection, since the divergence rises with the slope; a large slope if it never reaches the goal."""
+    """The slope at which the divergence, which rises with it, reaches the goal; a large one if it never does."""
     low, high = 0.0, 1.0
     while _divergence(sign * high, shape, plain) < goal and high < 2.0**20:
         high *= 2
@@ -231,7 +231,7 @@ class _Urn:
 
 
 def _singles(distances: FloatArray, counts: FloatArray, origin: int, chances: FloatArray) -> BoolArray:
-    """Which distinct scores are drawn one by one; never none."""
+    """Which distinct scores are drawn one by one; at least one."""
     changed = np.arange(distances.size) != origin
     if np.sum(counts[changed]) <= MAX_TOPICS:
         return changed if chances[origin] > MAX_DRAWN_SHARE else np.ones(changed.size, dtype=np.bool_)
@@ -250,8 +250,8 @@ class _Bulk:
         self._mean, self._square = float(np.sum(shares * distances)), float(np.sum(shares * squares))
         from_mean, from_square = distances - self._mean, squares - self._square
         self._deviation = math.sqrt(float(np.sum(shares * from_mean**2)))
-        both = float(np.sum(shares * from_mean * from_square))
-        self._along = both / self._deviation if self._deviation > 0 else 0.0
+        covariance = float(np.sum(shares * from_mean * from_square))
+        self._along = covariance / self._deviation if self._deviation > 0 else 0.0
         self._across = math.sqrt(max(0.0, float(np.sum(shares * from_square**2)) - self._along**2))
 
     def sums(self, draws: IntArray, normal: FloatArray) -> tuple[FloatArray, FloatArray]:
