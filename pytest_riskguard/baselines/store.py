@@ -94,7 +94,6 @@ class Store:
         saw. Their names are ``NAME/replicates/NUMBER``.
         """
         measure = measure_name(measure)
-
         return self._read(
             name, lambda baseline: tuple(replicate.scores(measure, qrels) for replicate in baseline.replicates())
         )

@@ -117,7 +117,6 @@ class Inputs:
             return self._collection.measures
         if not self._collection.scores:
             return (DEFAULT_MEASURE,)
-
         try:
             return tuple(str(column.measure) for column in read_scores(table, None))
         except DataError:

@@ -2,7 +2,7 @@
 
 ``gdeval.pl`` cuts topic ids at their last dash (so that topics us-1 and de-1 silently score 0), fails on
 ids with letters and on grades above 4, rounds to five decimals and needs Perl. The values here are those it
-would print, not rounded. Only this module imports ir-measures at once.
+would print, not rounded. Only this module imports ir-measures when it is loaded.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ def expected_reciprocal_rank(
 def exponential_ndcg(grades: Sequence[int], judged: Iterable[int], *, cutoff: int | None = None) -> float:
     """Normalised discounted cumulative gain with gain ``2**g - 1`` and discount ``log2(rank + 1)``: in [0, 1].
 
-    ``judged`` is every grade of the topic: in descending order the ideal ranking, which is cut off too. 0 for a topic
-    without a relevant document. C. Burges et al., "Learning to Rank using Gradient Descent", ICML 2005, section 6, as
-    gdeval computes it.
+    ``judged`` is every grade of the topic; sorted in descending order, and cut off too, they are the ideal ranking. 0
+    for a topic without a relevant document. C. Burges et al., "Learning to Rank using Gradient Descent", ICML 2005,
+    section 6, as gdeval computes it.
     """
     ideal = _dcg(sorted(judged, reverse=True)[:cutoff])
     return _dcg(grades[:cutoff]) / ideal if ideal > 0 else 0.0

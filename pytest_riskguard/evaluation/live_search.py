@@ -105,7 +105,7 @@ class _Book:
     failed: dict[str, FailedQuery] = field(default_factory=dict)
 
     def note(self, topic: str, attempt: int, outcome: Pairs | BaseException) -> float | None:
-        """Record how an attempt ended; seconds until the next one if there is to be one."""
+        """Record how an attempt ended; return the seconds until the next one, or None if there will be none."""
         if not isinstance(outcome, BaseException):
             self.answers[topic] = outcome
         elif isinstance(outcome, self.stops) or not isinstance(outcome, self.failures):
@@ -144,7 +144,7 @@ def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
 
 
 def _is_pair(result: object) -> bool:
-    """Whether a result is a pair: text of two letters, a score as text or a missing id could be taken for one."""
+    """Whether a result is a pair; not so a text of two letters, a score as text, or a pair without an id."""
     return (
         isinstance(result, list | tuple)
         and len(result) == 2
@@ -155,7 +155,7 @@ def _is_pair(result: object) -> bool:
 
 @dataclass(order=True)
 class _Task:
-    """An attempt: due at ``ready``; those that are due go in the order of the queries."""
+    """An attempt, due at ``ready``; attempts due at the same time go in the order of the queries."""
 
     ready: float
     place: int

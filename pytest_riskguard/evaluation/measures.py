@@ -2,7 +2,7 @@
 
 The text is ``Name(key=value, ...)@cutoff`` as ir-measures writes it. It is parsed here because ir-measures'
 own parser needs parts of ``ast`` that Python 3.14 no longer has, and because some arguments that it accepts
-(a cutoff of 0, for one) end the whole interpreter inside trec_eval.
+(a cutoff of 0, for one) make trec_eval abort the whole interpreter.
 
 Values are ir-measures', ties included: measures computed by trec_eval rank by 32-bit score, then docid, both
 descending; ``RR@k`` comes from the MS MARCO script, which breaks ties by docid ascending; ``ERR`` and
@@ -51,7 +51,7 @@ _OTHER_NAMES = {
 }
 
 
-#: Grade and rank of a document to its part in the score, up to a factor that all documents of a topic share.
+#: From a document's grade and rank to its part of the score, up to a factor that all documents of a topic share.
 Part = Callable[[int, int], float]
 
 
@@ -89,7 +89,7 @@ def parse_measure(text: str) -> Measure:
 
 
 def measure_name(text: str) -> str:
-    """The canonical text of a measure; the canonical text of that is itself."""
+    """The canonical text of a measure; a text that is canonical already is returned as it is."""
     return str(parse_measure(text))
 
 
@@ -121,7 +121,7 @@ def part_of(measure: Measure) -> Part | None:
     The factor that is left open (the ideal gain, the number of relevant documents) is the same for every ranking.
     """
     gain = _GAINS.get(str(measure.NAME))
-    if gain is None or measure.params.get("judged_only", False):  # a rank then depends on what others are judged
+    if gain is None or measure.params.get("judged_only", False):  # a rank then depends on which others are judged
         return None
     last = cutoff_of(measure) or math.inf
     gain_of, discount_at = gain(measure), _discount(measure)
@@ -161,7 +161,7 @@ def provider_of(measure: Measure) -> Any:
 def _install(provider: Any) -> str:
     """The command that installs a provider: ir-measures' own, fit for a shell and for any pip.
 
-    Shells take brackets for a pattern, and older pip (23.2 for one) installs no extra ``cwl_eval`` where
+    Shells read brackets as a pattern, and older pip (23.2 for one) installs no extra ``cwl_eval`` where
     ir-measures calls it ``cwl-eval``.
     """
     command = str(provider.install_instructions() or f"pip install {provider.NAME}")
@@ -215,7 +215,7 @@ def _checked(text: str, supported: dict[str, Any], arguments: dict[str, Any]) ->
     return checked
 
 
-#: Of parameters; beyond these trec_eval fails or aborts.
+#: Ranges of parameters; beyond them trec_eval fails or aborts.
 _RANGES = {
     **{"cutoff": (1, _MAX_CUTOFF), "rel": (1, MAX_GRADE), "min_rel": (0, MAX_GRADE), "max_rel": (1, MAX_GRADE)},
     **{"p": (0, 1), "alpha": (0, 1)},
@@ -224,11 +224,11 @@ _TYPES = {int: "an integer", float: "a number", bool: "True or False", dict: "a 
 
 
 def _expected(key: str, value: Any) -> str | None:
-    """What a parameter must be, where ``value`` is not that."""
+    """What a parameter must be; None if ``value`` is that."""
     if key in _RANGES:
         low, high = _RANGES[key]
         return None if low <= value <= high else f"from {low} to {high}"
-    if key == "recall":  # trec_eval is asked for it with two decimals
+    if key == "recall":  # ir-measures asks trec_eval for it with two decimals
         return None if 0 <= value <= 1 and value == round(value, 2) else "from 0 to 1, with two decimals at most"
     if key in ("beta", "T"):
         return None if 0 <= value < math.inf else "a finite number, at least 0"
@@ -265,7 +265,7 @@ def _registry() -> dict[str, Any]:
 
 @functools.cache
 def _pipeline() -> Sequence[Any]:
-    """ir-measures' providers in its order, ours before them all, gdeval too; its own list is not touched."""
+    """Our provider, then those of ir-measures in their order; ir-measures' own list is not changed."""
     import ir_measures
 
     from pytest_riskguard.evaluation.err import PROVIDER

@@ -66,8 +66,8 @@ def read_qrels(path: Path) -> Qrels:
         judged = grades.setdefault(topic, {})
         if document in judged:
             earlier = judged[document]
-            both = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
-            raise lines.refuse_repeated(fields[0], fields[2], found=f" ({both})")
+            two_grades = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
+            raise lines.refuse_repeated(fields[0], fields[2], found=f" ({two_grades})")
         judged[document] = grade
     if not grades:
         raise lines.refuse_empty(_COLUMNS)

@@ -1,4 +1,4 @@
-"""Runs kept in memory, each topic ranked as the provider of a measure does: unjudged documents, other judgements."""
+"""Runs in memory, ranked as a measure's provider ranks them: their unjudged documents, scores on other judgements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ASCENDING = frozenset({"msmarco", "judged", "compat"})
 
 #: How many ranks are searched for unjudged documents where the measure has no cutoff.
 DEFAULT_DEPTH = 10
-#: Ranks that are searched at most, whatever the cutoff: judges do not go deeper.
+#: The most ranks that are searched, whatever the cutoff: judges do not go deeper.
 MAX_DEPTH = 100
 
 #: Judgements of a topic (docid -> grade), and a ranking of it.
@@ -105,12 +105,12 @@ class Unjudged:
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """Those of either ranking, each once, by their best rank."""
+        """The unjudged documents of both rankings, each once, by their best rank."""
         ranks = {document: self.best_rank(document) for document in (*self.candidate, *self.baseline)}
         return tuple(sorted(ranks, key=lambda document: (ranks[document], document)))
 
     def best_rank(self, document: str) -> int:
-        """Its better rank in the two rankings."""
+        """The better of a document's ranks in the two rankings."""
         return min(ranks[document] for ranks in (self.candidate, self.baseline) if document in ranks)
 
     def favours(self, document: str) -> int:
@@ -152,7 +152,7 @@ def unjudged(
 
 
 def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
-    """The measure's value for each of some rankings, as ir-measures computes it; they are read some at a time.
+    """The measure's value for each ranking, as ir-measures computes it; rankings are read a few at a time.
 
     A topic may appear many times, with other judgements or in another order.
     """

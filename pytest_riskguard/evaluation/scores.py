@@ -57,10 +57,10 @@ class TopicScores:
     digest : str or None
         ``sha256:...`` of the run or score file, decompressed; None for plain mappings.
     qrels_digest : str or None
-        The same of the qrels; None where scores came without them.
+        The same for the qrels; None where scores came without them.
     unanswered, unknown, without_relevant : tuple of str
         Judged topics that the run did not answer (they score 0), topics of the run without judgements, and
-        topics of the qrels without a relevant document (in no average).
+        topics of the qrels without a relevant document (left out of averages).
     from_run : bool
         Whether the scores were computed from a run (then the judged topics are those of the qrels) rather than
         given as such (then both sides must name the same topics).

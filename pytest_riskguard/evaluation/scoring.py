@@ -92,13 +92,13 @@ def score_run(
 
 def _no_common_topic(source: str, qrels: Qrels, tally: _Tally) -> DataError:
     instead = f"found only {_topics(sorted(tally.unknown))}" if tally.unknown else "found none"
-    expected = f"expected topics of {qrels.path_name} with a relevant document, as {_topics(qrels.topics)}"
+    expected = f"expected topics of {qrels.path_name} with a relevant document, such as {_topics(qrels.topics)}"
     return DataError(f"{source}: {expected}; {instead}", reason="no_common_topic")
 
 
 @dataclass
 class _Tally:
-    """What one reading of a run gave: a mapping topic -> value for each measure, answered and unknown topics."""
+    """The result of reading a run once: a mapping topic -> value for each measure, answered and unknown topics."""
 
     values: list[dict[str, float]]
     answered: set[str]
@@ -159,7 +159,7 @@ def _quiet() -> Iterator[None]:
 
 
 def _check_grades(measure: Measure, qrels: Qrels) -> None:
-    if "max_rel" not in measure.SUPPORTED_PARAMS:  # assumes no scale of grades
+    if "max_rel" not in measure.SUPPORTED_PARAMS:  # the measure assumes no scale of grades
         return
     limit: int = measure["max_rel"]
     judgements = ((grade, topic, docid) for topic in qrels.topics for docid, grade in qrels.grades[topic].items())

@@ -18,7 +18,7 @@ from pytest_riskguard.errors import FileError, MissingFileError
 MAX_BYTES = 4 * 2**30
 #: 1 MiB: a file with a longer line is not a text file.
 MAX_LINE_BYTES = 2**20
-#: Of a grade or gain, and its negative: trec_eval allocates a counter for every grade up to the largest.
+#: The largest grade or gain, in either direction: trec_eval allocates a counter for every grade up to the largest.
 MAX_GRADE = 1000
 
 _BLOCK = 2**20
@@ -80,12 +80,12 @@ class LineReader(Generic[Problem]):
         return self._error(self.path, line, problem)
 
     def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> Problem:
-        """The error to raise for one line, which it quotes; it recognises what git leaves where a file should be."""
+        """The error to raise for one line, which it quotes; it says so if git left a pointer or a conflict there."""
         reason = _not_the_file(line) or f", found {found}"
         return self.refuse(number, f"expected {expected}{reason}: {shown(line)}")
 
     def refuse_repeated(self, topic: bytes, docid: bytes, *, found: str = "") -> Problem:
-        """The error to raise for a document that a topic (columns 3 and 1) has twice; the file is read again."""
+        """The error to raise if a topic (column 1) has a document (column 3) twice; the file is read again."""
         rows = ((number, line.split()) for number, line in self)
         places = (number for number, fields in rows if fields and (fields[0], fields[2]) == (topic, docid))
         first, second = next(places), next(places)
@@ -167,7 +167,7 @@ def _open(path: Path) -> gzip.GzipFile | BufferedReader:
 
 
 def open_decompressed(path: Path) -> gzip.GzipFile | BufferedReader:
-    """A file, plain or gzip as its first two bytes say."""
+    """A file opened for reading; its first two bytes say whether it is plain or gzip."""
     with path.open("rb") as file:
         magic = file.read(2)
     return gzip.open(path, "rb") if magic == b"\x1f\x8b" else path.open("rb")

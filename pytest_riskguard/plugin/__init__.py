@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _set_context(config: pytest.Config) -> None:
-    """Have messages follow -q, -v and the width; plain assertions also run when riskguard is off."""
+    """Make messages follow -q, -v and the width, even when riskguard is off: plain assertions still run then."""
     from pytest_riskguard import run_context
 
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
@@ -59,7 +59,7 @@ def _set_context(config: pytest.Config) -> None:
 
 
 def _from_here(test: str, config: pytest.Config) -> str:
-    """A node id, which is relative to the rootdir, relative to the folder where pytest was called."""
+    """A node id relative to the folder where pytest was called, instead of to the rootdir."""
     path, *parts = test.split("::")
     here = os.path.relpath(config.rootpath / path, config.invocation_params.dir)
     return "::".join([Path(here).as_posix(), *parts])

@@ -71,10 +71,10 @@ class Riskguard:
         retries: int = 0,
         name: str = "candidate",
     ) -> LiveRun:
-        """A candidate that is asked now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic.
+        """A candidate that is queried now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic.
 
-        ``workers`` threads ask at a time; a query that has no answer after ``timeout`` seconds, or raises, is tried
-        ``retries`` times more. How it is asked does not change the verdict.
+        ``workers`` threads send queries at a time; one that has no answer after ``timeout`` seconds, or raises, is
+        tried again up to ``retries`` times. How the candidate is queried does not change the verdict.
         """
         __tracebackhide__ = True
         asking = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}
@@ -118,7 +118,7 @@ class Riskguard:
     def assert_not_significantly_risky(
         self, candidate: Candidate, baseline: Named, *, measure: str | None = None, **options: Any
     ) -> Verdict:
-        """As the assertion of this name; ``baseline`` is a stored name, or another candidate."""
+        """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
         return self._demand(NotSignificantlyRisky.kind, candidate, baseline, measure=measure, **options)
 
@@ -126,7 +126,7 @@ class Riskguard:
     def assert_georisk_not_worse(
         self, candidate: Candidate, baselines: Sequence[Named], *, measure: str | None = None, **options: Any
     ) -> Verdict:
-        """As the assertion of this name; ``baselines`` are stored names, or other candidates."""
+        """Like the assertion of this name; ``baselines`` are stored names, or other candidates."""
         __tracebackhide__ = True
         return self._demand(GeoRiskNotWorse.kind, candidate, baselines, measure=measure, **options)
 
@@ -134,7 +134,7 @@ class Riskguard:
     def assert_not_inferior(
         self, candidate: Candidate, baseline: Named, *, tolerance: float, measure: str | None = None, **options: Any
     ) -> Verdict:
-        """As the assertion of this name; ``baseline`` is a stored name, or another candidate."""
+        """Like the assertion of this name; ``baseline`` is a stored name, or another candidate."""
         __tracebackhide__ = True
         options["tolerance"] = tolerance
         return self._demand(NotInferior.kind, candidate, baseline, measure=measure, **options)
@@ -143,12 +143,12 @@ class Riskguard:
     def assert_no_topic_collapse(
         self, candidate: Candidate, baseline: Named, *, measure: str | None = None, **options: Any
     ) -> Verdict:
-        """As the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``)."""
+        """Like the assertion of this name; ``protected`` may also name tags of the topics file (``TAG=VALUE``)."""
         __tracebackhide__ = True
         return self._demand(NoTopicCollapse.kind, candidate, baseline, measure=measure, **options)
 
     def _demand(self, *question: Any, **options: Any) -> Verdict:
-        """``check``, but raising."""
+        """As ``check``, but raises unless the verdict passes."""
         __tracebackhide__ = True
         verdict = self.check(*question, **options)
         problem = verdict.problem_with_paths

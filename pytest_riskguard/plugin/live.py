@@ -1,4 +1,4 @@
-"""Live systems as candidates: imported and asked for every judged topic; progress is shown, failures are reported."""
+"""Live systems as candidates: imported, and queried for every judged topic; shows progress and reports failures."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _EVERY = 0.1
 def live_run(
     config: pytest.Config, engine: Engine, search: Search, *, name: str = "candidate", **asking: Any
 ) -> LiveRun:
-    """A run made by asking ``search`` every query of the collection's judged topics.
+    """A run made by calling ``search`` with the query of each judged topic of the collection.
 
     Raises ``TypeError`` if ``search`` cannot be called, ``ValueError`` for a wrong field of ``Asking``.
     """
@@ -52,7 +52,7 @@ def live_run(
 
 
 def live_candidate(config: pytest.Config, engine: Engine, candidate: Retrieve) -> LiveRun:
-    """The candidate that a riskguard.yaml names; its function is imported when it is first asked."""
+    """The candidate that a riskguard.yaml names; its function is imported when it is first queried."""
     asking = Asking(candidate.depth, candidate.workers, candidate.timeout, candidate.retries)
     return LiveRun(lambda: _retrieved(config, engine, _imported(candidate.retrieve), asking))
 

@@ -60,7 +60,7 @@ def add_options(parser: pytest.Parser) -> None:
 
 @dataclass(frozen=True)
 class Mode:
-    """Whether gates are judged, who said so, the files of the settings, and others that the command line names."""
+    """Whether gates are judged, who says so (ini file or command line), the gate files, and others given as paths."""
 
     on: bool
     origin: str
@@ -147,7 +147,7 @@ def _arguments(config: pytest.Config) -> list[Path]:
 def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
     """Each riskguard.yaml with gates that is not collected, in folders given as arguments or above them.
 
-    Nothing below these folders is looked at: a walk would cost every run of pytest.
+    Folders below these are not searched, since that would slow down every run of pytest.
     """
     root = config.rootpath
     known = {path.resolve() for path in mode.gate_files}

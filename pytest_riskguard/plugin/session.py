@@ -1,4 +1,4 @@
-"""A pytest run in which gates are judged: gate files, verdicts carried by test reports (over xdist too), the end."""
+"""A pytest run that judges gates: collects gate files, gathers verdicts (over xdist too), and writes reports."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
 
-#: Options with which pytest runs no tests: that no gate was judged is then not an error.
+#: With these options pytest runs no tests, so that it is no error if no gate was judged.
 _ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
 #: Exit codes of runs that ran their tests; the others (interrupted, usage, internal) have other causes.
 _RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 _JUNIT_COUNT = pytest.StashKey[int]()
 _ENGINES = pytest.StashKey[dict[Path, "Engine"]]()
-#: The attribute of a report; JSON text in ASCII, so that xdist carries any topic id, lone surrogates included.
+#: The attribute of a test report that holds verdicts: JSON in ASCII, so that xdist carries even lone surrogates.
 CARRIED = "riskguard_verdicts"
 
 
@@ -49,7 +49,7 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
 
 
 class Relay:
-    """Verdicts by test; a test that is run again replaces its own."""
+    """Verdicts by test; those of a test that runs again replace its earlier ones."""
 
     def __init__(self) -> None:
         #: Verdicts since the last report, in the process that judged.
@@ -73,7 +73,7 @@ class Relay:
             self._by_test.setdefault(report.nodeid, []).extend(carried)
 
     def by_test(self) -> list[tuple[str, Verdict]]:
-        """Each verdict with the test that asked, sorted by test."""
+        """Each verdict with the test that asked for it, sorted by test."""
         from pytest_riskguard.gates.verdict import Verdict
 
         return [(test, Verdict.from_dict(data)) for test in sorted(self._by_test) for data in self._by_test[test]]
@@ -127,7 +127,7 @@ class RiskguardSession:
             if path.resolve() in self._collected:
                 continue
             if session.config.hook.pytest_ignore_collect(collection_path=path, config=session.config):
-                continue  # the user said so
+                continue  # the user excluded it
             collector = self.pytest_collect_file(path, session)
             if collector is not None:
                 items.extend(item for item in session.genitems(collector) if isinstance(item, pytest.Item))
@@ -160,7 +160,7 @@ class RiskguardSession:
             self._broken |= report.failed and self.is_of_gate_file(report.nodeid)
 
     def is_of_gate_file(self, nodeid: str) -> bool:
-        """Whether a test is of a file with gates."""
+        """Whether a test belongs to a gate file."""
         path = (self.config.rootpath / nodeid.split("::")[0]).resolve()
         return any(path == file.resolve() for file in self.mode.gate_files)
 
@@ -226,7 +226,7 @@ class RiskguardSession:
 
 @dataclass
 class _Test:
-    """Where a test stands, and whether it failed; ``message`` is what it failed with."""
+    """The file and line of a test, and whether it failed, with which message."""
 
     path: Path
     line: int | None
@@ -241,7 +241,7 @@ class Github:
         self._session, self._tests = session, dict[str, _Test]()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Remember where each test stands."""
+        """Remember the file and line of each test, and how it failed."""
         name, line, _ = report.location
         if report.when == "setup":
             path = self._session.config.rootpath / name

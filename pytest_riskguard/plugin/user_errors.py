@@ -27,7 +27,7 @@ _PACKAGE = Path(__file__).parents[1]
 def blamed(said: str, error: BaseException, advice: str = "", *, reason: str) -> DataError:
     """An error in the code under test, with its place, as the reason why nothing can be compared.
 
-    ``said`` is which code and when, ``advice`` the end of the message, ``reason`` the report's name for it.
+    ``said`` begins the message (which code failed, and when), ``advice`` ends it; ``reason`` is the word in reports.
     """
     long, short = ending(error)
     return DataError(f"{said}{long}{advice}", reason=reason, problem=f"{said}{short}{advice}")

@@ -1,1 +1,1 @@
-"""A verdict shown; nothing is computed here."""
+"""Shows verdicts; computes nothing."""

@@ -117,7 +117,7 @@ def _inconclusive(shown: Shown) -> str:
 
 
 def _not_shown(shown: Shown) -> str | None:
-    """Why the evidence for not-inferiority did not suffice, and how many topics would."""
+    """Why the evidence for non-inferiority did not suffice, and how many topics would."""
     verdict = shown.verdict
     if verdict.reason != "not_shown" or verdict.estimates.urisk is None:
         return None
@@ -180,7 +180,7 @@ def _passing_alphas(shown: Shown) -> str | None:
 
 def _floored(star: float) -> str:
     """alpha* rounded down, so that the alpha printed is one that passes."""
-    if star > 1e9:  # such a number has no decimals to round; times 1000 it may be no number
+    if star > 1e9:  # such a number has no decimals to round, and times 1000 it may overflow
         return f"{star:.3g}"
     scaled = int(star * 1000) / 1000
     return f"{scaled:.3g}" if scaled < 1 else f"{int(scaled * 100) / 100:.2f}"
@@ -206,7 +206,7 @@ def _georisks(shown: Shown, pool: PoolFigures) -> str:
 
 
 def _references(pool: PoolFigures) -> str:
-    failed = sorted((one for one in pool.references if not one.passes), key=lambda one: one.p_value)
+    failed = sorted((entry for entry in pool.references if not entry.passes), key=lambda entry: entry.p_value)
     of_all = counted(len(pool.references), "reference")
     if not failed:
         return f"not significantly below any of {of_all} (Holm)"

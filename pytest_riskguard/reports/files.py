@@ -37,7 +37,7 @@ def format_of(path: Path) -> Format:
 def check(path: Path) -> None:
     """Check that a report of this name can be written, before there is anything to report.
 
-    ``UsageError`` if the suffix is unknown, the format needs what is not installed, or there is no such folder.
+    ``UsageError`` if the suffix is unknown, a library for the format is not installed, or the folder does not exist.
     """
     if format_of(path) is HTML:
         from pytest_riskguard.reports.html import ensure_available
@@ -48,7 +48,7 @@ def check(path: Path) -> None:
 
 
 def write(path: Path, verdicts: Sequence[Verdict], *, kind: Format | None = None, charts: bool = False) -> None:
-    """Write a report, whole or not at all; ``kind`` is a format that the name does not decide.
+    """Write a report, whole or not at all; ``kind`` is its format, by default the one that its name asks for.
 
     With ``charts`` the pictures of a Markdown report are written next to it, and before it.
     """

@@ -24,8 +24,8 @@ _HEADINGS = ("outcome", "gate", "measure", *_FIGURES, "risk", "mean")
 _GATE, _RISK, _MEAN = (_HEADINGS.index(name) for name in ("gate", "risk", "mean"))
 #: Columns for wide screens.
 _WIDE = (_RISK, _MEAN)
-#: Node ids that are too long are broken after these, and get at least this many columns, more on a wide
-#: screen.
+#: Node ids that are too long are broken after these pieces. They get at least the first number of columns; if they
+#: cannot have the second, the columns for wide screens are left out.
 _PIECES = re.compile(r".+?(?:::|[/\[]|$)")
 _MIN_GATE, _SPACIOUS = 20, 30
 #: A problem with the data is cut to this length; the failure has already shown all of it.

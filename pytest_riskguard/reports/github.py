@@ -1,6 +1,6 @@
 """GitHub Actions: annotations at the line of a gate, and the summary of the step.
 
-An annotation is a line of output that begins with ``::``: the only such lines that riskguard writes.
+An annotation is a line of output that begins with ``::``; riskguard writes no other such lines.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 
 @dataclass(frozen=True)
 class Annotation:
-    """An error, and the line of the file that it belongs to, where it belongs to one."""
+    """An error, with the file and the line that it is about, if there are any."""
 
     title: str
     lines: Sequence[str]
@@ -54,7 +54,7 @@ def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = 
 def commands(annotations: Sequence[Annotation]) -> list[str]:
     """The annotations as lines of output, at most as many as GitHub shows: the last one counts those left out."""
     if len(annotations) <= MAX_ERRORS:
-        return [str(each) for each in annotations]
+        return list(map(str, annotations))
     kept = annotations[: MAX_ERRORS - 1]
     rest = len(annotations) - len(kept)
     more = Annotation("riskguard", [f"and {counted(rest, 'more error')}: see the log or the summary of the step"])

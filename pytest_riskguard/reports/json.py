@@ -1,4 +1,4 @@
-"""The JSON report, the contract that other tools read, and how it is read back strictly."""
+"""The JSON report, a contract with the tools that read it, and a strict reader for it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def read(path: Path) -> list[Verdict]:
 
 
 def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
-    """The verdicts of a report as plain types; ``ValueError`` says what makes it none, and where."""
+    """The verdicts of a report as plain types; the ``ValueError`` for anything else says what is wrong, and where."""
     _check_schema(report.get("schema"))
     given = report.get("verdicts")
     if not isinstance(given, list):

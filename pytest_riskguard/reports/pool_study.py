@@ -26,7 +26,7 @@ MIN_WIDTH = 60
 MAX_NAME, MIN_NAME = 20, 8
 #: Below this many systems no baseline is called odd.
 MIN_SYSTEMS = MIN_OTHERS + 2
-#: Systems named in a sentence, or one sentence each, before the rest is counted.
+#: How many systems a sentence names, or get a sentence each; the rest are counted.
 MAX_NAMED = 5
 _STATISTICS = {"urisk": "URisk", "trisk": "TRisk"}
 

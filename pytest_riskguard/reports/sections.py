@@ -18,7 +18,7 @@ from pytest_riskguard.text import clean, counted, listed, percent, plain, probab
 
 T = TypeVar("T")
 
-#: Topics, documents that moved and documents in their place that a terminal shows, unless everything was asked for.
+#: How many topics, documents that moved and documents that replaced them a terminal shows, unless all are asked for.
 _MAX_TOPICS, _MAX_MOVED, _MAX_NEW = 3, 2, 1
 #: Longest id of a document, value of a tag and name of a tag.
 _MAX_ID, _MAX_TAG = 60, 40
@@ -87,7 +87,7 @@ def _number(label: str, cell: Cell[T]) -> CellsOf[T]:
 
 
 def sections(verdict: Verdict) -> tuple[Section, ...]:
-    """The sections of a verdict, in the order in which a page shows them; without those it has no data for."""
+    """The sections of a verdict, in the order in which a page shows them; those without data are left out."""
     parts = (documents(verdict), slices(verdict), judgements(verdict), _pool(verdict), _lineage(verdict))
     return (*filter(None, parts), _settings(verdict))
 
@@ -103,7 +103,7 @@ def topics(shown: Shown) -> Table:
         *([query] if any(topic.query for topic in shown.losers) else []),
         _words("baseline -> candidate", lambda topic: f"{plain(topic.baseline)} -> {plain(topic.candidate)}"),
         _number("difference", lambda topic: signed(topic.difference)),
-        *([] if shown.verdict.asked.by_topic else [share]),  # there nothing adds up: each topic has its own limit
+        *([] if shown.verdict.asked.by_topic else [share]),  # no shares there: each topic has its own limit
         _words("", lambda topic: shown.marks(topic, flagged=topic.flagged, flips=topic.flips_verdict)),
     )
 
@@ -112,10 +112,10 @@ def documents(verdict: Verdict, *, everything: bool = True) -> Section | None:
     """What moved in each topic; the sentences are about the topics that a failure lists."""
     if not verdict.documents:
         return None
-    by_topic = {one.topic: one for one in verdict.documents}
+    by_topic = {moves.topic: moves for moves in verdict.documents}
     listed_topics = [by_topic[topic.topic] for topic in Shown(verdict).losers if topic.topic in by_topic]
     sentences = (
-        _moved_in(one, everything=everything) for one in listed_topics[: None if everything else _MAX_TOPICS]
+        _moved_in(moves, everything=everything) for moves in listed_topics[: None if everything else _MAX_TOPICS]
     )
     return Section(
         "documents",
@@ -137,7 +137,7 @@ def _documents(topic: TopicDocuments) -> Table:
     moved, new = counted(len(topic.moved), "document"), len(topic.replacements)
     return _table(
         f"{clean(topic.topic, limit=120)}: {moved} moved, {new} new",
-        [*((one, signed(one.effect)) for one in topic.moved), *((one, "new") for one in topic.replacements)],
+        [*((doc, signed(doc.effect)) for doc in topic.moved), *((doc, "new") for doc in topic.replacements)],
         _name("Document", lambda row: row[0].document),
         _words("Grade", lambda row: "unjudged" if row[0].grade is None else row[0].grade),
         _number("Baseline rank", lambda row: row[0].baseline_rank or "not in the run"),
@@ -179,9 +179,9 @@ def slices(verdict: Verdict, *, everything: bool = True) -> Section | None:
     if verdict.explanation is None or not (verdict.explanation.slices or verdict.explanation.groups):
         return None
     shown = Shown(verdict)
-    worst = sorted(verdict.explanation.slices, key=lambda one: (not one.risky, round(one.urisk, 12)))
-    risky = [one for one in worst if one.risky]
-    sentences = [_on_slice(shown, one) for one in (worst if everything else risky[:_MAX_SLICES])]
+    worst = sorted(verdict.explanation.slices, key=lambda part: (not part.risky, round(part.urisk, 12)))
+    risky = [part for part in worst if part.risky]
+    sentences = [_on_slice(shown, part) for part in (worst if everything else risky[:_MAX_SLICES])]
     if not everything and (rest := len(risky) - _MAX_SLICES) > 0:
         sentences.append(
             f"{counted(rest, 'more slice')} {'is' if rest == 1 else 'are'} significantly risky, -vv shows all"
@@ -214,30 +214,31 @@ def _slices(shown: Shown, worst: Sequence[Slice]) -> Table:
         "The comparison on each slice",
         worst,
         _name("Slice", _tagged),
-        _number("Topics", lambda one: one.count),
-        _number("Wins", lambda one: one.wins),
-        _number("Losses", lambda one: one.losses),
-        _number("Mean change", lambda one: signed(one.mean_difference)),
-        _number("URisk", lambda one: shown.value(one.urisk)),
-        _words("Interval", lambda one: shown.limits(one.lower, one.upper) or untested),
-        _number("p (Holm)", lambda one: None if one.adjusted_p_value is None else probability(one.adjusted_p_value)),
-        _words("Risky", lambda one: one.risky),
-        _number("Flagged", lambda one: len(one.flagged)),
+        _number("Topics", lambda row: row.count),
+        _number("Wins", lambda row: row.wins),
+        _number("Losses", lambda row: row.losses),
+        _number("Mean change", lambda row: signed(row.mean_difference)),
+        _number("URisk", lambda row: shown.value(row.urisk)),
+        _words("Interval", lambda row: shown.limits(row.lower, row.upper) or untested),
+        _number("p (Holm)", lambda row: None if row.adjusted_p_value is None else probability(row.adjusted_p_value)),
+        _words("Risky", lambda row: row.risky),
+        _number("Flagged", lambda row: len(row.flagged)),
     )
 
 
-def _on_slice(shown: Shown, one: Slice) -> str:
-    risk = f"{shown.value(one.urisk)} {shown.limits(one.lower, one.upper)}".rstrip()
-    answer = "significantly risky, " if one.risky else ""
-    moved = f"{counted(one.losses, 'loss', 'losses')} and {counted(one.wins, 'win')} on {counted(one.count, 'topic')}"
-    text = f"slice {_tagged(one)}: {answer}URisk {risk}, mean {signed(one.mean_difference)}; {moved}"
-    if one.adjusted_p_value is not None:
-        return f"{text}; p {probability(one.adjusted_p_value)} among the slices (Holm)"
+def _on_slice(shown: Shown, part: Slice) -> str:
+    risk = f"{shown.value(part.urisk)} {shown.limits(part.lower, part.upper)}".rstrip()
+    answer = "significantly risky, " if part.risky else ""
+    changes = f"{counted(part.losses, 'loss', 'losses')} and {counted(part.wins, 'win')}"
+    text = f"slice {_tagged(part)}: {answer}URisk {risk}, mean {signed(part.mean_difference)}; {changes} on "
+    text += counted(part.count, "topic")
+    if part.adjusted_p_value is not None:
+        return f"{text}; p {probability(part.adjusted_p_value)} among the slices (Holm)"
     return f"{text}; too few topics for an interval" if shown.slices_are_tested else text
 
 
-def _tagged(one: Slice | TopicGroup) -> str:
-    return f"{clean(one.tag, limit=_MAX_TAG)}={clean(one.value, limit=_MAX_ID)}"
+def _tagged(part: Slice | TopicGroup) -> str:
+    return f"{clean(part.tag, limit=_MAX_TAG)}={clean(part.value, limit=_MAX_ID)}"
 
 
 def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
@@ -352,7 +353,7 @@ def _settings(verdict: Verdict) -> Section:
 
 
 def _setting(value: Any) -> str:
-    """The value of an option as people write it; empty where it is none."""
+    """The value of an option as people write it; empty if it is None."""
     if isinstance(value, tuple):
         return listed(value, most=_MAX_NAMED)
     return short(value) if isinstance(value, float) else _text(value)

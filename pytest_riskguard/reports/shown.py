@@ -8,7 +8,7 @@ from pytest_riskguard.gates.findings import IfJudged, ReportedInterval, Responsi
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
-#: Intervals as people write them.
+#: Names of intervals as people write them.
 METHOD_NAMES = {
     "student_t": "Student-t",
     "basic": "basic",
@@ -20,7 +20,7 @@ METHOD_NAMES = {
 MAX_NAME = 60
 #: Longest description of what is wrong with the data.
 MAX_PROBLEM = 2000
-#: What has to be shown of the candidate, and what is said where it is not.
+#: By kind of gate: what it requires, which is also the answer if it passes, and the answer if it fails.
 _ANSWERS = {
     "not_significantly_risky": ("not significantly risky", "significantly risky"),
     "georisk_not_worse": ("GeoRisk not worse", "GeoRisk significantly worse"),
@@ -104,7 +104,7 @@ class Shown:
         if self.verdict.tradeoff == "smooth":
             return "smooth"
         if self.sign < 0:
-            from pytest_riskguard.risk import alpha_hat  # numpy is loaded only for those who ask for it
+            from pytest_riskguard.risk import alpha_hat  # loads numpy, which few reports need
 
             return f"alpha-hat={short(alpha_hat(self.verdict.alpha))}"
         return f"alpha={short(self.verdict.alpha)}"
@@ -219,7 +219,7 @@ class Shown:
 
     @property
     def answer(self) -> str:
-        """What the outcome says of the candidate."""
+        """What the outcome says about the candidate."""
         verdict = self.verdict
         if verdict.outcome == "inconclusive":
             return f"inconclusive, {self.inconclusive}"

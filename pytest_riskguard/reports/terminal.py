@@ -89,7 +89,7 @@ def warning_lines(verdict: Verdict, screen: Screen) -> list[str]:
 
 
 def uncorrected(verdicts: Sequence[Verdict]) -> str | None:
-    """A note that several risk gates were judged, each at its own level; None if there were not."""
+    """A note that several risk gates were judged, each at its own level; None if fewer than two were."""
     alone = [v for v in verdicts if v.estimates.decision_p_value is not None and v.family is None]
     if len(alone) < 2:
         return None

@@ -1,7 +1,7 @@
-"""Topics for a terminal: the worst as a table as wide as it is, and all of them in one line of block characters.
+"""Topics for a terminal: the worst in a table as wide as the screen, and all in one line of block characters.
 
 The line runs from the largest loss to the largest win. Losses hang from its top, wins stand on its bottom,
-and between them is a row of dots for what did not change, or else a bar: no colour is needed to tell them apart.
+and between them are dots for unchanged topics, or a bar if there are none: no colour is needed to tell them apart.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _sorted(verdict: Verdict) -> tuple[list[float], int, list[float]]:
 
 
 def _cells(counts: tuple[int, int, int], room: int) -> tuple[int, ...]:
-    """How many marks the losses, the topics that stayed and the wins get: none is left out, and none mixed.
+    """How many marks losses, unchanged topics and wins get: no group is left out, and no mark stands for two groups.
 
     In proportion, rounded down but to at least 1; what rounding leaves goes to the losses first.
     """
@@ -126,10 +126,10 @@ def _cells(counts: tuple[int, int, int], room: int) -> tuple[int, ...]:
 
 
 def _largest(sizes: Sequence[float], cells: int) -> list[float]:
-    """Sizes in descending order in so many groups, each shown by its largest: a single collapse stays visible."""
+    """The largest of each of ``cells`` groups of descending sizes, so that a single collapse stays visible."""
     return [sizes[cell * len(sizes) // cells] for cell in range(cells)]
 
 
 def _mark(share: float, levels: str) -> str:
-    """The smallest change is a mark too."""
+    """The character for a change of this size; even the smallest change gets one."""
     return levels[min(int(round(share * len(levels), 9)), len(levels) - 1)]

@@ -153,7 +153,7 @@ def test_a_run_without_a_judged_topic_is_incomparable(write):
     with pytest.raises(
         DataError,
         match=re.escape(
-            "a.run: expected topics of q.txt with a relevant document, as topic 1; found only topics q1, q2"
+            "a.run: expected topics of q.txt with a relevant document, such as topic 1; found only topics q1, q2"
         ),
     ) as caught:
         score_run(write("a.run", "q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\n"), qrels, ["AP"])

@@ -116,7 +116,7 @@ def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
 
 
 def embedded(tables: Mapping[str, Sequence[TopicRow]], *, budget: int) -> str:
-    """An object from gate to its rows; of tables that are too long, the most harmful topics.
+    """A JSON object from gate to its rows; tables that are too long keep only the most harmful topics.
 
     A table that is in the page as a whole needs no rows here.
     """

@@ -45,7 +45,7 @@ def code(text: str, *, limit: int = 120) -> str:
 
 
 def prose(text: str, *, limit: int = 4000) -> str:
-    """A sentence of this package that other people's text is part of."""
+    """A sentence of this package that contains other people's text."""
     broken = _LINKING.sub(lambda match: match.group() + _GAP, clean(text, limit=limit))
     escaped = _escaped(_KEPT, broken)
     return _NUMBERED.sub(_reference, escaped).replace(_GAP, "&#8203;")
@@ -76,11 +76,11 @@ def grid(columns: Iterable[Column], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _own(text: str) -> str:
-    """Words and figures of this package, in which no other character means anything."""
+    """Words and figures of this package, in which no other character has a meaning in Markdown."""
     return text.replace("->", "→").replace("<", "&#60;")
 
 
 def folded(title: str, lines: Iterable[str]) -> list[str]:
-    """Lines that a reader unfolds; none where there are none."""
+    """The lines, folded under a title; nothing if there are none."""
     body = list(lines)
     return ["<details>", f"<summary>{title}</summary>", "", *body, "", "</details>", ""] if body else []

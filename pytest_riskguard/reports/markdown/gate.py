@@ -89,12 +89,12 @@ def pictures(path: Path, verdicts: Sequence[Verdict]) -> list[list[Picture]]:
 
 
 def _plain(name: str) -> str:
-    """A part of a file name that every system accepts, and every Markdown accepts as the address of a picture."""
+    """Part of a file name that every system accepts, and every Markdown reader as the address of a picture."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "gate"
 
 
 def _alone(drawn: str) -> str:
-    """A chart of the page as a file: of its own size, on white, because it is shown without the page's colours."""
+    """A chart of the page as a file: with its own size, on white, because it is shown without the page's style."""
     sized = re.sub(
         r'viewBox="0 0 ([\d.]+) ([\d.]+)"',
         r'viewBox="0 0 \1 \2" width="\1" height="\2" font-family="sans-serif"',

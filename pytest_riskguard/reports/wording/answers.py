@@ -60,7 +60,7 @@ def _tally(verdict: Verdict) -> str:
 
 
 def _balance(verdict: Verdict, value: float) -> str:
-    """Losses against wins, the heavier side first; ``value`` is above 0 where the wins are."""
+    """Losses against wins, the heavier side first; ``value`` is positive if the wins are heavier."""
     topics, by_weight = verdict.topics, "by weight, " if verdict.weighted else ""
     losses = f"losses on {topics.losses}"
     wins = f"wins on {topics.wins}"
@@ -100,14 +100,14 @@ def _risky(verdict: Verdict) -> str:
 
 def _plain(verdict: Verdict, *, churn: bool) -> str:
     """What the gate would say at alpha 0, where that differs from the question asked."""
-    # How often losses count is known only there.
-    known = verdict.asked.is_tested and not verdict.asked.is_pool and verdict.tradeoff == "linear"
-    alike = f"if losses counted {'once' if known else 'no more than wins'},"
+    # Only for such gates it is known how many times a loss counts.
+    is_known = verdict.asked.is_tested and not verdict.asked.is_pool and verdict.tradeoff == "linear"
+    condition = f"if losses counted {'once' if is_known else 'no more than wins'},"
     if churn:
-        let = ", and churn is allowed" if verdict.outcome == "pass" else ""
-        return f"; {alike} it would pass{let}"
+        allowed = ", and churn is allowed" if verdict.outcome == "pass" else ""
+        return f"; {condition} it would pass{allowed}"
     if verdict.outcome == "fail" and verdict.alpha > 0:
-        return f"; {alike} it would also fail"
+        return f"; {condition} it would also fail"
     return ""
 
 
@@ -215,7 +215,7 @@ def percent(share: float) -> str:
 
 
 def lost_topics(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
-    """The topics that an answer counts: those that lost; for a question about single ones those that collapsed."""
+    """The topics that an answer counts: those that lost, or for a gate on single topics those that collapsed."""
     if verdict.asked.by_topic:
         return Shown(verdict).collapsed
     return tuple(topic for topic in verdict.responsible_topics if topic.difference < -COUNTED)
@@ -237,7 +237,7 @@ def opponent(verdict: Verdict) -> str:
 
 
 def risk_name(verdict: Verdict) -> str:
-    """URisk as its convention calls it."""
+    """The name of URisk in the verdict's convention."""
     return f"URisk{Shown(verdict).suffix}"
 
 

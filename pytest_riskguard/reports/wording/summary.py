@@ -157,11 +157,11 @@ def _pivots(verdict: Verdict) -> Iterator[str]:
 
 def _slices(verdict: Verdict) -> Iterator[str]:
     """Slices that are risky although all topics together are not."""
-    risky: list[Slice] = [one for one in (verdict.explanation or Explanation()).slices if one.risky]
+    risky: list[Slice] = [part for part in (verdict.explanation or Explanation()).slices if part.risky]
     if not risky:
         return
-    risky.sort(key=lambda one: (one.adjusted_p_value or 0.0, one.tag, one.value))
-    names = [f"{one.tag}={one.value}" for one in risky]
+    risky.sort(key=lambda part: (part.adjusted_p_value or 0.0, part.tag, part.value))
+    names = [f"{part.tag}={part.value}" for part in risky]
     shown = row(names[:MAX_NAMED]) + (f" and {len(names) - MAX_NAMED} more slices" if len(names) > MAX_NAMED else "")
     yield f"On their own, the topics of {shown} are significantly risky."
 

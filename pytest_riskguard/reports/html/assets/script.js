@@ -151,7 +151,7 @@
       part(".before").disabled = page === 0;
       part(".next").disabled = page === pages - 1;
     };
-    const anew = () => {
+    const restart = () => {
       page = 0;
       show();
     };
@@ -159,10 +159,10 @@
     sortable(headers, start, (header, way) => {
       const column = Number(header.dataset.column);
       order = [...rows].sort((a, b) => way * compare(a[column], b[column]));
-      anew();
+      restart();
     });
-    part(".find").addEventListener("input", anew);
-    part(".which").addEventListener("change", anew);
+    part(".find").addEventListener("input", restart);
+    part(".which").addEventListener("change", restart);
     part(".before").addEventListener("click", () => { page -= 1; show(); });
     part(".next").addEventListener("click", () => { page += 1; show(); });
     show();
@@ -217,7 +217,7 @@
       tell(marks[at]);
     });
   }
-  // A step by key may scroll the page: its value stays in sight, that of a pointer does not.
+  // An arrow key may scroll the page: its tooltip stays and moves along, that of a pointer is hidden.
   addEventListener("scroll", () => {
     const mark = document.querySelector(".m.at");
     if (mark) tell(mark);

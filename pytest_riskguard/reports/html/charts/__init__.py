@@ -1,4 +1,4 @@
-"""Charts of a verdict: what each shows as a Vega-Lite specification, and that as SVG."""
+"""Charts of a verdict: a Vega-Lite specification for each, which is then drawn as SVG."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ _CHARTS = (
 
 
 def charts(verdict: Verdict) -> list[Chart]:
-    """Those that the verdict has data for."""
+    """The charts that the verdict has data for."""
     with debug_mode(False):  # validating every part while it is put together takes longer than drawing
         return [chart for draw in _CHARTS if (chart := draw(verdict)) is not None]

@@ -19,7 +19,7 @@ Row = dict[str, Any]
 WIDE, HALF = 900, 420
 
 
-#: The page's style replaces each of these in the dark, so a chart uses no others.
+#: In dark mode the page's style replaces each of these colours, so charts must use no others.
 class Colour:
     """Colours that any colour vision can tell apart (Okabe and Ito, 2008), and greys."""
 

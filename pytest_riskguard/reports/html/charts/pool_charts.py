@@ -80,7 +80,7 @@ def georisk(verdict: Verdict) -> Chart | None:
 
 
 def ranks(verdict: Verdict) -> Chart | None:
-    """How often the candidate has which rank in resampled topics."""
+    """How often the candidate has each rank over resampled topics."""
     pool = verdict.pool
     if pool is None or len(pool.rank_probabilities) < 2:
         return None

@@ -1,4 +1,4 @@
-"""The risk with its intervals and its bootstrap law; the risk over alpha."""
+"""The risk with its intervals and its bootstrap distribution; the risk over alpha."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pytest_riskguard.reports.html.charts.drawing import (
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import counted, percent, plain, short, signed
 
-#: Above this alpha the axis is logarithmic, from 1 on.
+#: If alpha goes beyond this, its axis is logarithmic from 1 on.
 _MAX_LINEAR_ALPHA = 50
 
 
@@ -71,7 +71,7 @@ def intervals(verdict: Verdict) -> Chart | None:
 
 
 def interval_rows(verdict: Verdict) -> list[Row]:
-    """Lower and upper limit of each method, in the convention."""
+    """Lower and upper limit of each method, in the verdict's convention."""
     shown, rows = Shown(verdict), []
     for interval in verdict.intervals:
         method, limits = shown.method_name(interval.method), shown.limits(interval.lower, interval.upper)
@@ -83,7 +83,7 @@ def interval_rows(verdict: Verdict) -> list[Row]:
 
 
 def quantiles(verdict: Verdict) -> Chart | None:
-    """The normal Q-Q plot of the bootstrap law."""
+    """The normal Q-Q plot of the bootstrap distribution."""
     diagnostics = verdict.diagnostics
     if diagnostics is None or not diagnostics.quantiles:
         return None

@@ -163,7 +163,7 @@ def binned(rows: Sequence[Row], field: str) -> list[Row]:
 
 
 def most_harmful(verdict: Verdict) -> Chart | None:
-    """The topics with the largest part in the risk, by name, where the bars of all topics carry none."""
+    """The topics with the largest part in the risk, by name, if the chart of all topics has no names."""
     rows = topic_rows(verdict)
     turn, losers = Shown(verdict).sign, [row for row in rows if row["change"] == "loss"]
     losers = sorted(losers, key=lambda row: round(turn * row["contribution"], 15))[:MAX_HARMFUL]
@@ -225,7 +225,7 @@ def _role(role: str, name: str, *, limit: int) -> str:
 
 
 def cells(rows: Sequence[Row], low: float, high: float) -> list[Row]:
-    """How many topics lie in each cell of a grid, losses, wins and ties apart."""
+    """How many topics lie in each cell of a grid, with losses, wins and ties counted separately."""
     width = (high - low) / CELLS or 1.0
 
     def cell(score: float) -> int:
