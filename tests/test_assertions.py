@@ -165,6 +165,17 @@ def test_what_plain_scores_cannot_have_may_be_given_with_its_default(kind):
     assert check(kind, scores(GOOD), BASELINE, **defaults).outcome == "pass"
 
 
+def test_an_option_of_another_kind_is_refused_even_with_its_default_there():
+    option: dict[str, Any] = {"max_loss": 0.5}
+    with pytest.raises(ValueError, match="max_loss has no meaning for not_significantly_risky: leave it out"):
+        assert_not_significantly_risky(scores(GOOD), BASELINE, **option)
+
+
+def test_verdicts_can_be_members_of_a_set():
+    first, second = (check("not_significantly_risky", scores(GOOD), BASELINE, alpha=alpha) for alpha in (1, 2))
+    assert len({first, second, check("not_significantly_risky", scores(GOOD), BASELINE, alpha=1)}) == 2
+
+
 def test_a_name_is_no_option():
     option: dict[str, Any] = {"name": "mine"}
     with pytest.raises(TypeError, match=r"unknown option 'name'; there are alpha, level,"):

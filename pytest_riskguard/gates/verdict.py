@@ -219,7 +219,7 @@ class Verdict(_Asked):
     inputs: Inputs | None = None
     yardstick: Yardstick | None = None
     problem: str | None = None
-    findings: Deferred[Findings] = field(default_factory=lambda: Deferred.of(Findings()))
+    findings: Deferred[Findings] = field(default_factory=lambda: Deferred.of(Findings()), hash=False)
     lineage: Lineage | None = None
     documents: tuple[TopicDocuments, ...] | None = None
     judgements: Judgements | None = None
