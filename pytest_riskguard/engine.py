@@ -96,7 +96,7 @@ class Engine:
         """The verdicts of gates that are judged together, their levels corrected for their number.
 
         Gates without a p-value (data that cannot be compared, too few topics) are no part of the family.
-        Raises as ``verdict``, also where the gates have different levels.
+        Raises like ``verdict``, also where the gates have different levels.
         """
         if correction == "none":
             return [self.verdict(question) for question in questions]
@@ -114,7 +114,7 @@ class Engine:
     def rejudged(self, question: Question) -> Rejudged:
         """The comparison that a gate on one baseline is about, to be repeated under other judgements.
 
-        Raises as ``verdict``, and ``DataError`` for a source that is bad, missing or no run.
+        Raises like ``verdict``, and ``DataError`` for a source that is bad, missing or not a run.
         """
         systems = self._systems(question)
         if len(systems) > len(question.sources):
@@ -126,7 +126,7 @@ class Engine:
     def scores(self, source: Source, measure: str | None, *, gate: Gate | None = None) -> TopicScores:
         """A source's scores, for questions that need no verdict; on the topics of the gate's slice, if it has one.
 
-        Raises as ``verdict``, and ``DataError`` for a source that is bad or missing.
+        Raises like ``verdict``, and ``DataError`` for a source that is bad or missing.
         """
         scored = self._cache.scored(source, _asked_measure(measure, source))
         return scored.scores if gate is None else self._restricted(gate, [scored])[0].scores

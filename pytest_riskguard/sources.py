@@ -228,7 +228,7 @@ class ScoreCache:
     def ranked(self, source: Source, scores: TopicScores, measure: Measure, qrels: Qrels) -> RankedRun:
         """The rankings behind a source's scores, as the measure ranks them.
 
-        ``RiskguardError`` if it is no run, cannot be read, or has changed since it was scored.
+        ``RiskguardError`` if the source is not a run, cannot be read, or has changed since it was scored.
         """
         if isinstance(source, TopicScores | ScoreFile):
             raise DataError("there is no run, only scores", reason="missing_input")

@@ -91,7 +91,7 @@ def _weights(topics: Topics, wanted: tuple[str, ...]) -> FloatArray:
 def on_one_list(
     gate: Gate, systems: Sequence[TopicScores]
 ) -> tuple[tuple[TopicScores, ...], tuple[tuple[str, ...], ...]]:
-    """All systems on the same topics, and for each the topics on which it has no score but 0; raises as ``align``."""
+    """All systems on the same topics, and for each the topics that it was given a 0 for; raises like ``align``."""
     first, *others = systems
     for other in others:
         if len({first.qrels_digest, other.qrels_digest} - {None}) > 1:

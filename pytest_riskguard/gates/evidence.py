@@ -1,4 +1,4 @@
-"""What a gate's rule is applied to: differences over topics, and how they become the scores whose mean is judged.
+"""The evidence for a gate's rule: differences over topics, and how they become the scores whose mean is judged.
 
 Three things can come between the two: the trade-off (what a loss costs), the baseline's own noise (what replicates
 lose against it, subtracted topic by topic), and the topics' weights.
@@ -164,11 +164,11 @@ class Evidence:
         return mean + (moves - math.fsum(moves) / self.n)
 
     def without(self, places: npt.NDArray[np.intp] | int) -> Evidence:
-        """The same with topics left out."""
+        """The evidence without these topics."""
         return self.only(np.delete(np.arange(self.n), places))
 
     def only(self, places: npt.NDArray[np.intp]) -> Evidence:
-        """The same on these topics alone."""
+        """The evidence on these topics alone."""
         weights = None if self.weights is None else self.weights[places]
         return Evidence(self.differences[places], self.noise[:, places], weights, self.kind)
 

@@ -17,7 +17,7 @@ from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.inference import critical_value
 from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 
-#: Intervals whose limits without each topic take one pass over all topics.
+#: Intervals for which one pass over all topics gives the limits without each of them.
 SHARED = ("student_t", "percentile", "bca")
 #: Beyond this many topics even that takes seconds, so only topics that bring the limit near the bound are left out.
 MAX_AT_ONCE = 200_000

@@ -126,7 +126,7 @@ def lineage_of(
 ) -> Lineage:
     """At least two accepted runs and the candidate, each compared with the oldest run by the gate.
 
-    Faster than ``drift``: only the candidate's URisk gets an interval, the one that decides. Raises as
+    Faster than ``drift``: only the candidate's URisk gets an interval, the one that decides. Raises like
     ``align``.
     """
     oldest, runs, before = chain[0], [], None
@@ -152,7 +152,7 @@ def lineage_of(
 def with_lineage(
     verdict: Verdict, chain: Sequence[TopicScores], candidate: TopicScores, *, topics: Topics | None = None
 ) -> Verdict:
-    """The verdict with its baseline's chain, and a warning if there is a slow slide; raises as ``align``.
+    """The verdict with its baseline's chain, and a warning if there is a slow slide; raises like ``align``.
 
     That is: by this gate the mean is significantly down against the oldest run, but the candidate passes, and
     every change of the chain would have passed.

@@ -56,7 +56,7 @@ def judge(
     """Ask the gate's question of two systems' scores on the same topics.
 
     Only the answer is computed; what explains it follows when it is first read. Data that cannot be compared give
-    an ``incomparable`` verdict. ``replicates`` are other runs of the baseline, whose noise is taken off;
+    an ``incomparable`` verdict. ``replicates`` are other runs of the baseline, whose noise is subtracted;
     ``rescored`` says that a stored baseline was scored again; ``family`` leaves the gate a level; ``report`` adds
     the data of charts. ``ValueError`` for two measures, an unknown protected topic, and missing weights.
     """
@@ -80,7 +80,7 @@ def rule(
     replicates: Sequence[TopicScores] = (),
     topics: Topics | None = None,
 ) -> Comparison:
-    """The gate's answer alone: outcome, reason and p-value, each computed when first read; raises as ``align``."""
+    """The gate's answer alone: outcome, reason and p-value, each computed when first read; raises like ``align``."""
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
 
 

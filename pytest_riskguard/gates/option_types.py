@@ -40,9 +40,9 @@ class Check(Protocol):
 class Option:
     """One option of a kind of gate: its name, type and default as declared, one sentence of help, and the check.
 
-    ``flag`` and ``metavar`` are how the command line writes the option and its value. Plain assertions take it unless
-    ``in_assertions`` is false, it is a key of riskguard.yaml unless ``in_yaml`` is, and of the verdicts in a report
-    unless ``in_report`` is; ``report_type`` is its type there, if wider than what the check lets through.
+    ``flag`` and ``metavar`` are how the command line writes the option and its value. ``in_assertions`` says
+    whether plain assertions take it, ``in_yaml`` and ``in_report`` whether it is a key of riskguard.yaml and of the
+    verdicts in a report; ``report_type`` is its type there, if wider than what the check lets through.
     """
 
     help: str

@@ -133,20 +133,20 @@ class Ruling:
         self._intervals: dict[str, Interval] = {}
 
     def at(self, alpha: float) -> Ruling:
-        """The same at another alpha."""
+        """The ruling at another alpha."""
         return self if alpha == self.alpha else Ruling(self.gate, self.evidence, alpha=alpha)
 
     @cached_property
     def plain(self) -> Ruling:
-        """The same at alpha 0, where a loss counts like a win: what fails here is a loss, not churn."""
+        """The ruling at alpha 0, where a loss counts like a win: what fails here is a loss, not churn."""
         return self.at(0.0)
 
     def without(self, places: npt.NDArray[np.intp] | int) -> Ruling:
-        """The same with topics left out."""
+        """The ruling without these topics."""
         return Ruling(self.gate, self.evidence.without(places), alpha=self.alpha)
 
     def only(self, places: npt.NDArray[np.intp]) -> Ruling:
-        """The same on these topics alone."""
+        """The ruling on these topics alone."""
         return Ruling(self.gate, self.evidence.only(places), alpha=self.alpha)
 
     @cached_property
@@ -225,7 +225,7 @@ class Ruling:
         """Whether the rule must be met at alpha 0 as well.
 
         A higher alpha can turn a failure into a pass only where the baseline's noise, which then counts more,
-        is taken off.
+        is subtracted.
         """
         return self.evidence.noisy and self.alpha > 0
 
@@ -265,8 +265,8 @@ class Ruling:
     def p_value(self) -> float:
         """The smallest ``1 - level`` at which the gate fails, by the very rule that decides it.
 
-        Where churn only warns it must fail at alpha 0 too; where noise is taken off it fails at alpha 0 or at
-        its own.
+        Where churn only warns, it must fail at alpha 0 too; where noise is subtracted, failing at either alpha is
+        enough.
         """
         if self.asks_at_zero_too:
             plain = self.plain._p_value_here
@@ -330,8 +330,8 @@ Answer = tuple[Literal["pass", "fail", "inconclusive"], str | None]
 class Comparison:
     """A gate applied to two systems: their ``evidence``, and the ``ruling`` on it.
 
-    ``n`` topics, of which ``changed`` have a part in the estimate at the gate's alpha: without replicates of the
-    baseline those whose score changed. ``DataError`` (``bad_scores``): differences beyond the smooth trade-off.
+    Of ``n`` topics, ``changed`` have a part in the estimate at the gate's alpha: without replicates of the
+    baseline, those whose score changed. ``DataError`` (``bad_scores``): differences beyond the smooth trade-off.
     """
 
     def __init__(self, gate: Gate, aligned: Aligned) -> None:
@@ -357,7 +357,7 @@ class Comparison:
 
     @cached_property
     def answer(self) -> Answer:
-        """The outcome, and the reason where it is no pass."""
+        """The outcome, and the reason if it is not a pass."""
         if self.gate.by_topic:
             return ("fail", "collapse") if self.collapsed else ("pass", None)
         ruling = self.ruling

@@ -35,7 +35,7 @@ TOPICS_PER_VALUE = 2
 def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
     """A system's scores on the topics of a slice ``TAG=VALUE``; what is said of other topics is left out as well.
 
-    ``DataError`` (``no_common_topic``) if the scores hold no topic of it.
+    ``DataError`` (``no_common_topic``) if no topic with a score belongs to it.
     """
     tag, value = parse_slice(asked)
     places = [place for place, topic in enumerate(scores.topics) if tags.get(topic, {}).get(tag) == value]

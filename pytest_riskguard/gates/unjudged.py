@@ -116,7 +116,7 @@ def judgements(rejudged: Rejudged) -> Judgements:
 
 
 def rests_on_unjudged(outcome: Outcome, unjudged: Judgements) -> VerdictWarning | None:
-    """The warning for a verdict that is no pass and that more judgements could change."""
+    """The warning for a verdict that is not a pass and that more judgements could change."""
     if outcome == "pass" or not unjudged.depends:
         return None
     return warning("rests_on_unjudged", documents=unjudged.documents)

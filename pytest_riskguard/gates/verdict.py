@@ -292,7 +292,7 @@ class Verdict(_Asked):
         return cls(asked=asked, findings=Deferred.of(Findings(**findings)), **rest)
 
 
-#: Codes that say why a verdict is no pass.
+#: Codes that say why a verdict is not a pass.
 REASONS = (
     "loss",
     "churn",

@@ -51,7 +51,7 @@ def replicates_for(*, level: float, n_systems: int, n_topics: int, n_differences
     Parameters
     ----------
     level : float
-        Confidence of the two-sided interval, in (0, 1); ValueError otherwise, and for more than memory holds.
+        Confidence of the two-sided interval, in (0, 1); ValueError otherwise, and if draws would not fit in memory.
     n_systems, n_topics : int
         Size of the pool.
     n_differences : int
@@ -298,8 +298,8 @@ def _check_rows(pool: Pool, candidate: int, references: Sequence[int | str]) -> 
             if reference != MEDIAN:
                 raise ValueError(f"reference must be a row or {MEDIAN!r}, got {reference!r}")
         elif not 0 <= reference < pool.n_systems or reference == candidate:
-            last = pool.n_systems - 1
-            raise ValueError(f"reference must be a row from 0 to {last} but the candidate's, got {reference!r}")
+            rows = f"a row from 0 to {pool.n_systems - 1}"
+            raise ValueError(f"reference must be {rows} other than the candidate's, got {reference!r}")
 
 
 def _differences(georisk: FloatArray, candidate: int, reference: int | str, same: float) -> FloatArray:

@@ -130,9 +130,9 @@ def _intervals(
 def upper_p_value(x: npt.ArrayLike, *, method: str, bound: float = 0.0) -> float:
     """The smallest ``1 - level`` at which the interval's upper limit lies below a bound; 1 where no level suffices.
 
-    Each formula is that of the interval, solved for the level: test and interval never disagree. Constant data, whose
-    limits are all their mean, have 0 or 1. ``x``, ``bound`` and errors are as for ``intervals``, the bound in units
-    of x.
+    Each formula is that of the interval, solved for the level: test and interval never disagree. For constant data,
+    whose limits are all the mean, it is 0 or 1. ``x``, ``bound`` and errors are as for ``intervals``, the bound in
+    units of x.
     """
     _check_method(method)
     sample = Sample.of(x)
@@ -281,7 +281,7 @@ class _Method:
     """One kind of interval and the test that goes with it.
 
     ``limits`` gives the two-sided interval at a level, ``significance`` half of ``1 - level`` where the upper limit
-    is the bound, ``tails`` the probabilities at whose quantiles of the bootstrap law the limits lie, if they do.
+    is the bound, ``tails`` the probabilities for which the limits are quantiles of the bootstrap law, if they are.
     """
 
     limits: Callable[[_Statistic, float], tuple[float, float]]

@@ -82,7 +82,7 @@ def _by_inversion(full: Sample, values: FloatArray, method: str, level: float) -
 
 
 def _may_have_steps(full: Sample, values: FloatArray) -> BoolArray:
-    """Whether the rest may lie on a lattice whose steps matter, as where the only score off a lattice is left out.
+    """Whether the rest may lie on a lattice whose steps matter, say if the only score off a lattice is left out.
 
     Whatever topic is left out, one of two halves of the distinct values stays whole, and the rest lies on no coarser
     lattice than that half.

@@ -42,9 +42,9 @@ def z_scores(scores: npt.ArrayLike) -> FloatArray:
 def topic_contributions(scores: npt.ArrayLike, *, alpha: float, kind: str = "linear") -> FloatArray:
     """The part of each topic in each system's ZRisk, shape (n_systems, n_topics); along a row they add up to it.
 
-    In units of ZRisk; negative where a topic makes the system look risky. ValueError as ``expected_scores``, with an
-    unknown kind, an ``alpha`` that is not finite or below 0, or a contribution beyond 1e100; ``smooth`` also refuses
-    an alpha other than 1, and a score further than 1 from the expected one.
+    In units of ZRisk; negative where a topic makes the system look risky. ValueError like ``expected_scores``, with
+    an unknown kind, an ``alpha`` that is not finite or below 0, or a contribution beyond 1e100; ``smooth`` also
+    refuses an alpha other than 1, and a score further than 1 from the expected one.
 
     Parameters
     ----------

@@ -258,7 +258,7 @@ class PoolComparison:
 
     @cached_property
     def plain(self) -> tuple[ReferenceRuling, ...]:
-        """The same at alpha 0."""
+        """Against each reference, at alpha 0."""
         return self._rulings(self._inferences[1], 0.0)
 
     def _rulings(self, inference: PoolInference, alpha: float) -> tuple[ReferenceRuling, ...]:
@@ -344,7 +344,7 @@ class PoolComparison:
 
     @cached_property
     def answer(self) -> Answer:
-        """The outcome, and the reason where it is no pass."""
+        """The outcome, and the reason if it is not a pass."""
         if not self.enough_topics:
             return "inconclusive", "too_few_topics"
         if not self.passes:
@@ -369,7 +369,7 @@ class PoolComparison:
         return self._middle if isinstance(self.reference.row, str) else [self.reference.row]
 
     def without(self, columns: npt.NDArray[np.intp]) -> PoolComparison:
-        """The same question with topics left out."""
+        """The same question without these topics."""
         systems = [_without(system, columns) for system in (self.candidate, *self.baselines)]
         return PoolComparison(self.gate, systems[0], systems[1:], level=self.level, together=self.together)
 

@@ -1,4 +1,4 @@
-"""Which way the distribution of a mean over resamples, or of a studentized mean, is computed: its bootstrap law.
+"""How the bootstrap law of a mean, or of a studentized mean, is computed: its distribution over resamples.
 
 References
 ----------
@@ -62,7 +62,7 @@ def studentized_law(x: npt.ArrayLike | Sample) -> StudentizedLaw:
     Where few topics changed, or there are few, every resample is enumerated; where many changed, the joint
     characteristic function of the sum and the sum of squares is inverted; where that takes too many frequencies,
     replicates are drawn, the same ones for everybody. Scores and their mirror image share a computation, so that
-    their laws mirror each other. ValueError as ``mean_law``, and for constant scores, which have no standard error.
+    their laws mirror each other. ValueError like ``mean_law``, and for constant scores, which have no standard error.
     """
     sample = x if isinstance(x, Sample) else Sample.of(x)
     if sample.constant:

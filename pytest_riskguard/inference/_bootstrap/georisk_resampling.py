@@ -101,7 +101,7 @@ class PoolKernel:
     """GeoRisk in replicates that are given by their counts.
 
     All sums are of whole numbers and exact, so neither the order of adding nor the number of threads moves a bit.
-    Scores, whose small sums matter, are summed in two parts of some 40 digits each in base 2.
+    Scores, whose small sums matter, are summed in two parts of about 40 binary digits each.
     """
 
     def __init__(self, pool: Pool, *, alphas: Sequence[float], tradeoff: str = "linear") -> None:
@@ -115,7 +115,7 @@ class PoolKernel:
         self._columns = np.vstack([coarse.integers.T, fine.integers.T, self._terms.columns])
 
     def drawn(self, replicates: int) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Replicates, chunk after chunk, from one set of draws: more of them leave the first ones as they are."""
+        """Replicates, chunk after chunk, from one set of draws: asking for more leaves the first ones unchanged."""
         rows = rows_per_chunk(self._topics)
         for chunk in range(math.ceil(replicates / rows)):
             yield self.replicates(draw_counts(self._topics, chunk=chunk)[:, : replicates - chunk * rows])
@@ -164,7 +164,7 @@ class LinearTerms:
         self._order = np.argsort(pool.ratios, axis=1, kind="stable")
         self._ratios = np.take_along_axis(pool.ratios, self._order, axis=1)
         self._negative = np.count_nonzero(negative, axis=1)
-        # in order of ratios: those counted as negative are taken off, the others added
+        # in order of ratios: those counted as negative are subtracted, the others added
         sides = np.where(np.arange(pool.n_topics) < self._negative[:, None], -1.0, 1.0)
         self._changes = np.stack([np.take_along_axis(a, self._order, axis=1), b[self._order]], axis=1)
         self._changes *= sides[:, None, :]

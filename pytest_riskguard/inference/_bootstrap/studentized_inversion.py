@@ -200,7 +200,7 @@ class InvertedLaw:
         return t
 
     def moved_by_last(self) -> tuple[float, float]:
-        """How far the last quarter of frequencies moves F at most: of those of the sum, and of the rest."""
+        """How far at most the last quarter of frequencies of the sum moves F, and how far that of the rest."""
         rows, columns = self.frequencies
         fewer_rows = InvertedLaw(self._sample, self._pair, self._phi[: 1 + 3 * rows // 4])
         kept = slice(columns // 4, 2 * columns + 1 - columns // 4)

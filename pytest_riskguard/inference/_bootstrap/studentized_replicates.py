@@ -26,7 +26,7 @@ from pytest_riskguard.inference._bootstrap.replicates import words
 from pytest_riskguard.inference._bootstrap.sample import Sample, condensed
 from pytest_riskguard.risk.checks import BoolArray, FloatArray, IntArray
 
-#: How far out draws are centred, as quantiles of the normal law: about those of 95 % and 99.9 % limits, and none.
+#: How far out draws are centred, as normal quantiles: 0 (plain draws), and about those of 95 % and 99.9 % limits.
 CENTRES = (0.0, -3.3, -2.0, 2.0, 3.3)
 #: Replicates are drawn in this many parts: bounds the memory.
 PARTS = 16
@@ -41,7 +41,7 @@ SLOTS = (2**16, 2**18)
 MANY_TOPICS = 512
 #: A score with more than this chance is not drawn: a replicate has it where it has no other.
 MAX_DRAWN_SHARE = 0.75
-#: With more topics than this only the second number of them, those furthest out, are drawn one by one.
+#: With more topics than the first number, only the second number of topics, furthest out, are drawn one by one.
 MAX_TOPICS, MAX_SINGLE = 4096, 256
 #: The smallest variance that is more than rounding, as a share of the mean square that it is computed from.
 MIN_VARIANCE = 1e-13
@@ -165,8 +165,8 @@ class _Urn:
 
     Sums are taken of distances from the most frequent score, or the middle one where no score occurs twice, so that
     replicates without a topic that lies far out keep all their digits. Where it saves time, some scores are not drawn
-    one by one: the most frequent one, which adds nothing; and in a long vector all but those furthest out, whose sum
-    and sum of squares are normal, given how many of them are drawn.
+    one by one: the most frequent one, which adds nothing; and in a long vector all but those furthest out: given
+    how many of the others are drawn, their sum and sum of squares are normal.
     """
 
     def __init__(self, sample: Sample, y: FloatArray, chances: FloatArray) -> None:
