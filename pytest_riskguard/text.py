@@ -82,7 +82,7 @@ def short(value: float) -> str:
 
 
 def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """The known word most like ``word``, whatever its case, or None where none is close.
+    """The known word most like ``word``, ignoring case, or None if no word is close.
 
     ``cutoff`` is the least similarity, from 0 to 1, as ``difflib`` measures it.
     """

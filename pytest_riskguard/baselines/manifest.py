@@ -68,7 +68,7 @@ class Digests(_Exact):
 
 @dataclass(frozen=True)
 class StoredMeasure(_Exact):
-    """A measure as ir-measures prints it, and what computed it; ``version`` is that of the provider."""
+    """A measure as ir-measures prints it, and what computed it; ``version`` is the provider's."""
 
     name: str
     provider: str

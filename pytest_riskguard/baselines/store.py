@@ -67,7 +67,7 @@ class Store:
         self.root = Path(root)
 
     def names(self) -> tuple[str, ...]:
-        """Every stored name, sorted, those of damaged baselines included."""
+        """Every stored name, sorted, including the names of damaged baselines."""
         with self._reading():
             held = atomic_folder.held_names(self.root)
         return tuple(sorted(name for name in held if name_problem(name) is None))
@@ -88,7 +88,7 @@ class Store:
         return self._read(name, lambda baseline: baseline.scores(measure, qrels))
 
     def replicates(self, name: str, measure: str, *, qrels: Qrels) -> tuple[Scored, ...]:
-        """Scores of a baseline's replicates, by number, each as ``scores`` gives those of the baseline itself.
+        """Scores of a baseline's replicates, by number, each as ``scores`` gives the baseline's own.
 
         All come from one state of the store, which may be later than the state that an earlier call of ``scores``
         saw. Their names are ``NAME/replicates/NUMBER``.
@@ -220,7 +220,7 @@ class Store:
 
         The previous run, with its replicates, becomes the newest of the baseline's earlier runs. A ``best`` baseline
         stays as it is if the mean of any measure would fall, so that no gate against it gets easier. The measures
-        of the baseline are always kept, so that its history can be compared. Without ``kind`` its kind stays. A
+        of the baseline are always kept, so that its history can be compared. Without ``kind`` it keeps its kind. A
         ``UsageError`` if the baseline is ``fixed`` or already holds this run; a ``BaselineError`` if part of it is
         damaged, or it is ``best`` and cannot be scored any more.
         """
@@ -289,9 +289,9 @@ class Store:
             folder = atomic_folder.newest(self.root, name)
         if folder is None:
             names = self.names()
-            has = f"the store holds {', '.join(names)}" if names else "the store holds none"
+            contents = f"the store holds {', '.join(names)}" if names else "the store holds none"
             raise self._missing(
-                f"no baseline {name!r} ({has}){did_you_mean(name, names)}; store it with "
+                f"no baseline {name!r} ({contents}){did_you_mean(name, names)}; store it with "
                 f"`riskguard baseline add {name} RUN`"
             )
         baseline = StoredBaseline(self.root, name, folder)

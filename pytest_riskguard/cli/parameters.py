@@ -27,7 +27,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 DEFAULT_MEASURE = "nDCG@10"
 _NAME = re.compile(r"[A-Za-z0-9._-]+\Z")
-#: Options of a gate that ``compare`` takes: all but slices, of which it takes several.
+#: Options of a gate that ``compare`` takes as they are: all but ``slice``, which it takes several times.
 ALL_OPTIONS = tuple(name for name in OPTIONS if name != "slice")
 #: Options that every gate with an interval has.
 INTERVAL_OPTIONS = ("alpha", "level", "method", "tolerance", "missing")

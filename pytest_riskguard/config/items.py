@@ -28,7 +28,7 @@ class GateItem:
     """One question of one gate: a single measure and alpha, about all topics or one slice.
 
     ``id`` is the gate's name, followed by ``[MEASURE-ALPHA]``, baseline and slice where the gate asks more than one
-    question. ``gate`` is this one question, named ``id``; ``settings`` are those of the whole gate.
+    question. ``gate`` is this one question, named ``id``; ``settings`` is the gate's whole entry in the file.
     """
 
     id: str

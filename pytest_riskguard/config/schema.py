@@ -154,7 +154,7 @@ def _distinct(items: tuple[T, ...]) -> tuple[T, ...]:
 
 
 def _distinct_measures(items: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse a measure twice, in any case. Aliases (``MAP`` is ``AP``) go unnoticed: a look-up would be slow."""
+    """Refuse a measure given twice, in whatever case. Aliases (``MAP`` is ``AP``) go unnoticed: a look-up is slow."""
     _distinct(items)
     first: dict[str, str] = {}
     for item in items:

@@ -103,9 +103,9 @@ def parse(text: str) -> Document:
 
 def _explained(error: yaml.MarkedYAMLError) -> tuple[int, str]:
     mark = error.problem_mark or error.context_mark
-    said = ", ".join(part for part in (error.context, error.problem) if part)
-    hint = "; indent with spaces, not tabs" if "'\\t'" in said else ""
-    return (mark.line + 1 if mark else 1), f"not YAML: {said}{hint}"
+    message = ", ".join(part for part in (error.context, error.problem) if part)
+    hint = "; indent with spaces, not tabs" if "'\\t'" in message else ""
+    return (mark.line + 1 if mark else 1), f"not YAML: {message}{hint}"
 
 
 class _Reader:

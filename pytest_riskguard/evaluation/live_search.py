@@ -144,7 +144,7 @@ def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
 
 
 def _is_pair(result: object) -> bool:
-    """Whether a result is a pair; not so a text of two letters, a score as text, or a pair without an id."""
+    """Whether a result is a pair: text of two letters is none, nor is a pair with a missing id or a score as text."""
     return (
         isinstance(result, list | tuple)
         and len(result) == 2

@@ -200,8 +200,8 @@ def _checked(text: str, supported: dict[str, Any], arguments: dict[str, Any]) ->
     checked: dict[str, Any] = {}
     for key, value in arguments.items():
         if key not in supported:
-            has = f"it has {', '.join(supported)}" if supported else "it has none"
-            raise UsageError(f"{text!r}: the measure has no parameter {key!r}; {has}")
+            existing = f"it has {', '.join(supported)}" if supported else "it has none"
+            raise UsageError(f"{text!r}: the measure has no parameter {key!r}; {existing}")
         info = supported[key]
         if info.dtype is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
@@ -265,7 +265,7 @@ def _registry() -> dict[str, Any]:
 
 @functools.cache
 def _pipeline() -> Sequence[Any]:
-    """Our provider, then those of ir-measures in their order; ir-measures' own list is not changed."""
+    """The providers: riskguard's own, then those of ir-measures in their order; ir-measures' list is not changed."""
     import ir_measures
 
     from pytest_riskguard.evaluation.err import PROVIDER

@@ -156,7 +156,7 @@ class Riskguard:
         return demand(verdict, options="--riskguard", problem=shown)
 
     def _measure(self, measure: str | None, *sources: Source) -> str | None:
-        """The measure asked for; else that of scores that were given; else the first of riskguard.yaml."""
+        """The measure asked for, else the measure of the given scores, else the first of riskguard.yaml."""
         __tracebackhide__ = True
         if measure is not None and not isinstance(measure, str):
             raise TypeError(f"measure: expected text such as 'nDCG@10', found {measure!r}")

@@ -33,12 +33,12 @@ class Annotation:
 
     def __str__(self) -> str:
         properties = {"file": self.file, "line": self.line, "title": self.title}
-        said = ",".join(
+        details = ",".join(
             f"{name}={_property(clean(str(value), limit=_MAX_TEXT))}"
             for name, value in properties.items()
             if value is not None
         )
-        return f"::error {said}::{_data(chr(10).join(clean(line, limit=_MAX_TEXT) for line in self.lines))}"
+        return f"::error {details}::{_data(chr(10).join(clean(line, limit=_MAX_TEXT) for line in self.lines))}"
 
 
 def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = None) -> Annotation:

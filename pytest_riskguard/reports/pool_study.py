@@ -199,8 +199,8 @@ def _odd_yardstick(pairs: Sequence[OddPair]) -> str:
     baseline, candidate = _name(oddest.baseline), _name(oddest.candidate)
     text = (
         f"{baseline} is an odd yardstick for {candidate}: over topics their correlation is "
-        f"{plain(oddest.fit.correlation, 2)}, that of {baseline} and the other systems is "
-        f"{plain(oddest.fit.median, 2)} (median)"
+        f"{plain(oddest.fit.correlation, 2)}, while the median correlation of {baseline} with the other systems is "
+        f"{plain(oddest.fit.median, 2)}"
     )
     return f"{text}; so {'is' if more == 1 else 'are'} {counted(more, 'other baseline')}" if more else text
 

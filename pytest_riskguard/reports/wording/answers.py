@@ -100,7 +100,7 @@ def _risky(verdict: Verdict) -> str:
 
 def _plain(verdict: Verdict, *, churn: bool) -> str:
     """What the gate would say at alpha 0, where that differs from the question asked."""
-    # Only for such gates it is known how many times a loss counts.
+    # Only such gates say how many times a loss counts.
     is_known = verdict.asked.is_tested and not verdict.asked.is_pool and verdict.tradeoff == "linear"
     condition = f"if losses counted {'once' if is_known else 'no more than wins'},"
     if churn:
