@@ -137,7 +137,7 @@ def tidy(root: Path) -> None:
 
 def _flush_all(folder: Path) -> None:
     for path in folder.iterdir():
-        if path.is_symlink():  # it is stored with the entries of its folder
+        if path.is_symlink():  # a link is stored with the entries of its folder
             continue
         if path.is_dir():
             _flush_all(path)

@@ -229,7 +229,7 @@ class _Place:
 
 
 def _place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...], store: Path | None) -> _Place:
-    """What the options say, and riskguard.yaml where they say nothing."""
+    """What the options say, with the defaults of riskguard.yaml."""
     from pytest_riskguard.baselines.store import Store
 
     settings = surroundings()

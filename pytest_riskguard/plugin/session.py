@@ -154,7 +154,7 @@ class RiskguardSession:
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Gather verdicts where the reports end up."""
+        """Gather verdicts in the process that receives all test reports."""
         if not self.is_worker:
             self.relay.receive(report)
             self._broken |= report.failed and self.is_of_gate_file(report.nodeid)

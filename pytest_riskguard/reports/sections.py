@@ -242,7 +242,7 @@ def _tagged(part: Slice | TopicGroup) -> str:
 
 
 def judgements(verdict: Verdict, *, everything: bool = True) -> Section | None:
-    """Whether the outcome rests on unjudged documents; a sentence where it does, or everything was asked for."""
+    """Whether the outcome rests on unjudged documents; a sentence if it does, or if everything was asked for."""
     unjudged = verdict.judgements
     if unjudged is None:
         return None

@@ -70,7 +70,7 @@ _WIN = "+"
 
 
 def strip(verdict: Verdict, screen: Screen) -> list[str]:
-    """One line, and a second where a mark stands for several topics; nothing where nothing changed.
+    """One line, and a second if a mark stands for several topics; no line if nothing changed.
 
     A verdict holds every topic only if a report is written; otherwise it knows how many won, but not by how much.
     """
@@ -93,7 +93,7 @@ def strip(verdict: Verdict, screen: Screen) -> list[str]:
 
 
 def _sorted(verdict: Verdict) -> tuple[list[float], int, list[float]]:
-    """Sizes of the losses, largest first; how many topics did not change; sizes of the wins, 0 where not known."""
+    """Sizes of the losses, largest first; how many topics did not change; sizes of the wins, 0 if unknown."""
     if verdict.exhibits is None:
         given = [topic.difference for topic in verdict.responsible_topics]
     else:

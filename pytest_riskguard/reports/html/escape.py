@@ -41,5 +41,5 @@ def _drawn(chart: Chart, name: str) -> Markup:
 
 
 def _printable(value: Any) -> Any:
-    """Remove control and bidi characters, before a text is escaped."""
+    """Remove control and bidi characters before a text is escaped."""
     return clean(value, limit=_MAX_TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -86,7 +86,7 @@ def view(verdict: Verdict, *, name: str) -> GateView:
 
 
 def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:
-    """Every topic where the verdict has exhibits, else those responsible and the flagged wins."""
+    """Every topic if the verdict has exhibits, else the topics responsible and the flagged wins."""
     sign = Shown(verdict).sign
     documents = {moved.topic: f"{name}-documents-{place}" for place, moved in enumerate(verdict.documents or (), 1)}
     responsible = {topic.topic: topic for topic in (*verdict.responsible_topics, *verdict.flagged_wins)}

@@ -199,7 +199,7 @@ def row(names: Sequence[str]) -> str:
 
 
 def size(value: float) -> str:
-    """How large a number is, without its sign: four decimals, or powers of ten where those would not show it."""
+    """How large a number is, without its sign: four decimals, or powers of ten where decimals would not show it."""
     value = abs(value)
     if not math.isfinite(value):
         return "undefined"
