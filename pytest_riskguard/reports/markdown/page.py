@@ -24,7 +24,7 @@ _OUTCOMES = {"fail": "failed", "incomparable": "incomparable", "inconclusive": "
 def render(
     verdicts: Sequence[Verdict], *, limit: int | None = None, pictures: Sequence[Sequence[Picture]] = ()
 ) -> str:
-    """The report, of at most ``limit`` bytes of UTF-8: the least important parts are left out first, and a line says so.
+    """The report, of at most ``limit`` bytes of UTF-8: the least important parts are dropped first; a line says so.
 
     ``pictures`` are those of each verdict, if picture files are written next to the report.
     """
