@@ -267,7 +267,7 @@ class ResponsibleTopic:
     """A topic's part in the verdict; ``contribution`` is x_i/n, so losses and wins add up to URisk (or GeoRisk).
 
     ``limit_without`` is the limit that decides with this topic left out; ``exceeds`` names limits of
-    ``no_topic_collapse``; both ``_z`` say how far candidate and reference lie above what the pool leads to expect.
+    ``no_topic_collapse``; the ``_z`` fields say how far each system lies above what the pool leads to expect.
     """
 
     topic: str

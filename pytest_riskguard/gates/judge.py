@@ -57,8 +57,8 @@ def judge(
 
     Only the answer is computed; what explains it follows when it is first read. Data that cannot be compared give
     an ``incomparable`` verdict. ``replicates`` are other runs of the baseline, whose noise is subtracted;
-    ``rescored`` says that a stored baseline was scored again; ``family`` leaves the gate a level; ``report`` adds
-    the data of charts. ``ValueError`` for two measures, an unknown protected topic, and missing weights.
+    ``rescored`` says that a stored baseline was scored again; ``family`` holds the level left to the gate;
+    ``report`` adds the data of charts. ``ValueError`` for two measures, unknown protected topics, missing weights.
     """
     question = unanswered(gate, candidate, (baseline,), replicates=replicates, family=family)
     tested = gate if family is None else replace(gate, level=family.level)

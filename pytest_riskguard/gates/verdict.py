@@ -360,7 +360,7 @@ def unanswered(
     replicates: Sequence[TopicScores] = (),
     family: Family | None = None,
 ) -> Verdict:
-    """The question asked of these systems, the answer still to come; ``ValueError`` if they have two measures."""
+    """A verdict with the question about these systems but no answer yet; ``ValueError`` if they have two measures."""
     measures = {system.measure: system.name for system in (candidate, *baselines) if system.measure is not None}
     if len(measures) > 1:
         measured = ", ".join(f"{measure} ({name})" for measure, name in measures.items())

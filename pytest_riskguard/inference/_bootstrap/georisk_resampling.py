@@ -146,7 +146,7 @@ class PoolKernel:
 class LinearTerms:
     """The sums over drawn topics that make up ZRisk, with wins as they are and losses weighted by 1 + alpha.
 
-    ``columns``, shape (n_columns, n_topics), are what is summed. Signs of z are first those of the sample. They are
+    ``columns``, shape (n_columns, n_topics), are what is summed. Signs of z are at first those of the sample, and
     corrected in each replicate for topics whose ratio x_ij/T_j lies between the sample's rho_i and the replicate's:
     few, since rho_i moves little.
     """

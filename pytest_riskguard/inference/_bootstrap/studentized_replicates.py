@@ -102,9 +102,9 @@ def _weights(ratios: FloatArray, centred: FloatArray) -> FloatArray:
     """Weights: how much likelier each replicate is by plain chances than by those of all centres mixed; calibrated.
 
     ``ratios``, shape (n_centres, ...), are how much likelier each replicate is by each centre's chances than plainly;
-    ``centred``, shape (n_controls, ...), have mean 0. Regression on these control variates, and on the sums of each
-    centre's chances, which are 1, makes both come out exactly and changes the weights as little as it can, in
-    proportion to their squares.
+    ``centred``, shape (n_controls, ...), are control variates. In plain draws the means of both are known: 1 and 0.
+    Regression on both makes these come out exactly and changes the weights as little as it can, in proportion to
+    their squares.
     """
     weights: FloatArray = ratios.shape[0] / np.sum(ratios, axis=0)
     controls = (np.concatenate([ratios, centred]) * weights).reshape(ratios.shape[0] + centred.shape[0], -1)
