@@ -225,6 +225,9 @@ def check(
             advice = "it needs a topics file, which plain scores do not have; use the riskguard fixture"
             raise OptionTypeError(f"{name}: {advice}")
     gate = gate_of(current_test() or kind, kind, **{**options, "weighted": weights is not None})
+    for name, value in options.items():  # a default may still be a limit, such as max_loss, which nothing would hold
+        if name not in options_of(type(gate)) and value != getattr(gate, name):
+            raise ValueError(f"{name} has no meaning for {kind}: leave it out")
     if replicates and not gate.takes_replicates:
         raise ValueError(f"replicates have no meaning for {kind}: leave them out")
     topics = None if weights is None else Topics({}, weights=_checked(weights))

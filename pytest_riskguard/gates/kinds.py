@@ -312,7 +312,7 @@ def kinds_with(name: str) -> tuple[str, ...]:
 
 
 def gate_of(name: str, /, kind: str = NotSignificantlyRisky.kind, **options: Any) -> Gate:
-    """A gate of the kind with this name; options that it does not offer may only say what it does without them.
+    """A gate of the kind with this name; options that the kind does not offer may only be given their defaults.
 
     ``TypeError`` if no kind has such an option, ``OptionTypeError`` if a value is of another type, ``ValueError`` if
     there is no such kind, it does not offer an option, or a value is out of range.
@@ -327,6 +327,6 @@ def gate_of(name: str, /, kind: str = NotSignificantlyRisky.kind, **options: Any
             close = nearest(option_name, OPTIONS)
             hint = f"did you mean {close!r}?" if close else f"there are {', '.join(OPTIONS)}"
             raise TypeError(f"unknown option {option_name!r}; {hint}")
-        if option_name not in _OPTIONS[cls] and value != getattr(cls, option_name):
+        if option_name not in _OPTIONS[cls] and value != OPTIONS[option_name].default:
             raise ValueError(f"{option_name} has no meaning for {kind}: leave it out")
     return cls(name, **{key: value for key, value in options.items() if key in _OPTIONS[cls]})
