@@ -246,7 +246,7 @@ def test_replicates_are_as_many_as_the_level_asks_for_and_work_allows():
         ({"candidate": 3}, "candidate must be a row from 0 to 2, got 3"),
         ({"references": []}, "at least one reference, got none"),
         ({"replicates": 0}, "replicates must be at least 1, got 0"),
-        ({"references": [0]}, r"other than the candidate's.*got 0|but the candidate's, got 0"),
+        ({"references": [0]}, "other than the candidate's, got 0"),
         ({"references": [-1]}, "row from 0 to 2"),
         ({"references": ["mean"]}, "must be a row or 'median', got 'mean'"),
         ({"scores": [[0.1], [0.2], [0.3]]}, "at least 2 topics"),
