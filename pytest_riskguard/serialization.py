@@ -30,7 +30,7 @@ _EXPECTED = {
     "dict_type": "an object",
     "tuple_type": "a list",
     "string_type": "text",
-    "string_unicode": "text without half a character",
+    "string_unicode": "text without lone surrogates",
     "bool_type": "true or false",
     "int_type": "a whole number",
     "float_type": "a number",

@@ -29,6 +29,13 @@ def test_unknown_fields_are_left_out():
     assert decoded(Density, {"values": [], "density": [], "new": 1}) == Density((), ())
 
 
+def test_a_lone_surrogate_is_kept_in_an_id_and_refused_in_a_word():
+    document = {"document": "\ud800", "grade": 1, "baseline_rank": 1, "candidate_rank": 2, "effect": 0.0}
+    assert decoded(MovedDocument, document).document == "\ud800"
+    with pytest.raises(ValueError, match=r"^word: expected text without lone surrogates, found '\\ud800'$"):
+        decoded(Constrained, {"word": "\ud800"})
+
+
 @dataclass(frozen=True)
 class Constrained:
     """A field for each kind of constraint."""

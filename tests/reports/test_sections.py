@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.gates.findings import MovedDocument, TopicDocuments
+from pytest_riskguard.gates.findings import AgainstReference, ChainedRun, Lineage, MovedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.sections import Table, documents, judgements, sections, slices
 from pytest_riskguard.reports.terminal import explain
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import LOSS
-from tests.reports.cases import explained, judged
+from tests.reports.cases import explained, judged, pool
 from tests.verdicts import altered
 
 SHORT, ALL = Screen(5, 120), Screen(None, 120)
@@ -124,6 +124,50 @@ def test_slices_of_a_gate_on_single_topics_are_not_tested():
     explanation = explained().explanation
     tables = tables_of(altered(judged(LOSS, "no_topic_collapse", max_loss=0.42), explanation=explanation))
     assert tables["The comparison on each slice"].rows[1][6] == "not tested"
+
+
+def test_a_pool_lists_its_systems_by_georisk_and_the_candidate_against_each_reference():
+    verdict = pool()
+    assert verdict.pool is not None
+    estimates = replace(
+        verdict.estimates,
+        georisk={"candidate": 0.42, "prod": 0.45, "bm25": 0.5, "dense": 0.48},
+        zrisk={"candidate": -1.5, "prod": -0.25, "bm25": 0.125},
+    )
+    figures = replace(
+        verdict.pool,
+        decided_by="prod",
+        probability_below={"prod": 0.99, "bm25": 1.0},
+        references=(
+            AgainstReference("prod", -0.03, -0.05, -0.01, 0.975, 0.004, 0.008, passes=False),
+            AgainstReference("bm25", -0.08, -0.1, 0.02, 0.95, 0.3, 0.6, passes=True),
+        ),
+    )
+    tables = tables_of(altered(verdict, estimates=estimates, pool=figures))
+    assert tables["Systems, highest GeoRisk first"].rows == (
+        ("bm25", "0.5000", "+0.1250", "100.0%"),
+        ("dense", "0.4800", "", ""),
+        ("prod (reference)", "0.4500", "-0.2500", "99.0%"),
+        ("candidate (candidate)", "0.4200", "-1.5000", ""),
+    )
+    assert tables["Against each reference"].rows == (
+        ("prod", "-0.0300", "[-0.0500, -0.0100]", "0.0080", "no"),
+        ("bm25", "-0.0800", "[-0.1000, +0.0200]", "0.6000", "yes"),
+    )
+
+
+def test_a_lineage_lists_each_run_against_the_previous_and_the_oldest():
+    runs = (
+        ChainedRun("first", 0.5, None, 0.0, 0.0),
+        ChainedRun("second", 0.48, -0.02, -0.02, -0.05),
+        ChainedRun("candidate", 0.45, -0.03, -0.05, -0.125),
+    )
+    verdict = altered(judged(LOSS), lineage=Lineage(1, runs, -0.2, -0.1, risky=True))
+    assert tables_of(verdict)["Accepted runs of the baseline, oldest first, then the candidate"].rows == (
+        ("first", "0.5000", "", "+0.0000", "+0.0000"),
+        ("second", "0.4800", "-0.0200", "-0.0200", "-0.0500"),
+        ("candidate", "0.4500", "-0.0300", "-0.0500", "-0.1250"),
+    )
 
 
 def settings_of(verdict: Verdict) -> dict[str, str]:
