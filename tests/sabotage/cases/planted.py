@@ -1,0 +1,36 @@
+"""Nothing is broken: the planted regression is red by every way, the improvement is green."""
+
+from __future__ import annotations
+
+from tests.sabotage.case import CLI, EVERY, PYTEST, Case, harmless
+from tests.sabotage.sabotages import make_folder
+
+CASES = [
+    Case(
+        "as-it-is",
+        status=1,
+        words=["significantly risky", "t02"],
+        pytest_words=["5 failed"],
+        ways=EVERY,
+        is_quick=True,
+    ),
+    Case("json", status=1, options="--json -", words=['"outcome": "fail"', '"reason": "loss"'], ways=CLI),
+    Case("not-inferior", status=1, options="--gate not_inferior", words=["not shown"], ways=CLI),
+    Case("no-collapse", status=1, options="--gate no_topic_collapse", words=["collapsed"], ways=CLI),
+    Case(
+        "pool",
+        status=1,
+        options="--baseline bm25 --gate georisk_not_worse --reference prod",
+        ways=CLI,
+        words=["GeoRisk significantly worse"],
+    ),
+    Case(
+        "report",
+        make_folder("reports"),
+        status=1,
+        options="--riskguard-report=reports/report.json",
+        ways=PYTEST,
+        words=["5 failed"],
+    ),
+    harmless("improvement", ways=EVERY, pytest_words=["5 passed"], is_quick=True),
+]

@@ -1,0 +1,82 @@
+"""Processes with a limit of time, whose memory is measured, in surroundings that do not depend on the machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+#: Only these variables reach a run.
+KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV", "COVERAGE_PROCESS_START")
+RISKGUARD = [sys.executable, "-c", "from pytest_riskguard.cli import main; main()"]
+# No result depends on pytest's cache; hypothesis, which our tests need, takes long to load.
+PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+MAX_OUTPUT = 10_000_000
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended."""
+
+    status: int
+    output: str
+    seconds: float
+    megabytes: float
+
+
+def environment(added: Mapping[str, str | None], folder: Path | None = None) -> dict[str, str]:
+    """The variables of a run; None removes one, ``{project}`` stands for the folder."""
+    variables = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
+    variables |= {"COLUMNS": "160", "PYTHONUTF8": "1", "PYTHONPATH": str(CHECKOUT)}
+    for name, value in added.items():
+        variables.pop(name, None)
+        if value is not None:
+            variables[name] = value.replace("{project}", str(folder))
+    return variables
+
+
+def run(command: Sequence[str] | str, cwd: Path, variables: Mapping[str, str], limit: float) -> Ended:
+    """Run a command, or a line for the shell, and end it and all its children after a limit of seconds.
+
+    Memory is that of its largest process, in units of 2**20 bytes. Both outputs go into one file, so that it cannot
+    wait for a reader.
+    """
+    with tempfile.TemporaryFile() as output:
+        started = time.monotonic()
+        process = subprocess.Popen(
+            command,
+            shell=isinstance(command, str),
+            cwd=cwd,
+            env=dict(variables),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        timer = threading.Timer(limit, _kill_group, [process.pid])
+        timer.start()
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+        finally:
+            timer.cancel()
+            _kill_group(process.pid)  # what it left behind, such as workers
+        process.returncode = os.waitstatus_to_exitcode(status)
+        seconds = time.monotonic() - started
+        output.seek(0)
+        text = output.read(MAX_OUTPUT).decode("utf-8", "replace")
+    return Ended(process.returncode, text, seconds, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
+
+
+def _kill_group(pid: int) -> None:
+    try:
+        os.killpg(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):  # it has ended
+        return

@@ -1,0 +1,348 @@
+"""The vocabulary of the cases: each function returns a sabotage, which breaks one thing in a project's folder.
+
+Paths are relative to the project. ``on_text`` and ``on_bytes`` make a sabotage of any function of a file's content.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.sabotage import processes
+from tests.sabotage.case import Sabotage
+
+CANDIDATE = "runs/candidate.run"
+QRELS = "qrels.txt"
+TOPICS_FILE = "topics.tsv"
+CONFIG = "riskguard.yaml"
+PROD = "baselines/prod"
+MANIFEST = f"{PROD}/manifest.json"
+SCORES = f"{PROD}/scores.tsv"
+KEPT_RUN = f"{PROD}/run.gz"
+
+
+# Contents
+
+
+def on_bytes(path: str, change: Callable[[bytes], bytes]) -> Sabotage:
+    """Replace a file's content by what a function makes of it; ``.gz`` files stay compressed as they are."""
+
+    def sabotage(folder: Path) -> None:
+        (folder / path).write_bytes(change((folder / path).read_bytes()))
+
+    return sabotage
+
+
+def on_text(path: str, change: Callable[[str], str]) -> Sabotage:
+    """As ``on_bytes``, for UTF-8 text; a file that ends in ``.gz`` is unpacked and packed again."""
+    if path.endswith(".gz"):
+        return on_bytes(
+            path, lambda content: gzip.compress(change(gzip.decompress(content).decode()).encode(), mtime=0)
+        )
+    return on_bytes(path, lambda content: change(content.decode()).encode())
+
+
+def write(path: str, content: str | bytes) -> Sabotage:
+    """A file with this content, in place of what is there; missing folders are made."""
+
+    def sabotage(folder: Path) -> None:
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target.is_symlink():
+            target.unlink()
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+
+    return sabotage
+
+
+def append(path: str, content: str | bytes) -> Sabotage:
+    """More at the end of a file."""
+    return on_bytes(path, lambda before: before + (content.encode() if isinstance(content, str) else content))
+
+
+def prepend(path: str, content: str | bytes) -> Sabotage:
+    """More at the beginning of a file."""
+    return on_bytes(path, lambda before: (content.encode() if isinstance(content, str) else content) + before)
+
+
+def replace_text(path: str, old: str, new: str, count: int = -1) -> Sabotage:
+    """Other words, in all places or in the first ``count``; the old ones must be there."""
+
+    def change(text: str) -> str:
+        if old not in text:
+            raise ValueError(f"{path} has no {old!r}")
+        return text.replace(old, new, count)
+
+    return on_text(path, change)
+
+
+def replace_line(path: str, number: int, line: str) -> Sabotage:
+    """Another line with this number, counted from 1."""
+
+    def change(text: str) -> str:
+        lines = text.split("\n")
+        lines[number - 1] = line
+        return "\n".join(lines)
+
+    return on_text(path, change)
+
+
+def on_lines(path: str, change: Callable[[list[str]], list[str]]) -> Sabotage:
+    """Replace the lines of a file by what a function makes of them."""
+    return on_text(path, lambda text: "\n".join([*change(text.split("\n")[:-1]), ""]))
+
+
+def on_columns(path: str, change: Callable[[list[str]], list[str]], separator: str | None = None) -> Sabotage:
+    """Replace the columns of each line by what a function makes of them."""
+    joint = " " if separator is None else separator
+    return on_lines(path, lambda lines: [joint.join(change(line.split(separator))) for line in lines])
+
+
+def truncate(path: str, share: float) -> Sabotage:
+    """Only this share of a file's bytes, from its beginning."""
+    return on_bytes(path, lambda content: content[: int(len(content) * share)])
+
+
+def flip_byte(path: str, share: float = 0.5) -> Sabotage:
+    """One byte changed, at this share of the file."""
+
+    def change(content: bytes) -> bytes:
+        place = int(len(content) * share)
+        return content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :]
+
+    return on_bytes(path, change)
+
+
+def empty(path: str) -> Sabotage:
+    """A file of no bytes."""
+    return write(path, b"")
+
+
+def encode(path: str, encoding: str) -> Sabotage:
+    """A file in another encoding than UTF-8."""
+    return on_bytes(path, lambda content: content.decode().encode(encoding))
+
+
+def bom(path: str) -> Sabotage:
+    """A byte order mark at the beginning, as Windows programs write it."""
+    return prepend(path, b"\xef\xbb\xbf")
+
+
+def crlf(path: str) -> Sabotage:
+    """Lines that end as on Windows."""
+    return on_bytes(path, lambda content: content.replace(b"\n", b"\r\n"))
+
+
+def compress(path: str) -> Sabotage:
+    """A file compressed in place, under the same name."""
+    return on_bytes(path, lambda content: gzip.compress(content, mtime=0))
+
+
+def lfs_pointer(path: str) -> Sabotage:
+    """What a checkout without Git LFS has in place of a file."""
+    return write(path, f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12345\n")
+
+
+def conflict(path: str) -> Sabotage:
+    """Markers of a merge conflict around the second line."""
+
+    def change(lines: list[str]) -> list[str]:
+        return [lines[0], "<<<<<<< HEAD", lines[1], "=======", lines[1], ">>>>>>> branch", *lines[2:]]
+
+    return on_lines(path, change)
+
+
+# Files
+
+
+def delete(path: str) -> Sabotage:
+    """No such file or folder."""
+
+    def sabotage(folder: Path) -> None:
+        target = folder / path
+        shutil.rmtree(target) if target.is_dir() and not target.is_symlink() else target.unlink()
+
+    return sabotage
+
+
+def rename(path: str, name: str) -> Sabotage:
+    """A file or folder under another path."""
+
+    def sabotage(folder: Path) -> None:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).rename(folder / name)
+
+    return sabotage
+
+
+def copy(path: str, name: str) -> Sabotage:
+    """A file or folder once more, in place of what has that path."""
+
+    def sabotage(folder: Path) -> None:
+        source, target = folder / path, folder / name
+        if target.exists():
+            delete(name)(folder)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(source, target) if source.is_dir() else shutil.copy2(source, target)
+
+    return sabotage
+
+
+def link(path: str, target: str) -> Sabotage:
+    """A symbolic link, to an absolute path or one relative to the link, in place of what is there."""
+
+    def sabotage(folder: Path) -> None:
+        if (folder / path).is_symlink() or (folder / path).exists():
+            delete(path)(folder)
+        (folder / path).symlink_to(target)
+
+    return sabotage
+
+
+def to_link(path: str, name: str = "elsewhere") -> Sabotage:
+    """A file or folder moved elsewhere in the project, and a link to it in its place."""
+
+    def sabotage(folder: Path) -> None:
+        rename(path, name)(folder)
+        (folder / path).symlink_to(folder / name)
+
+    return sabotage
+
+
+def fifo(path: str) -> Sabotage:
+    """A named pipe that nobody writes into, in place of a file."""
+
+    def sabotage(folder: Path) -> None:
+        (folder / path).unlink(missing_ok=True)
+        os.mkfifo(folder / path)
+
+    return sabotage
+
+
+def make_folder(path: str) -> Sabotage:
+    """An empty folder in place of a file or folder."""
+
+    def sabotage(folder: Path) -> None:
+        if (folder / path).exists():
+            delete(path)(folder)
+        (folder / path).mkdir(parents=True)
+
+    return sabotage
+
+
+def chmod(path: str, mode: int) -> Sabotage:
+    """Other permissions; the superuser is not bound by them."""
+    return lambda folder: (folder / path).chmod(mode)
+
+
+# Runs and qrels
+
+
+def prefix_ids(path: str, prefix: str) -> Sabotage:
+    """Every document id (the third column) prefixed."""
+    return on_columns(path, lambda columns: [*columns[:2], prefix + columns[2], *columns[3:]])
+
+
+def on_scores(path: str, change: Callable[[float], float | str]) -> Sabotage:
+    """Every score of a run (the fifth column) changed."""
+    return on_columns(path, lambda columns: [*columns[:4], f"{change(float(columns[4]))}", *columns[5:]])
+
+
+def swap_columns(path: str, one: int, other: int, separator: str | None = None) -> Sabotage:
+    """Two columns exchanged, counted from 1."""
+
+    def change(columns: list[str]) -> list[str]:
+        columns[one - 1], columns[other - 1] = columns[other - 1], columns[one - 1]
+        return columns
+
+    return on_columns(path, change, separator)
+
+
+def drop_topics(path: str, *topics: str) -> Sabotage:
+    """No line of these topics, in a file whose first column is the topic."""
+    return on_lines(path, lambda lines: [line for line in lines if line.split()[0] not in topics])
+
+
+# The store
+
+
+def on_manifest(change: Callable[[dict[str, Any]], Any], name: str = "prod") -> Sabotage:
+    """The manifest of a baseline changed as an object; the function changes it in place."""
+
+    def changed(text: str) -> str:
+        manifest = json.loads(text)
+        change(manifest)
+        return json.dumps(manifest, indent=2, sort_keys=True) + "\n"
+
+    return on_text(f"baselines/{name}/manifest.json", changed)
+
+
+def lower_scores(amount: float, name: str = "prod") -> Sabotage:
+    """Stored scores lowered in each topic, down to 0."""
+
+    def change(columns: list[str]) -> list[str]:
+        if columns[0] == "topic":
+            return columns
+        return [columns[0], *(f"{max(0.0, float(value) - amount):.17g}" for value in columns[1:])]
+
+    return on_columns(f"baselines/{name}/scores.tsv", change, "\t")
+
+
+def sign(name: str = "prod") -> Sabotage:
+    """The digests in the manifest of a baseline rewritten, so that they fit what its files now hold."""
+
+    def sabotage(folder: Path) -> None:
+        baseline = folder / "baselines" / name
+        contents = {"scores": (baseline / "scores.tsv").read_bytes()}
+        if (baseline / "run.gz").is_file():
+            contents["run"] = gzip.decompress((baseline / "run.gz").read_bytes())
+        digests = {key: f"sha256:{hashlib.sha256(content).hexdigest()}" for key, content in contents.items()}
+        on_manifest(lambda manifest: manifest["digests"].update(digests), name)(folder)
+
+    return sabotage
+
+
+# Programs
+
+
+def run_program(line: str, env: Mapping[str, str | None] | None = None) -> Sabotage:
+    """A program run in the project, such as git; it must succeed."""
+
+    def sabotage(folder: Path) -> None:
+        subprocess.run(
+            shlex.split(line),
+            cwd=folder,
+            env={**os.environ, **(env or {})},
+            check=True,
+            capture_output=True,
+            timeout=60,
+        )
+
+    return sabotage
+
+
+def riskguard(line: str, status: int = 0, env: Mapping[str, str | None] | None = None) -> Sabotage:
+    """riskguard's own command run in the project; it must end with the status."""
+
+    def sabotage(folder: Path) -> None:
+        ended = subprocess.run(
+            [*processes.RISKGUARD, *shlex.split(line)],
+            cwd=folder,
+            env=processes.environment(env or {}, folder),
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        if ended.returncode != status:
+            raise RuntimeError(f"riskguard {line}: exit status {ended.returncode}\n{ended.stdout}{ended.stderr}")
+
+    return sabotage

@@ -1,0 +1,48 @@
+"""Every case by each of its ways: a sample with every run of the tests, the whole as slow tests."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+
+import pytest
+
+from tests.sabotage import project, runner
+from tests.sabotage.case import Case, Way
+from tests.sabotage.cases import every_case
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has no wait4, pipes or process groups")
+
+RUNS = [(case, way) for case in every_case() for way in case.ways]
+#: One run in this many is in the sample. Chosen by name, so that a new case does not exchange the whole sample.
+SAMPLE = 12
+
+
+def _name(run: tuple[Case, Way]) -> str:
+    return f"{run[0].name}-{run[1].name.lower()}"
+
+
+def _is_in_sample(run: tuple[Case, Way]) -> bool:
+    is_drawn = zlib.crc32(_name(run).encode()) % SAMPLE == 0
+    return run[0].is_quick or (is_drawn and not run[0].is_slow)
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sabotage")
+    project.write(folder)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "run",
+    [pytest.param(run, id=_name(run), marks=() if _is_in_sample(run) else pytest.mark.slow) for run in RUNS],
+)
+def test_nothing_is_green_that_is_broken_nor_red_that_is_harmless(run, template, tmp_path):
+    case, way = run
+    ended = runner.run(case, way, template, tmp_path)
+    assert not ended.problems, f"{ended}\n{ended.ended.output}"
+
+
+def test_the_sample_has_every_way():
+    assert {way for case, way in RUNS if _is_in_sample((case, way))} == set(Way)

@@ -1,0 +1,133 @@
+"""The matrix can fail: whatever must not happen is planted here, and the runner notices it."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from tests.sabotage import project, runner, sabotages
+from tests.sabotage.__main__ import main, table
+from tests.sabotage.case import CLI, SERIAL, Case, Way, harmless
+from tests.sabotage.cases import every_case
+from tests.sabotage.processes import Ended
+from tests.sabotage.runner import Fault, Run, find_problems
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has no wait4, pipes or process groups")
+
+CASE = Case("planted", status=3, words=["qrels.txt:3", "expected 4 columns"], pytest_words=["5 failed"])
+GOOD_OUTPUT = "qrels.txt:3: expected 4\n columns\n5 failed in 1.0s"
+FILES = {"baselines/prod/scores.tsv": "a digest"}
+
+
+def faults(output=GOOD_OUTPUT, status=3, seconds=1.0, megabytes=80.0, after=FILES, case=CASE, way=Way.CLI):
+    return [fault for fault, _ in find_problems(case, way, Ended(status, output, seconds, megabytes), FILES, after)]
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sabotage")
+    project.write(folder)
+    return folder
+
+
+def test_a_run_that_ends_as_it_must_has_no_problem():
+    assert faults() == []
+    assert faults(status=1, way=Way.SERIAL) == []
+
+
+@pytest.mark.parametrize(
+    ("ended", "expected"),
+    [
+        ({"status": 0}, [Fault.GREEN]),
+        ({"status": 2}, [Fault.STATUS]),
+        ({"status": -11}, [Fault.STATUS]),
+        ({"status": 1, "way": Way.SERIAL, "output": GOOD_OUTPUT + "\n5 failed, 1 passed in 1.01s"}, [Fault.GREEN]),
+        ({"output": "qrels.txt:3: expected four columns"}, [Fault.WORDS]),
+        ({"output": GOOD_OUTPUT + "\nTraceback (most recent call last):"}, [Fault.TRACEBACK]),
+        ({"output": GOOD_OUTPUT + "\nINTERNALERROR> KeyError"}, [Fault.TRACEBACK]),
+        ({"output": GOOD_OUTPUT + "\nInternal error: KeyError"}, [Fault.TRACEBACK]),
+        ({"output": GOOD_OUTPUT + "\nvenv/pytest_riskguard/gates/judge.py:12: KeyError"}, [Fault.TRACEBACK]),
+        ({"output": GOOD_OUTPUT + '\n  File "pytest_riskguard/text.py", line 3'}, [Fault.TRACEBACK]),
+        ({"seconds": 30.0, "status": -9}, [Fault.HANG]),
+        ({"megabytes": 1001.0}, [Fault.MEMORY]),
+        ({"after": {"baselines/prod/scores.tsv": "another"}}, [Fault.CHANGED]),
+        ({"after": {}}, [Fault.CHANGED]),
+        ({"after": {**FILES, "baselines/new": "folder"}}, [Fault.CHANGED]),
+    ],
+)
+def test_each_fault_is_noticed(ended, expected):
+    assert faults(**ended) == expected
+
+
+def test_a_harmless_case_must_be_green():
+    assert faults(case=harmless("rerun"), status=1) == [Fault.RED]
+
+
+def test_words_that_must_not_come_are_a_fault():
+    assert faults(case=Case("planted", absent=["5 failed"])) == [Fault.WORDS]
+
+
+def test_an_internal_error_that_the_case_plants_is_allowed():
+    case = Case("planted", allows=["internal error while writing"])
+    assert faults(case=case, output="internal error while writing") == []
+    assert faults(case=case, output="internal error while reading") == [Fault.TRACEBACK]
+
+
+def found(case, template, tmp_path, way=Way.CLI):
+    return {fault for fault, _ in runner.run(case, way, template, tmp_path).problems}
+
+
+def test_a_green_run_is_noticed_end_to_end(template, tmp_path):
+    case = Case("planted", project=project.IMPROVED, status=1)
+    assert found(case, template, tmp_path) == {Fault.GREEN}
+
+
+def test_a_crash_is_noticed_end_to_end(template, tmp_path):
+    crash = sabotages.write("conftest.py", "def pytest_sessionstart():\n    raise KeyError('planted')\n")
+    case = Case("planted", crash, status=1, ways=SERIAL)
+    assert found(case, template, tmp_path, Way.SERIAL) == {Fault.STATUS, Fault.TRACEBACK}
+
+
+def test_a_change_of_the_store_is_noticed_end_to_end(template, tmp_path):
+    test = "import pathlib\n\ndef test_change():\n    pathlib.Path('baselines/prod/scores.tsv').write_text('')\n"
+    case = Case("planted", sabotages.write("test_a.py", test), status=1, passes=1, ways=SERIAL)
+    assert found(case, template, tmp_path, Way.SERIAL) == {Fault.CHANGED}
+
+
+def test_a_hang_is_noticed_and_ended_with_all_its_processes(template, tmp_path):
+    case = Case("planted", line="sleep 60 & echo $! > reports; wait", seconds=0.5, ways=CLI)
+    assert found(case, template, tmp_path) == {Fault.HANG}
+    assert list(tmp_path.iterdir()) == []  # no copy is left
+
+
+def test_memory_of_a_child_is_counted(template, tmp_path):
+    hungry = f"{sys.executable} -c 'print(len(bytearray(300_000_000).upper()))'; exit 3"
+    assert found(Case("planted", line=hungry, megabytes=200), template, tmp_path) == {Fault.MEMORY}
+
+
+def test_a_sabotage_that_changes_nothing_is_an_error(template, tmp_path):
+    case = Case("planted", sabotages.replace_text("qrels.txt", "no such words", "other"))
+    with pytest.raises(ValueError, match="has no 'no such words'"):
+        runner.run(case, Way.CLI, template, tmp_path)
+
+
+def test_cases_have_names_of_their_own():
+    names = [case.name for case in every_case()]
+    assert len(names) == len(set(names))
+
+
+def test_the_table_counts_runs_with_each_fault():
+    runs = [
+        Run(Case("store/a"), Way.CLI, Ended(3, "", 1.0, 80.0), []),
+        Run(Case("store/a"), Way.SERIAL, Ended(0, "", 2.0, 90.0), [(Fault.GREEN, "a"), (Fault.GREEN, "b")]),
+    ]
+    assert table(runs)[2:] == [
+        "| store | 1 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 90 MB |",
+        "| all | 1 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 90 MB |",
+    ]
+
+
+def test_the_command_runs_the_cases_that_are_named(capsys):
+    assert main(["qrels/empty", "--way", "cli"]) == 0
+    assert "| all | 1 | 1 | 0 |" in capsys.readouterr().out
