@@ -30,6 +30,7 @@ from pytest_riskguard.gates.kinds import (
 from pytest_riskguard.gates.option_types import OptionTypeError, is_number, lists_options
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict, incomparable
+from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal import explain
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.run_context import record
@@ -285,7 +286,8 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
         if test is not None:
             reproduce = command(test, options=options)
             screen = replace(screen, width=screen.width - _INDENT)
-        raise RiskyError(explain(verdict, screen, reproduce=reproduce, problem=problem), verdict)
+        text = shown_or_plain(verdict, lambda: explain(verdict, screen, reproduce=reproduce, problem=problem))
+        raise RiskyError(text, verdict)
     return verdict
 
 

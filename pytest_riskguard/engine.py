@@ -28,6 +28,7 @@ from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.unjudged import Rejudged, judgements, rests_on_unjudged
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
+from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, Question, ScoreCache, ScoreFile, Source, Stored, label
@@ -90,7 +91,9 @@ class Engine:
             )
         except ValueError as error:
             raise UsageError(str(error)) from None
-        return worded(self._with_documents(verdict, question, systems))
+        with caught("looking for the documents behind a verdict"):
+            verdict = self._with_documents(verdict, question, systems)
+        return worded(verdict)
 
     def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
         """The verdicts of gates that are judged together, their levels corrected for their number.

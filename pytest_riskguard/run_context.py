@@ -33,13 +33,15 @@ class RunContext:
     """What a judgement needs to know about the run that it is part of.
 
     ``locate`` turns a node id into one for the folder where pytest was called. With ``report_wanted`` verdicts hold
-    the data of charts. Every verdict that an assertion or the fixture gives is passed to all ``listeners``.
+    the data of charts. Every verdict that an assertion or the fixture gives is passed to all ``listeners``; a line
+    about a failure of riskguard's own, once there is a verdict, to all ``failure_listeners``.
     """
 
     screen: Screen = Screen()
     locate: Callable[[str], str] = str
     report_wanted: bool = False
     listeners: tuple[Callable[[Verdict], None], ...] = ()
+    failure_listeners: tuple[Callable[[str], None], ...] = ()
 
 
 _current = RunContext()
@@ -66,6 +68,12 @@ def record(verdict: Verdict) -> Verdict:
     for listener in _current.listeners:
         listener(verdict)
     return verdict
+
+
+def report_failure(line: str) -> None:
+    """Hand a line about a failure of riskguard's own to the listeners; see ``reports.internal_errors``."""
+    for listener in _current.failure_listeners:
+        listener(line)
 
 
 def draws_blocks(encoding: str | None) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.exit_status import status_of
-from pytest_riskguard.cli.output import Reports, detail_options, report_options, show, tell_github
+from pytest_riskguard.cli.output import Reports, deliver, detail_options, report_options, show, tell_github
 from pytest_riskguard.cli.parameters import (
     ALL_OPTIONS,
     FILE,
@@ -81,13 +81,14 @@ def compare(
     pools = _pools(kind, inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside))
     questions = inputs.questions(kind, candidate, pools, alphas=alphas, slices=slices, options=options)
     verdicts = inputs.engine.verdicts(questions, correction=family)
-    show(verdicts, verbose=verbose, quiet=quiet, to_stderr=reports.on_stdout)
-    if not quiet and any(not verdict.passed for verdict in verdicts):
-        words = [w if w.isprintable() else clean(w, limit=10_000) for w in click.get_current_context().obj]
-        click.echo(f"  reproduce: riskguard {shlex.join(words)}", err=reports.on_stdout)
-    reports.write(verdicts)
-    if not no_github:
-        tell_github(verdicts, to_stderr=reports.on_stdout)
+    words = [w if w.isprintable() else clean(w, limit=10_000) for w in click.get_current_context().obj]
+    reproduce = None if quiet else f"  reproduce: riskguard {shlex.join(words)}"
+    to_stderr = reports.on_stdout
+    deliver(
+        lambda: show(verdicts, verbose=verbose, quiet=quiet, to_stderr=to_stderr, reproduce=reproduce),
+        lambda: reports.write(verdicts),
+        lambda: None if no_github else tell_github(verdicts, to_stderr=to_stderr),
+    )
     return status_of(verdicts)
 
 

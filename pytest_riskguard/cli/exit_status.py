@@ -23,9 +23,9 @@ class ExitStatus(IntEnum):
         return status
 
     PASSED = 0, "every gate passed"
-    FAILED = 1, "a gate failed or is inconclusive, or output could not be written"
+    FAILED = 1, "a gate failed or is inconclusive"
     USAGE = 2, "wrong usage or configuration"
-    INCOMPARABLE = 3, "data that cannot be compared"
+    INCOMPARABLE = 3, "data that cannot be compared, or verdicts that could not be shown or written"
     INTERNAL = 70, "internal error"
     INTERRUPTED = 130, "interrupted"
 

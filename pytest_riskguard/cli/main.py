@@ -7,23 +7,24 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 import click
 
+from pytest_riskguard import run_context
 from pytest_riskguard._version import __version__
 from pytest_riskguard.cli.baseline import baseline
 from pytest_riskguard.cli.compare import compare
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.init import init
 from pytest_riskguard.cli.judge_next import judge_next
+from pytest_riskguard.cli.output import output_failed
 from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power
 from pytest_riskguard.cli.reports import report, show
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
 
-#: Errors of the system when output cannot be stored, such as a full disk.
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 MAX_LINE = 10_000
 
 
@@ -43,6 +44,7 @@ for command in (compare, baseline, init, judge_next, power, pool, show, report):
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and exit with its status."""
+    _keep_standard_streams_free()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A console that cannot show a character of a query must not hide the verdict.
@@ -52,7 +54,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its status instead of exiting."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    failures: list[str] = []
+    with run_context.changed(failure_listeners=(failures.append,)):
+        status = _run(sys.argv[1:] if arguments is None else list(arguments))
+    if not failures:
+        return status
+    return _say(max(status, ExitStatus.INCOMPARABLE), *dict.fromkeys(failures))
+
+
+def _run(arguments: list[str]) -> int:
     try:
         status = cli.main(args=arguments, prog_name="riskguard", standalone_mode=False, obj=arguments)
     except click.exceptions.Exit as exit_:
@@ -72,13 +82,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _say(ExitStatus.USAGE, *f"Error: {lines}".split("\n"))
     except RiskguardError as error:
         return _say(ExitStatus.USAGE, f"Error: {error}")
-    except BrokenPipeError:  # the program that read the output has ended
-        _forget_output()
-        return ExitStatus.FAILED
+    except SystemExit:  # click exits where the program that reads the output has ended
+        output_failed(BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE)))
+        return ExitStatus.INCOMPARABLE
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in _NO_ROOM and error.filename is None:
-            _forget_output()
-            return _say(ExitStatus.FAILED, f"Error: cannot write the output: {error.strerror}")
+        if output_failed(error):
+            return ExitStatus.INCOMPARABLE
         if os.environ.get("RISKGUARD_TRACEBACK"):
             raise
         return _say(
@@ -89,15 +98,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return int(status or 0)
 
 
-def _say(status: ExitStatus, *lines: str) -> int:
-    for line in lines:  # a file name in it must not begin a line or move the cursor
-        click.echo(clean(line, limit=MAX_LINE), err=True)
+def _say(status: int, *lines: str) -> int:
+    with suppress(OSError):  # the status says it too
+        for line in lines:  # a file name in it must not begin a line or move the cursor
+            click.echo(clean(line, limit=MAX_LINE), err=True)
     return status
 
 
-def _forget_output() -> None:
-    """Redirect stdout to the null device, so that the interpreter does not report the error again when it ends."""
-    try:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, AttributeError):  # no file behind it
-        return
+def _keep_standard_streams_free() -> None:
+    """Where a standard stream is closed, keep files that are opened later from taking its place."""
+    while (descriptor := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        if descriptor == 1:  # writing to it fails, and says so
+            sys.stdout = open(descriptor, "w", closefd=False)  # noqa: SIM115
+    os.close(descriptor)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +15,14 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.parameters import FILE, Command, grouped, options
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.errors import RiskguardError, UsageError
+from pytest_riskguard.run_context import report_failure
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
+#: Errors of the system when output cannot be stored (a full disk) or nobody reads it.
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE, errno.EBADF)
 _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red", "inconclusive": "yellow"}
 
 
@@ -103,22 +109,66 @@ detail_options = options(
 )
 
 
-def show(verdicts: Sequence[Verdict], *, verbose: bool, quiet: bool, to_stderr: bool) -> None:
-    """Print the verdicts."""
+def output_failed(error: BaseException) -> bool:
+    """Whether an error says that the output cannot be written; if so, report that, and write no more of it."""
+    if not isinstance(error, OSError) or error.filename is not None or error.errno not in _UNWRITABLE:
+        return False
+    reason = "standard output is closed" if error.errno == errno.EBADF else error.strerror
+    report_failure(f"Error: cannot write the output: {reason}")
+    with suppress(OSError, AttributeError):  # without a file behind it
+        # The interpreter would report the error again when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
+
+
+def deliver(*steps: Callable[[], None]) -> None:
+    """Show and write verdicts: each step is taken, whatever became of those before it.
+
+    What goes wrong is handed to the listeners of ``run_context`` as a line, and makes the exit status 3; the first
+    error that a person can correct is raised at the end.
+    """
+    from pytest_riskguard.reports.internal_errors import caught
+
+    mistakes: list[RiskguardError] = []
+    for step in steps:
+        try:
+            with caught("showing the verdicts", but=(RiskguardError, OSError)):
+                step()
+        except RiskguardError as error:
+            mistakes.append(error)
+        except OSError as error:
+            with caught("showing the verdicts"):
+                if not output_failed(error):
+                    raise
+    if mistakes:
+        raise mistakes[0]
+
+
+def show(
+    verdicts: Sequence[Verdict], *, verbose: bool, quiet: bool, to_stderr: bool, reproduce: str | None = None
+) -> None:
+    """Print the verdicts, and how to see them again if one did not pass."""
+    from pytest_riskguard.reports.internal_errors import shown_or_plain
     from pytest_riskguard.reports.shown import Shown
     from pytest_riskguard.reports.terminal import explain, uncorrected
     from pytest_riskguard.run_context import Screen, draws_blocks
 
     width = terminal_width()
     screen = Screen(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
-    for verdict in verdicts:
+
+    def in_words(verdict: Verdict) -> str:
         problem = verdict.problem_with_paths
-        text = Shown(verdict).headline(problem=problem) if quiet else explain(verdict, screen, problem=problem)
+        return Shown(verdict).headline(problem=problem) if quiet else explain(verdict, screen, problem=problem)
+
+    for verdict in verdicts:
+        text = shown_or_plain(verdict, lambda verdict=verdict: in_words(verdict))  # type: ignore[misc]
         text = text.removeprefix("incomparable ")
         word = click.style(verdict.outcome.upper(), fg=_COLOURS[verdict.outcome], bold=True)
         click.echo(f"{word} {text}", err=to_stderr)
     if not quiet and (remark := uncorrected(verdicts)):
         click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
+    if reproduce is not None and any(not verdict.passed for verdict in verdicts):
+        click.echo(reproduce, err=to_stderr)
 
 
 def terminal_width() -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus, status_of
-from pytest_riskguard.cli.output import Reports, detail_options, report_options
+from pytest_riskguard.cli.output import Reports, deliver, detail_options, report_options
 from pytest_riskguard.cli.output import show as show_verdicts
 from pytest_riskguard.cli.parameters import FILE
 from pytest_riskguard.errors import UsageError
@@ -24,7 +24,7 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
     from pytest_riskguard.reports.json import read
 
     verdicts = read(report)
-    show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False)
+    deliver(lambda: show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False))
     if not verdicts:
         click.echo("no gate was judged")
     return status_of(verdicts)

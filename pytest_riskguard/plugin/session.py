@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Generator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ import pytest
 from pytest_riskguard import run_context
 from pytest_riskguard.plugin.options import Mode, node_ids_given, selected
 from pytest_riskguard.reports import github
+from pytest_riskguard.reports.internal_errors import bare, caught, plain
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -29,6 +31,8 @@ _JUNIT_COUNT = pytest.StashKey[int]()
 _ENGINES = pytest.StashKey[dict[Path, "Engine"]]()
 #: The attribute of a test report that holds verdicts: JSON in ASCII, so that xdist carries even lone surrogates.
 CARRIED = "riskguard_verdicts"
+#: The same for lines about failures of riskguard's own.
+CARRIED_FAILURES = "riskguard_failures"
 
 
 def engine_for(config: pytest.Config, settings: Config) -> Engine:
@@ -52,8 +56,11 @@ class Relay:
     """Verdicts by test; those of a test that runs again replace its earlier ones."""
 
     def __init__(self) -> None:
-        #: Verdicts since the last report, in the process that judged.
+        #: Verdicts since the last report, in the process that judged, and lines about failures of riskguard's own.
         self.waiting: list[Verdict] = []
+        self.waiting_failures: list[str] = []
+        #: All such lines that have been received.
+        self.failures: list[str] = []
         self._by_test: dict[str, list[dict[str, Any]]] = {}
 
     def attach(self, report: pytest.TestReport) -> None:
@@ -61,12 +68,15 @@ class Relay:
         verdicts = self.waiting
         if not run_context.current().report_wanted:
             verdicts = [verdict.without_diagnostics() for verdict in verdicts]
-        setattr(report, CARRIED, json.dumps([verdict.to_dict() for verdict in verdicts]))
+        setattr(report, CARRIED, json.dumps([_as_plain(verdict) for verdict in verdicts]))
+        setattr(report, CARRIED_FAILURES, json.dumps(self.waiting_failures))
         self.waiting.clear()
+        self.waiting_failures.clear()
 
     def receive(self, report: pytest.TestReport) -> None:
         """Collect the verdicts that a report carries."""
         carried = json.loads(getattr(report, CARRIED, "[]"))
+        self.failures += json.loads(getattr(report, CARRIED_FAILURES, "[]"))
         if report.when == "setup":
             self._by_test.pop(report.nodeid, None)
         if carried:
@@ -76,7 +86,19 @@ class Relay:
         """Each verdict with the test that asked for it, sorted by test."""
         from pytest_riskguard.gates.verdict import Verdict
 
-        return [(test, Verdict.from_dict(data)) for test in sorted(self._by_test) for data in self._by_test[test]]
+        verdicts = []
+        carried = [(test, data) for test in sorted(self._by_test) for data in self._by_test[test]]
+        for test, data in carried:
+            with caught("reading a verdict that a test carried"):
+                verdicts.append((test, Verdict.from_dict(data)))
+        return verdicts
+
+
+def _as_plain(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as JSON; if one of its findings cannot be computed, the bare answer."""
+    with caught("computing the findings of a verdict"):
+        return verdict.to_dict()
+    return bare(verdict).to_dict()
 
 
 class RiskguardSession:
@@ -89,6 +111,11 @@ class RiskguardSession:
         self.is_worker = hasattr(config, "workerinput")
         self._collected: set[Path] = set()
         self._broken = False
+        self._session: pytest.Session | None = None
+        self._failures_shown = 0
+        context = ExitStack()
+        context.enter_context(run_context.changed(failure_listeners=(self.relay.waiting_failures.append,)))
+        config.add_cleanup(context.close)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> None:
@@ -148,7 +175,8 @@ class RiskguardSession:
 
             for verdict in self.relay.waiting:
                 number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
-                item.user_properties.extend(properties(verdict, number))
+                with caught("writing the properties of a verdict for JUnit XML"):
+                    item.user_properties.extend(properties(verdict, number))
         report = yield
         self.relay.attach(report)
         return report
@@ -173,6 +201,7 @@ class RiskguardSession:
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Write the reports, and fail a run that judged too few gates."""
         config = session.config
+        self._session = session
         if self.is_worker or any(config.getoption(name, default=None) for name in _ONLY_SHOWING):
             return
         if exitstatus in _RAN:
@@ -180,6 +209,14 @@ class RiskguardSession:
         self.problems += self._written()
         if self.problems and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        self._fail_for_internal_errors()
+
+    def _fail_for_internal_errors(self) -> list[str]:
+        """Set the exit status if something of riskguard's own failed; return the lines that say what, each once."""
+        failures = list(dict.fromkeys([*self.relay.failures, *self.relay.waiting_failures]))
+        if failures and self._session is not None and self._session.exitstatus in _RAN:
+            self._session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
+        return failures
 
     def _too_few_gates(self) -> list[str]:
         judged, required = len(self.verdicts), self.config.getoption("riskguard_require")
@@ -195,7 +232,8 @@ class RiskguardSession:
         problems, charts = [], self.config.getoption("riskguard_charts")
         for path in self.config.getoption("riskguard_report"):
             try:
-                files.write(self.config.invocation_params.dir / path, self.verdicts, charts=charts)
+                with caught(f"writing the report {path}", but=(OSError,)):
+                    files.write(self.config.invocation_params.dir / path, self.verdicts, charts=charts)
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")
         return problems
@@ -206,22 +244,33 @@ class RiskguardSession:
         from pytest_riskguard.reports.terminal import uncorrected
         from pytest_riskguard.text import clean
 
+        failures = self._fail_for_internal_errors()
         quiet = self.config.get_verbosity() < 0
         shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and verdict.passed)]
         if self.config.getoption("no_summary"):
             shown = []
-        if not (shown or self.problems):
+        if not (shown or self.problems or failures):
             return
         terminalreporter.section("riskguard", "=")
         screen = run_context.current().screen
         # pytest knows what --color and NO_COLOR want.
-        lines = gates_table.lines(shown, screen, colour=self.config.get_terminal_writer().hasmarkup) if shown else []
-        if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
-            lines = [*lines, *textwrap.wrap(remark, width=max(screen.width, 40))]
-        for line in lines:
+        colour, lines = self.config.get_terminal_writer().hasmarkup, list[str]()
+        with caught("listing the gates"):
+            lines += gates_table.lines(shown, screen, colour=colour) if shown else []
+            if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
+                lines += textwrap.wrap(remark, width=max(screen.width, 40))
+        for line in lines or [line for _, verdict in shown for line in plain(verdict).splitlines()]:
             terminalreporter.line(line)
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
+        self.show_internal_errors(terminalreporter)
+
+    def show_internal_errors(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Show the lines about failures of riskguard's own that were not shown yet, and set the exit status."""
+        failures = self._fail_for_internal_errors()
+        for line in failures[self._failures_shown :]:
+            terminalreporter.line(line, red=True, bold=True)
+        self._failures_shown = len(failures)
 
 
 @dataclass
@@ -254,6 +303,11 @@ class Github:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the step summary, and each annotation on a line of its own."""
+        with caught("writing for GitHub Actions"):
+            self._write(terminalreporter)
+        self._session.show_internal_errors(terminalreporter)
+
+    def _write(self, terminalreporter: pytest.TerminalReporter) -> None:
         verdicts, summary = self._session.verdicts, github.summary_of()
         of_verdicts, of_others = self._annotations()
         of_others += [github.Annotation("riskguard", [problem]) for problem in self._session.problems]

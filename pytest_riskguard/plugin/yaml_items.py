@@ -129,6 +129,7 @@ class GateTest(_Reported):
         """Judge, and fail unless the verdict passes."""
         from pytest_riskguard.assertions import command
         from pytest_riskguard.plugin.user_errors import from_here, whose
+        from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal import explain
         from pytest_riskguard.run_context import current, record
 
@@ -138,4 +139,6 @@ class GateTest(_Reported):
             if problem is not None:
                 problem = from_here(whose(problem, self.file.settings, self.item.settings), self.config)
             reproduce = command(self.nodeid, options="--riskguard")
-            raise RiskyError(explain(verdict, current().screen, problem=problem, reproduce=reproduce), verdict)
+            screen = current().screen
+            text = shown_or_plain(verdict, lambda: explain(verdict, screen, problem=problem, reproduce=reproduce))
+            raise RiskyError(text, verdict)

@@ -331,7 +331,7 @@ def test_output_that_cannot_be_written_is_one_line(folder):
             ended = subprocess.run(
                 [sys.executable, "-c", code, *line], stdout=full, stderr=subprocess.PIPE, text=True, check=False
             )
-        assert (ended.returncode, ended.stderr) == (1, "Error: cannot write the output: No space left on device\n")
+        assert (ended.returncode, ended.stderr) == (3, "Error: cannot write the output: No space left on device\n")
 
 
 def test_an_interrupt_while_modules_load_is_status_130(folder):
