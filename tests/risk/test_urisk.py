@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pytest_riskguard import risk
+from pytest_riskguard.risk.urisk import varies
 
 differences = arrays(
     np.float64, st.integers(2, 60), elements=st.one_of(st.just(0.0), st.integers(-1000, 1000).map(lambda k: k / 1000))
@@ -143,3 +144,30 @@ def test_counts_wins_losses_ties_and_heavy_losses() -> None:
 def test_errors_say_what_is_wrong(call: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call()  # type: ignore[operator]
+
+
+def test_two_topics_are_enough_to_standardise() -> None:
+    assert risk.standardised([0.1, 0.3]) == pytest.approx(np.array([0.1, 0.3]) / math.sqrt(0.02))
+
+
+def test_tgain_weighs_losses_once() -> None:
+    assert risk.tgain([0.3, -0.1, 0.2]).estimate == pytest.approx(0.4 / 3)
+
+
+def test_a_difference_of_exactly_a_millionth_is_a_tie() -> None:
+    assert risk.counts([1e-6, 0.0], [0.0, 1e-6]) == risk.Counts(0, 0, 2, 2, 0)
+
+
+def test_a_difference_of_exactly_the_rounding_error_is_no_change() -> None:
+    assert risk.counts([1e-12, 0.5], [0.0, 0.5]).changed == 0
+    assert risk.share_changed([1e-12, 0.0]) == 0.0
+
+
+def test_a_loss_of_a_fifth_with_rounding_is_not_heavy() -> None:
+    assert risk.counts([0.4 - 1e-12], [0.5]).losses_over_20_percent == 0
+
+
+def test_scores_that_differ_by_the_rounding_of_their_size_do_not_vary() -> None:
+    assert not varies(np.array([0.0, 1e-12]))
+    assert varies(np.array([0.0, 3e-12]))
+    assert not varies(np.array([1e3, 1e3 + 9e-10]))

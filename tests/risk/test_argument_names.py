@@ -1,0 +1,76 @@
+"""An error about an array names the argument that holds it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from pytest_riskguard import risk
+from pytest_riskguard.risk.checks import between_0_and_1, per_topic, systems_by_topics
+
+NAN = [0.1, math.nan]
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: risk.frisk(NAN), "differences"),
+        (lambda: risk.freward(NAN), "differences"),
+        (lambda: risk.ugain(NAN), "differences"),
+        (lambda: risk.share_changed(NAN), "differences"),
+        (lambda: risk.urisk(NAN, alpha=1), "differences"),
+        (lambda: risk.urisk(NAN, alpha=1, tradeoff="smooth"), "differences"),
+        (lambda: risk.standard_error(NAN), "x"),
+        (lambda: risk.jackknife_standard_error(NAN), "x"),
+        (lambda: risk.mean_test(NAN), "x"),
+        (lambda: risk.standardised(NAN), "x"),
+        (lambda: risk.jackknife_standardised(NAN), "x"),
+        (lambda: risk.counts(NAN, [0.0, 0.0]), "candidate"),
+        (lambda: risk.counts([0.0, 0.0], NAN), "baseline"),
+        (lambda: risk.expected_scores([NAN, NAN]), "scores"),
+        (lambda: risk.reference_scores([NAN], kind="mean"), "scores"),
+    ],
+)
+def test_an_array_that_is_not_finite_is_named(call: Callable[[], object], name: str) -> None:
+    with pytest.raises(ValueError, match=f"^{name} must be finite, got nan"):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: risk.standard_error([0.1]), "^x must hold at least 2 topics, got 1$"),
+        (lambda: risk.jackknife_standard_error([0.1]), "^x must hold at least 2 topics, got 1$"),
+        (lambda: risk.jackknife_standardised([0.1]), "^x must hold at least 2 topics, got 1$"),
+        (lambda: per_topic([[0.1]], name="d"), r"^d must have one axis \(topics\), got shape \(1, 1\)$"),
+        (lambda: per_topic([0.1, -2e100], name="d"), r"^d must not exceed 1e\+100 in size, got -2e\+100$"),
+        (lambda: systems_by_topics([0.1]), r"^scores must have two axes \(systems, topics\), got shape \(1,\)$"),
+        (lambda: systems_by_topics([[0.1]]), "^scores must hold at least 2 systems, got 1$"),
+        (lambda: systems_by_topics(np.zeros((2, 0)), name="p"), "^p must hold at least 1 topics, got 0$"),
+        (
+            lambda: systems_by_topics([[0.1, 0.2], [0.3, math.inf]]),
+            r"^scores must be finite, got inf for system 1, topic 1 \(counted from 0\)$",
+        ),
+        (
+            lambda: systems_by_topics([[0.1, 2e100], [0.3, 0.4]]),
+            r"^scores must not exceed 1e\+100 in size, got 2e\+100 for system 0, topic 1 \(counted from 0\)$",
+        ),
+        (
+            lambda: risk.zrisk([[0.1, -0.1], [0.0, 0.0]], alpha=1),
+            "^scores must be at least 0 for ZRisk and GeoRisk, got -0.1",
+        ),
+        (lambda: between_0_and_1(1.0, name="level"), "^level must be between 0 and 1, got 1.0$"),
+        (lambda: between_0_and_1(0, name="level"), "^level must be between 0 and 1, got 0$"),
+    ],
+)
+def test_an_error_is_a_whole_sentence(call: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_the_limit_of_size_itself_is_allowed() -> None:
+    assert per_topic([1e100, -1e100], name="d").tolist() == [1e100, -1e100]
+    assert systems_by_topics([[1e100], [0.0]]).tolist() == [[1e100], [0.0]]
