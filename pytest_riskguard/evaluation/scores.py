@@ -27,6 +27,8 @@ from pytest_riskguard.text import nearest
 if TYPE_CHECKING:
     from ir_measures import Measure
 
+    from pytest_riskguard.evaluation.document_ids import Judged
+
 FloatArray = npt.NDArray[np.float64]
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
@@ -64,6 +66,8 @@ class TopicScores:
     from_run : bool
         Whether the scores were computed from a run (then the judged topics are those of the qrels) rather than
         given as such (then both sides must name the same topics).
+    judged : Judged or None
+        How much of what the run retrieved is judged; None where there is no run.
     """
 
     name: str
@@ -77,6 +81,7 @@ class TopicScores:
     unknown: tuple[str, ...] = ()
     without_relevant: tuple[str, ...] = ()
     from_run: bool = False
+    judged: Judged | None = None
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)

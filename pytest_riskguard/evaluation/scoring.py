@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.errors import DataError, ScoringError
+from pytest_riskguard.evaluation.document_ids import JudgedTally, mismatch
 from pytest_riskguard.evaluation.measures import bounds, parse_measure, provider_of, within_bounds
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run
@@ -56,7 +57,8 @@ def score_run(
     UsageError
         A measure that does not exist or cannot be computed here.
     DataError
-        The run is damaged or answers no judged topic; a grade is above the scale of a measure; ir-measures failed.
+        The run is damaged or answers no judged topic; its ids are not those of the judgements; a grade is above the
+        scale of a measure; ir-measures failed.
     """
     parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
     for measure in parsed:
@@ -70,8 +72,7 @@ def score_run(
         rankings = run if isinstance(run, Rankings) else rankings_as_run(run)
         source = name = name or "candidate"
         tally, digest = _score(rankings.chunks(), parsed, qrels, source), rankings.digest
-    if not tally.answered:
-        raise _no_common_topic(source, qrels, tally)
+    _check_ids(source, qrels, tally)
     return tuple(
         TopicScores(
             name=name,
@@ -85,15 +86,19 @@ def score_run(
             unknown=tuple(sorted(tally.unknown)),
             without_relevant=qrels.without_relevant,
             from_run=True,
+            judged=tally.judged.total,
         )
         for measure, values in zip(parsed, tally.values, strict=True)
     )
 
 
-def _no_common_topic(source: str, qrels: Qrels, tally: _Tally) -> DataError:
-    instead = f"found only {_topics(sorted(tally.unknown))}" if tally.unknown else "found none"
-    expected = f"expected topics of {qrels.path_name} with a relevant document, such as {_topics(qrels.topics)}"
-    return DataError(f"{source}: {expected}; {instead}", reason="no_common_topic")
+def _check_ids(source: str, qrels: Qrels, tally: _Tally) -> None:
+    if not tally.answered:
+        instead = f"found only {_topics(sorted(tally.unknown))}" if tally.unknown else "found none"
+        expected = f"expected topics of {qrels.path_name} with a relevant document, such as {_topics(qrels.topics)}"
+        raise DataError(f"{source}: {expected}; {instead}", reason="no_common_topic")
+    if (problem := mismatch(source, tally.judged, qrels)) is not None:
+        raise DataError(problem, reason="ids_do_not_match")
 
 
 @dataclass
@@ -101,19 +106,23 @@ class _Tally:
     """The result of reading a run once: a mapping topic -> value for each measure, answered and unknown topics."""
 
     values: list[dict[str, float]]
-    answered: set[str]
-    unknown: set[str]
+    answered: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
+    judged: JudgedTally = field(default_factory=JudgedTally)
 
 
 def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, source: str) -> _Tally:
     scored = frozenset(qrels.topics)
-    tally = _Tally([{} for _ in measures], set(), set())
+    tally = _Tally([{} for _ in measures])
     for chunk in chunks:
         tally.unknown.update(chunk.keys() - qrels.grades.keys())
         rankings = {topic: documents for topic, documents in chunk.items() if topic in scored}
         if not rankings:
             continue
         tally.answered.update(rankings)
+        for topic, documents in rankings.items():
+            ranking = sorted(documents, key=documents.__getitem__, reverse=True)
+            tally.judged.add(topic, ranking, qrels.grades[topic])
         judged = {topic: dict(qrels.grades[topic]) for topic in rankings}
         for measure, values in zip(measures, tally.values, strict=True):
             values.update(evaluate(measure, judged, rankings, source))

@@ -308,6 +308,7 @@ REASONS = (
     "missing_input",
     "topics_differ",
     "no_common_topic",
+    "ids_do_not_match",
     "inputs_changed",
 )
 

@@ -1,0 +1,177 @@
+"""Whether the document ids of a run are those of the judgements, and what tells them apart if they are not.
+
+A system that is merely weak retrieves few judged documents too, where judgements are sparse or answers short. So a
+run is refused only if most of the topics that it answers have no judged document, and besides
+
+- none of the topics has one, or
+- one rewriting of its ids (a prefix taken off, lower case, ...) gives judged documents to most of those topics, or
+- the ids of most of those topics are written with kinds of characters that no judged id is written with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+if TYPE_CHECKING:
+    from pytest_riskguard.evaluation.qrels import Qrels
+
+#: In how many of the first ranks the share of judged documents is counted.
+FIRST_RANKS = 10
+#: How many ids of each side a message shows.
+SHOWN_IDS = 3
+#: How many topics without a judged document are looked at for the reason.
+MAX_SAMPLE = 200
+#: How many judged ids show how ids are written: with fewer nothing is concluded from it.
+MIN_JUDGED_IDS, MAX_JUDGED_IDS = 20, 100_000
+
+
+@dataclass(frozen=True)
+class Judged:
+    """How much of what a run retrieved is judged.
+
+    Attributes
+    ----------
+    answered : int
+        Scored topics that the run answers.
+    topics : int
+        How many of these retrieve at least one judged document, at any rank.
+    share : float
+        Of the documents in the first 10 ranks of all these topics, the share that is judged.
+    """
+
+    answered: int
+    topics: int
+    share: float
+
+
+@dataclass
+class JudgedTally:
+    """``Judged``, counted topic by topic; keeps the first ids of some topics without a judged document."""
+
+    answered: int = 0
+    topics: int = 0
+    _first: int = 0
+    _judged_first: int = 0
+    unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def add(self, topic: str, ranking: Collection[str], judged: Mapping[str, int]) -> None:
+        """Count one topic: its documents from rank 1 on, and its judgements."""
+        first = tuple(islice(ranking, FIRST_RANKS))
+        judged_first = len(judged.keys() & first)
+        self.answered += 1
+        self._first += len(first)
+        self._judged_first += judged_first
+        if judged_first or not judged.keys().isdisjoint(ranking):
+            self.topics += 1
+        elif len(self.unmatched) < MAX_SAMPLE:
+            self.unmatched[topic] = first
+
+    @property
+    def total(self) -> Judged:
+        """The figures of all topics counted so far."""
+        return Judged(self.answered, self.topics, self._judged_first / max(self._first, 1))
+
+
+def mismatch(source: str, tally: JudgedTally, qrels: Qrels) -> str | None:
+    """Why a run's ids are not those of the judgements, as a sentence for people; None if they are, or may be."""
+    unmatched = tally.answered - tally.topics
+    if 2 * unmatched <= tally.answered:
+        return None
+    cause = _cause(tally.unmatched, qrels.grades)
+    if tally.topics and cause is None:
+        return None
+    run_ids = dict.fromkeys(docid for first in tally.unmatched.values() for docid in first)
+    judged_ids = dict.fromkeys(docid for topic in tally.unmatched for docid in qrels.grades[topic])
+    topics = "any topic" if not tally.topics else f"{unmatched:,} of the {tally.answered:,} topics"
+    likely = cause or "its ids may come from another collection or index"
+    return (
+        f"{source}: expected document ids of {qrels.path_name}, such as {_shown(judged_ids)}; found "
+        f"{_shown(run_ids)}, and no judged document in {topics} that it answers: {likely}; write the ids of the run "
+        "as the judgements do"
+    )
+
+
+def _shown(ids: Collection[str]) -> str:
+    return ", ".join(repr(docid if len(docid) <= 60 else f"{docid[:59]}…") for docid in islice(ids, SHOWN_IDS))
+
+
+def _cause(sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[str, int]]) -> str | None:
+    """What tells the ids of most topics of the sample from judged ids; None if nothing does."""
+    needed = len(sample) // 2 + 1
+    for cause, rewritten in _REWRITINGS.items():
+        gained = sum(
+            not {rewritten(docid) for docid in grades[topic]}.isdisjoint(map(rewritten, first))
+            for topic, first in sample.items()
+        )
+        if gained >= needed:
+            return cause
+    for step in (1, -1):
+        gained = sum(any(_moved(docid, step) in grades[topic] for docid in first) for topic, first in sample.items())
+        if gained >= needed:
+            return f"each id of the run is {'one less' if step > 0 else 'one more'} than a judged one"
+    for writer in ("run", "judgements"):
+        affixes: Counter[str] = Counter()
+        for topic, first in sample.items():
+            run_ids, judged_ids = islice(first, FIRST_RANKS), list(grades[topic])
+            pairs = ((a, b) if writer == "run" else (b, a) for a in run_ids for b in judged_ids)
+            affixes.update({affix for long, short in pairs for affix in _affixes(long, short)})
+        if affixes and (most := affixes.most_common(1)[0])[1] >= needed:
+            return f"those of the {writer} {most[0]}"
+    return _written_differently(sample, grades, needed)
+
+
+def _moved(docid: str, step: int) -> str | None:
+    return str(int(docid) + step) if docid.isascii() and docid.isdigit() and len(docid) < 20 else None
+
+
+def _affixes(long: str, short: str) -> Iterator[str]:
+    """What the longer of two ids has before or after the shorter one; never digits beside digits."""
+    if long.endswith(short) and not (long[-len(short) - 1].isdigit() and short[0].isdigit()):
+        yield f"begin with {long[: -len(short)]!r}, which the others lack"
+    if long.startswith(short) and not (long[len(short)].isdigit() and short[-1].isdigit()):
+        yield f"end with {long[len(short) :]!r}, which the others lack"
+
+
+def _written_differently(
+    sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[str, int]], needed: int
+) -> str | None:
+    judged_ids = islice((docid for judged in grades.values() for docid in judged), MAX_JUDGED_IDS)
+    known = Counter(map(_characters, judged_ids))
+    foreign = sum(not any(_characters(docid) in known for docid in first) for first in sample.values())
+    if foreign < needed or known.total() < MIN_JUDGED_IDS:
+        return None
+    return "their ids are written with other kinds of characters"
+
+
+def _characters(docid: str) -> frozenset[str]:
+    """The kinds of characters of an id: digits, small and capital letters, and each other character."""
+    return frozenset("0" if c.isdigit() else "a" if c.islower() else "A" if c.isupper() else c for c in docid)
+
+
+def _without_zeros(docid: str) -> str:
+    return re.sub(r"(?<!\d)0+(?=\d)", "", docid)
+
+
+def _without_extension(docid: str) -> str:
+    return re.sub(r"(?<=.)\.[A-Za-z][A-Za-z0-9]{0,4}$", "", docid)
+
+
+def _last_of_path(docid: str) -> str:
+    return unquote(docid).split("?")[0].rstrip("/").rpartition("/")[2]
+
+
+#: What may tell two ids of one document apart -> a function that makes them equal.
+_REWRITINGS: Mapping[str, Callable[[str], str]] = {
+    "they differ in upper and lower case": str.casefold,
+    "one side writes whole numbers with decimals": lambda docid: re.sub(r"(?<=\d)\.0+$", "", docid),
+    "they differ in leading zeros": _without_zeros,
+    "one side writes a file extension": _without_extension,
+    "one side writes paths or URLs": _last_of_path,
+    "one side writes paths or URLs of files": lambda docid: _without_extension(_last_of_path(docid)).casefold(),
+}
