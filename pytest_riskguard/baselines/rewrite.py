@@ -16,6 +16,7 @@ from pathlib import Path
 from pytest_riskguard._version import __version__
 from pytest_riskguard.baselines import atomic_folder, provenance
 from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseline
+from pytest_riskguard.baselines.git import git_state
 from pytest_riskguard.baselines.manifest import (
     FIXED,
     Digests,
@@ -122,7 +123,7 @@ class ScoredRun:
                 "ir-measures": provenance.distribution_version("ir-measures") or "unknown",
                 "pytest-riskguard": __version__,
             },
-            git=provenance.git_state(store) if stored is None else stored.git,
+            git=git_state(store) if stored is None else stored.git,
             note=self.note,
             replicates=replicates,
             kind=kind,

@@ -122,7 +122,7 @@ def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qre
 
 def test_the_manifest_says_where_the_scores_come_from(store, add, qrels, monkeypatch):
     git = GitState("b" * 40, dirty=True)
-    monkeypatch.setattr(provenance, "git_state", lambda _: git)
+    monkeypatch.setattr("pytest_riskguard.baselines.rewrite.git_state", lambda _: git)
     monkeypatch.setattr(provenance, "now", lambda: "2025-11-21T10:00:00Z")
     manifest = add(note="release 7")
     assert store.manifest("prod") == manifest

@@ -1,0 +1,108 @@
+"""The commit that a store's work tree is at, read so that nothing in the repository can start a program.
+
+The configuration of a repository names programs: filters, hooks, monitors of the file system, transports. So git is
+asked in two steps. In the repository itself it only says what is checked out and where its index and its objects are,
+which starts nothing. The work tree is then compared through an empty git folder of our own, which borrows that index
+and those objects: git finds no configuration and no hooks there, and an attribute that names a filter names none that
+is defined.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from pytest_riskguard.baselines.manifest import GitState
+
+_TIMEOUT = 10.0  # seconds; the status of a large working tree on a cold disk
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+#: Settings that say how a file compares with what git holds. None of them names a program.
+_COMPARISON = re.compile(
+    r"core\.(?:autocrlf|checkstat|eol|filemode|ignorecase|precomposeunicode|symlinks|trustctime)=[A-Za-z0-9]+"
+)
+#: For both steps, in place of every variable that redirects git.
+_ENVIRONMENT = {
+    "GIT_ALLOW_PROTOCOL": "",  # a partial clone fetches what it lacks, in whatever way its configuration says
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",
+}
+#: For the first step. A folder with files named HEAD, objects and refs is no repository: only `.git` makes one.
+_IN_REPOSITORY = (
+    *("-c", "safe.bareRepository=explicit"),
+    *("-c", "core.fsmonitor=false"),
+    *("-c", f"core.hooksPath={os.devnull}"),
+)
+_STATUS = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
+
+
+def git_state(folder: Path) -> GitState | None:
+    """Commit and dirtiness of the repository around an existing folder, or None where git cannot say.
+
+    Changes inside the folder do not count: storing one baseline does not make the next one dirty. Neither do changes
+    inside submodules.
+    """
+    git = shutil.which("git")
+    if git is None or not Path(git).is_absolute():  # Windows looks in the current folder first
+        return None
+    folder = folder.resolve()
+    root = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
+    if root is None:
+        return None
+    try:
+        with tempfile.TemporaryDirectory(prefix="riskguard-", ignore_cleanup_errors=True) as empty:
+            return _compared(git, root, folder, Path(empty))
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None
+
+
+def _compared(git: str, root: Path, folder: Path, own: Path) -> GitState | None:
+    # Without the ceiling git goes on to the folders above when `.git` is no repository.
+    outside = {"GIT_CEILING_DIRECTORIES": str(root.parent)}
+    places = ("--show-toplevel", "--git-path", "index", "--git-path", "objects", "HEAD")
+    top, index, objects, commit, *others = _run(git, root, outside, *_IN_REPOSITORY, "rev-parse", *places).split("\n")
+    if others != [""] or not _COMMIT.fullmatch(commit) or not root.samefile(top):
+        return None
+    settings = _run(git, root, outside, *_IN_REPOSITORY, "config", "--list", "-z").split("\0")
+    pairs = [setting.replace("\n", "=", 1) for setting in settings]
+    comparison = [argument for pair in pairs if _COMPARISON.fullmatch(pair) for argument in ("-c", pair)]
+
+    (own / "refs").mkdir()
+    (own / "HEAD").write_text(f"{commit}\n")
+    hashes = "" if len(commit) == 40 else "[extensions]\n\tobjectFormat = sha256\n"
+    (own / "config").write_text(f"[core]\n\trepositoryFormatVersion = {int(bool(hashes))}\n\tbare = false\n{hashes}")
+    inside = {
+        "GIT_DIR": str(own),
+        "GIT_WORK_TREE": str(root),
+        "GIT_INDEX_FILE": str(root / index),
+        "GIT_OBJECT_DIRECTORY": str(root / objects),
+        # neither the settings of the user, whose programs are not ours to start on files of a repository
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "HOME": str(own),
+        "XDG_CONFIG_HOME": str(own),
+    }
+    store = folder.relative_to(root).as_posix()
+    changes = _run(git, root, inside, *comparison, *_STATUS, "--", ":/", f":(exclude,literal){store}")
+    return GitState(commit, dirty=bool(changes.strip()))
+
+
+def _run(git: str, root: Path, environment: dict[str, str], *arguments: str) -> str:
+    """What git prints, run from the root of a work tree."""
+    kept = {name: value for name, value in os.environ.items() if not name.upper().startswith("GIT_")}
+    done = subprocess.run(  # noqa: S603 - no shell, and no argument that a repository could choose
+        [git, "--no-pager", *arguments],
+        cwd=root,
+        env={**kept, **_ENVIRONMENT, **environment},
+        capture_output=True,
+        check=True,
+        timeout=_TIMEOUT,
+        stdin=subprocess.DEVNULL,
+    )
+    return os.fsdecode(done.stdout)

@@ -1,0 +1,301 @@
+"""The commit that is recorded with a baseline, and that reading it starts no program that a repository names."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.baselines.git import git_state
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system has no git")
+
+
+class Repository:
+    """A work tree with a tracked program, a tracked store and a program that says that it was started."""
+
+    def __init__(self, root: Path, program: Path) -> None:
+        self.root, self.store, self.program = root, root / "baselines", program
+        self.store.mkdir(parents=True)
+        self.started = program.with_name("started")
+        program.write_text(f"#!/bin/sh\necho $* >> '{self.started}'\n")
+        program.chmod(0o755)
+        self.git("init", "-q")
+        (root / "search.py").write_text("1\n")
+        (self.store / "scores.tsv").write_text("1\n")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "first")
+        self.head = self.git("rev-parse", "HEAD").strip()
+
+    def git(self, *arguments: str, folder: Path | None = None) -> str:
+        """Plain git, as a person runs it, which does what the repository says."""
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b.invalid", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(
+            ["git", *identity, *arguments],
+            cwd=folder or self.root,
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        return done.stdout
+
+    def touch(self) -> None:
+        """Make git look into a file whose content is as it was, which is what runs a filter."""
+        (self.root / "search.py").write_text("1\n")
+        os.utime(self.root / "search.py", (1, 1))
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch):
+    for variable in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(variable)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    return Repository(tmp_path / "work tree", tmp_path / "program.sh")
+
+
+def test_the_commit_is_that_of_the_repository_around_the_store(repository):
+    state = git_state(repository.store)
+    assert state.commit == repository.head
+    assert not state.dirty
+
+
+def test_changed_code_is_dirty_but_changed_baselines_and_new_files_are_not(repository):
+    (repository.store / "scores.tsv").write_text("2\n")
+    (repository.root / "new.txt").write_text("2\n")
+    assert git_state(repository.store).dirty is False
+    assert git_state(repository.root).dirty is False  # the store is all of the work tree
+    repository.touch()
+    assert git_state(repository.store).dirty is False
+    (repository.root / "search.py").write_text("2\n")
+    assert git_state(repository.store).dirty is True
+    repository.git("add", ".")
+    assert git_state(repository.store).dirty is True
+
+
+def test_a_store_whose_name_looks_like_a_pattern_is_left_out_by_its_name(repository):
+    store = repository.root / "[b]*"
+    store.mkdir()
+    (store / "scores.tsv").write_text("1\n")
+    (repository.root / "bx").write_text("1\n")
+    repository.git("add", ".")
+    repository.git("commit", "-q", "-m", "second")
+    (store / "scores.tsv").write_text("2\n")
+    assert git_state(store).dirty is False
+    (repository.root / "bx").write_text("2\n")
+    assert git_state(store).dirty is True
+
+
+def test_no_repository_no_commit_and_no_git_give_none(tmp_path, monkeypatch):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q"], cwd=folder, check=True, capture_output=True)
+    assert git_state(folder) is None
+    shutil.rmtree(folder / ".git")
+    assert git_state(folder) is None
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert git_state(folder) is None
+
+
+def test_a_git_in_the_current_folder_is_not_run(repository, monkeypatch):
+    (repository.root / "git").write_bytes(repository.program.read_bytes())
+    (repository.root / "git").chmod(0o755)
+    monkeypatch.chdir(repository.root)
+    monkeypatch.setenv("PATH", os.pathsep.join([".", os.environ["PATH"]]))
+    assert git_state(repository.store) is None
+    assert not repository.started.exists()
+
+
+def test_a_git_that_hangs_is_not_waited_for(repository, monkeypatch):
+    def hang(*arguments, timeout, **options):
+        raise subprocess.TimeoutExpired("git", timeout)
+
+    monkeypatch.setattr("subprocess.run", hang)
+    assert git_state(repository.store) is None
+
+
+def test_a_work_tree_a_submodule_and_a_shallow_clone_have_a_commit(repository, tmp_path):
+    repository.git("commit", "-q", "--allow-empty", "-m", "second")
+    head = repository.git("rev-parse", "HEAD").strip()
+    repository.git("worktree", "add", "-q", "--detach", str(tmp_path / "tree"))
+    repository.git("clone", "-q", "--depth", "1", repository.root.as_uri(), str(tmp_path / "shallow"))
+    repository.git("clone", "-q", "-s", str(repository.root), str(tmp_path / "shared objects"))
+    allowed = ("-c", "protocol.file.allow=always")
+    repository.git(*allowed, "submodule", "add", "-q", str(tmp_path / "shallow"), "part")
+    for place in (tmp_path / "tree", tmp_path / "shallow", tmp_path / "shared objects", repository.root / "part"):
+        state = git_state(place / "baselines")
+        assert (state.commit, state.dirty) == (head, False)
+        (place / "search.py").write_text("2\n")
+        assert git_state(place / "baselines").dirty is True
+
+
+def test_line_ends_that_git_changes_are_no_change(repository):
+    repository.git("config", "core.autocrlf", "true")
+    (repository.root / "search.py").unlink()
+    repository.git("checkout", "search.py")
+    assert (repository.root / "search.py").read_bytes() == b"1\r\n"
+    os.utime(repository.root / "search.py", (1, 1))
+    assert git_state(repository.store).dirty is False
+
+
+def test_variables_that_redirect_git_do_not_count(repository, monkeypatch, tmp_path):
+    other = Repository(tmp_path / "other", tmp_path / "other.sh")
+    other.git("commit", "-q", "--amend", "-m", "another")
+    monkeypatch.setenv("GIT_DIR", str(other.root / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(other.root))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "none"))
+    assert git_state(repository.store).commit == repository.head
+    assert not git_state(repository.store).dirty
+
+
+# Each plants a program and returns the plain git command that starts it.
+
+
+def _fsmonitor(repository: Repository) -> tuple[str, ...]:
+    repository.git("config", "core.fsmonitor", str(repository.program))
+    return ("status",)
+
+
+def _filter(repository: Repository, name: str, kind: str) -> tuple[str, ...]:
+    (repository.root / ".gitattributes").write_text(f"* filter={name}\n")
+    repository.git("config", f"filter.{name}.{kind}", str(repository.program))
+    repository.touch()
+    return ("status",)
+
+
+def _clean(repository: Repository) -> tuple[str, ...]:
+    return _filter(repository, "planted", "clean")
+
+
+def _clean_with_an_odd_name(repository: Repository) -> tuple[str, ...]:
+    return _filter(repository, "a.b=c", "clean")
+
+
+def _process(repository: Repository) -> tuple[str, ...]:
+    return _filter(repository, "planted", "process")
+
+
+def _included(repository: Repository) -> tuple[str, ...]:
+    (repository.root / "extra").write_text(f'[filter "planted"]\n\tclean = {repository.program}\n')
+    repository.git("config", "include.path", "../extra")
+    (repository.root / ".git/info/attributes").write_text("* filter=planted\n")
+    repository.touch()
+    return ("status",)
+
+
+def _hook(repository: Repository) -> tuple[str, ...]:
+    for name in ("post-index-change", "reference-transaction"):
+        hook = repository.root / ".git/hooks" / name
+        hook.parent.mkdir(exist_ok=True)
+        shutil.copy(repository.program, hook)
+    repository.touch()
+    return ("update-index", "--refresh")
+
+
+def _hooks_path(repository: Repository) -> tuple[str, ...]:
+    hooks = repository.root / "hooks"
+    hooks.mkdir()
+    shutil.copy(repository.program, hooks / "post-index-change")
+    repository.git("config", "core.hooksPath", "hooks")
+    repository.touch()
+    return ("update-index", "--refresh")
+
+
+def _textconv(repository: Repository) -> tuple[str, ...]:
+    (repository.root / ".gitattributes").write_text("* diff=planted\n")
+    repository.git("config", "diff.planted.textconv", str(repository.program))
+    (repository.root / "search.py").write_text("2\n")
+    return ("diff",)
+
+
+def _external_diff(repository: Repository) -> tuple[str, ...]:
+    repository.git("config", "diff.external", str(repository.program))
+    (repository.root / "search.py").write_text("2\n")
+    return ("diff",)
+
+
+def _partial_clone(repository: Repository) -> tuple[str, ...]:
+    repository.git("config", "core.repositoryFormatVersion", "1")
+    repository.git("config", "extensions.partialClone", "origin")
+    repository.git("config", "remote.origin.promisor", "true")
+    repository.git("config", "remote.origin.url", f"ext::{repository.program}")
+    repository.git("config", "protocol.ext.allow", "always")
+    tree = repository.git("rev-parse", "HEAD^{tree}").strip()
+    (repository.root / ".git/objects" / tree[:2] / tree[2:]).unlink()
+    repository.git("rm", "-q", "--cached", "search.py")  # the index no longer knows the tree
+    return ("status",)
+
+
+def _git_file(repository: Repository) -> tuple[str, ...]:
+    (repository.root / ".git").rename(repository.root / "innocent")
+    (repository.root / ".git").write_text("gitdir: innocent\n")
+    return _clean(repository)
+
+
+PLANTED = [
+    _fsmonitor,
+    _clean,
+    _clean_with_an_odd_name,
+    _process,
+    _included,
+    _hook,
+    _hooks_path,
+    _textconv,
+    _external_diff,
+    _partial_clone,
+    _git_file,
+]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="this system (Windows) starts no shell script by its name")
+@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__.strip("_").replace("_", " "))
+def test_no_program_that_a_repository_names_is_started(repository, plant):
+    command = plant(repository)
+    repository.started.unlink(missing_ok=True)
+    state = git_state(repository.store)
+    assert not repository.started.exists()
+    assert state is None or state.commit == repository.head
+    repository.git(*command)
+    assert repository.started.exists()  # what is planted works
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="this system (Windows) starts no shell script by its name")
+@pytest.mark.parametrize("around", [True, False], ids=["in a repository", "outside any"])
+def test_a_store_that_looks_like_a_bare_repository_is_none(repository, around):
+    # HEAD, config, index, objects and refs, which a pull request can commit like any other file
+    (repository.root / ".gitattributes").write_text("* filter=planted\n")
+    shutil.copytree(repository.root / ".git", repository.store, dirs_exist_ok=True)
+    with (repository.store / "config").open("a") as config:
+        config.write(f'[core]\n\tbare = false\n\tworktree = ..\n[filter "planted"]\n\tclean = {repository.program}\n')
+    repository.touch()
+    if not around:
+        shutil.rmtree(repository.root / ".git")
+    state = git_state(repository.store)
+    assert not repository.started.exists()
+    assert (state is not None and state.commit == repository.head) if around else state is None
+    repository.git("status", folder=repository.store)
+    assert repository.started.exists()  # what is planted works
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="this system (Windows) starts no shell script by its name")
+def test_a_git_folder_that_is_no_repository_hides_no_bare_one(repository):
+    shutil.copytree(repository.root / ".git", repository.store, dirs_exist_ok=True)
+    repository.git("config", "--file", str(repository.store / "config"), "core.fsmonitor", str(repository.program))
+    (repository.store / ".git").mkdir()
+    assert git_state(repository.store) is None
+    assert not repository.started.exists()
+
+
+def test_a_repository_that_somebody_else_owns_gives_none(repository):
+    if not hasattr(os, "chown") or os.geteuid() != 0:
+        pytest.skip("this system does not let the user give files away")
+    for place in (repository.root, repository.root / ".git"):
+        os.chown(place, 12345, 12345)
+    assert git_state(repository.store) is None
