@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Any, ParamSpec, Protocol, cast, overload
 
 from pytest_riskguard import run_context
-from pytest_riskguard.errors import DataError, RiskyError
+from pytest_riskguard.errors import DataError, RiskyError, UsageError
+from pytest_riskguard.evaluation.measures import refuse_uninformative, span
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
@@ -236,6 +237,7 @@ def check(
     report = run_context.current().report_wanted
     try:
         tested, systems = _scores(candidate, "candidate"), [_scores(scores, name) for name, scores in named]
+        _refuse_if_it_cannot_fail(gate, tested.measure)
         if gate.is_pool:
             return record(worded(judge_pool(gate, tested, systems, report=report)))
         others = [_scores(scores, f"replicate {i}") for i, scores in enumerate(replicates, start=1)]
@@ -243,6 +245,17 @@ def check(
     except DataError as error:
         names = tuple(name for name, _ in named)
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=names))
+
+
+def _refuse_if_it_cannot_fail(gate: Gate, measure: str | None) -> None:
+    """``ValueError`` where no scores of the measure could fail the gate; plain mappings have no measure."""
+    if measure is None:
+        return
+    try:
+        refuse_uninformative(measure)
+    except UsageError as error:
+        raise ValueError(str(error)) from None
+    gate.refuse_if_it_cannot_fail(span(measure))
 
 
 def _named(baselines: Pool) -> list[tuple[str, Scores]]:

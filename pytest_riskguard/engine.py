@@ -13,8 +13,9 @@ from typing import TypedDict
 
 from pytest_riskguard.baselines.entry import Scored
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.measures import measure_name, parse_measure
+from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
@@ -31,7 +32,7 @@ from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, d
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk.reference import reference_scores
-from pytest_riskguard.sources import Computed, Question, ScoreCache, ScoreFile, Source, Stored, label
+from pytest_riskguard.sources import Computed, Question, RunFile, ScoreCache, ScoreFile, Source, Stored, label
 
 
 class _Context(TypedDict):
@@ -59,6 +60,7 @@ class Engine:
         report: bool = False,
     ) -> None:
         self._report = report
+        self._store = store
         self._cache = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures)
 
     @property
@@ -158,9 +160,34 @@ class Engine:
                 raise UsageError(f"slice: {error}") from None
         return tuple(slices)
 
+    def refuse_without_answer(self, question: Question) -> None:
+        """``UsageError`` for a question whose answer is known: a gate that cannot fail, the same file on both sides.
+
+        No file is read.
+        """
+        measure, candidate = question.measure, question.candidate
+        try:
+            if measure is not None:
+                refuse_uninformative(measure)
+                question.gate.refuse_if_it_cannot_fail(span(measure))
+        except ValueError as error:
+            raise UsageError(f"{question.gate.kind}, {measure}: {error}") from None
+        if not isinstance(candidate, RunFile | ScoreFile):
+            return
+        place = None if self._store is None else stored_file(candidate.path, self._store.root)
+        if place is not None:
+            raise UsageError(own_file(candidate.path.name, place))
+        for source in question.sources[1:]:
+            if isinstance(source, RunFile | ScoreFile) and same_file(candidate.path, source.path):
+                raise UsageError(
+                    f"{candidate.path.name} is both the candidate and the baseline {label(source)}: a file cannot be "
+                    "compared with itself; name another run"
+                )
+
     def _systems(self, question: Question) -> Sequence[Scored]:
         """The candidate, the baselines, and the replicates of a single one, scored."""
         measure = _asked_measure(question.measure, *question.sources)
+        self.refuse_without_answer(question)
         systems = [self._cache.scored(source, measure) for source in question.sources]
         if question.gate.takes_replicates and isinstance(question.baseline, Stored):
             systems += self._cache.replicates(question.baseline, measure)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -204,3 +205,16 @@ def test_a_type_checker_knows_the_options_of_an_assertion():
             assert_not_significantly_risky(scores(GOOD), BASELINE, level="high")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="max_loss has no meaning for georisk_not_worse"):
         assert_georisk_not_worse(scores(GOOD), {"prod": BASELINE}, max_loss=0.1)  # type: ignore[call-arg]
+
+
+def test_a_gate_that_no_scores_could_fail_is_refused():
+    candidate, baseline = (
+        TopicScores(name, "AP", tuple(sorted(BASELINE)), np.full(len(BASELINE), 0.5))
+        for name in ("candidate", "baseline")
+    )
+    with pytest.raises(ValueError, match=r"tolerance: 2 is no less than the most that can be lost \(2\)"):
+        assert_not_significantly_risky(candidate, baseline, tolerance=2)
+    with pytest.raises(ValueError, match="'NumQ' counts topics: it is the same for every run"):
+        assert_not_significantly_risky(replace(candidate, measure="NumQ"), baseline)
+    own = replace(candidate, measure="clicks")  # may be anything
+    assert assert_not_significantly_risky(own, replace(baseline, measure="clicks"), tolerance=2).passed

@@ -10,6 +10,7 @@ from typing import Any, cast
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from pytest_riskguard.baselines.stored_files import own_file, stored_file
 from pytest_riskguard.config.schema import (
     TAGS,
     Collection,
@@ -23,7 +24,8 @@ from pytest_riskguard.config.schema import (
     gate_name,
 )
 from pytest_riskguard.config.yaml_lines import Document, Path
-from pytest_riskguard.gates.kinds import ANY, KINDS, MEDIAN, OPTIONS, TESTED, Convention, options_of
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.kinds import ANY, KINDS, MEDIAN, OPTIONS, TESTED, Gate, options_of
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.text import did_you_mean, nearest
 
@@ -84,6 +86,7 @@ def check(document: Document, path: FilePath, *, require_gates: bool) -> tuple[C
     if config is not None:
         problems += _questions(document, config)
         problems += _family(document, config)
+        problems += _stored_candidates(document, config)
     meant = {problem.meant for problem in problems} - {None}  # a misspelt key is not reported as missing, too
     problems = [problem for problem in problems if problem.lacks not in meant]
     return config, tuple(sorted(problems, key=lambda problem: problem.line))
@@ -201,12 +204,12 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
 def _questions(document: Document, config: Config) -> Iterator[Problem]:
     """What is wrong with the question that a gate asks, although each of its keys is right."""
     for index, gate in enumerate(config.gates):
-        for key, problem in _conflicts(gate, config.convention):
+        for key, problem in _conflicts(gate, config):
             subject = f"{key} of gate {gate.name!r}" if key else f"gate {gate.name!r}"
             yield Problem(document.key_line(("gates", index, key)), f"{subject}{problem}", gate.name)
 
 
-def _conflicts(gate: GateSettings, convention: Convention) -> Iterator[tuple[str, str]]:
+def _conflicts(gate: GateSettings, config: Config) -> Iterator[tuple[str, str]]:
     """Keys that do not go with others or with the kind, and why; an empty key stands for the gate as a whole."""
     kind, reference = KINDS[gate.kind], gate.option("reference")
     if gate.baseline is not None and gate.baselines is not None:
@@ -226,10 +229,38 @@ def _conflicts(gate: GateSettings, convention: Convention) -> Iterator[tuple[str
         return
     try:
         for alpha in gate.alpha:
-            gate.gate(alpha=alpha, convention=convention)
+            asked = gate.gate(alpha=alpha, convention=config.convention)
+            for measure in gate.measure or config.measures or ():
+                _refuse_if_it_cannot_fail(asked, measure)
     except ValueError as error:
         key, _, problem = str(error).partition(": ")
         yield (key, f": {problem}") if key in OPTIONS else ("", f": {error}")
+    except UsageError as error:
+        yield "measure" if gate.measure else "", f": {error}"
+
+
+def _refuse_if_it_cannot_fail(gate: Gate, measure: str) -> None:
+    """Refuse a gate that no scores could fail; what a measure can be is looked up only where that decides."""
+    if not measure.startswith("Num"):
+        try:
+            gate.refuse_if_it_cannot_fail(1.0)
+        except ValueError:
+            pass
+        else:
+            return
+    from pytest_riskguard.evaluation.measures import refuse_uninformative, span  # loads numpy
+
+    refuse_uninformative(measure)
+    gate.refuse_if_it_cannot_fail(span(measure))
+
+
+def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
+    """Candidates that are files of the store."""
+    places: list[tuple[Path, Any, str | None]] = [(("candidate",), config.candidate, None)]
+    places += [(("gates", index, "candidate"), gate.candidate, gate.name) for index, gate in enumerate(config.gates)]
+    for place, candidate, gate_asked in places:
+        if isinstance(candidate, FilePath) and (stored := stored_file(candidate, config.store)):
+            yield Problem(document.line(place), _said(document, place, own_file(candidate.name, stored)), gate_asked)
 
 
 def _family(document: Document, config: Config) -> Iterator[Problem]:

@@ -36,6 +36,14 @@ _COUNTS = frozenset({"NumQ", "NumRel", "NumRet", "alpha_DCG"})
 # Computed by cwl_eval: expected utilities whose range depends on the measure's own arguments.
 _UNBOUNDED = frozenset({"BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"})
 
+_MEASURE_NAME = re.compile(r"\w+")
+# What measures count that say nothing about a ranking.
+_UNINFORMATIVE = {
+    "NumQ": "topics",
+    "NumRel": "the judgements of each topic",
+    "NumRet": "documents, relevant or not",
+}
+
 # Names of trec_eval and other tools, for suggestions only.
 _OTHER_NAMES = {
     "map": "AP",
@@ -101,6 +109,33 @@ def bounds(measure: Measure) -> tuple[float, float] | None:
     if measure.NAME in _UNBOUNDED:
         return None
     return (0.0, math.inf) if measure.NAME in _COUNTS else (0.0, 1.0)
+
+
+def span(text: str) -> float:
+    """How far the scores of a measure can lie apart: 1 for most, infinity without a greatest value.
+
+    A text that is no measure of ir-measures may be any column of scores: infinity.
+    """
+    try:
+        low, high = bounds(parse_measure(text)) or (-math.inf, math.inf)
+    except UsageError:
+        return math.inf
+    return high - low
+
+
+def refuse_uninformative(text: str) -> None:
+    """``UsageError`` for a measure that no ranking can do badly in; other texts, known or not, are let through."""
+    name = _MEASURE_NAME.match(text.strip())
+    if name is None or name[0] not in _UNINFORMATIVE:
+        return
+    if name[0] != "NumRet":
+        counts = _UNINFORMATIVE[name[0]]
+        raise UsageError(f"{text!r} counts {counts}: it is the same for every run, so no gate could fail")
+    if not parse_measure(text).params.get("rel"):
+        raise UsageError(
+            f"{text!r} counts {_UNINFORMATIVE['NumRet']}: no ranking is better or worse; NumRet(rel=1) counts those "
+            "that are relevant"
+        )
 
 
 def within_bounds(measure: Measure, value: float) -> bool:

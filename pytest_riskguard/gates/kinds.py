@@ -6,6 +6,7 @@ field declared with ``option``; a kind that has no such field does not offer it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, get_args
@@ -168,6 +169,25 @@ class Gate(EveryOption):
                     "out, or use tradeoff linear"
                 )
 
+    def largest_loss(self, span: float) -> float:
+        """The most that what is judged can lose, if scores span this much: every topic falls all the way."""
+        return span * (1 + self.alpha)
+
+    def refuse_if_it_cannot_fail(self, span: float) -> None:
+        """``ValueError``, beginning with the option at fault, if no scores with this span could fail it.
+
+        ``span``: 1 for a measure in [0, 1], infinity for one without a greatest value.
+        """
+        largest = self.largest_loss(span)
+        for name in ("tolerance", "max_mde"):
+            value = getattr(self, name)
+            if value and value >= largest:
+                useless = "the gate could never fail" if name == "tolerance" else "it would ask nothing"
+                raise ValueError(
+                    f"{name}: {value:g} is no less than the most that can be lost ({largest:g}), so {useless}; "
+                    "choose a smaller one, or leave it out"
+                )
+
 
 @dataclass(frozen=True)
 class _ByInterval(Gate):
@@ -209,6 +229,10 @@ class _Tested(Gate):
         in_report=False,
     )
 
+    def largest_loss(self, span: float) -> float:
+        """Without churn, a loss counts once."""
+        return span if self.on_churn == "warn" else super().largest_loss(span)
+
 
 @dataclass(frozen=True)
 class NotSignificantlyRisky(_Tested, _Weighted, _ByInterval):
@@ -244,6 +268,10 @@ class GeoRiskNotWorse(_Tested, _ByInterval):
         metavar="NAME|any|median",
         in_report=False,
     )
+
+    def largest_loss(self, span: float) -> float:
+        """GeoRisk is at most the square root of the greatest score."""
+        return math.sqrt(span)
 
 
 @dataclass(frozen=True)
@@ -285,6 +313,19 @@ class NoTopicCollapse(Gate):
         super()._check_together()
         if not self.protected and self.max_loss is self.max_share is None:
             raise ValueError("no_topic_collapse needs one of max_loss, max_share and protected")
+
+    def refuse_if_it_cannot_fail(self, span: float) -> None:
+        """As of other kinds: no topic can lose more than the measure spans, or than its whole score."""
+        if self.protected or (self.max_loss is not None and self.max_loss < span):
+            return
+        if self.max_share is not None and (self.max_share < 1 or span == math.inf):
+            return
+        name = "max_share" if self.max_loss is None else "max_loss"
+        most = "the whole score" if name == "max_share" else f"{span:g}"
+        raise ValueError(
+            f"{name}: {getattr(self, name):g} lets a topic lose {most}, the most that there is, so the gate could "
+            "never fail; choose a smaller limit"
+        )
 
 
 #: Every kind, by the word that YAML, command line and reports use.

@@ -88,7 +88,8 @@ def test_a_broken_riskguard_yaml_is_a_usage_error_unless_it_is_not_needed(comman
     assert ended.status == 2
     assert "riskguard.yaml:1: " in ended.err
     folder.joinpath("a.csv").write_text("topic,AP\n" + "".join(f"{t},0.5\n" for t in world.TOPICS))
-    assert command("compare --scores a.csv --baseline b=a.csv").status == 0
+    shutil.copy("a.csv", "b.csv")
+    assert command("compare --scores a.csv --baseline b.csv").status == 0
 
 
 def test_json_on_stdout_is_json_and_nothing_else(command):
@@ -139,9 +140,11 @@ def test_a_run_is_named_by_its_file(command, folder, file, name):
 
     data = folder.joinpath("good.run").read_bytes()
     folder.joinpath(file).write_bytes(gzip.compress(data) if file.endswith(".gz") else data)
-    verdict = json.loads(command(f"compare {file} --baseline ./{file} {QRELS} --json -").out)["verdicts"][0]
+    folder.joinpath("old").mkdir()
+    shutil.copy(file, "old")
+    verdict = json.loads(command(f"compare {file} --baseline old/{file} {QRELS} --json -").out)["verdicts"][0]
     assert (verdict["candidate"], verdict["baselines"]) == (name, [name])
-    verdict = json.loads(command(f"compare {file} --baseline my-1.0={file} {QRELS} --json -").out)["verdicts"][0]
+    verdict = json.loads(command(f"compare {file} --baseline my-1.0=old/{file} {QRELS} --json -").out)["verdicts"][0]
     assert verdict["baselines"] == ["my-1.0"]
 
 
@@ -382,3 +385,65 @@ def test_other_questions_and_options(command, line, status, said):
     ended = command(f"compare {line} --baseline prod --measure AP")
     assert ended.status == status
     assert said in " ".join((ended.out + ended.err).split())
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--tolerance 2", "tolerance: 2 is no less than the most that can be lost (2), so the gate could never fail"),
+        ("--tolerance 1 --on-churn warn", "tolerance: 1 is no less than the most that can be lost (1)"),
+        ("--alpha 0 --gate not_inferior --tolerance 1", "lost (1)"),
+        ("--max-mde 2", "max_mde: 2 is no less than the most that can be lost (2), so it would ask nothing"),
+        ("--gate georisk_not_worse --tolerance 1", "tolerance: 1 is no less than the most that can be lost (1)"),
+        ("--gate no_topic_collapse --max-loss 1", "max_loss: 1 lets a topic lose 1, the most that there is"),
+        ("--gate no_topic_collapse --max-loss none --max-share 1", "max_share: 1 lets a topic lose the whole score"),
+        ("--measure NumQ", "'NumQ' counts topics: it is the same for every run, so no gate could fail"),
+        ("--measure NumRel(rel=2)", "'NumRel(rel=2)' counts the judgements of each topic: it is the same for every"),
+        ("--measure NumRet", "no ranking is better or worse; NumRet(rel=1) counts those that are relevant"),
+    ],
+)
+def test_a_gate_that_cannot_fail_is_a_usage_error(command, line, said):
+    measure = "" if "--measure" in line else "--measure AP"
+    ended = command(f"compare loss.run --baseline prod {measure} {line}")
+    assert ended.status == 2
+    assert said in " ".join(ended.err.split())
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "--tolerance 1.9",
+        "--measure NumRet(rel=1) --tolerance 7",
+        "--gate no_topic_collapse --max-loss 1 --protect t29",
+    ],
+)
+def test_a_wide_limit_that_can_still_be_exceeded_is_let_through(command, line):
+    measure = "" if "--measure" in line else "--measure AP"
+    assert command(f"compare loss.run --baseline prod {measure} {line}").status in (0, 1, 3)
+
+
+def test_a_file_of_the_store_is_no_candidate(command, folder):
+    stored = folder / "baselines" / "prod"
+    folder.joinpath("link.run").symlink_to(stored / "run.gz")
+    folder.joinpath("hard.run").hardlink_to(stored / "run.gz")
+    for path in ("baselines/prod/run.gz", "./baselines/../baselines/prod/run.gz", "link.run", "hard.run"):
+        ended = command(f"compare {path} --baseline prod --measure AP")
+        assert ended.status == 2
+        assert f"{Path(path).name} is the stored prod/run.gz" in ended.err
+    ended = command("compare --scores baselines/prod/scores.tsv --baseline loss=loss.run --store baselines")
+    assert (ended.status, "scores.tsv is the stored prod/scores.tsv" in ended.err) == (2, True)
+    shutil.copy("good.run", "baselines/good.run")  # no baseline, but a run that is kept beside them
+    assert command("compare baselines/good.run --baseline prod --measure AP").status == 0
+
+
+def test_a_file_is_not_compared_with_itself(command, folder):
+    folder.joinpath("same.run").hardlink_to("loss.run")
+    for line in (
+        "--baseline loss.run",
+        "--baseline a=./loss.run",
+        "--baseline same.run",
+        "--baseline-mean loss.run,good.run",
+    ):
+        ended = command(f"compare loss.run {line} {QRELS}")
+        assert ended.status == 2
+        assert "loss.run is both the candidate and the baseline" in ended.err

@@ -704,3 +704,58 @@ def test_the_kinds_of_computed_baselines_are_those_of_the_kernel():
 def test_what_a_family_takes(errors, family, gate, problem):
     ((line, said),) = errors(f"{HEAD}family: {family}\ngates:\n  - {{{GATE}}}\n  - {{{gate}}}\n")
     assert (line, said) == (4, problem)
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ("tolerance: 2", "tolerance of gate 'no-risk': 2 is no less than the most that can be lost (2), so the gate"),
+        ("alpha: [5, 0], tolerance: 1.5", "tolerance of gate 'no-risk': 1.5 is no less than the most that can"),
+        ("alpha: 5, on_churn: warn, tolerance: 1", "tolerance of gate 'no-risk': 1 is no less than the most"),
+        ("measure: [AP, P@5], max_mde: 2", "max_mde of gate 'no-risk': 2 is no less than the most that can be lost"),
+        ("kind: no_topic_collapse, max_loss: 1", "max_loss of gate 'no-risk': 1 lets a topic lose 1, the most that"),
+        ("kind: no_topic_collapse, max_loss: 3, max_share: 1", "max_loss of gate 'no-risk': 3 lets a topic lose 1"),
+        ("kind: georisk_not_worse, tolerance: 1", "tolerance of gate 'no-risk': 1 is no less than the most that can"),
+        ("measure: NumQ", "measure of gate 'no-risk': 'NumQ' counts topics: it is the same for every run"),
+        ("measure: [AP, NumRel]", "measure of gate 'no-risk': 'NumRel' counts the judgements of each topic"),
+        ("measure: NumRet", "measure of gate 'no-risk': 'NumRet' counts documents, relevant or not"),
+    ],
+)
+def test_a_gate_that_cannot_fail_is_refused_at_its_line(errors, keys, problem):
+    kind = "" if "kind" in keys else "kind: not_significantly_risky, "
+    text = f"{HEAD}gates:\n  - {{name: no-risk, baseline: prod, {kind}\n     {keys}}}\n"
+    ((line, said),) = errors(text)
+    assert line == 6
+    assert said.startswith(problem)
+
+
+def test_measures_of_the_whole_file_count_too(errors):
+    text = f"collection: {{qrels: q}}\nmeasures: [NumQ]\ncandidate: c\ngates:\n  - {{{GATE}}}\n"
+    ((line, said),) = errors(text)
+    assert (line, said.partition(" counts")[0]) == (5, "gate 'no-risk': 'NumQ'")
+
+
+@pytest.mark.parametrize(
+    "keys", ["tolerance: 1.9", "measure: NumRelRet, tolerance: 3", "measure: SDCG@10, tolerance: 3"]
+)
+def test_a_tolerance_that_can_be_exceeded_is_let_through(items, keys):
+    assert items(f"{GATE}, {keys}")
+
+
+def test_a_candidate_that_is_a_file_of_the_store_is_refused_at_its_line(tmp_path, errors):
+    folder = tmp_path / "baselines" / "prod"
+    (folder / "replicates" / "1").mkdir(parents=True)
+    for name in ("manifest.json", "run.gz", "replicates/1/run.gz"):
+        (folder / name).write_text(name)
+    (tmp_path / "link.run").symlink_to(folder / "run.gz")
+    (tmp_path / "hard.run").hardlink_to(folder / "replicates" / "1" / "run.gz")
+    (tmp_path / "copy.run").write_text("run.gz")
+    text = "collection: {qrels: q}\nmeasures: [AP]\ncandidate: link.run\ngates:\n"
+    text += "".join(
+        f"  - {{name: {c}, kind: not_inferior, baseline: prod, candidate: {c}.run}}\n" for c in ("hard", "copy")
+    )
+    end = ", so a baseline would be compared with itself; name the run to judge"
+    assert errors(text) == [
+        (3, f"candidate: link.run is the stored prod/run.gz{end}"),
+        (5, f"candidate of gate 'hard': hard.run is the stored prod/replicates/1/run.gz{end}"),
+    ]

@@ -1,0 +1,40 @@
+"""Whether a path leads to a file of a stored baseline, under whatever name: a candidate must not be one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def stored_file(path: Path, store: Path) -> str | None:
+    """The place in the store, such as ``prod/run.gz``, of the file that a path leads to; None if it is no such file.
+
+    Symbolic and hard links lead to the file itself; a copy is another file. Only folders that hold a baseline count.
+    """
+    try:
+        status = path.stat()
+        within = Path(os.path.realpath(store)) in Path(os.path.realpath(path)).parents
+    except OSError:
+        return None
+    if status.st_nlink < 2 and not within:
+        return None
+    for manifest in sorted(store.glob("*/manifest.json")):
+        for folder, _, names in os.walk(manifest.parent):
+            for name in sorted(names):
+                file = Path(folder, name)
+                if same_file(file, path):
+                    return file.relative_to(store).as_posix()
+    return None
+
+
+def same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file; not if one of them leads nowhere."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
+
+
+def own_file(path: str, place: str) -> str:
+    """The error where a candidate is a file of the store."""
+    return f"{path} is the stored {place}, so a baseline would be compared with itself; name the run to judge"

@@ -1,0 +1,141 @@
+"""Questions that have only one answer: gates that cannot fail, and the same thing on both sides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.sabotage.case import CLI, EVERY, PYTEST, SERIAL, Case, Sabotage
+from tests.sabotage.sabotages import CANDIDATE, CONFIG, KEPT_RUN, link, replace_text
+
+NO_RISK = "kind: not_significantly_risky, baseline: prod, alpha: 1"
+
+
+def hard_link(path: str, target: str) -> Sabotage:
+    """A hard link to a file of the project in place of another file."""
+
+    def sabotage(folder: Path) -> None:
+        (folder / path).unlink()
+        (folder / path).hardlink_to(folder / target)
+
+    return sabotage
+
+
+def in_yaml(keys: str) -> Sabotage:
+    """Further keys of the first gate of riskguard.yaml, which is on line 6."""
+    return replace_text(CONFIG, NO_RISK, f"{NO_RISK}, {keys}")
+
+
+def refused(name: str, keys: str, *words: str) -> Case:
+    """A gate that riskguard.yaml refuses at its line."""
+    return Case(name, in_yaml(keys), ways=SERIAL, words=[f"{CONFIG}:6", "gate 'no-risk'", *words])
+
+
+def asked(name: str, options: str, *words: str) -> Case:
+    """A question that the command refuses."""
+    return Case(name, status=2, options=options, ways=CLI, words=words)
+
+
+CASES = [
+    refused("yaml-tolerance", "tolerance: 2", "tolerance", "the gate could never fail"),
+    refused("yaml-tolerance-huge", "tolerance: 1e300", "tolerance", "the gate could never fail"),
+    refused("yaml-tolerance-at-alpha-0", "tolerance: 1.5, on_churn: warn", "the most that can be lost (1)"),
+    refused("yaml-max-mde", "max_mde: 2", "max_mde", "it would ask nothing"),
+    refused("yaml-measure-NumQ", "measure: NumQ", "'NumQ' counts topics", "the same for every run"),
+    refused("yaml-measure-NumRel", "measure: NumRel(rel=2)", "counts the judgements", "the same for every run"),
+    refused("yaml-measure-NumRet", "measure: NumRet", "no ranking is better or worse"),
+    refused("yaml-one-of-many-measures", "measure: [nDCG@10, NumQ]", "'NumQ' counts topics"),
+    Case(
+        "yaml-max-loss",
+        replace_text(CONFIG, "max_loss: 0.5", "max_loss: 1.0"),
+        ways=PYTEST,
+        words=[f"{CONFIG}:9", "max_loss", "the gate could never fail"],
+    ),
+    Case(
+        "yaml-max-share",
+        replace_text(CONFIG, "max_loss: 0.5", "max_loss: null, max_share: 1"),
+        ways=SERIAL,
+        words=[f"{CONFIG}:9", "max_share", "the gate could never fail"],
+    ),
+    Case(
+        "yaml-pool-tolerance",
+        replace_text(CONFIG, "alpha: 5", "alpha: 5, tolerance: 1"),
+        ways=SERIAL,
+        words=[f"{CONFIG}:7", "tolerance", "the gate could never fail"],
+    ),
+    Case(
+        "yaml-not-inferior-tolerance",
+        replace_text(CONFIG, "tolerance: 0.02", "tolerance: 2.0"),
+        ways=SERIAL,
+        words=[f"{CONFIG}:8", "tolerance", "the gate could never fail"],
+    ),
+    asked("tolerance", "--tolerance 2", "tolerance: 2", "the gate could never fail"),
+    asked("tolerance-at-alpha-5", "--alpha 5 --tolerance 6", "tolerance: 6", "the gate could never fail"),
+    asked("tolerance-churn", "--tolerance 1 --on-churn warn", "tolerance: 1", "the gate could never fail"),
+    asked("max-mde", "--max-mde 3", "max_mde: 3", "it would ask nothing"),
+    asked("not-inferior-tolerance", "--gate not_inferior --tolerance 2", "the gate could never fail"),
+    asked("pool-tolerance", "--gate georisk_not_worse --tolerance 1", "the gate could never fail"),
+    asked("max-loss", "--gate no_topic_collapse --max-loss 1", "max_loss: 1", "the gate could never fail"),
+    asked("max-share", "--gate no_topic_collapse --max-loss none --max-share 1", "the gate could never fail"),
+    asked("no-limit", "--gate no_topic_collapse --max-loss none", "needs one of max_loss, max_share and protected"),
+    asked("measure-NumQ", "--measure NumQ", "'NumQ' counts topics"),
+    asked("measure-NumRet", "--measure NumRet", "no ranking is better or worse"),
+    Case(
+        "fixture-tolerance",
+        replace_text("test_ranking.py", "alpha=1", "alpha=1, tolerance=2"),
+        ways=SERIAL,
+        status=1,
+        words=["tolerance: 2 is no less than the most that can be lost", "5 failed"],
+    ),
+    Case(
+        "candidate-is-the-stored-run",
+        replace_text(CONFIG, f"candidate: {CANDIDATE}", f"candidate: {KEPT_RUN}"),
+        ways=SERIAL,
+        passes=1,
+        words=[f"{CONFIG}:4: candidate: run.gz is the stored prod/run.gz"],
+    ),
+    Case(
+        "candidate-links-to-the-stored-run",
+        link(CANDIDATE, f"../{KEPT_RUN}"),
+        status=2,
+        ways=EVERY,
+        words=["candidate.run is the stored prod/run.gz"],
+        is_quick=True,
+    ),
+    Case(
+        "candidate-is-a-hard-link-to-the-stored-run",
+        hard_link(CANDIDATE, KEPT_RUN),
+        status=2,
+        words=["candidate.run is the stored prod/run.gz"],
+    ),
+    Case(
+        "the-stored-run-on-the-command-line",
+        status=2,
+        command=f"compare {KEPT_RUN} --baseline prod",
+        words=["run.gz is the stored prod/run.gz"],
+    ),
+    Case(
+        "the-stored-scores-on-the-command-line",
+        status=2,
+        command="compare --scores baselines/prod/scores.tsv --baseline b=baselines/bm25/scores.tsv --store baselines",
+        words=["scores.tsv is the stored prod/scores.tsv"],
+    ),
+    Case(
+        "the-candidate-on-both-sides",
+        status=2,
+        command=f"compare {CANDIDATE} --baseline ./{CANDIDATE}",
+        words=["candidate.run is both the candidate and the baseline"],
+    ),
+    Case(
+        "the-candidate-on-both-sides-by-a-link",
+        link("same.run", CANDIDATE),
+        status=2,
+        command=f"compare {CANDIDATE} --baseline prod=same.run",
+        words=["candidate.run is both the candidate and the baseline prod"],
+    ),
+    Case(
+        "the-candidate-in-a-mean",
+        status=2,
+        command=f"compare {CANDIDATE} --baseline-mean {CANDIDATE},prod",
+        words=["candidate.run is both the candidate and the baseline"],
+    ),
+]
