@@ -6,8 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.errors import ConfigError, MissingFileError
-from pytest_riskguard.formats.input_files import YAML_BYTES, LimitError, read_limited
+from pytest_riskguard.errors import ConfigError
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -15,16 +14,41 @@ if TYPE_CHECKING:
 CONFIG_NAME = "riskguard.yaml"
 
 
+#: What a version control system has in the root of a repository.
+_REPOSITORIES = (".git", ".hg", ".jj", ".svn")
+
+
+def repository_of(folder: Path) -> Path | None:
+    """The root of the repository that a folder is in."""
+    for parent in (folder, *folder.parents):
+        if any((parent / name).exists() for name in _REPOSITORIES):
+            return parent
+    return None
+
+
 def find_config(start: Path, *, stop: Path | None = None) -> Path | None:
-    """The nearest riskguard.yaml: beside the file or in the folder ``start``, or in a folder above up to ``stop``."""
+    """The nearest riskguard.yaml: beside the file or in the folder ``start``, or in a folder above up to ``stop``.
+
+    By default that is the repository's root. Outside repositories it is the home folder where ``start`` is below it,
+    else ``start`` itself: a folder above may belong to somebody else.
+    """
     start = Path(os.path.normpath(start.absolute()))
-    last = None if stop is None else Path(os.path.normpath(stop.absolute()))
+    start = start.parent if start.is_file() else start
+    last = Path(os.path.normpath(stop.absolute())) if stop is not None else repository_of(start) or _home(start)
     for folder in (start, *start.parents):
         if (folder / CONFIG_NAME).is_file():
             return folder / CONFIG_NAME
         if folder == last:
             return None
     return None
+
+
+def _home(start: Path) -> Path:
+    try:
+        home = Path(os.path.normpath(Path.home()))
+    except RuntimeError:  # nobody says where it is
+        return start
+    return home if home.is_absolute() and home.parent != home and start.is_relative_to(home) else start
 
 
 def load_config(path: Path, *, require_gates: bool = True) -> Config:
@@ -36,11 +60,11 @@ def load_config(path: Path, *, require_gates: bool = True) -> Config:
     from pytest_riskguard.config.problems import check
 
     try:
-        document = yaml_lines.parse(yaml_lines.decode(read_limited(path, YAML_BYTES)))
-    except MissingFileError as error:
-        raise ConfigError(path, 1, error.problem.removeprefix(f"{path.name}: ")) from None
-    except LimitError as error:
-        raise ConfigError(path, 1, str(error)) from None
+        with path.open("rb") as file:
+            content = file.read(yaml_lines.MAX_BYTES + 1)
+        document = yaml_lines.parse(yaml_lines.decode(content))
+    except OSError as error:
+        raise ConfigError(path, 1, f"cannot be read: {error.strerror or error}") from None
     except yaml_lines.YamlError as error:
         raise ConfigError(path, error.line, error.problem) from None
     config, problems = check(document, path.absolute(), require_gates=require_gates)

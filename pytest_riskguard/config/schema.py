@@ -112,10 +112,20 @@ ASKING: Mapping[str, Callable[[Any], Any]] = {
 
 
 def _target(name: str) -> str:
-    module, _, function = name.partition(":")
-    parts = [*module.split("."), *function.split(".")]
-    if not all(part.isidentifier() and not keyword.iskeyword(part) for part in parts):
+    if ":" not in name or not _is_importable(name):
         raise ValueError(f"expected package.module:function, found {shown(name)}")
+    return name
+
+
+def _is_importable(name: str) -> bool:
+    module, colon, function = name.partition(":")
+    parts = [*module.split("."), *(function.split(".") if colon else ())]
+    return all(part.isidentifier() and not keyword.iskeyword(part) for part in parts)
+
+
+def _listed(name: str) -> str:
+    if not _is_importable(name):
+        raise ValueError(f"expected package.module:function or package.module, found {shown(name)}")
     return name
 
 
@@ -173,6 +183,7 @@ _Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_ent
 _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
 _Distinct = AfterValidator(_distinct)
 _DistinctMeasures = AfterValidator(_distinct_measures)
+_Listed = Annotated[str, PlainValidator(Text("package.module:function or package.module", parse=_listed))]
 _Names = Annotated[tuple[_BaselineName, ...], _list("a list of stored baselines"), _Distinct]
 
 
@@ -326,6 +337,7 @@ class Config(_Model):
     store: _File = Field(default="baselines", validate_default=True)
     measures: Annotated[tuple[_Measure, ...], _list("a list of measures"), _DistinctMeasures] | None = None
     candidate: _Candidate | None = None
+    retrieve_from: Annotated[tuple[_Listed, ...], _list("a list of functions"), _Distinct] | None = None
     convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None
     gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates)] = ()

@@ -71,7 +71,7 @@ def retrieve(
     queries: Mapping[str, str],
     asking: Asking,
     *,
-    failures: tuple[type[BaseException], ...] = (Exception,),
+    failures: tuple[type[BaseException], ...] = (BaseException,),
     stops: tuple[type[BaseException], ...] = (),
     progress: Progress | None = None,
 ) -> Retrieved:
@@ -108,7 +108,7 @@ class _Book:
         """Record how an attempt ended; return the seconds until the next one, or None if there will be none."""
         if not isinstance(outcome, BaseException):
             self.answers[topic] = outcome
-        elif isinstance(outcome, self.stops) or not isinstance(outcome, self.failures):
+        elif isinstance(outcome, (KeyboardInterrupt, *self.stops)) or not isinstance(outcome, self.failures):
             raise outcome
         elif attempt <= self.asking.retries and not isinstance(outcome, NoPairError):
             return backoff(attempt)

@@ -41,8 +41,10 @@ class Riskguard:
 
     def __init__(self, request: pytest.FixtureRequest) -> None:
         self._config, self._test = request.config, request.node.nodeid
-        root = request.config.rootpath
-        path = find_config(Path(request.path).parent, stop=root) or next(iter(mode_of(request.config).files), None)
+        root, folder = request.config.rootpath, Path(request.path).parent
+        path = find_config(folder, stop=root if folder.is_relative_to(root) else None) or next(
+            iter(mode_of(request.config).files), None
+        )
         if path is None:
             raise UsageError(
                 f"no {CONFIG_NAME} beside {request.path} or above it up to {root}; `riskguard init` writes one"

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, TextIO, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 import pytest
 
+from pytest_riskguard.config.load import repository_of
 from pytest_riskguard.config.schema import ASKING, Retrieve
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.errors import DataError, ScoringError, UsageError
+from pytest_riskguard.errors import ConfigError, DataError, ScoringError
 from pytest_riskguard.evaluation.live_search import Asking, FailedQuery, NoPairError, Search, retrieve
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
+from pytest_riskguard.evaluation.search_import import RefusedSearchError, import_search
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.plugin.user_errors import blamed, ending
 from pytest_riskguard.sources import LiveRun
 
-#: Exceptions of the code under test that fail the gate: pytest.skip() must not leave it unjudged and green.
-_ENDINGS = (Exception, SystemExit, pytest.skip.Exception, pytest.fail.Exception)
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import Config
+
 #: How many failed queries a message names; the others are counted.
 MAX_NAMED = 5
 MAX_QUERY = 80
@@ -51,10 +54,28 @@ def live_run(
     return LiveRun(lambda: _retrieved(config, engine, search, Asking(**checked)), name)
 
 
-def live_candidate(config: pytest.Config, engine: Engine, candidate: Retrieve) -> LiveRun:
-    """The candidate that a riskguard.yaml names; its function is imported when it is first queried."""
+def live_candidate(
+    config: pytest.Config, engine: Engine, candidate: Retrieve, *, settings: Config, line: int
+) -> LiveRun:
+    """The candidate that a riskguard.yaml names, in this line; its function is imported when it is first queried."""
     asking = Asking(candidate.depth, candidate.workers, candidate.timeout, candidate.retries)
-    return LiveRun(lambda: _retrieved(config, engine, _imported(candidate.retrieve), asking))
+
+    def retrieved() -> Rankings:
+        try:
+            search = _imported(candidate.retrieve, project_of(config, settings), settings.retrieve_from or ())
+        except RefusedSearchError as error:
+            raise ConfigError(settings.path, line, f"candidate.retrieve: {error}") from None
+        return _retrieved(config, engine, search, asking)
+
+    return LiveRun(retrieved)
+
+
+def project_of(config: pytest.Config, settings: Config) -> Path:
+    """The folder that the project of a riskguard.yaml is in: its repository, else pytest's rootdir."""
+    folder = settings.path.parent
+    if (root := repository_of(folder)) is not None:
+        return root
+    return config.rootpath if folder.is_relative_to(config.rootpath) else folder
 
 
 def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: Asking) -> Rankings:
@@ -67,8 +88,8 @@ def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: As
             reason="missing_input",
         )
     with shown_progress(config) as progress:
-        wanted, stops = {topic: queries[topic] for topic in judged}, (pytest.exit.Exception,)
-        retrieved = retrieve(search, wanted, asking, failures=_ENDINGS, stops=stops, progress=progress)
+        wanted = {topic: queries[topic] for topic in judged}
+        retrieved = retrieve(search, wanted, asking, progress=progress)
     if retrieved.failed:
         raise _failure(retrieved.failed, len(judged))
     return rankings_as_run(retrieved.answers)
@@ -97,19 +118,15 @@ def _named(failed: FailedQuery) -> tuple[str, str]:
     return start + long, start + short
 
 
-def _imported(target: str) -> Search:
-    module, _, function = target.partition(":")
+def _imported(target: str, root: Path, listed: Sequence[str]) -> Search:
     try:
-        loaded: Any = getattr(importlib.import_module(module), function)
-    except pytest.exit.Exception:
+        return import_search(target, root=root, listed=listed)
+    except (KeyboardInterrupt, RefusedSearchError):
         raise
-    except _ENDINGS as error:
+    except BaseException as error:
         advice = "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
         advice = advice if isinstance(error, ImportError | AttributeError) else ""
         raise blamed(f"cannot import {target!r}: ", error, advice, reason="missing_input") from None
-    if not callable(loaded):
-        raise UsageError(f"{target!r} is not a function")
-    return cast(Search, loaded)
 
 
 @contextmanager

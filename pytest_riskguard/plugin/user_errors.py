@@ -46,7 +46,7 @@ def _how(error: BaseException) -> str:
     except Exception as second:  # an exception of the code under test may have a broken __str__
         text = f"(its __str__ raised {type(second).__name__})"
     text = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}..."
-    for call in ("skip", "xfail", "fail"):
+    for call in ("skip", "xfail", "fail", "exit"):
         if isinstance(error, getattr(pytest, call).Exception):
             return f"it called pytest.{call} ({text})"
     kind = type(error).__name__

@@ -57,10 +57,13 @@ class RiskguardFile(pytest.File):
 
         first, *pool = (_baseline_source(baseline) for baseline in item.baselines)
         others = tuple(source for source in pool if isinstance(source, Stored))
-        candidate = self._candidate_source(item.settings.candidate or self.settings.candidate)
+        own, shared = item.settings.candidate, self.settings.candidate
+        where = ("candidate", "retrieve")
+        line = self.settings.line_of(item.settings, *where) if own else self.settings.line(*where)
+        candidate = self._candidate_source(own or shared, line)
         return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alpha)
 
-    def _candidate_source(self, candidate: Path | Retrieve | None) -> RunFile | LiveRun:
+    def _candidate_source(self, candidate: Path | Retrieve | None, line: int) -> RunFile | LiveRun:
         from pytest_riskguard.plugin.live import live_candidate
         from pytest_riskguard.sources import RunFile
 
@@ -69,7 +72,8 @@ class RiskguardFile(pytest.File):
         if isinstance(candidate, Path):
             return RunFile(candidate)
         if candidate not in self._live:
-            self._live[candidate] = live_candidate(self.config, engine_for(self.config, self.settings), candidate)
+            engine = engine_for(self.config, self.settings)
+            self._live[candidate] = live_candidate(self.config, engine, candidate, settings=self.settings, line=line)
         return self._live[candidate]
 
 

@@ -168,6 +168,7 @@ def test_a_name_that_is_both_stored_and_a_file_is_refused(command, folder):
 
 def test_riskguard_yaml_is_found_from_a_folder_below(command, folder, monkeypatch):
     folder.joinpath("sub").mkdir()
+    folder.joinpath(".git").mkdir()
     monkeypatch.chdir(folder / "sub")
     ended = command("compare ../loss.run --baseline prod --measure AP")
     assert ended.status == 1

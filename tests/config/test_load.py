@@ -156,7 +156,7 @@ def test_paths_are_resolved_from_the_file_not_from_the_working_folder(write, tmp
     write(f"{HEAD}gates: [{{{GATE}}}]\n")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    config = load_config(find_config(tmp_path / "elsewhere"))
+    config = load_config(find_config(tmp_path / "elsewhere", stop=tmp_path))
     assert config.collection.qrels == tmp_path / "qrels.txt"
 
 
@@ -508,7 +508,7 @@ def test_a_number_without_end_is_shown_without_harm(errors):
 
 
 def test_a_file_that_is_not_there_is_an_error_of_that_file(tmp_path):
-    with pytest.raises(ConfigError, match=r"missing\.yaml:1: no such file"):
+    with pytest.raises(ConfigError, match=r"missing\.yaml:1: cannot be read: No such file"):
         load_config(tmp_path / "missing.yaml")
 
 
@@ -533,10 +533,39 @@ def test_the_nearest_file_upwards_is_found(tmp_path):
     (tmp_path / "a" / "riskguard.yaml").touch()
     test = deep / "test_x.py"
     test.touch()
-    assert find_config(test) == tmp_path / "a" / "riskguard.yaml"
+    assert find_config(test, stop=tmp_path) == tmp_path / "a" / "riskguard.yaml"
     assert find_config(tmp_path) == tmp_path / "riskguard.yaml"
     assert find_config(deep, stop=tmp_path / "a") == tmp_path / "a" / "riskguard.yaml"
     assert find_config(deep, stop=tmp_path / "a" / "b") is None
+
+
+@pytest.mark.parametrize("marker", [".git", ".hg", ".jj", ".svn"])
+def test_the_search_ends_at_the_root_of_the_repository(tmp_path, monkeypatch, marker):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    deep = tmp_path / "repository" / "a"
+    deep.mkdir(parents=True)
+    (tmp_path / "riskguard.yaml").touch()
+    assert find_config(deep) == tmp_path / "riskguard.yaml"
+    (tmp_path / "repository" / marker).mkdir()
+    assert find_config(deep) is None
+    (tmp_path / "repository" / "riskguard.yaml").touch()
+    assert find_config(deep) == tmp_path / "repository" / "riskguard.yaml"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the home folder has another variable there")
+def test_outside_repositories_the_search_ends_at_the_home_folder_or_where_it_begins(tmp_path, monkeypatch):
+    deep = tmp_path / "home" / "a"
+    deep.mkdir(parents=True)
+    (tmp_path / "riskguard.yaml").touch()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert find_config(deep) is None
+    (tmp_path / "home" / "riskguard.yaml").touch()
+    assert find_config(deep) == tmp_path / "home" / "riskguard.yaml"
+    for elsewhere in (str(tmp_path / "b"), "/", ""):
+        monkeypatch.setenv("HOME", elsewhere)
+        assert find_config(deep) is None
+    (deep / "riskguard.yaml").touch()
+    assert find_config(deep / "riskguard.yaml") == deep / "riskguard.yaml"
 
 
 def test_a_folder_of_that_name_is_not_a_file(tmp_path):

@@ -42,6 +42,18 @@ def skips(query):
         pytest.skip("later")
     return ask(query)
 
+def leaves(query):
+    import sys
+    if query.endswith("07"):
+        sys.exit(0)
+    return ask(query)
+
+def is_cancelled(query):
+    import asyncio
+    if query.endswith("07"):
+        raise asyncio.CancelledError
+    return ask(query)
+
 class Mumble(Exception):
     def __str__(self):
         raise RuntimeError("no words")
@@ -113,13 +125,67 @@ def test_a_query_without_an_answer_in_time_is_named_and_the_run_ends(asked_of, p
     )
 
 
-def test_pytest_exit_in_a_thread_ends_the_run_and_skip_is_a_failure(live):
-    ended = live("exits", settings=", workers: 4")
-    assert ended.ret == pytest.ExitCode.INTERRUPTED
-    ended.stdout.fnmatch_lines(["*Exit: enough*"])
-    skipped = live("skips", settings=", workers: 4")
-    skipped.assert_outcomes(failed=1)
-    skipped.stdout.fnmatch_lines(["*('query number 07') failed: it called pytest.skip (later) (own.py:26)"])
+@pytest.mark.parametrize("settings", ["", ", workers: 4"])
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        ("exits", "it called pytest.exit (enough) (own.py:20)"),
+        ("skips", "it called pytest.skip (later) (own.py:26)"),
+        ("leaves", "SystemExit: 0 (own.py:*)"),
+        ("is_cancelled", "CancelledError (own.py:*)"),
+    ],
+)
+def test_what_would_end_the_run_or_skip_the_gate_is_a_failure(live, function, said, settings):
+    result = live(function, settings=settings)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines([f"*('query number 07') failed: {said}"])
+
+
+@pytest.mark.parametrize(
+    "ending", ["pytest.exit('enough', returncode=0)", "sys.exit(0)", "pytest.skip(allow_module_level=True)"]
+)
+def test_a_module_that_ends_the_run_when_it_is_imported_is_a_failure(live, pytester, asked_of, ending):
+    asked_of("ask")
+    pytester.path.joinpath("own.py").write_text(f"import pytest, sys\n{ending}\n")
+    result = pytester.runpytest("--riskguard")
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["*cannot import 'own:ask': *(own.py:2)"])
+
+
+@pytest.mark.parametrize("where", ["candidate", "gate"])
+@pytest.mark.parametrize("target", ["builtins:exec", "os:system", "subprocess:getoutput", "own:eval_again"])
+def test_functions_that_are_not_of_the_project_are_refused_at_their_line(asked_of, pytester, target, where):
+    asked_of("ask")
+    pytester.path.joinpath("own.py").write_text(f"{SEARCH}\neval_again = eval\n")
+    path = pytester.path / "riskguard.yaml"
+    queries = "".join(f"t{number:02d}\topen('ran', 'w')\n" for number in range(1, 31))
+    pytester.path.joinpath("topics.tsv").write_text(queries)
+    text = path.read_text().replace("own:ask", target)
+    if where == "gate":
+        text = text.replace(f"candidate: {{retrieve: '{target}'}}\n", "")
+        text = text.replace("baseline: prod", f"baseline: prod, candidate: {{retrieve: '{target}'}}")
+    path.write_text(text)
+    result = pytester.runpytest("--riskguard")
+    result.assert_outcomes(failed=1)
+    line = next(number for number, line in enumerate(text.splitlines(), 1) if "retrieve" in line)
+    result.stdout.fnmatch_lines([f"*riskguard.yaml:{line}: candidate.retrieve: {target!r} is not called: *"])
+    assert not pytester.path.joinpath("ran").exists()
+
+
+def test_an_installed_search_is_accepted_if_the_file_lists_it(asked_of, pytester, tmp_path, monkeypatch):
+    asked_of("ask")
+    outside = pytester.path.parent / "outside"
+    outside.mkdir()
+    outside.joinpath("shop.py").write_text(SEARCH)
+    monkeypatch.syspath_prepend(outside)
+    path = pytester.path / "riskguard.yaml"
+    path.write_text(path.read_text().replace("own:ask", "shop:ask"))
+    refused = pytester.runpytest("--riskguard")
+    refused.assert_outcomes(failed=1)
+    refused.stdout.fnmatch_lines(["*module 'shop' is not part of the project (found at *shop.py)*`retrieve_from`*"])
+    path.write_text(path.read_text() + "retrieve_from: ['shop:ask']\n")
+    assert pytester.runpytest("--riskguard").ret == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no POSIX signals")

@@ -1,0 +1,128 @@
+"""Candidates that are queried live: what YAML may call, and searches that end, hang, change or flood the run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.sabotage.case import CLI, PYTEST, SERIAL, Case, Sabotage, harmless
+from tests.sabotage.sabotages import CONFIG, append, make_folder, on_text, rename, replace_text, write
+
+LIVE = "search:retrieve"
+#: The beginning of a search that answers as the candidate's run does.
+AS_IS = "from search import retrieve as answer\n"
+
+
+def queries_are(text: str) -> Sabotage:
+    """The query of each topic, which the function that is named would be given."""
+
+    def change(content: str) -> str:
+        head, *lines = content.splitlines()
+        return "\n".join([head, *("\t".join([line.split("\t")[0], text, "buy"]) for line in lines)]) + "\n"
+
+    return on_text("topics.tsv", change)
+
+
+def live(target: str, settings: str = "") -> Sabotage:
+    """The candidate of riskguard.yaml is queried live."""
+    return replace_text(CONFIG, "candidate: runs/candidate.run", f"candidate: {{retrieve: '{target}'{settings}}}")
+
+
+def search(body: str, settings: str = "") -> tuple[Sabotage, ...]:
+    """The candidate is ``retrieve`` of this module, in which ``answer`` is the search as it should be."""
+    return write("own.py", AS_IS + body), live("own:retrieve", settings)
+
+
+def refused(name: str, target: str, *words: str, listed: bool = False) -> Case:
+    """A function that is no search: it is not called, and the message names line and remedy."""
+    breaks = [live(target), queries_are("open('ran', 'w')")]
+    if listed:
+        breaks.append(append(CONFIG, f"retrieve_from: ['{target}']\n"))
+    words = ("riskguard.yaml:4: candidate.retrieve:", "is not called", *words)
+    return Case(f"calls-{name}", breaks, words=words, ways=SERIAL)
+
+
+CASES = [
+    Case("as-it-is", live(LIVE), status=1, words=["significantly risky", "5 failed"], ways=PYTEST),
+    harmless("improvement", live(LIVE), words=["5 passed"], ways=PYTEST),
+    refused("exec", "builtins:exec", "Python's standard library", "name a function of your own"),
+    refused("eval", "builtins:eval", "Python's standard library"),
+    refused("exec-listed", "builtins:exec", "Python's standard library", listed=True),
+    refused("os-system", "os:system", "Python's standard library"),
+    refused("os-system-listed", "os:system", "Python's standard library", listed=True),
+    refused("getoutput", "subprocess:getoutput", "Python's standard library"),
+    refused("antigravity", "antigravity:fly", "Python's standard library"),
+    refused("pip", "pip:main", "riskguard or its dependencies"),
+    refused("numpy", "numpy:load", "riskguard or its dependencies"),
+    refused("through-module", "pathlib:os.system", "Python's standard library"),
+    Case(
+        "calls-alias",
+        [write("own.py", "from builtins import exec as retrieve\n"), live("own:retrieve")],
+        words=["riskguard.yaml:4:", "builtins.exec comes with Python"],
+        ways=SERIAL,
+    ),
+    Case(
+        "calls-outside",
+        [write("site-packages/shop.py", "open('imported', 'w')\n"), live("shop:search")],
+        env={"PYTHONPATH": f"{Path(__file__).parents[3]}:site-packages"},
+        words=["module 'shop' is not part of the project", "`retrieve_from`"],
+        ways=SERIAL,
+    ),
+    Case("nowhere", live("nowhere:search"), words=["No module named 'nowhere'", "missing_input"], ways=SERIAL),
+    Case(
+        "pytest-exit",
+        search("import pytest\ndef retrieve(q): pytest.exit('x', returncode=0)"),
+        words=["it called pytest.exit (x)", "5 failed"],
+        ways=PYTEST,
+    ),
+    Case(
+        "pytest-exit-on-import",
+        search("import pytest\npytest.exit('x', returncode=0)"),
+        words=["cannot import 'own:retrieve': it called pytest.exit (x)", "5 failed"],
+        ways=PYTEST,
+    ),
+    Case(
+        "sys-exit", search("def retrieve(q): raise SystemExit(0)"), words=["SystemExit: 0", "5 failed"], ways=PYTEST
+    ),
+    Case(
+        "sys-exit-in-threads",
+        search("def retrieve(q): raise SystemExit(0)", ", workers: 4"),
+        words=["SystemExit: 0", "5 failed"],
+        ways=SERIAL,
+    ),
+    Case(
+        "skips",
+        search("import pytest\ndef retrieve(q): pytest.skip('x')"),
+        words=["it called pytest.skip (x)"],
+        ways=SERIAL,
+    ),
+    Case(
+        "xfails",
+        search("import pytest\ndef retrieve(q): pytest.xfail('x')"),
+        words=["it called pytest.xfail (x)"],
+        ways=SERIAL,
+    ),
+    Case(
+        "interrupts",
+        search("def retrieve(q): raise KeyboardInterrupt"),
+        in_pytest=2,
+        words=["KeyboardInterrupt"],
+        ways=SERIAL,
+    ),
+    Case(
+        "cancelled",
+        search("import asyncio\ndef retrieve(q): raise asyncio.CancelledError"),
+        words=["CancelledError"],
+        ways=SERIAL,
+    ),
+    Case(
+        "config-above-repository",
+        [make_folder("inner"), make_folder("inner/.git")],
+        status=2,
+        command="compare ../runs/candidate.run --baseline prod",
+        cwd="inner",
+        words=["a run needs qrels to be scored with"],
+    ),
+    Case(
+        "config-gone", rename(CONFIG, "other.yaml"), status=2, words=["give --qrels, or a riskguard.yaml"], ways=CLI
+    ),
+]
