@@ -16,11 +16,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pytest_riskguard.evaluation.text_files import open_decompressed
+from pytest_riskguard.formats.input_files import GZIP, RUN_BYTES, ContentError, blocks, open_regular
 
 _TEMPORARY = ".tmp-"
 _PREVIOUS = ".previous-"
-_BLOCK = 1 << 20
 
 
 def sha256(content: bytes) -> str:
@@ -29,20 +28,21 @@ def sha256(content: bytes) -> str:
 
 
 def gzip_digest(path: Path) -> str:
-    """``sha256:...`` of what a gzip file holds."""
-    with gzip.GzipFile(path) as file:
-        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
+    """``sha256:...`` of what a gzip file holds; errors as for ``input_files.blocks``."""
+    with open_regular(path) as file:
+        if file.read(2) != GZIP:
+            raise ContentError("not a gzip file")
+    digest = hashlib.sha256()
+    for block in blocks(path, RUN_BYTES):
+        digest.update(block)
+    return f"sha256:{digest.hexdigest()}"
 
 
 def copy_compressed(source: Path, target: Path) -> str:
-    """Write the decompressed bytes of ``source`` as gzip, the same bytes each time; return their digest."""
+    """Write the decompressed bytes of ``source``, a run, as gzip, the same bytes each time; return their digest."""
     digest = hashlib.sha256()
-    with (
-        open_decompressed(source) as file,
-        target.open("wb") as raw,
-        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed,
-    ):
-        while block := file.read(_BLOCK):
+    with target.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+        for block in blocks(source, RUN_BYTES):
             digest.update(block)
             packed.write(block)
     return f"sha256:{digest.hexdigest()}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import zlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,11 +20,19 @@ from pytest_riskguard.baselines.manifest import (
     StoredMeasure,
     StoredReplicate,
 )
-from pytest_riskguard.errors import BaselineError, DataError, ScoresFormatError
+from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores, read_scores
 from pytest_riskguard.evaluation.scoring import score_run
-from pytest_riskguard.serialization import JsonError
+from pytest_riskguard.formats.input_files import (
+    MANIFEST_BYTES,
+    TABLE_BYTES,
+    ContentError,
+    LimitError,
+    open_regular,
+    read_limited,
+)
+from pytest_riskguard.formats.serialization import JsonError
 
 MANIFEST, SCORES, RUN = "manifest.json", "scores.tsv", "run.gz"
 _LFS = b"version https://git-lfs"
@@ -71,8 +78,8 @@ class StoredBaseline:
         except OSError:
             return None
         manifest = b""
-        with suppress(OSError):
-            manifest = (self.folder / MANIFEST).read_bytes()
+        with suppress(DataError, LimitError):
+            manifest = read_limited(self.folder / MANIFEST, MANIFEST_BYTES)
         return self.folder, status.st_ino, status.st_mtime_ns, manifest
 
     @cached_property
@@ -166,7 +173,7 @@ class StoredBaseline:
         if atomic_folder.sha256(content) != manifest.digests.scores:
             raise self.error(self._difference(content, manifest.digests.scores))
         try:
-            table = read_scores(self.folder / SCORES, name=self.place)
+            table = read_scores(self.folder / SCORES, name=self.place, content=content)
         except ScoresFormatError as error:
             raise self.error(f"{error.problem}; {self._remedy}") from None
         names, topics = tuple(scores.measure for scores in table), table[0].topics
@@ -188,9 +195,11 @@ class StoredBaseline:
         path = self.file(RUN)
         try:
             digest = atomic_folder.gzip_digest(path)
-        except (EOFError, zlib.error, OSError) as error:
-            problem = f"is damaged ({error})"
-            with suppress(OSError), path.open("rb") as file:
+        except LimitError as error:
+            raise self.error(f"{RUN}: {error}") from None
+        except (ContentError, MissingFileError) as error:
+            problem = f"is damaged ({error.problem if isinstance(error, MissingFileError) else error})"
+            with suppress(DataError), open_regular(path) as file:
                 problem = _POINTER if file.read(len(_LFS)) == _LFS else problem
             raise self.error(f"{RUN} {problem}; {self._remedy}") from None
         if digest != self.manifest.digests.run:
@@ -305,9 +314,11 @@ class StoredBaseline:
 
     def _bytes(self, file: str) -> bytes:
         try:
-            return self.file(file).read_bytes()
-        except OSError as error:
-            raise self.error(f"{file} cannot be read ({error.strerror or error}); {self._remedy}") from None
+            return read_limited(self.file(file), MANIFEST_BYTES if file == MANIFEST else TABLE_BYTES)
+        except LimitError as error:
+            raise self.error(f"{file}: {error}") from None
+        except MissingFileError as error:
+            raise self.error(f"{error.problem}; {self._remedy}") from None
 
     def file(self, file: str) -> Path:
         """The path of a file of the baseline, which must not be a link to outside the store."""

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
-from pytest_riskguard.serialization import JsonError, decoded, parsed
+from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 
 #: The newest format that this version reads. Each baseline is written in the oldest format that can express it, which
 #: older versions read too: format 1 has no replicates, kind or history, format 2 has replicates. A version refuses

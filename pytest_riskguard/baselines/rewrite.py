@@ -32,6 +32,7 @@ from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.scores import TopicScores, write_scores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import read_topics
+from pytest_riskguard.formats.input_files import ContentError
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 
@@ -99,7 +100,7 @@ class ScoredRun:
 
         Time and commit are taken from ``stored``, if given: the manifest of the same run as it was stored before.
         """
-        if self.keep_run and atomic_folder.copy_compressed(self.run, folder / RUN) != self.digest:
+        if self.keep_run and not self._copied(folder / RUN):
             raise BaselineError(f"{self.run} changed while it was being stored; try again")
         write_scores(folder / SCORES, self.scores)
         first = self.scores[0]
@@ -131,6 +132,13 @@ class ScoredRun:
         )
         (folder / MANIFEST).write_bytes(manifest.to_bytes())
         return manifest
+
+    def _copied(self, target: Path) -> bool:
+        """Copy the run; false if it is not the one that was scored."""
+        try:
+            return atomic_folder.copy_compressed(self.run, target) == self.digest
+        except ContentError:
+            return False
 
 
 @dataclass(frozen=True)

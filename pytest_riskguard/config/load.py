@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.errors import ConfigError
+from pytest_riskguard.errors import ConfigError, MissingFileError
+from pytest_riskguard.formats.input_files import YAML_BYTES, LimitError, read_limited
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -60,11 +61,11 @@ def load_config(path: Path, *, require_gates: bool = True) -> Config:
     from pytest_riskguard.config.problems import check
 
     try:
-        with path.open("rb") as file:
-            content = file.read(yaml_lines.MAX_BYTES + 1)
-        document = yaml_lines.parse(yaml_lines.decode(content))
-    except OSError as error:
-        raise ConfigError(path, 1, f"cannot be read: {error.strerror or error}") from None
+        document = yaml_lines.parse(yaml_lines.decode(read_limited(path, YAML_BYTES)))
+    except MissingFileError as error:
+        raise ConfigError(path, 1, error.problem.removeprefix(f"{path.name}: ")) from None
+    except LimitError as error:
+        raise ConfigError(path, 1, str(error)) from None
     except yaml_lines.YamlError as error:
         raise ConfigError(path, error.line, error.problem) from None
     config, problems = check(document, path.absolute(), require_gates=require_gates)

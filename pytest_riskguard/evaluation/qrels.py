@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation.text_files import MAX_GRADE, LineReader
+from pytest_riskguard.formats.input_files import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
 
 _Lines = LineReader[QrelsFormatError]
 _COLUMNS = "4 columns (topic iteration docid grade)"
@@ -49,12 +50,13 @@ def read_qrels(path: Path) -> Qrels:
     ------
     QrelsFormatError
         A row without four columns, a grade that is not an integer or is beyond ``MAX_GRADE`` in either direction, a
-        document twice in a topic, no rows, or no relevant document.
+        document twice in a topic, more than a limit of ``input_files`` allows, no rows, or no relevant document.
     MissingFileError
         The path cannot be read.
     """
-    lines = LineReader(path, error=QrelsFormatError)
+    lines = LineReader(path, error=QrelsFormatError, line_size=ROW_BYTES)
     grades: dict[str, dict[str, int]] = {}
+    rows, most_rows, most_topics, most_documents = 0, JUDGEMENTS.value, TOPICS.value, DOCUMENTS.value
     for number, line in lines:
         fields = line.split()
         if not fields:
@@ -69,6 +71,13 @@ def read_qrels(path: Path) -> Qrels:
             two_grades = f"grade {grade} twice" if earlier == grade else f"grade {earlier}, then {grade}"
             raise lines.refuse_repeated(fields[0], fields[2], found=f" ({two_grades})")
         judged[document] = grade
+        rows += 1
+        if rows > most_rows:
+            raise lines.refuse_more(JUDGEMENTS, rows)
+        if len(grades) > most_topics:
+            raise lines.refuse_more(TOPICS, len(grades))
+        if len(judged) > most_documents:
+            raise lines.refuse_more(DOCUMENTS, len(judged))
     if not grades:
         raise lines.refuse_empty(_COLUMNS)
     relevant = {topic for topic, judged in grades.items() if max(judged.values()) >= 1}

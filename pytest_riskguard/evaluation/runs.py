@@ -8,15 +8,19 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TypeVar
 
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation.text_files import LineReader
+from pytest_riskguard.formats.input_files import DOCUMENTS, ROW_BYTES, RUN_BYTES, TOPICS
 
 TOPICS_PER_CHUNK = 20
+#: Topics with very many documents are passed on in smaller chunks.
+DOCUMENTS_PER_CHUNK = 20_000
+#: The largest 32-bit number: trec_eval holds scores in 32 bits, where larger ones are all infinite.
+MAX_RUN_SCORE = (2 - 2**-23) * 2.0**127
 DEFAULT_TAG = "riskguard"
 
 #: Some topics, whole: topic -> docid -> score, documents in the order of the file.
@@ -27,6 +31,7 @@ _Topic = tuple[str, dict[str, float]]  # and its documents, docid -> score
 _Row = tuple[bytes, bytes, float]  # topic, docid, score
 _Lines = LineReader[RunFormatError]
 _COLUMNS = "6 columns (topic Q0 docid rank score tag)"
+_MOST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +63,11 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
     call that did not return. The rank and tag columns are not read. ``work`` takes an iterator of chunks, which it
     must exhaust; its result is returned with the digest (``sha256:...``) of the file, decompressed.
 
-    ``RunFormatError`` for a row without six columns, a score that is not a finite number, a document twice in a
-    topic, or no rows; ``MissingFileError`` if the path cannot be read.
+    ``RunFormatError`` for a row without six columns, a score that is not a finite number or larger than 32 bits can
+    hold, a document twice in a topic, more than a limit of ``input_files`` allows, or no rows; ``MissingFileError``
+    if the path cannot be read.
     """
-    lines = LineReader(path, error=RunFormatError)
+    lines = LineReader(path, error=RunFormatError, size=RUN_BYTES, line_size=ROW_BYTES)
     try:
         return work(_chunked(_contiguous(lines))), lines.digest
     except _InterleavedError:
@@ -119,18 +125,28 @@ def _rows(lines: _Lines) -> Iterator[_Row]:
             score = math.nan
         if not math.isfinite(score) or b"_" in fields[4]:
             raise lines.refuse_line(number, line, "a finite number as the score (column 5)", fields[4].decode())
+        if abs(score) > MAX_RUN_SCORE:
+            raise lines.refuse_line(number, line, f"a score (column 5) of at most {_MOST}", fields[4].decode())
         yield fields[0], fields[2], score
 
 
 def _chunked(topics: Iterable[_Topic]) -> Iterator[Chunk]:
-    remaining = iter(topics)
-    while chunk := dict(islice(remaining, TOPICS_PER_CHUNK)):
+    chunk: Chunk = {}
+    documents_in_chunk = 0
+    for topic, documents in topics:
+        chunk[topic] = documents
+        documents_in_chunk += len(documents)
+        if len(chunk) >= TOPICS_PER_CHUNK or documents_in_chunk >= DOCUMENTS_PER_CHUNK:
+            yield chunk
+            chunk, documents_in_chunk = {}, 0
+    if chunk:
         yield chunk
 
 
 def _contiguous(lines: _Lines) -> Iterator[_Topic]:
     finished: set[bytes] = set()
     current: bytes | None = None
+    most_topics, most_documents = TOPICS.value, DOCUMENTS.value
     documents: dict[str, float] = {}
     for topic, docid, score in _rows(lines):
         if topic != current:
@@ -139,10 +155,14 @@ def _contiguous(lines: _Lines) -> Iterator[_Topic]:
             if topic in finished:
                 raise _InterleavedError
             finished.add(topic)
+            if len(finished) > most_topics:
+                raise lines.refuse_more(TOPICS, len(finished))
             current, documents = topic, {}
         document = docid.decode()
         if document in documents:
             raise lines.refuse_repeated(topic, docid)
+        if len(documents) >= most_documents:
+            raise lines.refuse_more(DOCUMENTS, len(documents) + 1)
         documents[document] = score
     if current is None:
         raise lines.refuse_empty(_COLUMNS)
@@ -152,11 +172,16 @@ def _contiguous(lines: _Lines) -> Iterator[_Topic]:
 def _grouped(lines: _Lines) -> Iterator[_Topic]:
     docids: dict[bytes, bytearray] = {}  # each id followed by a line feed, which no id contains
     scores: dict[bytes, array[float]] = {}
+    most_topics, most_documents = TOPICS.value, DOCUMENTS.value
     for topic, docid, score in _rows(lines):
         if topic not in docids:
+            if len(docids) >= most_topics:
+                raise lines.refuse_more(TOPICS, len(docids) + 1)
             docids[topic], scores[topic] = bytearray(), array("d")
         docids[topic] += docid + b"\n"
         scores[topic].append(score)
+        if len(scores[topic]) > most_documents:
+            raise lines.refuse_more(DOCUMENTS, len(scores[topic]))
     for topic in list(docids):
         names = docids.pop(topic).decode().split("\n")[:-1]
         documents = dict(zip(names, scores.pop(topic), strict=True))
@@ -181,9 +206,9 @@ def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> tuple[
         except (TypeError, ValueError):
             raise _bad_rankings(f"topic {topic!r}: expected (docid, score), found {entry!r}") from None
         document = _identifier(key, what="docid", where=f"topic {topic!r}")
-        if not math.isfinite(score):
-            problem = f"expected a finite number as the score of {document!r}, found {score!r}"
-            raise _bad_rankings(f"topic {topic!r}: {problem}")
+        if not abs(score) <= MAX_RUN_SCORE:
+            expected = f"a score of at most {_MOST}" if math.isfinite(score) else "a finite number as the score"
+            raise _bad_rankings(f"topic {topic!r}: expected {expected} of {document!r}, found {score!r}")
         if document in documents:
             raise _bad_rankings(f"topic {topic!r}: expected each document once, found {document!r} twice")
         documents[document] = score

@@ -120,7 +120,11 @@ class TopicScores:
 
 
 def read_scores(
-    path: Path, measures: Sequence[str] | None = None, *, name: str | None = None
+    path: Path,
+    measures: Sequence[str] | None = None,
+    *,
+    name: str | None = None,
+    content: bytes | None = None,
 ) -> tuple[TopicScores, ...]:
     """Read per-topic scores, CSV or TSV, plain or gzip.
 
@@ -134,17 +138,19 @@ def read_scores(
         Columns to read, in this order; all of them by default.
     name : str, optional
         Default: the file's name without its endings.
+    content : bytes, optional
+        What the file holds, plain, if it has been read already; the path then only names it.
 
     Raises
     ------
     ScoresFormatError
         No header, a measure without a column, a column or topic twice, rows of another length, a value that is not a
-        finite number or lies outside the measure's range, or no topic.
+        finite number or lies outside the measure's range, more than a limit of ``input_files`` allows, or no topic.
     MissingFileError
         The path cannot be read.
     """
     path = Path(path)
-    lines = LineReader(path, error=ScoresFormatError)
+    lines = LineReader(path, error=ScoresFormatError, content=content)
     table = _table(lines)
     number, header = next(table)
     columns = _columns(lines, number, header)
@@ -155,6 +161,7 @@ def read_scores(
         if len(row) != len(header):
             raise _refuse(lines, number, row, f"{len(header)} columns as in the header", str(len(row)))
         topic = _topic(lines, number, row, line_of)
+        lines.check_size(rows=len(line_of), columns=len(header))
         scores[topic] = [_score(lines, number, row, column, *columns[column]) for column in names]
     if not scores:
         raise lines.refuse(None, "expected at least one topic below the header, found none")

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
-import stat
-import zlib
 from collections.abc import Iterator
-from io import BufferedReader
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from pytest_riskguard.errors import FileError, MissingFileError
+from pytest_riskguard.errors import FileError
+from pytest_riskguard.formats.input_files import (
+    CELLS,
+    LINE_BYTES,
+    LINES,
+    TABLE_BYTES,
+    TOPICS,
+    ContentError,
+    Limit,
+    blocks,
+)
 
-#: 4 GiB decompressed, some 80 million rows of a run: a larger file is taken for a decompression bomb.
-MAX_BYTES = 4 * 2**30
-#: 1 MiB: a file with a longer line is not a text file.
-MAX_LINE_BYTES = 2**20
 #: The largest grade or gain, in either direction: trec_eval allocates a counter for every grade up to the largest.
 MAX_GRADE = 1000
 
-_BLOCK = 2**20
 _BOM = b"\xef\xbb\xbf"
 _LFS = b"version https://git-lfs"
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
@@ -34,13 +35,23 @@ class LineReader(Generic[Problem]):
     """The lines of one file, each with its number, from 1.
 
     Lines end with LF; a CR before it stays in the line. Blank lines are included. A byte order mark is removed.
-    ``error`` is raised for content that is not text: damaged gzip, bytes that are not UTF-8, NUL, a line over
-    ``MAX_LINE_BYTES``, more than ``MAX_BYTES``; ``MissingFileError`` for a path that is not a readable file.
+    ``error`` is raised for content that is not text (damaged gzip, bytes that are not UTF-8, NUL) and for more of it
+    than ``size``, ``line_size`` and ``input_files.LINES`` allow; ``MissingFileError`` for a path that is not a
+    readable regular file. With ``content`` the path only names the file, which has been read already.
     """
 
-    def __init__(self, path: Path, *, error: type[Problem]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        *,
+        error: type[Problem],
+        size: Limit = TABLE_BYTES,
+        line_size: Limit = LINE_BYTES,
+        content: bytes | None = None,
+    ) -> None:
         self.path = Path(path)
-        self._error = error
+        self._error, self._size, self._line_size, self._content = error, size, line_size, content
+        self._most_topics, self._most_cells = TOPICS.value, CELLS.value
         self._digest: str | None = None
 
     @property
@@ -53,6 +64,7 @@ class LineReader(Generic[Problem]):
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         digest = hashlib.sha256()
         number, rest = 1, b""
+        most, longest = LINES.value, self._line_size.value
         for index, block in enumerate(self._blocks()):
             digest.update(block)
             if index == 0:
@@ -60,17 +72,21 @@ class LineReader(Generic[Problem]):
             head, newline, tail = block.rpartition(b"\n")
             if not newline:  # no line ends in this block
                 rest += tail
-                self._refuse_long_line(number, rest)
+                self._refuse_long_line(number, rest, longest)
                 continue
-            if rest:
-                self._refuse_long_line(number, rest + head.partition(b"\n")[0])
             text = rest + head
             self._check_text(number, text)
-            for line in text.split(b"\n"):
+            lines = text.split(b"\n")
+            if number + len(lines) > most + 1:
+                raise self.refuse(None, LINES.problem(number + len(lines) - 1, limit=most))
+            if max(map(len, lines)) > longest:
+                self._refuse_long_lines(number, lines, longest)
+            for line in lines:
                 yield number, line
                 number += 1
             rest = tail
         if rest:
+            self._refuse_long_line(number, rest, longest)
             self._check_text(number, rest)
             yield number, rest
         self._digest = f"sha256:{digest.hexdigest()}"
@@ -87,8 +103,8 @@ class LineReader(Generic[Problem]):
     def refuse_repeated(self, topic: bytes, docid: bytes, *, found: str = "") -> Problem:
         """The error to raise if a topic (column 1) has a document (column 3) twice; the file is read again."""
         rows = ((number, line.split()) for number, line in self)
-        places = (number for number, fields in rows if fields and (fields[0], fields[2]) == (topic, docid))
-        first, second = next(places), next(places)
+        places = (number for number, fields in rows if len(fields) > 2 and (fields[0], fields[2]) == (topic, docid))
+        first, second = next(places, None), next(places, None)  # None if the file has changed in between
         repeated = f"{docid.decode()!r} of topic {topic.decode()!r} also on line {first}{found}"
         return self.refuse(
             second, f"expected each document once per topic, found {repeated}; keep one of the two lines"
@@ -98,35 +114,41 @@ class LineReader(Generic[Problem]):
         """The error to raise for a file without any row."""
         return self.refuse(None, f"expected {expected}, found an empty file")
 
+    def refuse_more(self, limit: Limit, found: int) -> Problem:
+        """The error to raise for a file that holds more than a limit allows."""
+        return self.refuse(None, limit.problem(found))
+
+    def check_size(self, *, rows: int, columns: int) -> None:
+        """Refuse a table, of one topic in each row, that holds more than the limits allow."""
+        if rows > self._most_topics:
+            raise self.refuse_more(TOPICS, rows)
+        if rows * columns > self._most_cells:
+            raise self.refuse_more(CELLS, rows * columns)
+
     def _blocks(self) -> Iterator[bytes]:
-        total = 0
+        if self._content is not None:
+            yield self._content
+            return
         try:
-            with _open(self.path) as file:
-                while block := file.read(_BLOCK):
-                    total += len(block)
-                    if total > MAX_BYTES:
-                        raise self.refuse(None, f"expected at most {MAX_BYTES:,} bytes, found more")
-                    yield block
-        except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
-            early = isinstance(problem, EOFError)
-            damage = "one that ends too early (truncated)" if early else f"a damaged one ({problem})"
-            raise self.refuse(None, f"expected a whole gzip file, found {damage}; copy it again") from None
-        except OSError as problem:
-            raise MissingFileError(self.path, None, f"cannot be read ({problem.strerror or problem})") from None
+            yield from blocks(self.path, self._size)
+        except ContentError as problem:
+            raise self.refuse(None, str(problem)) from None
 
-    def _refuse_long_line(self, number: int, line: bytes) -> None:
-        if len(line) > MAX_LINE_BYTES:
-            self._check_text(number, line)
-            raise self.refuse(
-                number, f"expected lines of at most {MAX_LINE_BYTES:,} bytes, found a longer one: {shown(line)}"
-            )
+    def _refuse_long_lines(self, first: int, lines: list[bytes], longest: int) -> None:
+        for number, line in enumerate(lines, start=first):
+            self._refuse_long_line(number, line, longest)
 
-    def _check_text(self, first: int, text: bytes) -> None:
+    def _refuse_long_line(self, number: int, line: bytes, longest: int) -> None:
+        if len(line) > longest:
+            self._check_text(number, line[:longest], is_cut=True)
+            problem = self._line_size.problem(len(line), limit=longest)
+            raise self.refuse(number, f"{problem}: {shown(line)}")
+
+    def _check_text(self, first: int, text: bytes, *, is_cut: bool = False) -> None:
         try:
             text.decode()
         except UnicodeDecodeError as problem:
-            # A character cut off at the end of an over-long line is not an encoding error.
-            if problem.reason == "unexpected end of data" and len(text) > MAX_LINE_BYTES:
+            if is_cut and problem.reason == "unexpected end of data":  # half a character is no encoding error then
                 return
             line = first + text.count(b"\n", 0, problem.start)
             hint = "; save it as UTF-8"
@@ -150,27 +172,6 @@ def system_name(path: Path) -> str:
     name = Path(path).name
     stem = name.removesuffix(".gz") or name
     return re.sub(r"(?s)(.)\.(run|txt|res|csv|tsv)\Z", r"\1", stem)
-
-
-def _open(path: Path) -> gzip.GzipFile | BufferedReader:
-    try:
-        mode = path.stat().st_mode
-    except FileNotFoundError:
-        raise MissingFileError(path, None, "no such file") from None
-    except ValueError as problem:  # a NUL in the path
-        raise MissingFileError(path, None, f"not a path: {problem}") from None
-    if stat.S_ISDIR(mode):
-        raise MissingFileError(path, None, "expected a file, found a folder")
-    if not stat.S_ISREG(mode):  # a pipe cannot be read twice, and a device may never end
-        raise MissingFileError(path, None, "expected a regular file, found a pipe, socket or device")
-    return open_decompressed(path)
-
-
-def open_decompressed(path: Path) -> gzip.GzipFile | BufferedReader:
-    """A file opened for reading; its first two bytes say whether it is plain or gzip."""
-    with path.open("rb") as file:
-        magic = file.read(2)
-    return gzip.open(path, "rb") if magic == b"\x1f\x8b" else path.open("rb")
 
 
 def _not_the_file(line: bytes) -> str:

@@ -52,7 +52,7 @@ def read_topics(path: Path) -> Topics:
     ------
     TopicsFormatError
         A wrong number of columns, an id that is empty or has a space in it, a topic or a column twice, a weight that
-        is not a finite number above 0, or no topic.
+        is not a finite number above 0, more than a limit of ``input_files`` allows, or no topic.
     MissingFileError
         The path cannot be read.
     """
@@ -78,6 +78,7 @@ def read_topics(path: Path) -> Topics:
         if topic in queries:
             raise lines.refuse_line(number, line, "each topic once", f"topic {topic!r} also on line {line_of[topic]}")
         line_of[topic] = number
+        lines.check_size(rows=len(line_of), columns=len(header))
         queries[topic] = cells[1].strip()
         rest = dict(zip(header[2:], (cell.strip() for cell in cells[2:]), strict=True))
         if _WEIGHT in header:
@@ -112,7 +113,7 @@ def _columns(header: tuple[str, ...]) -> str:
 
 def _weight(lines: _Lines, number: int, line: bytes, cell: str) -> float:
     try:
-        weight = float(cell)
+        weight = math.nan if "_" in cell else float(cell)
     except ValueError:
         weight = math.nan
     if not (math.isfinite(weight) and weight > 0):

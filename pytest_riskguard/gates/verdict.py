@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, TypeVar, cas
 from annotated_types import MinLen
 
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.formats.serialization import JsonError, Words, decoded, to_plain
 from pytest_riskguard.gates.findings import (
     Count,
     Diagnostics,
@@ -28,7 +29,6 @@ from pytest_riskguard.gates.findings import (
     TopicDocuments,
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
-from pytest_riskguard.serialization import JsonError, Words, decoded, to_plain
 
 if TYPE_CHECKING:  # it loads numpy, which a run that only collects gates does not need
     from pytest_riskguard.evaluation.scores import TopicScores

@@ -160,9 +160,12 @@ def left_out(config: pytest.Config, mode: Mode) -> list[Path]:
 
 def _has_gates(path: Path) -> bool:
     """Whether a file mentions gates; one for the fixture alone may have none. Parsing here would be slow."""
+    from pytest_riskguard.errors import MissingFileError
+    from pytest_riskguard.formats.input_files import YAML_BYTES, LimitError, read_limited
+
     try:
-        return b"gates" in path.read_bytes()
-    except OSError:
+        return b"gates" in read_limited(path, YAML_BYTES)
+    except (MissingFileError, LimitError):
         return True
 
 

@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard._version import __version__
-from pytest_riskguard.errors import MissingFileError, ReportFormatError
+from pytest_riskguard.errors import ReportFormatError
+from pytest_riskguard.formats.input_files import REPORT_BYTES, LimitError, read_limited
+from pytest_riskguard.formats.serialization import JsonError, parsed
 from pytest_riskguard.gates.findings import Exhibits
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.serialization import JsonError, parsed
 
 SCHEMA = "riskguard-report/1"
 #: The JSON Schema of a report, next to this module in the package.
 SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
-#: Maximum size of a report in bytes: one of 10,000 topics with all chart data has some 10 million.
-MAX_BYTES = 2**28
 
 
 def document(schema: str, content: Mapping[str, Any]) -> str:
@@ -48,18 +47,13 @@ def dumps(verdicts: Sequence[Verdict]) -> str:
 def read(path: Path) -> list[Verdict]:
     """The verdicts of a report.
 
-    ``MissingFileError`` if the file cannot be read; ``ReportFormatError``, which says where, if it is not a report of
-    this format version, or holds values that no verdict has.
+    ``MissingFileError`` if it is not a regular file that can be read; ``ReportFormatError``, which says where, if it
+    is too large, not a report of this format version, or holds values that no verdict has.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise MissingFileError(path, None, f"cannot read the report ({error.strerror})") from None
-    if len(content) > MAX_BYTES:
-        raise ReportFormatError(path, None, f"expected a JSON report of at most {MAX_BYTES:,} bytes, found more")
-    try:
-        return verdicts_of(parsed(content))
+        return verdicts_of(parsed(read_limited(path, REPORT_BYTES)))
+    except LimitError as error:
+        raise ReportFormatError(path, None, str(error)) from None
     except JsonError as error:
         raise ReportFormatError(path, None, f"expected a JSON report of riskguard: {error}") from None
     except ValueError as error:

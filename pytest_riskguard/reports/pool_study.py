@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
+from pytest_riskguard.formats.serialization import to_plain
 from pytest_riskguard.pool_study.report import (
     AlphaStudy,
     Matrix,
@@ -16,7 +17,6 @@ from pytest_riskguard.pool_study.report import (
 )
 from pytest_riskguard.pool_study.yardstick import MIN_OTHERS
 from pytest_riskguard.reports.json import document
-from pytest_riskguard.serialization import to_plain
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, short, signed
 
 SCHEMA = "riskguard-pool/1"

@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Sequence
 from itertools import groupby
 
+from pytest_riskguard.formats.serialization import to_plain
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.power_plan import Plan
 from pytest_riskguard.reports import layout
 from pytest_riskguard.reports.json import document
-from pytest_riskguard.serialization import to_plain
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 SCHEMA = "riskguard-power/1"

@@ -164,13 +164,20 @@ def test_a_file_that_is_not_there_or_no_file_is_refused(command):
     for name in ("nowhere.json", "."):
         ended = command(f"show {name}")
         assert ended.status == 3
-        assert f"{name}: cannot read the report" in ended.err
+        assert re.search(f"{name}: (no such file|expected a file, found a folder)", ended.err)
 
 
 def test_a_report_that_is_too_large_is_not_read(command, monkeypatch):
-    monkeypatch.setattr("pytest_riskguard.reports.json.MAX_BYTES", 100)
     command(f"{COMPARE.format('good')} --json r.json")
-    assert "at most 100 bytes, found more" in command("show r.json").err
+    monkeypatch.setenv("RISKGUARD_MAX_REPORT_BYTES", "100")
+    ended = command("show r.json")
+    assert ended.status == 3
+    size = f"{Path('r.json').stat().st_size:,}"
+    assert f"r.json: expected at most 100 bytes in a report, found {size}; if the file is right, set" in ended.err
+    monkeypatch.setenv("RISKGUARD_MAX_REPORT_BYTES", "1e6")
+    ended = command("show r.json")
+    assert ended.status == 2
+    assert "RISKGUARD_MAX_REPORT_BYTES: expected a whole number from 1, found '1e6'" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pytest_riskguard.config.yaml_lines import MAX_BYTES, MAX_DEPTH, YamlError, decode, parse
+from pytest_riskguard.config.yaml_lines import MAX_DEPTH, MAX_VALUES, YamlError, decode, parse
 
 
 @pytest.mark.parametrize(
@@ -104,6 +104,7 @@ def test_a_repeated_key_is_a_problem_and_the_first_one_counts():
         ('a: 1\nb: "\\UFFFFFFFF"\n', 2, "not YAML"),
         ("a: 1\nb: " + "9" * 5000, 2, "a number of 5000 digits is too long"),
         ("[" * 200_000, 1, f"nested more than {MAX_DEPTH} levels deep"),
+        ("- a\n" * (MAX_VALUES + 1), MAX_VALUES, "more than 50,000 values; settings are a few lines"),
         ("a: " * 3, 1, "not YAML: mapping values are not allowed here"),
     ],
 )
@@ -124,7 +125,6 @@ def test_what_cannot_be_read_is_refused_with_its_line(text, line, problem):
         ("a: 1\n# \u2028b: 2\n".encode(), 2, r"character U\+2028 is not allowed"),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", 1, "run `git lfs pull`"),
         (b"a: 1\n<<<<<<< HEAD\nb: 2\n=======\n>>>>>>> main\n", 2, "a merge conflict is left in the file"),
-        (b"#" * (MAX_BYTES + 1), 1, "larger than 1,000,000 bytes"),
     ],
 )
 def test_bytes_that_are_not_settings_are_refused_with_their_line(content, line, problem):

@@ -7,6 +7,7 @@ import pytest
 from pytest_riskguard.baselines import manifest, store
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, text_files
+from pytest_riskguard.formats import input_files
 from pytest_riskguard.gates import flips, kinds, ruling, warnings
 from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
 from pytest_riskguard.inference._bootstrap import fft_law
@@ -54,18 +55,18 @@ STATED = [
     ),
     ("how-to/read-a-failure.md", "With fewer than 6 changed", ruling.min_changes(0.95) == 6),
     ("reference/files.md", "from -1000 to 1000", text_files.MAX_GRADE == 1000),
-    (
-        "reference/files.md",
-        "a line over 1 MiB; more than 4 GiB",
-        (text_files.MAX_LINE_BYTES, text_files.MAX_BYTES) == (2**20, 2**32),
+    *(
+        ("reference/files.md", f"| {limit.what} | {limit.default:,} | `{limit.variable}` |", True)
+        for limit in vars(input_files).values()
+        if isinstance(limit, input_files.Limit)
     ),
     ("reference/measures.md", "where max is 4", err.DEFAULT_MAX_GRADE == 4),
     ("reference/store.md", "waits up to 60 seconds", store.LOCK_TIMEOUT == 60),
     ("reference/store.md", "at most 100 characters", manifest.MAX_NAME_LENGTH == 100),
     (
         "reference/configuration.md",
-        "more than 1,000,000\n  bytes, more than 20 levels",
-        (yaml_lines.MAX_BYTES, yaml_lines.MAX_DEPTH) == (1_000_000, 20),
+        "more than 1,000,000\n  bytes, 50,000 values or 20 levels",
+        (input_files.YAML_BYTES.default, yaml_lines.MAX_VALUES, yaml_lines.MAX_DEPTH) == (1_000_000, 50_000, 20),
     ),
 ]
 

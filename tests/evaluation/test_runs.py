@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterator
 from typing import IO, cast
 
+import numpy as np
 import pytest
 
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation import fold_run, rankings_as_run, write_run
-from pytest_riskguard.evaluation.runs import TOPICS_PER_CHUNK, Chunk
+from pytest_riskguard.evaluation.runs import DOCUMENTS_PER_CHUNK, MAX_RUN_SCORE, TOPICS_PER_CHUNK, Chunk
 
 
 def merged(chunks: Iterator[Chunk]) -> Chunk:
@@ -35,6 +36,18 @@ def test_a_run_comes_in_chunks_of_whole_topics(write):
     path = write("a.run", "\n".join(rows(2 * TOPICS_PER_CHUNK + 1)))
     assert fold_run(path, sizes)[0] == [20, 20, 1]
     assert fold_run(path, merged)[0]["40"] == {"d0": 9.5, "d1": 8.5, "d2": 7.5}
+
+
+def test_topics_with_many_documents_come_in_smaller_chunks(write):
+    rows_ = [f"{topic} Q0 d{i} 1 1 t" for topic in "abc" for i in range(DOCUMENTS_PER_CHUNK // 2)]
+    assert fold_run(write("a.run", "\n".join(rows_)), sizes)[0] == [2, 1]
+
+
+def test_the_largest_number_of_32_bits_is_a_score(write):
+    largest = float(np.finfo(np.float32).max)
+    assert largest == MAX_RUN_SCORE
+    run, _ = fold_run(write("a.run", f"1 Q0 a 1 {largest!r} t\n1 Q0 b 2 {-largest!r} t\n"), merged)
+    assert run == {"1": {"a": largest, "b": -largest}}
 
 
 def test_a_full_last_chunk_is_not_followed_by_an_empty_one(write):
@@ -95,6 +108,11 @@ GOOD = "1 Q0 d1 1 2.5 t\n"
         (GOOD + "1 Q0 d2 2 nan t\n", f":2: {SCORE}, found nan"),
         (GOOD + "1 Q0 d2 2 -inf t\n", f":2: {SCORE}, found -inf"),
         (GOOD + "1 Q0 d2 2 1e999 t\n", f":2: {SCORE}, found 1e999"),
+        (
+            GOOD + "1 Q0 d2 2 3.5e38 t\n",
+            ":2: expected a score (column 5) of at most 3.4028e+38, the largest number of 32 bits, found 3.5e38",
+        ),
+        (GOOD + "1 Q0 d2 2 -1e300 t\n", ":2: expected a score (column 5) of at most 3.4028e+38"),
         (GOOD + "1 Q0 d2 2 1_5 t\n", f":2: {SCORE}, found 1_5"),
         (GOOD + "1 Q0 d2 2 1,5 t\n", f":2: {SCORE}, found 1,5"),
         (
@@ -174,6 +192,10 @@ def test_rankings_come_in_chunks_and_empty_ones_are_left_out():
     [
         ({"1": [("d", 1.0), ("d", 2.0)]}, "topic '1': expected each document once, found 'd' twice"),
         ({"1": [("d", float("nan"))]}, "topic '1': expected a finite number as the score of 'd', found nan"),
+        (
+            {"1": [("d", 1e300)]},
+            "topic '1': expected a score of at most 3.4028e+38, the largest number of 32 bits of 'd', found 1e+300",
+        ),
         ({"1": [("d", "high")]}, "topic '1': expected (docid, score), found ('d', 'high')"),
         ({"1": ["document"]}, "topic '1': expected (docid, score), found 'document'"),
         ({"1": [None]}, "topic '1': expected (docid, score), found None"),

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.errors import MissingFileError, RunFormatError
-from pytest_riskguard.evaluation import text_files
 from pytest_riskguard.evaluation.text_files import LineReader, shown, system_name
+from pytest_riskguard.formats import input_files
 
 
 def read(path: Path) -> list[tuple[int, bytes]]:
@@ -51,23 +51,23 @@ def test_a_gzip_of_several_members_is_read_whole(tmp_path):
 
 
 def test_lines_across_blocks_keep_their_numbers(write, monkeypatch):
-    monkeypatch.setattr(text_files, "_BLOCK", 7)
+    monkeypatch.setattr(input_files, "_BLOCK", 7)
     text = "".join(f"line {number} é\n" for number in range(1, 50))
     found = read(write("a.gz", text))
     assert found == [(number, f"line {number} é".encode()) for number in range(1, 50)]
 
 
 def test_a_line_as_long_as_a_block_is_read(write, monkeypatch):
-    monkeypatch.setattr(text_files, "_BLOCK", 8)
-    monkeypatch.setattr(text_files, "MAX_LINE_BYTES", 30)
+    monkeypatch.setattr(input_files, "_BLOCK", 8)
+    monkeypatch.setenv("RISKGUARD_MAX_LINE_BYTES", "30")
     assert read(write("a", "x" * 29 + "\nshort\n")) == [(1, b"x" * 29), (2, b"short")]
-    with pytest.raises(RunFormatError, match=r"a:2: expected lines of at most 30 bytes, found a longer one"):
+    with pytest.raises(RunFormatError, match=r"a:2: expected at most 30 bytes in a line, found 31; .*'xxx"):
         read(write("a", "ok\n" + "x" * 31 + "\nshort\n"))
 
 
 @pytest.mark.parametrize("block", [4, 2**20])
 def test_bytes_that_are_not_utf8_are_refused_with_their_line(write, monkeypatch, block):
-    monkeypatch.setattr(text_files, "_BLOCK", block)
+    monkeypatch.setattr(input_files, "_BLOCK", block)
     with pytest.raises(RunFormatError, match=r"a:3: expected UTF-8 text, found byte 0xe9; save it as UTF-8"):
         read(write("a", b"one\ntwo\ncaf\xe9\nfour\n"))
 
@@ -107,14 +107,6 @@ def test_a_name_that_promises_gzip_is_said_when_the_content_is_no_text(tmp_path)
         read(path)
 
 
-def test_a_decompression_bomb_stops_at_the_limit(write, monkeypatch):
-    monkeypatch.setattr(text_files, "MAX_BYTES", 3 * 2**20)
-    bomb = write("a.gz", b"line\n" * 2**20)
-    assert bomb.stat().st_size < 20_000
-    with pytest.raises(RunFormatError, match="expected at most 3,145,728 bytes, found more"):
-        read(bomb)
-
-
 def test_a_path_that_cannot_be_read_is_a_missing_input(tmp_path):
     for path, words in (
         (tmp_path / "none.run", "no such file"),
@@ -128,22 +120,25 @@ def test_a_path_that_cannot_be_read_is_a_missing_input(tmp_path):
         assert caught.value.reason == "missing_input"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
-def test_a_pipe_is_refused_since_it_cannot_be_read_twice(tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(MissingFileError, match="expected a regular file, found a pipe"):
-        read(tmp_path / "pipe")
+def test_more_lines_than_the_limit_are_refused_with_the_number_found(write, monkeypatch):
+    monkeypatch.setenv("RISKGUARD_MAX_LINES", "3")
+    assert len(read(write("a", "1\n2\n3\n"))) == 3
+    with pytest.raises(RunFormatError, match=r"a: expected at most 3 lines, found 4; .*set RISKGUARD_MAX_LINES"):
+        read(write("a", "1\n\n\n4\n5"))
 
 
-def test_a_file_without_permission_is_a_missing_input(write, monkeypatch):
-    path = write("a.run", "text\n")
+def test_half_a_character_at_the_end_of_the_longest_line_is_refused(write, monkeypatch):
+    monkeypatch.setenv("RISKGUARD_MAX_LINE_BYTES", "3")
+    with pytest.raises(RunFormatError, match="a:1: expected UTF-8 text, found byte 0xc3"):
+        read(write("a", b"ab\xc3"))
+    with pytest.raises(RunFormatError, match="a:1: expected at most 3 bytes in a line, found 4"):
+        read(write("a", "abé"))
 
-    def refuse(*args: object, **options: object) -> None:
-        raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "open", refuse)  # root may read everything, so chmod would show nothing
-    with pytest.raises(MissingFileError, match=r"a\.run: cannot be read \(Permission denied\)"):
-        read(path)
+def test_content_that_was_read_already_is_not_read_again(tmp_path):
+    lines = LineReader(tmp_path / "gone", error=RunFormatError, content=b"one\ntwo")
+    assert list(lines) == [(1, b"one"), (2, b"two")]
+    assert lines.digest == "sha256:" + hashlib.sha256(b"one\ntwo").hexdigest()
 
 
 @pytest.mark.parametrize(

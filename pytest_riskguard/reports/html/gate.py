@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pytest_riskguard.formats.serialization import rounded
 from pytest_riskguard.gates.findings import TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.html.charts import Chart, charts
 from pytest_riskguard.reports.sections import Section, sections
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
-from pytest_riskguard.serialization import rounded
 from pytest_riskguard.text import clean, plain, signed
 
 _MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "incomparable": "!"}

@@ -9,8 +9,8 @@ from typing import Annotated
 import pytest
 from annotated_types import Interval, MinLen
 
+from pytest_riskguard.formats.serialization import Words, decoded, rounded, to_plain
 from pytest_riskguard.gates.findings import Density, MovedDocument
-from pytest_riskguard.serialization import Words, decoded, rounded, to_plain
 
 
 def test_a_number_has_12_significant_digits_and_zero_no_sign():

@@ -1,0 +1,195 @@
+"""Input files: regular files only, opened once, and read up to limits that the environment can change."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from pytest_riskguard.errors import MissingFileError, UsageError
+
+
+class ContentError(Exception):
+    """The bytes of a file cannot be had; the message says why, without naming the file."""
+
+
+class LimitError(ContentError):
+    """A file is larger than a limit; the message gives the figure, the limit and the variable that changes it."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The most that a file may hold of something; ``variable`` in the environment sets another number."""
+
+    variable: str
+    default: int
+    what: str
+
+    @property
+    def value(self) -> int:
+        """The number that holds now; ``UsageError`` if the environment gives none."""
+        text = os.environ.get(self.variable, "").strip()
+        if not text:
+            return self.default
+        if not re.fullmatch(r"[0-9]{1,15}", text) or int(text) == 0:
+            raise UsageError(f"{self.variable}: expected a whole number from 1, found {text!r:.60}")
+        return int(text)
+
+    def problem(self, found: int, *, limit: int | None = None) -> str:
+        """What is wrong with a file that holds more; ``found`` is how many were counted until it was refused."""
+        limit = self.value if limit is None else limit
+        return (
+            f"expected at most {limit:,} {self.what}, found {found:,}; "
+            f"if the file is right, set {self.variable} to a larger number"
+        )
+
+
+#: A run of 10 million rows has some 500 million bytes.
+RUN_BYTES = Limit("RISKGUARD_MAX_RUN_BYTES", 800_000_000, "bytes of text in a run")
+#: Qrels, topics and per-topic scores are held in memory as a whole.
+TABLE_BYTES = Limit("RISKGUARD_MAX_TABLE_BYTES", 200_000_000, "bytes of text in a table")
+LINES = Limit("RISKGUARD_MAX_LINES", 20_000_000, "lines")
+LINE_BYTES = Limit("RISKGUARD_MAX_LINE_BYTES", 2**20, "bytes in a line")
+#: Longer than any line of ids and numbers: URLs, the longest ids there are, have up to 2,000 characters.
+ROW_BYTES = Limit("RISKGUARD_MAX_ROW_BYTES", 4096, "bytes in a row of a run or of qrels")
+TOPICS = Limit("RISKGUARD_MAX_TOPICS", 1_000_000, "topics")
+DOCUMENTS = Limit("RISKGUARD_MAX_DOCUMENTS", 250_000, "documents in a topic")
+JUDGEMENTS = Limit("RISKGUARD_MAX_JUDGEMENTS", 3_000_000, "judgements")
+CELLS = Limit("RISKGUARD_MAX_CELLS", 5_000_000, "cells in a table (rows times columns)")
+#: Text packs to a tenth or a twentieth; only a file that was made to exhaust its reader packs to a thousandth.
+RATIO = Limit("RISKGUARD_MAX_RATIO", 200, "times the packed size when decompressed")
+MANIFEST_BYTES = Limit("RISKGUARD_MAX_MANIFEST_BYTES", 50_000_000, "bytes in a manifest")
+#: A report of 10,000 topics with the data of all charts has some 10 million bytes.
+REPORT_BYTES = Limit("RISKGUARD_MAX_REPORT_BYTES", 150_000_000, "bytes in a report")
+YAML_BYTES = Limit("RISKGUARD_MAX_YAML_BYTES", 1_000_000, "bytes of settings")
+
+GZIP = b"\x1f\x8b"
+_BLOCK = 2**20
+#: Decompressed bytes from which on the ratio counts: up to here no file is a burden.
+_FREE_BYTES = 16 * 2**20
+#: Packed bytes that may be read for one block of text; empty gzip members and endless headers have no text at all.
+_MAX_PACKED_PER_BLOCK = 8 * _BLOCK
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """A regular file, opened for reading in binary; a pipe is not waited for.
+
+    What was opened is checked, not its path, which may be another file a moment later. ``MissingFileError`` for
+    anything else: nothing there, a folder, a pipe, a socket or a device, or a link to one.
+    """
+    try:
+        _refuse_irregular(path, path.stat().st_mode)  # before it is opened: opening a device may have effects
+        flags = (getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY"))
+        handle = os.open(path, os.O_RDONLY | sum(flags))
+    except FileNotFoundError:
+        raise MissingFileError(path, None, "no such file") from None
+    except ValueError as problem:  # a NUL in the path
+        raise MissingFileError(path, None, f"not a path: {problem}") from None
+    except OSError as problem:
+        raise _unreadable(path, problem) from None
+    try:
+        _refuse_irregular(path, os.fstat(handle).st_mode)
+    except BaseException:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
+
+
+def read_limited(path: Path, limit: Limit) -> bytes:
+    """The bytes of a regular file; ``LimitError`` if they are too many, ``MissingFileError`` as ``open_regular``."""
+    with open_regular(path) as file:
+        try:
+            _refuse_size(file, limit)
+            content = file.read(limit.value + 1)
+        except OSError as problem:
+            raise _unreadable(path, problem) from None
+    if len(content) > limit.value:
+        raise LimitError(limit.problem(len(content)))
+    return content
+
+
+def blocks(path: Path, limit: Limit) -> Iterator[bytes]:
+    """The bytes of a regular file in blocks, decompressed if it is gzip, which its first two bytes say.
+
+    ``LimitError`` if they are too many, or far more than the file itself has; ``ContentError`` for a damaged gzip;
+    ``MissingFileError`` as ``open_regular``.
+    """
+    with open_regular(path) as file:
+        try:
+            packed = file.read(2) == GZIP
+            file.seek(0)
+            yield from _unpacked(file, limit) if packed else _plain(file, limit)
+        except EOFError:
+            raise _damaged("one that ends too early (truncated)") from None
+        except (gzip.BadGzipFile, zlib.error) as problem:
+            raise _damaged(f"a damaged one ({problem})") from None
+        except OSError as problem:
+            raise _unreadable(path, problem) from None
+
+
+def _plain(file: BinaryIO, limit: Limit) -> Iterator[bytes]:
+    _refuse_size(file, limit)
+    most, total = limit.value, 0
+    while block := file.read(_BLOCK):
+        total += len(block)
+        if total > most:  # the file has grown, or its size is not known before it is read
+            raise LimitError(limit.problem(total))
+        yield block
+
+
+def _unpacked(file: BinaryIO, limit: Limit) -> Iterator[bytes]:
+    most, ratio, total = limit.value, RATIO.value, 0
+    packed = _Packed(file)
+    with gzip.GzipFile(fileobj=packed, mode="rb") as text:
+        while block := text.read(_BLOCK):
+            total += len(block)
+            if total > most:
+                raise LimitError(limit.problem(total))
+            if total > _FREE_BYTES and total > ratio * file.tell():
+                raise LimitError(RATIO.problem(total // file.tell()))
+            packed.block_begins = file.tell()
+            yield block
+
+
+class _Packed:
+    """A gzip file, which refuses to be read on and on without giving any text."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self.block_begins = file, 0
+
+    def read(self, size: int) -> bytes:
+        """Some bytes more."""
+        if self._file.tell() - self.block_begins > _MAX_PACKED_PER_BLOCK:
+            raise LimitError(f"expected text in a gzip file, found {_MAX_PACKED_PER_BLOCK:,} bytes without any")
+        return self._file.read(size)
+
+    def seek(self, position: int) -> int:
+        """Only for the protocol of files; nothing is read twice."""
+        return self._file.seek(position)
+
+
+def _refuse_irregular(path: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        raise MissingFileError(path, None, "expected a file, found a folder")
+    if not stat.S_ISREG(mode):  # a pipe cannot be read twice, and a device may never end
+        raise MissingFileError(path, None, "expected a regular file, found a pipe, socket or device")
+
+
+def _refuse_size(file: BinaryIO, limit: Limit) -> None:
+    size = os.fstat(file.fileno()).st_size
+    if size > limit.value:
+        raise LimitError(limit.problem(size))
+
+
+def _damaged(found: str) -> ContentError:
+    return ContentError(f"expected a whole gzip file, found {found}; copy it again")
+
+
+def _unreadable(path: Path, problem: OSError) -> MissingFileError:
+    return MissingFileError(path, None, f"cannot be read ({problem.strerror or problem})")
