@@ -1,25 +1,38 @@
 """Folders that are either complete or absent, and the digests of the files in them.
 
-Not every system can replace a folder in one step. ``publish`` therefore renames the old folder to ``.previous-NAME``
-before the new one takes its place; a reader that finds only ``.previous-NAME`` uses that. So at every moment one of
-the two is there and complete.
+Not every system can replace a folder in one step. A new folder is therefore written in a work folder, as
+``.tmp-NUMBER/new``. ``publish`` renames the old one to ``.tmp-NUMBER/old`` and then the new one to its place. Whoever
+reads between the two renames, or after a process was killed there, finds both in the work folder and reads the old
+one. So at every moment one of the two is in use and complete.
+
+Anybody who can add files to a store can make folders with such names. A work folder is ours only if the file
+``riskguard.json`` in it has the number that the file system gave to the folder, which a checkout cannot reproduce;
+everything else is neither read nor touched.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import os
+import re
 import shutil
+import stat
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.formats.input_files import GZIP, RUN_BYTES, ContentError, blocks, open_regular
 
-_TEMPORARY = ".tmp-"
-_PREVIOUS = ".previous-"
+#: Names of work folders; those of baselines begin with a letter or digit.
+_WORK = re.compile(r"\.tmp-[0-9a-f]{32}")
+_NEW, _OLD, _MARKER = "new", "old", "riskguard.json"
+_MAX_MARKER_BYTES = 1000
+#: How often a name is looked for that was neither in its place nor in a work folder: it may have moved between.
+_LOOKS = 3
 
 
 def sha256(content: bytes) -> str:
@@ -48,11 +61,17 @@ def copy_compressed(source: Path, target: Path) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def copy_folder(source: Path, target: Path, *, without: Path | None = None) -> None:
-    """Copy the contents of ``source``, except the path ``without``, into an existing folder; links stay links."""
-    for path in source.iterdir():
+def copy_folder(
+    source: Path, target: Path, *, without: Path | None = None, only: Collection[str] | None = None
+) -> None:
+    """Copy the contents of ``source`` into an existing folder; links stay links.
+
+    The path ``without`` and names that are there already are left out; so are all names but ``only``, if given.
+    """
+    names = [path.name for path in source.iterdir()] if only is None else only
+    for path in (source / name for name in names):
         copy = target / path.name
-        if path == without:
+        if path == without or os.path.lexists(copy):
             continue
         if path.is_symlink():
             copy.symlink_to(path.readlink(), target_is_directory=path.is_dir())
@@ -63,76 +82,151 @@ def copy_folder(source: Path, target: Path, *, without: Path | None = None) -> N
             shutil.copyfile(path, copy)  # not its mode: a copy must be writable to be flushed
 
 
+def is_link(path: Path) -> bool:
+    """Whether a path is a link, or what Windows calls a junction."""
+    is_junction = getattr(os.path, "isjunction", None)  # from Python 3.12 on
+    return path.is_symlink() or (is_junction is not None and is_junction(path))
+
+
 def newest(root: Path, name: str) -> Path | None:
-    """The folder of ``name``, or else its ``.previous-`` folder; None if there is neither."""
-    folder, previous = root / name, root / f"{_PREVIOUS}{name}"
-    # The third check is for a replacement that ended between the first two.
-    return next((path for path in (folder, previous, folder) if path.exists()), None)
+    """The folder of ``name``, or else the one that is just being replaced; None if there is neither."""
+    for _ in range(_LOOKS):
+        if (root / name).exists():
+            return root / name
+        for work in _work_folders(root):
+            if _replaces(work) == name and _is_between(work):
+                return work / _OLD
+    return None
 
 
 def held_names(root: Path) -> set[str]:
-    """Names of the folders under ``root``; a ``.previous-`` folder counts under its own name."""
+    """Names of the folders under ``root``, work folders aside, and of those that are just being replaced."""
     try:
-        entries = [entry.name for entry in root.iterdir() if entry.is_dir()]
+        entries = {entry.name for entry in root.iterdir() if entry.is_dir()}
     except FileNotFoundError:
         return set()
-    return {name.removeprefix(_PREVIOUS) for name in entries if not name.startswith(_TEMPORARY)}
+    works = {name for name in entries if _WORK.fullmatch(name)}
+    replaced = {_replaces(root / work) for work in works if _is_between(root / work)}
+    return (entries - works) | {name for name in replaced if name}
 
 
 @contextmanager
-def temporary_folder(root: Path) -> Iterator[Path]:
-    """A new folder on the file system of ``root``, deleted at the end unless it was moved."""
-    folder = root / f"{_TEMPORARY}{uuid.uuid4().hex}"
-    folder.mkdir()
+def temporary_folder(root: Path, name: str) -> Iterator[Path]:
+    """An empty folder for ``publish`` to put in the place of ``name``; deleted at the end if it was not."""
+    work = _made_work_folder(root, replaces=name)
     try:
-        yield folder
+        (work / _NEW).mkdir()
+        yield work / _NEW
     finally:
-        delete(folder)
+        _finish(work, replaces=name)
 
 
 def delete(path: Path) -> None:
     """Delete a file, a folder as far as possible, or a link but not its target."""
-    if path.is_dir() and not path.is_symlink():
+    if path.is_dir() and not is_link(path):
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
 
 
 def publish(new: Path, target: Path) -> None:
-    """Put ``new`` in the place of ``target``, which may exist; the caller holds the store's lock."""
-    _flush_all(new)
-    previous = target.with_name(f"{_PREVIOUS}{target.name}")
-    if target.exists():
-        target.rename(previous)
-    try:
-        new.rename(target)
-    except OSError:
-        if previous.exists():
-            previous.rename(target)
-        raise
+    """Put a ``temporary_folder`` in the place of ``target``, which may exist; the caller holds the store's lock."""
+    work = new.parent
+    _flush_all(work)
+    if os.path.lexists(target):
+        target.rename(work / _OLD)
+    new.rename(target)  # if it fails, the end of the temporary folder moves the old one back
     _flush(target.parent)
-    delete(previous)
 
 
 def withdraw(target: Path) -> None:
     """Delete a folder in one step; the caller holds the store's lock."""
-    renamed = target.with_name(f"{_TEMPORARY}{uuid.uuid4().hex}")
-    target.rename(renamed)
-    _flush(target.parent)
-    delete(renamed)
+    work = _made_work_folder(target.parent, replaces="")
+    try:
+        target.rename(work / _OLD)
+        _flush(target.parent)
+    finally:
+        _finish(work, replaces="")
 
 
 def tidy(root: Path) -> None:
     """Finish or undo what a killed process has left behind; the caller holds the store's lock."""
-    for path in list(root.iterdir()):
-        if path.name.startswith(_TEMPORARY):
-            delete(path)
-        elif path.name.startswith(_PREVIOUS):
-            target = root / path.name.removeprefix(_PREVIOUS)
-            if target.exists():
-                delete(path)
-            else:
-                path.rename(target)
+    for work in _work_folders(root):
+        replaces = _replaces(work)
+        if replaces is not None or _is_barely_made(work):
+            _finish(work, replaces=replaces or "")
+
+
+def _made_work_folder(root: Path, *, replaces: str) -> Path:
+    """A new work folder, for a folder that replaces another one, or with an empty ``replaces`` for one to delete."""
+    work = root / f".tmp-{uuid.uuid4().hex}"
+    work.mkdir()
+    try:
+        marker = {"made_by": "pytest-riskguard", "folder": work.stat().st_ino, "replaces": replaces}
+        (work / _MARKER).write_text(json.dumps(marker) + "\n", encoding="utf-8")
+    except BaseException:
+        delete(work)
+        raise
+    return work
+
+
+def _work_folders(root: Path) -> list[Path]:
+    """Folders with the name of a work folder, ours or not."""
+    try:
+        return [path for path in root.iterdir() if _WORK.fullmatch(path.name) and _is_folder(path)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _replaces(work: Path) -> str | None:
+    """The name whose folder a work folder replaces, empty if none; None if the work folder is not ours or gone."""
+    try:
+        number = work.lstat().st_ino
+        if not _is_marker(work / _MARKER):
+            return None
+        marker = json.loads((work / _MARKER).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    ours = {"made_by": "pytest-riskguard", "folder": number}
+    if not isinstance(marker, dict) or number == 0 or not (ours.items() <= marker.items()):
+        return None
+    name = marker.get("replaces")
+    return name if isinstance(name, str) and (not name or name_problem(name) is None) else None
+
+
+def _is_between(work: Path) -> bool:
+    """Whether a replacement is between its two renames, or was when its process was killed."""
+    return _is_folder(work / _NEW) and _is_folder(work / _OLD)
+
+
+def _is_barely_made(work: Path) -> bool:
+    """Whether a work folder holds nothing yet, or nothing but the marker, which may be incomplete."""
+    try:
+        return all(path.name == _MARKER and _is_marker(path) for path in work.iterdir())
+    except OSError:
+        return False
+
+
+def _is_marker(path: Path) -> bool:
+    status = path.lstat()
+    return stat.S_ISREG(status.st_mode) and status.st_size <= _MAX_MARKER_BYTES
+
+
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not is_link(path)
+
+
+def _finish(work: Path, *, replaces: str) -> None:
+    """Move the old folder back if a replacement has stopped between its renames, and delete our work folder.
+
+    The marker goes last, so that a work folder that is deleted only in part is still known to be ours.
+    """
+    if replaces and _is_between(work) and not os.path.lexists(work.parent / replaces):
+        (work / _OLD).rename(work.parent / replaces)
+    for path in (work / _NEW, work / _OLD, work / _MARKER):
+        delete(path)
+    with suppress(OSError):  # what is left in it is not ours, or cannot be deleted
+        work.rmdir()
 
 
 def _flush_all(folder: Path) -> None:

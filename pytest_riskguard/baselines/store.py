@@ -16,8 +16,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Required, TypedDict, TypeVar, Unpack
 
-from pytest_riskguard.baselines import atomic_folder, provenance, rewrite
+from pytest_riskguard.baselines import atomic_folder, foreign_files, provenance, rewrite
 from pytest_riskguard.baselines.entry import RUN, Scored, StoredBaseline, mean_score
+from pytest_riskguard.baselines.lock import locked
 from pytest_riskguard.baselines.manifest import (
     FIXED,
     KINDS,
@@ -34,9 +35,6 @@ from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.text import did_you_mean
 
-LOCK = ".lock"
-#: Seconds that a writer waits for another one.
-LOCK_TIMEOUT = 60.0
 #: How often a baseline that is replaced while it is being read is read again.
 _MAX_ATTEMPTS = 50
 
@@ -264,8 +262,8 @@ class Store:
     def remove(self, name: str) -> None:
         """Delete a baseline with its replicates and its earlier runs, even if it is damaged."""
         self._baseline(name)
-        with self._writing():
-            self._baseline(name)
+        with locked(self.root):
+            foreign_files.check_removable(self._baseline(name))
             atomic_folder.withdraw(self.root / name)
 
     def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
@@ -355,30 +353,17 @@ class Store:
 
     @contextmanager
     def _replacing(self, name: str) -> Iterator[Path]:
-        """An empty folder that takes the place of a baseline's at the end; the store is locked meanwhile."""
-        with self._writing(), atomic_folder.temporary_folder(self.root) as folder:
-            yield folder
-            atomic_folder.publish(folder, self.root / name)
+        """An empty folder that takes the place of a baseline's at the end; the store is locked meanwhile.
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Hold the store's lock, and first remove what killed writers have left behind."""
-        from filelock import FileLock, Timeout
-
-        lock = self.root / LOCK
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-            with FileLock(lock, timeout=LOCK_TIMEOUT):
-                atomic_folder.tidy(self.root)
-                yield
-        except Timeout:
-            raise BaselineError(
-                f"{lock}: another process has been writing to this store for over {LOCK_TIMEOUT:g} "
-                "seconds; wait until it is done and try again"
-            ) from None
-        except (OSError, NotImplementedError) as error:
-            why = getattr(error, "strerror", None) or error
-            raise BaselineError(f"{self.root}: the store cannot be written ({why})") from error
+        What others keep beside the files of the baseline moves along.
+        """
+        with locked(self.root):
+            target = self.root / name
+            carried = foreign_files.carried(StoredBaseline(self.root, name, target))
+            with atomic_folder.temporary_folder(self.root, name) as folder:
+                yield folder
+                atomic_folder.copy_folder(target, folder, only=carried)
+                atomic_folder.publish(folder, target)
 
 
 def _check_name(name: str) -> None:

@@ -97,7 +97,7 @@ def _stop_at(place: str, reached: Path) -> None:
         time.sleep(60)
 
     def paused_rename(self: Path, target: Path) -> Path:
-        new = self.name.startswith(".tmp-")
+        new = self.name == "new"
         if (place == "before-rename" and not new) or (place == "between" and new):
             pause()
         result = rename(self, target)

@@ -12,8 +12,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pytest_riskguard.baselines import provenance
+from pytest_riskguard.baselines.lock import LOCK
 from pytest_riskguard.baselines.manifest import Manifest
-from pytest_riskguard.baselines.store import LOCK
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.scoring import score_run

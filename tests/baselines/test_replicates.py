@@ -10,8 +10,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pytest_riskguard.baselines import atomic_folder
+from pytest_riskguard.baselines.lock import LOCK
 from pytest_riskguard.baselines.manifest import Manifest
-from pytest_riskguard.baselines.store import LOCK, Store
+from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, RunFormatError, UsageError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.scoring import score_run

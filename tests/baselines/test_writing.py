@@ -15,7 +15,8 @@ import pytest
 
 from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.baselines.entry import StoredBaseline
-from pytest_riskguard.baselines.store import LOCK, Store
+from pytest_riskguard.baselines.lock import LOCK
+from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, RiskguardError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.scoring import score_run
@@ -203,10 +204,18 @@ def test_every_file_and_folder_is_flushed_before_it_is_in_place(store, add, monk
     flushed: list[Any] = []
     monkeypatch.setattr(atomic_folder, "_flush", lambda path: flushed.append(path.name))
     add()
-    *new, temporary, parent = flushed
-    assert sorted(new) == ["manifest.json", "run.gz", "scores.tsv"]
-    assert temporary.startswith(".tmp-")
+    *new, work, parent = flushed
+    assert sorted(new) == ["manifest.json", "new", "riskguard.json", "run.gz", "scores.tsv"]
+    assert work.startswith(".tmp-")
     assert parent == store.root.name
+
+
+def _written(flushed, work):
+    """The flushed paths in the new folder; it is flushed itself, as are the marker, the work folder and the store."""
+    assert {work / "new", work / "riskguard.json"} < set(flushed)
+    assert flushed[-2:] == [work, work.parent]
+    new = work / "new"
+    return sorted(path.relative_to(new).as_posix() for path in flushed if new in path.parents)
 
 
 def test_files_of_replicates_are_flushed_too_the_old_ones_included(add, replicate, collection, monkeypatch):
@@ -216,12 +225,12 @@ def test_files_of_replicates_are_flushed_too_the_old_ones_included(add, replicat
     flushed: list[Any] = []
     monkeypatch.setattr(atomic_folder, "_flush", flushed.append)
     replicate(run=run)
-    temporary = flushed[-2]
-    assert temporary.name.startswith(".tmp-")
+    work = flushed[-2]
+    assert work.name.startswith(".tmp-")
     three = ["manifest.json", "run.gz", "scores.tsv"]
     expected = [f"{place}{name}" for place in ("", "replicates/1/", "replicates/2/") for name in three]
     expected += ["replicates", "replicates/1", "replicates/2"]
-    assert sorted(path.relative_to(temporary).as_posix() for path in flushed[:-2]) == sorted(expected)
+    assert _written(flushed, work) == sorted(expected)
     # The entries of a folder are complete only when everything in it is there.
     positions = {path: position for position, path in enumerate(flushed)}
     assert all(positions[path] < positions[path.parent] for path in flushed[:-2])
@@ -232,12 +241,10 @@ def test_files_of_earlier_runs_are_flushed_too(add, store, collection, monkeypat
     flushed: list[Any] = []
     monkeypatch.setattr(atomic_folder, "_flush", flushed.append)
     store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
-    temporary = flushed[-2]
+    work = flushed[-2]
     three = ["manifest.json", "run.gz", "scores.tsv"]
     expected = [f"{place}{name}" for place in ("", "history/0001/") for name in three]
-    assert sorted(path.relative_to(temporary).as_posix() for path in flushed[:-2]) == sorted(
-        [*expected, "history", "history/0001"]
-    )
+    assert _written(flushed, work) == sorted([*expected, "history", "history/0001"])
 
 
 def test_a_baseline_whose_files_cannot_be_changed_takes_replicates(store, add, replicate):
@@ -303,7 +310,7 @@ def test_of_two_that_add_one_name_the_second_is_refused_under_the_lock(store, ad
 
 def test_a_lock_that_is_held_is_waited_for_and_then_named(add, store, monkeypatch):
     add()
-    monkeypatch.setattr("pytest_riskguard.baselines.store.LOCK_TIMEOUT", 0.05)
+    monkeypatch.setattr("pytest_riskguard.baselines.lock.LOCK_TIMEOUT", 0.05)
     with (
         filelock.FileLock(store.root / LOCK),
         pytest.raises(BaselineError, match=r"\.lock: another process has been writing to this store for over 0\.05"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_riskguard.baselines import manifest, store
+from pytest_riskguard.baselines import lock, manifest
 from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, text_files
 from pytest_riskguard.formats import input_files
@@ -61,7 +61,7 @@ STATED = [
         if isinstance(limit, input_files.Limit)
     ),
     ("reference/measures.md", "where max is 4", err.DEFAULT_MAX_GRADE == 4),
-    ("reference/store.md", "waits up to 60 seconds", store.LOCK_TIMEOUT == 60),
+    ("reference/store.md", "waits up to 60 seconds", lock.LOCK_TIMEOUT == 60),
     ("reference/store.md", "at most 100 characters", manifest.MAX_NAME_LENGTH == 100),
     (
         "reference/configuration.md",
