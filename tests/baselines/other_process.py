@@ -1,4 +1,4 @@
-"""Another process that writes to a store, and stops at a place in the middle if it is asked to.
+"""Another process that writes to a store, and stops or dies at a place in the middle if it is asked to.
 
 It is forked from a process that has imported the package, so that it starts in a tenth of the time.
 """
@@ -6,6 +6,8 @@ It is forked from a process that has imported the package, so that it starts in 
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -23,12 +25,15 @@ if sys.platform == "win32":  # which has no fork
 else:
     CONTEXT = multiprocessing.get_context("forkserver")
     CONTEXT.set_forkserver_preload([__name__, "pytest_riskguard.evaluation.scoring"])
+#: What Python reports to audit hooks before it changes or reads a folder or opens a file.
+_STEPS = frozenset({"open", "os.listdir", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.scandir"})
 
 
 class Writer:
     """Does ``what`` to baseline ``name``: ``add``, ``replicate``, ``remove``, ``promote`` or ``rescore``.
 
-    With ``stop`` it waits there to be killed.
+    With ``stop`` it waits there to be killed; with ``last_step`` it kills itself before the step after that one, a
+    step being a file that is opened or a folder that is read or changed.
     """
 
     def __init__(
@@ -40,11 +45,25 @@ class Writer:
         what: str = "add",
         *,
         stop: Stop | None = None,
+        last_step: int | None = None,
     ) -> None:
         self._problem, self._stop = run.with_suffix(f".{name}.{time.monotonic_ns()}"), stop
-        arguments = (root, name, run, qrels, what, stop, self._problem)
+        self._begun, self._steps = CONTEXT.Event(), CONTEXT.Value("i", 0)
+        arguments = (root, name, run, qrels, what, stop, self._problem, self._begun, self._steps, last_step)
         self._process = CONTEXT.Process(target=_write, args=arguments)
         self._process.start()
+
+    def kill_after(self, seconds: float) -> None:
+        """Kill the process that long after it has begun to write."""
+        assert self._begun.wait(timeout=60)
+        time.sleep(seconds)
+        self._process.kill()
+        self._process.join()
+
+    def steps(self) -> int:
+        """Number of steps, once the process has ended by itself or has been killed by itself."""
+        self._process.join(timeout=120)
+        return self._steps.value
 
     def kill_when_it_has_stopped(self) -> None:
         """Wait until the place is reached, and kill the process there."""
@@ -68,10 +87,23 @@ class Writer:
         return None
 
 
-def _write(root: Path, name: str, run: Path, qrels: Path, what: str, stop: Stop | None, problem: Path) -> None:
+def _write(
+    root: Path,
+    name: str,
+    run: Path,
+    qrels: Path,
+    what: str,
+    stop: Stop | None,
+    problem: Path,
+    begun: Any,
+    steps: Any,
+    last_step: int | None,
+) -> None:
     if stop is not None:
         _stop_at(*stop)
     store = Store(root)
+    sys.addaudithook(_counting(steps, last_step))
+    begun.set()
     scoring: dict[str, Any] = {"qrels": qrels, "topics": None, "allow_ci": True}
     try:
         if what == "add":
@@ -86,6 +118,19 @@ def _write(root: Path, name: str, run: Path, qrels: Path, what: str, stop: Stop 
             store.rescore(name, **scoring)
     except RiskguardError as error:
         problem.write_text(str(error), "utf-8")
+
+
+def _counting(steps: Any, last_step: int | None) -> Any:
+    """An audit hook that counts steps in a shared number, and kills the process before the step after the last."""
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
+        if event not in _STEPS:
+            return
+        if steps.value == last_step:
+            os.kill(os.getpid(), signal.SIGTERM if sys.platform == "win32" else signal.SIGKILL)
+        steps.value += 1
+
+    return hook
 
 
 def _stop_at(place: str, reached: Path) -> None:
