@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
-from pytest_riskguard.baselines.entry import Scored
+from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
@@ -47,7 +47,8 @@ class _Context(TypedDict):
 class Engine:
     """Judges gates over one collection; sources are as ``ScoreCache`` takes them.
 
-    ``report``: verdicts hold what the charts of a report draw.
+    ``report``: verdicts hold what the charts of a report draw. ``shrink``: how many topics that a stored baseline was
+    scored on may have no relevant document any more, or another query text; None for any number.
     """
 
     def __init__(
@@ -57,11 +58,12 @@ class Engine:
         topics: Path | None = None,
         store: Store | None = None,
         measures: Sequence[str] = (),
+        shrink: int | None = 0,
         report: bool = False,
     ) -> None:
         self._report = report
         self._store = store
-        self._cache = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures)
+        self._cache = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures, shrink=shrink)
 
     @property
     def qrels(self) -> Qrels:
@@ -81,7 +83,7 @@ class Engine:
         """
         try:
             systems = self._systems(question)
-            verdict = self._judged(question, systems, family, together)
+            verdict = _warned_of_stored(self._judged(question, systems, family, together), systems[1:])
         except DataError as error:
             return incomparable(
                 question.gate,
@@ -190,7 +192,9 @@ class Engine:
         self.refuse_without_answer(question)
         systems = [self._cache.scored(source, measure) for source in question.sources]
         if question.gate.takes_replicates and isinstance(question.baseline, Stored):
-            systems += self._cache.replicates(question.baseline, measure)
+            replicates = self._cache.replicates(question.baseline, measure)
+            _refuse_own_replicate(question.baseline.name, systems, replicates)
+            systems += replicates
         return self._restricted(question.gate, systems)
 
     def _restricted(self, gate: Gate, systems: Sequence[Scored]) -> Sequence[Scored]:
@@ -297,6 +301,33 @@ class Engine:
             for source, of_source in zip(sources, scores, strict=True)
         )
         return Rejudged(gate, scores, (candidate, baseline), measure, qrels.grades, self._cache.topics)
+
+
+def _refuse_own_replicate(name: str, systems: Sequence[Scored], replicates: Sequence[Scored]) -> None:
+    """Refuse a candidate that is stored as a replicate of its baseline: all that it loses would count as noise."""
+    candidate, baseline = (scored.scores for scored in systems)
+    for replicate in (scored.scores for scored in replicates):
+        if candidate.digest is not None and candidate.digest == replicate.digest != baseline.digest:
+            number = replicate.name.rpartition("/")[2]
+            raise DataError(
+                f"{candidate.name} is the very run that is stored as replicate {number} of {name}: all that it loses "
+                f"would count as noise of {name}; if it is not another run of the system that {name} stands for, run "
+                f"`riskguard baseline remove {name} --replicate {number}`",
+                reason="bad_baseline",
+            )
+
+
+def _warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
+    """The verdict with what is to be said of stored baselines and replicates; it decides nothing."""
+    if verdict.outcome == "incomparable":
+        return verdict
+    if unbacked := tuple(scored.scores.name for scored in stored if not scored.backed):
+        verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
+    gone = tuple(sorted({topic for scored in stored for topic in scored.gone}))
+    rephrased = tuple(sorted({topic for scored in stored for topic in scored.rephrased}))
+    if gone or rephrased:
+        verdict = verdict.warned(warning("judgements_shrank", gone=gone, rephrased=rephrased))
+    return verdict
 
 
 def _asked_measure(measure: str | None, *sources: Source) -> str | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from pytest_riskguard.baselines.entry import Scored
+from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
@@ -123,13 +123,20 @@ Result = TypeVar("Result")
 class ScoreCache:
     """Scores and rankings of one collection; without qrels, only sources that already hold scores work.
 
-    ``measures`` are those that will be asked for, so that one pass over a run scores them all.
+    ``measures`` are those that will be asked for, so that one pass over a run scores them all; ``shrink`` is how many
+    topics of a stored baseline may be gone or have another query text, None for any number.
     """
 
     def __init__(
-        self, *, qrels: Path | None, topics: Path | None, store: Store | None, measures: Sequence[str]
+        self,
+        *,
+        qrels: Path | None,
+        topics: Path | None,
+        store: Store | None,
+        measures: Sequence[str],
+        shrink: int | None = 0,
     ) -> None:
-        self._qrels_path, self._topics_path, self._store = qrels, topics, store
+        self._qrels_path, self._topics_path, self._store, self._shrink = qrels, topics, store, shrink
         self._measures = list(measures)
         self._results: dict[Hashable, object] = {}
 
@@ -184,7 +191,8 @@ class ScoreCache:
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         if isinstance(source, Stored):
-            stored = self.store_of(source).scores(source.name, measure, qrels=self.qrels)
+            store = self.store_of(source)
+            stored = store.scores(source.name, measure, qrels=self.qrels, topics=self.topics, shrink=self._shrink)
             return replace(stored, scores=replace(stored.scores, queries=self.queries))
         together = tuple(dict.fromkeys([*map(measure_name, self._measures), measure]))
         try:  # one pass over the run scores it with all measures that will be asked for
@@ -208,7 +216,10 @@ class ScoreCache:
         if measure is None:
             return ()
         store, key = self.store_of(source), ("replicates", source, self._stamps(source), measure)
-        return self._once(key, lambda: store.replicates(source.name, measure, qrels=self.qrels))
+        return self._once(
+            key,
+            lambda: store.replicates(source.name, measure, qrels=self.qrels, topics=self.topics, shrink=self._shrink),
+        )
 
     def lineage(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of the runs that a stored baseline held, oldest first; none where it never changed."""

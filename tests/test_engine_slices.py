@@ -45,7 +45,7 @@ def write_collection(folder: Path, topics: tuple[str, ...]) -> None:
     rows = [f"{t}\twords\t{'code' if t in CODE else 'words'}\t{1 + int(t[1:]) % 5}\n" for t in topics]
     (folder / "topics.tsv").write_text(header + "".join(rows))
     (folder / "qrels.txt").write_text("".join(f"{t} 0 good 1\n" for t in topics))
-    for name, shift in {"new": 4, "old": 0, "other": 2, "again": 1}.items():
+    for name, shift in {"new": 4, "old": 0, "other": 2, "again": 5}.items():
         write_run(folder / f"{name}.run", shift, topics)
 
 

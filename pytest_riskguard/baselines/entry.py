@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
-from pytest_riskguard.baselines import atomic_folder, provenance
+from pytest_riskguard.baselines import atomic_folder, queries
 from pytest_riskguard.baselines.manifest import (
     FIXED,
     EarlierRun,
     Manifest,
     NewerFormatError,
-    StoredMeasure,
     StoredReplicate,
 )
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError
-from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores, read_scores
-from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.formats.input_files import (
     MANIFEST_BYTES,
     TABLE_BYTES,
@@ -33,18 +28,11 @@ from pytest_riskguard.formats.input_files import (
     read_limited,
 )
 from pytest_riskguard.formats.serialization import JsonError
+from pytest_riskguard.text import clean
 
-MANIFEST, SCORES, RUN = "manifest.json", "scores.tsv", "run.gz"
+MANIFEST, SCORES, RUN, QUERIES = "manifest.json", "scores.tsv", "run.gz", "queries.tsv"
 _LFS = b"version https://git-lfs"
 _POINTER = "is a Git LFS pointer, not the file itself (run `git lfs pull`)"
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Scores of a system; ``rescored`` says that they differ from those that a baseline was stored with."""
-
-    scores: TopicScores
-    rescored: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,16 +79,22 @@ class StoredBaseline:
         except NewerFormatError as error:
             raise self.error(f"{MANIFEST}: {error}") from None
         except JsonError as error:
-            raise self.error(f"{MANIFEST}: {error}; {self._remedy}") from None
+            raise self.error(f"{MANIFEST}: {error}; {self.remedy}") from None
+        if manifest.name not in (None, self.name):
+            own = clean(str(manifest.name), limit=100)
+            raise self.error(
+                f"{MANIFEST} is that of a baseline named {own!r}: the folder was renamed or copied, so this is not "
+                f"what was stored as {self.name!r}; {self.remedy}"
+            )
         listed = self.replicate or self.earlier
         if listed is not None:
             if manifest.digests.run != listed.run:
-                raise self.error(f"is not the run that {MANIFEST} of {self._owner} lists; {self._remedy}")
+                raise self.error(f"is not the run that {MANIFEST} of {self._owner} lists; {self.remedy}")
             if self.replicate is not None and manifest.replicates:
-                raise self.error(f"{MANIFEST} lists replicates of a replicate; {self._remedy}")
+                raise self.error(f"{MANIFEST} lists replicates of a replicate; {self.remedy}")
             if manifest.history or manifest.kind != FIXED:
                 what = "a replicate" if self.replicate is not None else "an earlier run"
-                raise self.error(f"{MANIFEST} gives {what} a kind or a history; {self._remedy}")
+                raise self.error(f"{MANIFEST} gives {what} a kind or a history; {self.remedy}")
         return manifest
 
     def replicates(self) -> tuple[StoredBaseline, ...]:
@@ -147,45 +141,25 @@ class StoredBaseline:
         """How a manifest lists this baseline once it is an earlier run."""
         return _as_earlier(number, self.manifest, self.table())
 
-    def problems(self) -> list[str]:
-        """Every problem, replicates and earlier runs included, as text."""
-        try:
-            manifest = self.manifest
-        except DataError as error:
-            return [error.problem]
-        problems = []
-        for check in (self.table, self.check_run, self.replicates, self.history):
-            try:
-                check()
-            except DataError as error:
-                problems.append(error.problem)
-        entries: tuple[StoredReplicate | EarlierRun, ...] = (*manifest.replicates, *manifest.history)
-        for entry in entries:
-            try:
-                problems += self.listed(entry).problems()
-            except DataError as error:
-                problems.append(error.problem)
-        return list(dict.fromkeys(problems))  # a link is reported twice
-
     def table(self) -> tuple[TopicScores, ...]:
         """The stored scores of every measure, after checking that ``scores.tsv`` is what was stored."""
         manifest, content = self.manifest, self._bytes(SCORES)
         if atomic_folder.sha256(content) != manifest.digests.scores:
-            raise self.error(self._difference(content, manifest.digests.scores))
+            raise self.error(self._difference(SCORES, content, manifest.digests.scores))
         try:
             table = read_scores(self.folder / SCORES, name=self.place, content=content)
         except ScoresFormatError as error:
-            raise self.error(f"{error.problem}; {self._remedy}") from None
+            raise self.error(f"{error.problem}; {self.remedy}") from None
         names, topics = tuple(scores.measure for scores in table), table[0].topics
         if not (
             names == manifest.measure_names
             and len(topics) == manifest.topics.scored
             and set(manifest.topics.unanswered) <= set(topics)
         ):
-            raise self.error(f"{MANIFEST} and {SCORES} do not belong together; {self._remedy}")
+            raise self.error(f"{MANIFEST} and {SCORES} do not belong together; {self.remedy}")
         listed = self.earlier if self.replicate is None else None
         if listed is not None and listed != _as_earlier(listed.number, manifest, table):
-            raise self.error(f"is not as {MANIFEST} of {self._owner} lists it; {self._remedy}")
+            raise self.error(f"is not as {MANIFEST} of {self._owner} lists it; {self.remedy}")
         return table
 
     def check_run(self) -> None:
@@ -201,40 +175,22 @@ class StoredBaseline:
             problem = f"is damaged ({error.problem if isinstance(error, MissingFileError) else error})"
             with suppress(DataError), open_regular(path) as file:
                 problem = _POINTER if file.read(len(_LFS)) == _LFS else problem
-            raise self.error(f"{RUN} {problem}; {self._remedy}") from None
+            raise self.error(f"{RUN} {problem}; {self.remedy}") from None
         if digest != self.manifest.digests.run:
-            raise self.error(f"{RUN} does not hold the run that was stored; {self._remedy}")
+            raise self.error(f"{RUN} does not hold the run that was stored; {self.remedy}")
 
-    def scores(self, measure: str, qrels: Qrels) -> Scored:
-        """What ``Store.scores`` returns; ``measure`` is spelled as ir-measures prints it."""
-        manifest, table = self.manifest, self.table()
-        self.check_run()
-        same_qrels = manifest.digests.qrels == qrels.digest
-        if same_qrels and measure in manifest.measure_names:
-            index = manifest.measure_names.index(measure)
-            if table[index].topics != qrels.topics:
-                raise self.error(f"{SCORES} does not hold the topics of {qrels.path_name}; {self._remedy}")
-            stored = replace(self._completed(table[index]), without_relevant=qrels.without_relevant)
-            if not manifest.run_kept or _same_libraries(manifest, manifest.measures[index]):
-                return Scored(stored)
-            rescored = self._rescored(measure, qrels)
-            return Scored(rescored, rescored=not np.array_equal(rescored.values, stored.values))
-        if manifest.run_kept:
-            return Scored(self._rescored(measure, qrels), rescored=not same_qrels)
-        if same_qrels:
-            problem, reason = self._without(measure), "missing_input"
-        else:
-            problem, reason = f"{qrels.path_name} has changed since it was scored", "inputs_changed"
-        remedy = f"store it again with {self._command}" if self.earlier is None else self._remedy
-        raise self.error(f"{problem}, and its run was not kept; {remedy}", reason=reason)
-
-    def as_stored(self, measure: str) -> TopicScores:
-        """The stored scores of a measure, on the judgements that they were computed with."""
-        self.check_run()
-        for scores in self.table():
-            if scores.measure == measure:
-                return self._completed(scores)
-        raise self.error(self._without(measure), reason="missing_input")
+    def texts(self) -> Mapping[str, str]:
+        """The digests of query texts by topic, checked against what was stored; empty if there are none."""
+        expected = self.manifest.queries
+        if expected is None:
+            return {}
+        content = self._bytes(QUERIES)
+        if atomic_folder.sha256(content) != expected:
+            raise self.error(self._difference(QUERIES, content, expected))
+        try:
+            return queries.from_bytes(content)
+        except ValueError as error:
+            raise self.error(f"{QUERIES}: {error}; {self.remedy}") from None
 
     @property
     def _owner(self) -> str:
@@ -242,16 +198,18 @@ class StoredBaseline:
         return self.place.rpartition("/")[0].rpartition("/")[0]
 
     @property
-    def _remedy(self) -> str:
+    def remedy(self) -> str:
+        """What to do about damage."""
         if self.earlier is not None:
             return (
                 "restore it from version control, or drop what the baseline held earlier with "
                 f"`riskguard baseline update {self.name} RUN --forget-history`"
             )
-        return f"restore it from version control, or store it again with {self._command}"
+        return f"restore it from version control, or store it again with {self.command}"
 
     @property
-    def _command(self) -> str:
+    def command(self) -> str:
+        """The command that stores the run again."""
         if self.replicate is not None:
             return (
                 f"`riskguard baseline remove {self.name} --replicate {self.replicate.number}` and "
@@ -259,39 +217,18 @@ class StoredBaseline:
             )
         return f"`riskguard baseline update {self.name} RUN`"
 
-    def _difference(self, content: bytes, expected: str) -> str:
-        """What happened to ``scores.tsv``, whose digest is not as expected."""
+    def _difference(self, file: str, content: bytes, expected: str) -> str:
+        """What happened to ``file``, whose digest is not as expected."""
         if atomic_folder.sha256(content.replace(b"\r\n", b"\n")) == expected:
             return (
-                f"{SCORES}: its line endings were changed to CRLF (git does that with core.autocrlf); add the line "
+                f"{file}: its line endings were changed to CRLF (git does that with core.autocrlf); add the line "
                 f"`{self.root.name}/** -text` to .gitattributes, delete the file and check it out again"
             )
         if content.startswith(_LFS):
-            return f"{SCORES} {_POINTER}; {self._remedy}"
+            return f"{file} {_POINTER}; {self.remedy}"
         if content.startswith(b"<<<<<<<") or b"\n<<<<<<<" in content:
-            return f"{SCORES} holds a merge conflict; {self._remedy}"
-        return f"{SCORES} was changed after it was stored; {self._remedy}"
-
-    def _completed(self, scores: TopicScores) -> TopicScores:
-        """Scores of the table with what the manifest says about their run and judgements."""
-        digests, topics = self.manifest.digests, self.manifest.topics
-        return replace(
-            scores,
-            digest=digests.run,
-            qrels_digest=digests.qrels,
-            unanswered=topics.unanswered,
-            unknown=topics.unknown,
-            from_run=True,
-        )
-
-    def _without(self, measure: str) -> str:
-        return f"it has scores of {', '.join(self.manifest.measure_names)}, not of {measure}"
-
-    def _rescored(self, measure: str, qrels: Qrels) -> TopicScores:
-        (scores,) = score_run(self.folder / RUN, qrels, [measure], name=self.place)
-        if scores.digest != self.manifest.digests.run:
-            raise self.error(f"{RUN} changed while it was being read; try again")
-        return scores
+            return f"{file} holds a merge conflict; {self.remedy}"
+        return f"{file} was changed after it was stored; {self.remedy}"
 
     def _all_listed(self, kind: str, entries: Sequence[StoredReplicate | EarlierRun]) -> tuple[StoredBaseline, ...]:
         """All replicates or earlier runs; their common folder must not be a link, and must hold no others."""
@@ -318,7 +255,7 @@ class StoredBaseline:
         except LimitError as error:
             raise self.error(f"{file}: {error}") from None
         except MissingFileError as error:
-            raise self.error(f"{error.problem}; {self._remedy}") from None
+            raise self.error(f"{error.problem}; {self.remedy}") from None
 
     def file(self, file: str) -> Path:
         """The path of a file of the baseline, which must not be a link to outside the store."""
@@ -326,8 +263,14 @@ class StoredBaseline:
         if not path.resolve().is_relative_to(self.root.resolve()):
             raise self.error(f"{file} is a link to a file outside the store; store the file itself")
         if not path.is_file():
-            raise self.error(f"{file} is missing; {self._remedy}")
+            raise self.error(f"{file} is missing; {self.remedy}")
         return path
+
+
+def files_of(manifest: Manifest) -> tuple[str, ...]:
+    """The files beside a manifest."""
+    texts = () if manifest.queries is None else (QUERIES,)
+    return (SCORES, *texts, *((RUN,) if manifest.run_kept else ()))
 
 
 def mean_score(scores: TopicScores) -> float:
@@ -338,10 +281,3 @@ def mean_score(scores: TopicScores) -> float:
 def _as_earlier(number: int, manifest: Manifest, table: Sequence[TopicScores]) -> EarlierRun:
     means = {str(scores.measure): mean_score(scores) for scores in table}
     return EarlierRun(number, manifest.digests.run, manifest.created, manifest.git, manifest.note, means)
-
-
-def _same_libraries(manifest: Manifest, measure: StoredMeasure) -> bool:
-    """Whether the libraries that scored a baseline are installed here in the same versions."""
-    return manifest.versions.get("ir-measures") == provenance.distribution_version(
-        "ir-measures"
-    ) and measure.version == provenance.provider_version(measure.provider)

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pytest_riskguard.baselines.atomic_folder import is_link
-from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseline
+from pytest_riskguard.baselines.entry import MANIFEST, QUERIES, RUN, SCORES, StoredBaseline
 from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.text import counted, listed
 
-_FILES = (MANIFEST, SCORES, RUN)
+_FILES = (MANIFEST, SCORES, RUN, QUERIES)
 #: A folder whose manifest cannot be read is taken for a damaged baseline if it holds as many files of a baseline.
 _MIN_FILES = 2
 _LISTS = ("replicates", "history")

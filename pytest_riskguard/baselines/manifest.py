@@ -12,10 +12,10 @@ from typing import Literal, get_args
 
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 
-#: The newest format that this version reads. Each baseline is written in the oldest format that can express it, which
-#: older versions read too: format 1 has no replicates, kind or history, format 2 has replicates. A version refuses
-#: newer formats, because it would judge without the replicates or drop the history.
-FORMAT = 3
+#: The format that is written, and the newest that is read. Format 1 has no replicates, kind or history, format 2 has
+#: replicates; formats before 4 hold neither the baseline's own name nor what is known of judged documents and query
+#: texts. A version refuses newer formats, because it would judge without what they add.
+FORMAT = 4
 
 Kind = Literal["fixed", "previous", "release", "best"]
 #: When a baseline moves: never, with every accepted change, with every release, or only to a run that is as good.
@@ -97,6 +97,23 @@ class StoredTopics(_Exact):
 
 
 @dataclass(frozen=True)
+class StoredJudged(_Exact):
+    """How many of the scored topics retrieve a judged document, and the share of judged documents in the first 10.
+
+    A share near 0 says that the ids of run and qrels may not match.
+    """
+
+    topics: int
+    share: float
+
+    def __post_init__(self) -> None:
+        if self.topics < 0:
+            raise ValueError(f"judged.topics: expected a number from 0, found {self.topics}")
+        if not 0 <= self.share <= 1:
+            raise ValueError(f"judged.share: expected a number from 0 to 1, found {self.share}")
+
+
+@dataclass(frozen=True)
 class StoredReplicate(_Exact):
     """Another run of the same system, numbered from 1, and the digest of that run."""
 
@@ -150,13 +167,18 @@ class Manifest(_Exact):
 
     ``created`` is UTC, ISO 8601, to the second; ``measures`` are in the order of the columns of ``scores.tsv``;
     ``git`` is None where git could not say. Replicates and earlier runs are listed by number, so that a lost one is
-    noticed: how much noise there is changes verdicts.
+    noticed: how much noise there is changes verdicts. ``name`` is the baseline's own, ``judged`` about the documents
+    of its run, ``queries`` the digest of ``queries.tsv``, None where there was no topics file; all three are None in
+    formats before 4.
     """
 
+    name: str | None
     created: str
     digests: Digests
+    queries: str | None
     measures: tuple[StoredMeasure, ...]
     topics: StoredTopics
+    judged: StoredJudged | None
     run_kept: bool
     versions: Mapping[str, str]
     git: GitState | None
@@ -167,6 +189,10 @@ class Manifest(_Exact):
 
     def __post_init__(self) -> None:
         _check_time("created", self.created)
+        if self.queries is not None:
+            _check_digest("queries", self.queries)
+        if self.judged is not None and self.judged.topics > self.topics.scored:
+            raise ValueError(f"judged.topics: expected at most {self.topics.scored}, found {self.judged.topics}")
         if self.kind not in KINDS:
             raise ValueError(f"kind: expected one of {', '.join(KINDS)}, found {self.kind!r}")
         if not self.measures:
@@ -184,14 +210,16 @@ class Manifest(_Exact):
 
     def to_bytes(self) -> bytes:
         """JSON, keys sorted, one value on a line, so that a change shows in a diff."""
-        content = {"format": self._format, **asdict(self)}
-        for key in _absent(self._format):
+        content = {"format": self.format, **asdict(self)}
+        for key in _absent(self.format):
             del content[key]
         return (json.dumps(content, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n").encode()
 
     @property
-    def _format(self) -> int:
-        """The oldest format that can express this."""
+    def format(self) -> int:
+        """The format of a manifest with this content: without a name it is the oldest one that can express it."""
+        if self.name is not None:
+            return 4
         if self.kind != FIXED or self.history:
             return 3
         return 2 if self.replicates else 1
@@ -212,11 +240,13 @@ class Manifest(_Exact):
             if key in data:
                 raise JsonError(f"key {key!r} in format {number}, which has none")
             data[key] = value
+        if number == FORMAT and data.get("name", "") is None:
+            raise JsonError("name: expected text, found null")
         manifest = decoded(cls, data)
         if number == 2 and not manifest.replicates:
             raise JsonError("replicates: expected at least one, found none")
-        if number != manifest._format:
-            raise JsonError(f"format: expected {manifest._format} for what is in it, found {number}")
+        if number != manifest.format:
+            raise JsonError(f"format: expected {manifest.format} for what is in it, found {number}")
         return manifest
 
 
@@ -253,6 +283,8 @@ def _time(text: str) -> datetime:
 def _absent(format_: int) -> dict[str, object]:
     """The keys that a format lacks, and the value that stands for each."""
     keys: dict[str, object] = {}
+    if format_ < 4:
+        keys |= {"name": None, "queries": None, "judged": None}
     if format_ < 3:
         keys |= {"kind": FIXED, "history": []}
     if format_ < 2:

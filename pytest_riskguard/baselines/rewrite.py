@@ -14,14 +14,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_riskguard._version import __version__
-from pytest_riskguard.baselines import atomic_folder, provenance
-from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseline
+from pytest_riskguard.baselines import atomic_folder, provenance, queries
+from pytest_riskguard.baselines.backing import problems
+from pytest_riskguard.baselines.entry import MANIFEST, QUERIES, RUN, SCORES, StoredBaseline, files_of
 from pytest_riskguard.baselines.git import git_state
 from pytest_riskguard.baselines.manifest import (
     FIXED,
     Digests,
     EarlierRun,
     Manifest,
+    StoredJudged,
     StoredMeasure,
     StoredReplicate,
     StoredTopics,
@@ -31,7 +33,7 @@ from pytest_riskguard.evaluation.measures import measure_name, parse_measure, pr
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.scores import TopicScores, write_scores
 from pytest_riskguard.evaluation.scoring import score_run
-from pytest_riskguard.evaluation.topics import read_topics
+from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.input_files import ContentError
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
@@ -40,10 +42,11 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR
 class ScoredRun:
     """A run with its scores, one ``TopicScores`` for each measure, and the rest of its manifest."""
 
+    name: str
     run: Path
     scores: tuple[TopicScores, ...]
     judgements: Qrels
-    topics_digest: str | None
+    topics: Topics | None
     note: str
     keep_run: bool
 
@@ -68,8 +71,9 @@ class ScoredRun:
         except UnicodeEncodeError:
             raise UsageError(f"the note {note!r} is not UTF-8 text") from None
         judgements = read_qrels(qrels)
-        topics_digest = None if topics is None else read_topics(topics).digest
-        return cls(run, score_run(run, judgements, names, name=name), judgements, topics_digest, note, keep_run)
+        texts = None if topics is None else read_topics(topics)
+        scores = score_run(run, judgements, names, name=name)
+        return cls(name, run, scores, judgements, texts, note, keep_run)
 
     def likewise(self, run: Path, *, note: str) -> ScoredRun:
         """Another run, scored in the same way; its run file is kept."""
@@ -104,14 +108,19 @@ class ScoredRun:
             raise BaselineError(f"{self.run} changed while it was being stored; try again")
         write_scores(folder / SCORES, self.scores)
         first = self.scores[0]
+        if self.topics is not None:
+            texts = queries.query_digests(self.topics.queries, first.topics)
+            (folder / QUERIES).write_bytes(queries.to_bytes(texts))
         manifest = Manifest(
+            name=self.name,
             created=provenance.now() if stored is None else stored.created,
             digests=Digests(
                 run=self.digest,
                 qrels=self.judgements.digest,
                 scores=atomic_folder.sha256((folder / SCORES).read_bytes()),
-                topics=self.topics_digest,
+                topics=None if self.topics is None else self.topics.digest,
             ),
+            queries=None if self.topics is None else atomic_folder.sha256((folder / QUERIES).read_bytes()),
             measures=tuple(map(_stored_measure, self.measures)),
             topics=StoredTopics(
                 scored=len(first.topics),
@@ -119,6 +128,7 @@ class ScoredRun:
                 unanswered=first.unanswered,
                 unknown=first.unknown,
             ),
+            judged=None if first.judged is None else StoredJudged(first.judged.topics, first.judged.share),
             run_kept=self.keep_run,
             versions={
                 "ir-measures": provenance.distribution_version("ir-measures") or "unknown",
@@ -169,8 +179,8 @@ class Promotion:
 
 def with_earlier(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ...]:
     """Write the history of a baseline with its present run added, replicates included; return the new list."""
-    if problems := baseline.problems():
-        raise BaselineError(problems[0])
+    if damage := problems(baseline):
+        raise BaselineError(damage[0])
     history = with_history(baseline, folder)
     earlier = baseline.as_earlier(_next_number(history))
     _copy(baseline, folder / earlier.folder)
@@ -238,7 +248,7 @@ def with_replicate(baseline: StoredBaseline, scored: ScoredRun, folder: Path) ->
     atomic_folder.copy_folder(baseline.folder, folder)
     atomic_folder.delete(folder / added.folder)
     scored.write(_made(folder / added.folder), store=baseline.root)
-    _write_list(folder, manifest, (*manifest.replicates, added))
+    _write_list(folder, baseline.name, manifest, (*manifest.replicates, added))
     return added.number
 
 
@@ -249,7 +259,7 @@ def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> No
     with suppress(OSError):  # not empty, unless this was the last one
         (folder / removed.folder).parent.rmdir()
     left = tuple(replicate for replicate in baseline.manifest.replicates if replicate != removed)
-    _write_list(folder, baseline.manifest, left)
+    _write_list(folder, baseline.name, baseline.manifest, left)
 
 
 def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> tuple[StoredReplicate, ...]:
@@ -283,9 +293,9 @@ def _copy(baseline: StoredBaseline, target: Path) -> None:
 
 def _copy_files(baseline: StoredBaseline, manifest: Manifest, target: Path) -> None:
     """Copy contents and never links: a link would point somewhere else from there."""
-    for file in (SCORES, RUN) if manifest.run_kept else (SCORES,):
+    for file in files_of(manifest):
         shutil.copyfile(baseline.file(file), target / file)
-    (target / MANIFEST).write_bytes(manifest.to_bytes())
+    (target / MANIFEST).write_bytes(replace(manifest, name=baseline.name).to_bytes())
 
 
 def _next_number(entries: Sequence[StoredReplicate | EarlierRun]) -> int:
@@ -306,10 +316,10 @@ def _rescored_replicate(replicate: StoredBaseline, scored: ScoredRun) -> ScoredR
         return None
 
 
-def _write_list(folder: Path, manifest: Manifest, replicates: tuple[StoredReplicate, ...]) -> None:
+def _write_list(folder: Path, name: str, manifest: Manifest, replicates: tuple[StoredReplicate, ...]) -> None:
     path = folder / MANIFEST
     atomic_folder.delete(path)  # it may be a link, whose target must not be overwritten
-    path.write_bytes(replace(manifest, replicates=replicates).to_bytes())
+    path.write_bytes(replace(manifest, name=name, replicates=replicates).to_bytes())
 
 
 def _stored_measure(name: str) -> StoredMeasure:

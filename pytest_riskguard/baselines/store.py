@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Required, TypedDict, TypeVar, Unpack
 
 from pytest_riskguard.baselines import atomic_folder, foreign_files, provenance, rewrite
-from pytest_riskguard.baselines.entry import RUN, Scored, StoredBaseline, mean_score
+from pytest_riskguard.baselines.backing import problems
+from pytest_riskguard.baselines.entry import RUN, StoredBaseline, mean_score
 from pytest_riskguard.baselines.lock import locked
 from pytest_riskguard.baselines.manifest import (
     FIXED,
@@ -30,9 +31,11 @@ from pytest_riskguard.baselines.manifest import (
     staleness,
 )
 from pytest_riskguard.baselines.rewrite import MeanChange, Promotion, ScoredRun
+from pytest_riskguard.baselines.scored import Scored, as_stored, present_scores
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.text import did_you_mean
 
 #: How often a baseline that is replaced while it is being read is read again.
@@ -74,18 +77,27 @@ class Store:
         """The manifest of a baseline; its scores and its run are not checked."""
         return self._read(name, lambda baseline: baseline.manifest)
 
-    def scores(self, name: str, measure: str, *, qrels: Qrels) -> Scored:
+    def scores(
+        self, name: str, measure: str, *, qrels: Qrels, topics: Topics | None = None, shrink: int | None = 0
+    ) -> Scored:
         """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
 
-        They are read if the measure, the judgements and the scoring libraries are those it was stored with. Otherwise
-        the stored run is scored in memory; ``rescored`` is then true if the judgements changed or a library gives
-        other values, and false for a measure that was not stored. Without a stored run a ``BaselineError`` has reason
-        ``missing_input`` if the measure was not stored, ``inputs_changed`` if the judgements changed.
+        They are read if the measure, the judgements and the scoring libraries are those it was stored with; the first
+        time in a process they are compared with what the stored run scores. Otherwise the stored run is scored in
+        memory; ``rescored`` is then true if the judgements changed or a library gives other values, and false for a
+        measure that was not stored. Without a stored run a ``BaselineError`` has reason ``missing_input`` if the
+        measure was not stored, ``inputs_changed`` if the judgements changed. It has the latter also if more than
+        ``shrink`` (None: any number) of the topics that the baseline was scored on have no relevant document any more
+        or, with ``topics``, another query text.
         """
         measure = measure_name(measure)
-        return self._read(name, lambda baseline: baseline.scores(measure, qrels))
+        return self._read(
+            name, lambda baseline: present_scores(baseline, measure, qrels, topics=topics, shrink=shrink)
+        )
 
-    def replicates(self, name: str, measure: str, *, qrels: Qrels) -> tuple[Scored, ...]:
+    def replicates(
+        self, name: str, measure: str, *, qrels: Qrels, topics: Topics | None = None, shrink: int | None = 0
+    ) -> tuple[Scored, ...]:
         """Scores of a baseline's replicates, by number, each as ``scores`` gives the baseline's own.
 
         All come from one state of the store, which may be later than the state that an earlier call of ``scores``
@@ -93,7 +105,11 @@ class Store:
         """
         measure = measure_name(measure)
         return self._read(
-            name, lambda baseline: tuple(replicate.scores(measure, qrels) for replicate in baseline.replicates())
+            name,
+            lambda baseline: tuple(
+                present_scores(replicate, measure, qrels, topics=topics, shrink=shrink)
+                for replicate in baseline.replicates()
+            ),
         )
 
     def replicate_numbers(self, name: str) -> tuple[int, ...]:
@@ -105,11 +121,14 @@ class Store:
         """The manifest of one replicate; its scores and its run are not checked."""
         return self._read(name, lambda baseline: baseline.listed(baseline.find(number)).manifest)
 
-    def verify(self, name: str) -> list[str]:
-        """Every problem of a baseline and its replicates, as text; empty if there is none."""
+    def verify(self, name: str, *, qrels: Qrels | None = None) -> list[str]:
+        """Every problem of a baseline, its replicates and earlier runs, as text; empty if there is none.
+
+        Scores that were computed with ``qrels`` are compared with what their runs score.
+        """
         baseline = self._baseline(name)
         with self._reading():
-            return baseline.problems()
+            return problems(baseline, qrels)
 
     def lineage(self, name: str, measure: str, *, qrels: Qrels | None = None) -> tuple[Scored, ...]:
         """Scores of every run that a baseline has held, oldest first, the present one last, on the same judgements.
@@ -122,7 +141,7 @@ class Store:
         def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
             chain = (*baseline.history(), baseline)
             if qrels is not None:
-                return tuple(entry.scores(measure, qrels) for entry in chain)
+                return tuple(present_scores(entry, measure, qrels) for entry in chain)
             digests = {entry.manifest.digests.qrels for entry in chain}
             if len(digests) > 1:
                 raise baseline.error(
@@ -130,7 +149,7 @@ class Store:
                     f"all runs with `riskguard baseline rescore {name}`",
                     reason="inputs_changed",
                 )
-            return tuple(Scored(entry.as_stored(measure)) for entry in chain)
+            return tuple(Scored(as_stored(entry, measure)) for entry in chain)
 
         return self._read(name, work)
 
@@ -315,7 +334,7 @@ class Store:
         for new in scored.scores:
             measure = str(new.measure)
             try:
-                old = self.scores(name, measure, qrels=scored.judgements).scores
+                old = self.scores(name, measure, qrels=scored.judgements, shrink=None).scores
             except BaselineError:
                 if every_measure:
                     raise

@@ -59,9 +59,13 @@ class Inputs:
             topics = topics or (settings.collection.topics if qrels is None else None)
             qrels = qrels or settings.collection.qrels
             store = store or settings.store
+        # What riskguard.yaml allows is about its own store.
+        shrink = 0 if settings is None or collection.store is not None else settings.collection.shrink
         self._store = None if store is None else Store(store)
         measures = () if collection.scores else collection.measures or (DEFAULT_MEASURE,)
-        self.engine = Engine(qrels=qrels, topics=topics, store=self._store, measures=measures, report=report)
+        self.engine = Engine(
+            qrels=qrels, topics=topics, store=self._store, measures=measures, shrink=shrink, report=report
+        )
 
     def candidate(self, path: Path) -> RunFile | ScoreFile:
         """The run, or the table of scores, that is judged."""

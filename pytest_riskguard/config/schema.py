@@ -101,6 +101,16 @@ def _whole(at_least: int, hint: str = "") -> Callable[[Any], int]:
     return check
 
 
+def _shrink(value: Any) -> int | None:
+    """``allow``, or the largest number of topics."""
+    if value == "allow":
+        return None
+    try:
+        return _whole(0)(value)
+    except ValueError:
+        raise ValueError(f"expected a whole number of topics, at least 0, or allow, found {shown(value)}") from None
+
+
 _SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}"
 #: Checks of the options for asking a live system.
 ASKING: Mapping[str, Callable[[Any], Any]] = {
@@ -192,10 +202,15 @@ class _Model(BaseModel):
 
 
 class Collection(_Model):
-    """``collection``: the judgements, and the query texts where there are any."""
+    """``collection``: the judgements, and the query texts where there are any.
+
+    ``shrink`` is how many topics that a stored baseline was scored on may be gone or have another query text; None,
+    written ``allow``, for any number.
+    """
 
     qrels: _File
     topics: _File | None = None
+    shrink: Annotated[int | None, PlainValidator(_shrink)] = 0
 
 
 class Retrieve(_Model):

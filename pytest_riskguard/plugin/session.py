@@ -47,6 +47,7 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
             topics=settings.collection.topics,
             store=Store(settings.store),
             measures=settings.all_measures,
+            shrink=settings.collection.shrink,
             report=bool(config.getoption("riskguard_report", default=())),
         )
     return engines[settings.path]

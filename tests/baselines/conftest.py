@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines import provenance
+from pytest_riskguard.baselines import atomic_folder, provenance
 from pytest_riskguard.baselines.store import Store
 
 MEASURES = ("nDCG@10", "AP")
@@ -105,3 +106,18 @@ def replicate(store, collection):
         return store.add_replicate(name, run or collection.noisy_run(1), **options)
 
     return replicate
+
+
+@pytest.fixture
+def lie():
+    """Write other scores into a stored entry, with a manifest that agrees; an attacker needs no more."""
+
+    def lie(folder: Path, topic: str, value: float) -> None:
+        lines = folder.joinpath("scores.tsv").read_text().splitlines()
+        lines = ["\t".join([topic, *[repr(value)] * 2]) if line.startswith(f"{topic}\t") else line for line in lines]
+        folder.joinpath("scores.tsv").write_text("".join(f"{line}\n" for line in lines))
+        manifest = json.loads(folder.joinpath("manifest.json").read_text())
+        manifest["digests"]["scores"] = atomic_folder.sha256(folder.joinpath("scores.tsv").read_bytes())
+        folder.joinpath("manifest.json").write_text(json.dumps(manifest))
+
+    return lie

@@ -14,6 +14,7 @@ from numpy.testing import assert_array_equal
 from pytest_riskguard.baselines import provenance
 from pytest_riskguard.baselines.lock import LOCK
 from pytest_riskguard.baselines.manifest import Manifest
+from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.scoring import score_run
@@ -107,16 +108,15 @@ def test_an_earlier_run_is_the_very_files_of_a_fixed_baseline_without_history(st
     promote()
     promote(run=collection.noisy_run(1))
     after = content(place(store, 1))
-    assert {path: after[path] for path in ("scores.tsv", "run.gz")} == {
-        path: before[path] for path in ("scores.tsv", "run.gz")
-    }
+    files = ("scores.tsv", "run.gz", "queries.tsv")
+    assert {path: after[path] for path in files} == {path: before[path] for path in files}
     assert json.loads(after["manifest.json"]).keys() == json.loads(other["manifest.json"]).keys()
-    assert json.loads(after["manifest.json"])["format"] == 1
-    assert json.loads(content(store.root / "prod")["manifest.json"])["format"] == 3
-    # Taken out, it is a baseline of its own that an older version reads too.
-    shutil.copytree(place(store, 1), store.root / "oldest")
-    assert store.verify("oldest") == []
-    assert store.manifest("oldest").kind == "fixed"
+    assert json.loads(after["manifest.json"])["name"] == "prod"
+    # Taken out, it is a baseline of the same name.
+    elsewhere = Store(store.root.with_name("elsewhere"))
+    shutil.copytree(place(store, 1), elsewhere.root / "prod")
+    assert elsewhere.verify("prod") == []
+    assert elsewhere.manifest("prod").kind == "fixed"
 
 
 def test_replicates_stay_with_the_run_that_they_repeat(store, add, replicate, promote, collection):
@@ -126,7 +126,6 @@ def test_replicates_stay_with_the_run_that_they_repeat(store, add, replicate, pr
     promote()
     assert store.replicate_numbers("prod") == ()
     assert content(place(store, 1) / "replicates") == before
-    assert json.loads(place(store, 1).joinpath("manifest.json").read_text())["format"] == 2
     replicate(run=collection.noisy_run(8))  # writes the manifest anew
     assert len(store.manifest("prod").history) == 1
     store.remove_replicate("prod", 1)
@@ -289,7 +288,6 @@ def test_an_update_keeps_the_history_and_does_not_add_to_it(store, chain, add, c
 def test_an_update_says_what_the_baseline_stands_for_from_now_on(store, add):
     add(kind="best")
     add(kind="fixed", replace=True)
-    assert json.loads(store.root.joinpath("prod/manifest.json").read_text())["format"] == 1
     assert store.manifest("prod").kind == "fixed"
 
 
@@ -497,10 +495,10 @@ def test_a_list_that_says_other_things_than_the_run_is_found(store, chain, qrels
 
 
 def test_an_earlier_run_has_neither_kind_nor_history(store, chain, add, promote, collection, qrels):
-    other = add("other", kind="previous")
-    assert other.kind == "previous"
+    other = Store(store.root.with_name("elsewhere"))
+    other.add("prod", collection.run, qrels=collection.qrels, topics=None, measures=MEASURES, kind="previous")
     shutil.rmtree(place(store, 1))
-    shutil.copytree(store.root / "other", place(store, 1))
+    shutil.copytree(other.root / "prod", place(store, 1))
     with pytest.raises(BaselineError, match=r"manifest\.json gives an earlier run a kind or a history"):
         store.lineage("prod", "AP", qrels=qrels)
 

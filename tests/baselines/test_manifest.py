@@ -15,6 +15,7 @@ from pytest_riskguard.baselines.manifest import (
     GitState,
     Manifest,
     NewerFormatError,
+    StoredJudged,
     StoredMeasure,
     StoredReplicate,
     StoredTopics,
@@ -24,10 +25,13 @@ from pytest_riskguard.formats.serialization import JsonError
 DIGEST = "sha256:" + "0123456789abcdef" * 4
 OTHER = "sha256:" + "f" * 64
 MANIFEST = Manifest(
+    name=None,
     created="2025-11-21T10:00:00Z",
     digests=Digests(run=DIGEST, qrels=DIGEST, scores=DIGEST, topics=DIGEST),
+    queries=None,
     measures=(StoredMeasure("nDCG@10", "pytrec_eval", "0.5.11"), StoredMeasure("Compat", "compat", None)),
     topics=StoredTopics(scored=2, without_relevant=1, unanswered=("7",), unknown=()),
+    judged=None,
     run_kept=True,
     versions={"ir-measures": "0.4.3"},
     git=GitState("a" * 40, dirty=False),
@@ -39,6 +43,8 @@ MANIFEST = Manifest(
 
 EARLIER = EarlierRun(1, OTHER, "2024-01-01T00:00:00Z", None, "first", {"nDCG@10": 0.25})
 MOVED = replace(MANIFEST, kind="previous", history=(EARLIER,))
+#: As this version writes it; the others are as earlier versions did.
+NAMED = replace(MANIFEST, name="prod", queries=OTHER, judged=StoredJudged(1, 0.25))
 
 
 @pytest.mark.parametrize(
@@ -46,6 +52,9 @@ MOVED = replace(MANIFEST, kind="previous", history=(EARLIER,))
     [
         MANIFEST,
         MOVED,
+        NAMED,
+        replace(NAMED, queries=None, judged=None),
+        replace(MOVED, name="prod"),
         replace(MOVED, kind="fixed", replicates=(StoredReplicate(1, OTHER),)),
         replace(MANIFEST, kind="best"),
         replace(MOVED, history=(EARLIER, replace(EARLIER, number=7, git=GitState("b" * 40, dirty=True), means={}))),
@@ -127,10 +136,10 @@ def changed(*path, value, manifest=MANIFEST):
         ),
         (b'{"format": 1, "note": "", "note": ""}', "key 'note' appears twice"),
         (b'{"format": NaN}', "NaN is not a number"),
-        (changed("format", value=...), "format: expected a number from 1 to 3, found null"),
-        (changed("format", value="1"), 'format: expected a number from 1 to 3, found "1"'),
-        (changed("format", value=True), "format: expected a number from 1 to 3, found true"),
-        (changed("format", value=0), "format: expected a number from 1 to 3, found 0"),
+        (changed("format", value=...), "format: expected a number from 1 to 4, found null"),
+        (changed("format", value="1"), 'format: expected a number from 1 to 4, found "1"'),
+        (changed("format", value=True), "format: expected a number from 1 to 4, found true"),
+        (changed("format", value=0), "format: expected a number from 1 to 4, found 0"),
         (changed("note", value=...), "missing key 'note'"),
         (changed("host", value="x"), "unknown key 'host'"),
         (changed("digests", "run", value=...), "missing key 'digests.run'"),
@@ -160,8 +169,36 @@ def test_anything_else_is_refused(content, problem):
 
 
 def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
-    with pytest.raises(NewerFormatError, match=r"format 4 .* reads formats up to 3; upgrade pytest-riskguard"):
-        Manifest.from_bytes(b'{"format": 4, "something": "new"}')
+    with pytest.raises(NewerFormatError, match=r"format 5 .* reads formats up to 4; upgrade pytest-riskguard"):
+        Manifest.from_bytes(b'{"format": 5, "something": "new"}')
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (["format"], 3, "key 'name' in format 3, which has none"),
+        (["name"], ..., "missing key 'name'"),
+        (["name"], None, "name: expected text, found null"),
+        (["name"], 7, "name: expected text, found a whole number"),
+        (["queries"], ..., "missing key 'queries'"),
+        (["queries"], "sha256:0", "queries: expected sha256: and 64 hexadecimal digits"),
+        (["judged"], ..., "missing key 'judged'"),
+        (["judged", "topics"], -1, "judged.topics: expected a number from 0, found -1"),
+        (["judged", "topics"], 3, "judged.topics: expected at most 2, found 3"),
+        (["judged", "share"], 1.01, "judged.share: expected a number from 0 to 1, found 1.01"),
+        (["judged", "share"], None, "judged.share: expected a number from 0 to 1, found nan"),
+        (["judged", "depth"], 10, r"unknown key 'judged\.depth'"),
+    ],
+)
+def test_what_the_fourth_format_adds_is_read_as_strictly(path, value, problem):
+    with pytest.raises(JsonError, match=problem):
+        Manifest.from_bytes(changed(*path, value=value, manifest=NAMED))
+
+
+def test_the_format_that_is_written_holds_the_name():
+    data = json.loads(NAMED.to_bytes())
+    assert (data["format"], data["name"], data["judged"]) == (4, "prod", {"topics": 1, "share": 0.25})
+    assert data["queries"] == OTHER
 
 
 NOISY = replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate(2, "sha256:" + "0" * 64)))
@@ -237,7 +274,7 @@ def test_a_mean_is_finite():
 
 @given(st.data())
 def test_a_changed_byte_is_refused_or_gives_a_manifest(data):
-    content = bytearray(data.draw(st.sampled_from([MANIFEST, NOISY, MOVED])).to_bytes())
+    content = bytearray(data.draw(st.sampled_from([MANIFEST, NOISY, MOVED, NAMED])).to_bytes())
     place = data.draw(st.integers(0, len(content) - 1))
     content[place] = data.draw(st.integers(0, 255))
     try:

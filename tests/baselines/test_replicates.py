@@ -10,6 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from pytest_riskguard.baselines import atomic_folder
+from pytest_riskguard.baselines.entry import MANIFEST, QUERIES, RUN, SCORES
 from pytest_riskguard.baselines.lock import LOCK
 from pytest_riskguard.baselines.manifest import Manifest
 from pytest_riskguard.baselines.store import Store
@@ -70,17 +71,15 @@ def test_the_order_is_that_of_the_numbers_not_of_their_text(store, add, replicat
     assert store.replicate_numbers("prod") == tuple(range(1, 12))
 
 
-def test_format_1_is_what_is_written_without_replicates_and_2_with_them(store, add, replicate):
+def test_a_replicate_changes_only_the_list_of_its_baseline(store, add, replicate):
     add()
     before = content(store.root / "prod")
     manifest = store.root / "prod" / "manifest.json"
-    assert json.loads(manifest.read_bytes())["format"] == 1
     number = replicate()
     data = json.loads(manifest.read_bytes())
-    assert data["format"] == 2
     digest = store.replicate_manifest("prod", number).digests.run
     assert data["replicates"] == [{"number": 1, "run": digest}]
-    assert json.loads(place(store, 1).joinpath("manifest.json").read_bytes())["format"] == 1
+    assert json.loads(place(store, 1).joinpath("manifest.json").read_bytes())["replicates"] == []
     after = content(store.root / "prod")
     assert {path for path in after if not path.startswith("replicates")} == set(before)
     assert all(after[path] == before[path] for path in before if path != "manifest.json")
@@ -404,7 +403,7 @@ def test_what_is_no_replicate_does_no_harm(store, add, replicate, collection, qr
     place(store, 2).joinpath(".DS_Store").touch()
     assert len(store.replicates("prod", "AP", qrels=qrels)) == 1
     assert replicate(run=collection.noisy_run(2)) == 2
-    assert sorted(path.name for path in place(store, 2).iterdir()) == ["manifest.json", "run.gz", "scores.tsv"]
+    assert sorted(path.name for path in place(store, 2).iterdir()) == sorted([MANIFEST, QUERIES, RUN, SCORES])
     assert store.verify("prod") == []
 
 
@@ -420,13 +419,15 @@ def test_replicates_that_changed_places_are_found(store, add, replicate, collect
     assert len(store.verify("prod")) == 2
 
 
-def test_a_baseline_as_a_replicate_has_no_replicates(store, add, replicate, qrels):
+def test_a_baseline_as_a_replicate_has_no_replicates(store, add, replicate, collection, qrels):
     add()
     replicate()
-    add("other", place(store, 1) / "run.gz")
-    replicate("other", run=store.root / "prod" / "run.gz")
+    other = Store(store.root.with_name("elsewhere"))
+    run = place(store, 1) / "run.gz"
+    other.add("prod", run, qrels=collection.qrels, topics=collection.topics, measures=MEASURES)
+    replicate(run=store.root / "prod" / "run.gz", store=other)
     shutil.rmtree(place(store, 1))
-    shutil.copytree(store.root / "other", place(store, 1))
+    shutil.copytree(other.root / "prod", place(store, 1))
     with pytest.raises(BaselineError, match=r"replicates/1: manifest\.json lists replicates of a replicate"):
         store.replicates("prod", "AP", qrels=qrels)
 
@@ -479,7 +480,7 @@ def test_removing_a_linked_replicate_spares_what_it_leads_to(store, add, replica
     place(store, 1).rename(tmp_path / "elsewhere")
     link(place(store, 1), tmp_path / "elsewhere")
     store.remove_replicate("prod", 1)
-    assert sorted(content(tmp_path / "elsewhere")) == ["manifest.json", "run.gz", "scores.tsv"]
+    assert sorted(content(tmp_path / "elsewhere")) == sorted([MANIFEST, QUERIES, RUN, SCORES])
     assert store.verify("prod") == []
 
 

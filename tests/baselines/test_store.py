@@ -62,7 +62,7 @@ def test_stored_scores_are_read_not_computed(store, add, qrels, monkeypatch):
     def never(*arguments, **options):
         raise AssertionError("scored again")
 
-    monkeypatch.setattr("pytest_riskguard.baselines.entry.score_run", never)
+    monkeypatch.setattr("pytest_riskguard.baselines.backing.score_run", never)
     store.scores("prod", "nDCG@10", qrels=qrels)
 
 
@@ -114,7 +114,7 @@ def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qre
     def another_definition(*arguments, **options):
         return tuple(replace(s, values=s.values / 2) for s in score_run(*arguments, **options))
 
-    monkeypatch.setattr("pytest_riskguard.baselines.entry.score_run", another_definition)
+    monkeypatch.setattr("pytest_riskguard.baselines.backing.score_run", another_definition)
     stored = store.scores("prod", "AP", qrels=qrels)
     assert stored.rescored
     assert_array_equal(stored.scores.values, before.values / 2)
@@ -151,10 +151,11 @@ def test_what_is_stored_names_no_folder_host_or_user(store, add, tmp_path):
         assert str(tmp_path).encode() not in content
 
 
-def test_the_folder_holds_the_three_files_with_scores_fit_for_a_diff(store, add):
+def test_the_folder_holds_four_files_with_scores_fit_for_a_diff(store, add):
     add()
     assert sorted(path.name for path in (store.root / "prod").iterdir()) == [
         "manifest.json",
+        "queries.tsv",
         "run.gz",
         "scores.tsv",
     ]
@@ -164,7 +165,11 @@ def test_the_folder_holds_the_three_files_with_scores_fit_for_a_diff(store, add)
     assert topics == sorted(topics)
     assert lines[-1] == ""
     add("small", keep_run=False)
-    assert sorted(path.name for path in (store.root / "small").iterdir()) == ["manifest.json", "scores.tsv"]
+    assert sorted(path.name for path in (store.root / "small").iterdir()) == [
+        "manifest.json",
+        "queries.tsv",
+        "scores.tsv",
+    ]
 
 
 def test_the_kept_run_is_the_same_file_for_a_plain_and_a_packed_run(store, add, collection):
@@ -415,8 +420,8 @@ DAMAGE = {
     "an empty manifest": (lambda f: (f / "manifest.json").write_text(""), r"manifest\.json: line 1: empty"),
     "no manifest": (lambda f: (f / "manifest.json").unlink(), r"manifest\.json is missing"),
     "a newer format": (
-        lambda f: edit(f / "manifest.json", format=4),
-        r"manifest\.json: written in format 4 .*upgrade pytest-riskguard$",
+        lambda f: edit(f / "manifest.json", format=5),
+        r"manifest\.json: written in format 5 .*upgrade pytest-riskguard$",
     ),
     "other topics": (
         lambda f: edit(

@@ -205,7 +205,7 @@ def test_every_file_and_folder_is_flushed_before_it_is_in_place(store, add, monk
     monkeypatch.setattr(atomic_folder, "_flush", lambda path: flushed.append(path.name))
     add()
     *new, work, parent = flushed
-    assert sorted(new) == ["manifest.json", "new", "riskguard.json", "run.gz", "scores.tsv"]
+    assert sorted(new) == ["manifest.json", "new", "queries.tsv", "riskguard.json", "run.gz", "scores.tsv"]
     assert work.startswith(".tmp-")
     assert parent == store.root.name
 
@@ -227,8 +227,8 @@ def test_files_of_replicates_are_flushed_too_the_old_ones_included(add, replicat
     replicate(run=run)
     work = flushed[-2]
     assert work.name.startswith(".tmp-")
-    three = ["manifest.json", "run.gz", "scores.tsv"]
-    expected = [f"{place}{name}" for place in ("", "replicates/1/", "replicates/2/") for name in three]
+    files = ["manifest.json", "queries.tsv", "run.gz", "scores.tsv"]
+    expected = [f"{place}{name}" for place in ("", "replicates/1/", "replicates/2/") for name in files]
     expected += ["replicates", "replicates/1", "replicates/2"]
     assert _written(flushed, work) == sorted(expected)
     # The entries of a folder are complete only when everything in it is there.
@@ -240,10 +240,10 @@ def test_files_of_earlier_runs_are_flushed_too(add, store, collection, monkeypat
     add(kind="previous")
     flushed: list[Any] = []
     monkeypatch.setattr(atomic_folder, "_flush", flushed.append)
-    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
+    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=collection.topics)
     work = flushed[-2]
-    three = ["manifest.json", "run.gz", "scores.tsv"]
-    expected = [f"{place}{name}" for place in ("", "history/0001/") for name in three]
+    files = ["manifest.json", "queries.tsv", "run.gz", "scores.tsv"]
+    expected = [f"{place}{name}" for place in ("", "history/0001/") for name in files]
     assert _written(flushed, work) == sorted([*expected, "history", "history/0001"])
 
 

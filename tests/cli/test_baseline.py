@@ -238,10 +238,11 @@ def test_init_quotes_what_yaml_would_read_differently(command, folder):
     assert settings.collection.topics is None
 
 
-def test_a_console_without_the_letters_shows_them_escaped(folder):
+def test_a_console_without_the_letters_shows_them_escaped(command, folder):
     folder.joinpath("topics.tsv").write_text(
         "".join(f"t{n:02d}\tkäse 寿司\n" for n in range(1, 31)), encoding="utf-8"
     )
+    assert command("baseline rescore prod").status == 0  # its run is of these texts too
     code = "from pytest_riskguard.cli import main; main()"
     line = ["compare", "loss.run", "--baseline", "prod", "--measure", "AP"]
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252", "PYTHONUTF8": "0"}

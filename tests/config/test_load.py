@@ -788,3 +788,19 @@ def test_a_candidate_that_is_a_file_of_the_store_is_refused_at_its_line(tmp_path
         (3, f"candidate: link.run is the stored prod/run.gz{end}"),
         (5, f"candidate of gate 'hard': hard.run is the stored prod/replicates/1/run.gz{end}"),
     ]
+
+
+@pytest.mark.parametrize(("written", "limit"), [("allow", None), ("0", 0), ("12", 12)])
+def test_judgements_may_shrink_by_a_number_of_topics_or_any(write, written, limit):
+    config = load_config(write(f"collection: {{qrels: q.txt, shrink: {written}}}\ngates: []\n"), require_gates=False)
+    assert config.collection.shrink == limit
+    default = load_config(write("collection: {qrels: q.txt}\ngates: []\n"), require_gates=False)
+    assert default.collection.shrink == 0
+
+
+@pytest.mark.parametrize("written", ["-1", "1.5", "true", "none", "'3'", "[]", ""])
+def test_nothing_else_says_how_much_judgements_may_shrink(errors, written):
+    text = f"collection:\n  qrels: q.txt\n  shrink: {written}\nmeasures: [AP]\ncandidate: c\ngates: [{{{GATE}}}]\n"
+    ((line, problem),) = errors(text)
+    assert line == 3
+    assert "expected a whole number of topics, at least 0, or allow, found" in problem

@@ -23,7 +23,8 @@ def judged(pytester, project):
         project(name)
         rows = ["topic\tquery\tkind\tweight"]
         for number, topic in enumerate(world.TOPICS, start=1):
-            rows.append(f"{topic}\tquery {number}\t{'brand' if number == 3 else 'other'}\t{1 if number <= 15 else 9}")
+            kind, weight = "brand" if number == 3 else "other", 1 if number <= 15 else 9
+            rows.append(f"{topic}\t{world.QUERIES[topic]}\t{kind}\t{weight}")
         pytester.path.joinpath("topics.tsv").write_text("\n".join(rows) + "\n")
         text = HEAD + head + "gates:\n" + "".join(f"  - {{{gate}, baseline: prod}}\n" for gate in gates)
         pytester.path.joinpath("riskguard.yaml").write_text(text)

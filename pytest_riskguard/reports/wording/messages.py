@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.shown import METHOD_NAMES
-from pytest_riskguard.text import counted
+from pytest_riskguard.text import counted, listed
 
 #: Messages that need only the parameters.
 _TEMPLATES = {
@@ -47,6 +47,29 @@ def _unknown_topics(_: Verdict, *, topics: Sequence[str]) -> str:
 def _rescored(verdict: Verdict) -> str:
     baseline = "the baseline" if verdict.pool is None else "a baseline"
     return f"the judgements or the scoring library changed since {baseline} was stored, so its run was scored again"
+
+
+def _unbacked_scores(_: Verdict, *, systems: Sequence[str]) -> str:
+    names = f"{listed(tuple(systems), most=5)} {'was' if len(systems) == 1 else 'were'}"
+    return f"{names} stored without the run (--no-run), so nothing backs the stored scores"
+
+
+def _judgements_shrank(_: Verdict, *, gone: Sequence[str], rephrased: Sequence[str]) -> str:
+    parts = []
+    if gone:
+        parts.append(f"{_topics(gone)} that the baseline was scored on no longer {_verb(gone, 'count')}")
+    if rephrased:
+        verb = _verb(rephrased, "have", "has")
+        parts.append(f"{_topics(rephrased)} {verb} another query text than the run answered")
+    return f"{'; '.join(parts)}; `collection: {{shrink: ...}}` lets this pass, until the baseline is rescored"
+
+
+def _topics(topics: Sequence[str]) -> str:
+    return f"{counted(len(topics), 'topic')} ({listed(tuple(topics), most=5)})"
+
+
+def _verb(topics: Sequence[str], many: str, one: str | None = None) -> str:
+    return many if len(topics) > 1 else one or f"{many}s"
 
 
 def _few_effective_topics(
@@ -168,6 +191,8 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "missing_topics": _missing_topics,
     "unknown_topics": _unknown_topics,
     "rescored": _rescored,
+    "unbacked_scores": _unbacked_scores,
+    "judgements_shrank": _judgements_shrank,
     "few_effective_topics": _few_effective_topics,
     "no_variation": _no_variation,
     "few_changed_topics": _few_changed_topics,

@@ -209,6 +209,39 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "total, URisk -0.2000; store that run as a baseline of its own and compare with both (baselines: [...])",
     ),
     (
+        "unbacked_scores",
+        VERDICT,
+        {"systems": ("prod",)},
+        "prod was stored without the run (--no-run), so nothing backs the stored scores",
+    ),
+    (
+        "unbacked_scores",
+        VERDICT,
+        {"systems": ("prod", "prod/replicates/1")},
+        "prod, prod/replicates/1 were stored without the run (--no-run), so nothing backs the stored scores",
+    ),
+    (
+        "judgements_shrank",
+        VERDICT,
+        {"gone": ("t1", "t2"), "rephrased": ()},
+        "2 topics (t1, t2) that the baseline was scored on no longer count; `collection: {shrink: ...}` lets this "
+        "pass, until the baseline is rescored",
+    ),
+    (
+        "judgements_shrank",
+        VERDICT,
+        {"gone": ("t1",), "rephrased": ("t3",)},
+        "1 topic (t1) that the baseline was scored on no longer counts; 1 topic (t3) has another query text than the "
+        "run answered; `collection: {shrink: ...}` lets this pass, until the baseline is rescored",
+    ),
+    (
+        "judgements_shrank",
+        VERDICT,
+        {"gone": (), "rephrased": ("t3", "t4")},
+        "2 topics (t3, t4) have another query text than the run answered; `collection: {shrink: ...}` lets this "
+        "pass, until the baseline is rescored",
+    ),
+    (
         "history_unusable",
         VERDICT,
         {"baseline": "prod", "problem": "no manifest"},

@@ -1,0 +1,119 @@
+"""The scores of a stored baseline on the judgements and query texts of today."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pytest_riskguard.baselines import queries
+from pytest_riskguard.baselines.backing import check_scores, same_libraries, score_kept_run
+from pytest_riskguard.baselines.entry import SCORES, StoredBaseline
+from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.text import counted, listed
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Scores of a system; ``rescored`` says that they differ from those that a baseline was stored with.
+
+    ``backed`` is false for stored scores that no run was compared with. ``gone`` are topics that a baseline was
+    scored on and that have no relevant document any more, ``rephrased`` those with another query text now.
+    """
+
+    scores: TopicScores
+    rescored: bool = False
+    backed: bool = True
+    gone: tuple[str, ...] = ()
+    rephrased: tuple[str, ...] = ()
+
+
+def present_scores(
+    baseline: StoredBaseline, measure: str, qrels: Qrels, *, topics: Topics | None = None, shrink: int | None = None
+) -> Scored:
+    """What ``Store.scores`` returns; ``measure`` is spelled as ir-measures prints it."""
+    table = baseline.table()
+    scored, before = _present(baseline, measure, qrels, table), table[0].topics
+    gone = tuple(sorted(set(before) - set(qrels.topics)))
+    rephrased: tuple[str, ...] = ()
+    if topics is not None and topics.digest != baseline.manifest.digests.topics:
+        rephrased = queries.rephrased(baseline.texts(), topics.queries, set(before) & set(qrels.topics))
+    if shrink is not None and len(gone) + len(rephrased) > shrink:
+        problem = _shrunk(baseline, gone, rephrased, qrels.path_name, "" if topics is None else topics.path_name)
+        raise baseline.error(problem, reason="inputs_changed")
+    return replace(scored, gone=gone, rephrased=rephrased)
+
+
+def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequence[TopicScores]) -> Scored:
+    manifest = baseline.manifest
+    baseline.check_run()
+    same_qrels = manifest.digests.qrels == qrels.digest
+    if same_qrels and measure in manifest.measure_names:
+        index = manifest.measure_names.index(measure)
+        if table[index].topics != qrels.topics:
+            raise baseline.error(f"{SCORES} does not hold the topics of {qrels.path_name}; {baseline.remedy}")
+        stored = replace(_completed(baseline, table[index]), without_relevant=qrels.without_relevant)
+        if not manifest.run_kept:
+            return Scored(stored, backed=False)
+        if same_libraries(manifest, manifest.measures[index]):
+            check_scores(baseline, qrels, table)
+            return Scored(stored)
+        (rescored,) = score_kept_run(baseline, qrels, [measure])
+        return Scored(rescored, rescored=not np.array_equal(rescored.values, stored.values))
+    if manifest.run_kept:
+        return Scored(score_kept_run(baseline, qrels, [measure])[0], rescored=not same_qrels)
+    if same_qrels:
+        problem, reason = _without(baseline, measure), "missing_input"
+    else:
+        problem, reason = f"{qrels.path_name} has changed since it was scored", "inputs_changed"
+    remedy = f"store it again with {baseline.command}" if baseline.earlier is None else baseline.remedy
+    raise baseline.error(f"{problem}, and its run was not kept; {remedy}", reason=reason)
+
+
+def as_stored(baseline: StoredBaseline, measure: str) -> TopicScores:
+    """The stored scores of a measure, on the judgements that they were computed with."""
+    baseline.check_run()
+    for scores in baseline.table():
+        if scores.measure == measure:
+            return _completed(baseline, scores)
+    raise baseline.error(_without(baseline, measure), reason="missing_input")
+
+
+def _completed(baseline: StoredBaseline, scores: TopicScores) -> TopicScores:
+    """Scores of the table with what the manifest says about their run and judgements."""
+    digests, topics = baseline.manifest.digests, baseline.manifest.topics
+    return replace(
+        scores,
+        digest=digests.run,
+        qrels_digest=digests.qrels,
+        unanswered=topics.unanswered,
+        unknown=topics.unknown,
+        from_run=True,
+    )
+
+
+def _without(baseline: StoredBaseline, measure: str) -> str:
+    return f"it has scores of {', '.join(baseline.manifest.measure_names)}, not of {measure}"
+
+
+def _shrunk(
+    baseline: StoredBaseline, gone: Sequence[str], rephrased: Sequence[str], qrels_name: str, topics_name: str
+) -> str:
+    """Which topics, that the baseline was scored on, count no more or ask something else; and what to do."""
+    parts = []
+    if gone:
+        verb = "have" if len(gone) > 1 else "has"
+        parts.append(f"{_some(gone)} it was scored on {verb} no relevant document in {qrels_name} any more")
+    if rephrased:
+        parts.append(f"{_some(rephrased)} had another query text than in {topics_name} when it was stored")
+    remedy = f"accept that with `riskguard baseline rescore {baseline.name}` or `shrink: allow` of `collection:`"
+    if rephrased:
+        remedy = f"store a run that answers the new texts with {baseline.command}, or {remedy}"
+    return f"{'; '.join(parts)}; restore {'them' if len(gone) + len(rephrased) > 1 else 'it'}, or {remedy}"
+
+
+def _some(topics: Sequence[str]) -> str:
+    return f"{counted(len(topics), 'topic')} ({listed(tuple(topics), most=5)})"

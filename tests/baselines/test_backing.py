@@ -1,0 +1,196 @@
+"""What a stored baseline says of itself is compared with its run, and with its own name."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from pytest_riskguard.baselines import backing, provenance
+from pytest_riskguard.baselines.atomic_folder import sha256
+from pytest_riskguard.baselines.entry import mean_score
+from pytest_riskguard.errors import BaselineError
+from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.scores import read_scores
+from pytest_riskguard.evaluation.scoring import score_run
+
+
+@pytest.fixture
+def qrels(collection):
+    return read_qrels(collection.qrels)
+
+
+@pytest.fixture(autouse=True)
+def new_process(monkeypatch):
+    monkeypatch.setattr(backing, "_backed", set())
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """The measures of each pass over a stored run."""
+    passes: list[tuple[str, ...]] = []
+
+    def counting(run, qrels, measures, **options):
+        passes.append(tuple(measures))
+        return score_run(run, qrels, measures, **options)
+
+    monkeypatch.setattr(backing, "score_run", counting)
+    return passes
+
+
+def test_lowered_scores_with_a_digest_that_agrees_are_found(store, add, qrels, lie):
+    add()
+    lie(store.root / "prod", "t5", 0.001)
+    pattern = (
+        r"baselines/prod: scores\.tsv does not hold the scores of run\.gz: nDCG@10 of topic 't5' is stored as "
+        r"0\.001, the run scores 0\.\d+ \(the worst of 1 topic\); restore it from version control, or store it again"
+    )
+    for measure in ("nDCG@10", "AP"):
+        with pytest.raises(BaselineError, match=pattern) as caught:
+            store.scores("prod", measure, qrels=qrels)
+        assert caught.value.reason == "bad_baseline"
+    assert store.verify("prod") == []  # without judgements only digests can be compared
+    assert store.verify("prod", qrels=qrels) == [caught.value.problem]
+
+
+def test_a_lie_of_replicates_and_earlier_runs_is_found_too(store, add, replicate, collection, qrels, lie):
+    add(kind="previous")
+    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
+    replicate()
+    lie(store.root / "prod/replicates/1", "t7", 0.0)
+    with pytest.raises(BaselineError, match=r"prod/replicates/1: scores\.tsv does not hold the scores of run\.gz"):
+        store.replicates("prod", "AP", qrels=qrels)
+    store.scores("prod", "AP", qrels=qrels)  # the baseline itself is true
+    lie(store.root / "prod/history/0001", "t7", 0.0)
+    manifest = json.loads(store.root.joinpath("prod/manifest.json").read_text())
+    (earlier,) = manifest["history"]
+    table = read_scores(store.root / "prod/history/0001/scores.tsv")
+    earlier["means"] = {scores.measure: mean_score(scores) for scores in table}
+    store.root.joinpath("prod/manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(BaselineError, match=r"prod/history/0001: scores\.tsv does not hold the scores of run\.gz"):
+        store.lineage("prod", "AP", qrels=qrels)
+    assert len(store.verify("prod", qrels=qrels)) == 2
+
+
+def test_topics_called_unanswered_that_the_run_answers_are_found(store, add, qrels):
+    add()
+    path = store.root / "prod/manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["topics"]["unanswered"] = ["t14", "t5"]
+    path.write_text(json.dumps(manifest))
+    with pytest.raises(BaselineError, match=r"manifest\.json names other unanswered or unknown topics than run\.gz"):
+        store.scores("prod", "AP", qrels=qrels)
+
+
+def test_a_run_is_scored_once_in_a_process_for_all_its_measures(store, add, replicate, qrels, passes):
+    add()
+    replicate()
+    for _ in range(2):
+        for measure in ("AP", "nDCG@10"):
+            assert store.scores("prod", measure, qrels=qrels).backed
+            store.replicates("prod", measure, qrels=qrels)
+    assert passes == [("nDCG@10", "AP")] * 2  # the baseline and its replicate
+
+
+def test_a_baseline_that_was_replaced_is_compared_anew(store, add, collection, qrels, passes, lie):
+    add()
+    store.scores("prod", "AP", qrels=qrels)
+    add(run=collection.other_run(), replace=True)
+    store.scores("prod", "AP", qrels=qrels)
+    assert len(passes) == 2
+    lie(store.root / "prod", "t5", 0.001)
+    with pytest.raises(BaselineError, match="does not hold the scores"):
+        store.scores("prod", "AP", qrels=qrels)
+
+
+def test_other_roundings_of_the_same_libraries_are_no_lie(store, add, qrels, lie):
+    add()
+    value = dict(zip(qrels.topics, store.scores("prod", "AP", qrels=qrels).scores.values, strict=True))["t5"]
+    folder = store.root / "prod"
+    text = folder.joinpath("scores.tsv").read_text()
+    folder.joinpath("scores.tsv").write_text(text.replace(repr(float(value)), repr(float(value + 1e-12))))
+    manifest = json.loads(folder.joinpath("manifest.json").read_text())
+    manifest["digests"]["scores"] = sha256(folder.joinpath("scores.tsv").read_bytes())
+    folder.joinpath("manifest.json").write_text(json.dumps(manifest))
+    assert store.verify("prod", qrels=qrels) == []
+
+
+def test_a_lie_about_the_judgements_or_the_libraries_has_the_run_scored(store, add, collection, qrels, lie):
+    add()
+    true = store.scores("prod", "AP", qrels=qrels).scores.values
+    lie(store.root / "prod", "t5", 0.001)
+    path = store.root / "prod/manifest.json"
+    written = json.loads(path.read_text())
+    for change in (
+        {"digests": written["digests"] | {"qrels": "sha256:" + "0" * 64}},
+        {"versions": written["versions"] | {"ir-measures": "0.0.1"}},
+    ):
+        path.write_text(json.dumps(written | change))
+        assert list(store.scores("prod", "AP", qrels=qrels).scores.values) == list(true)
+
+
+def test_scores_of_a_library_that_is_not_installed_are_not_compared(store, add, qrels, monkeypatch):
+    add()
+    monkeypatch.setattr(provenance, "distribution_version", lambda _: "99")
+    assert store.verify("prod", qrels=qrels) == []
+
+
+def test_nothing_backs_scores_without_their_run(store, add, qrels):
+    add(keep_run=False)
+    assert not store.scores("prod", "AP", qrels=qrels).backed
+    assert store.verify("prod", qrels=qrels) == []
+
+
+@pytest.mark.parametrize("how", ["renamed", "copied"])
+def test_a_baseline_under_another_name_is_refused(store, add, collection, qrels, how):
+    add("weak", collection.other_run())
+    add("prod")
+    shutil.rmtree(store.root / "prod")
+    (shutil.move if how == "renamed" else shutil.copytree)(store.root / "weak", store.root / "prod")
+    with pytest.raises(
+        BaselineError, match=r"prod: manifest\.json is that of a baseline named 'weak'.*renamed"
+    ) as caught:
+        store.scores("prod", "AP", qrels=qrels)
+    assert caught.value.reason == "bad_baseline"
+    assert store.verify("prod") == [caught.value.problem]
+    add("prod", replace=True)
+    assert store.verify("prod", qrels=qrels) == []
+
+
+def test_a_project_may_be_renamed(store, add, qrels):
+    add()
+    store.root.rename(store.root.with_name("elsewhere"))
+    moved = type(store)(store.root.with_name("elsewhere"))
+    assert moved.verify("prod", qrels=qrels) == []
+
+
+def test_rescoring_brings_an_old_baseline_to_the_present_format(store, add, replicate, collection, qrels):
+    add(kind="previous")
+    replicate()
+    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
+    for path in store.root.rglob("manifest.json"):
+        old = json.loads(path.read_text())
+        for key in ("name", "queries", "judged"):
+            del old[key]
+        old["format"] = 3 if old["kind"] != "fixed" or old["history"] else 2 if old["replicates"] else 1
+        for key in ("kind", "history") if old["format"] < 3 else ():
+            del old[key]
+        if old["format"] < 2:
+            del old["replicates"]
+        path.write_text(json.dumps(old))
+    assert store.verify("prod", qrels=qrels) == []
+    assert [store.manifest("prod").format, store.manifest("prod").judged] == [3, None]
+    store.rescore("prod", qrels=collection.qrels, topics=collection.topics)
+    for path in store.root.rglob("manifest.json"):
+        assert json.loads(path.read_text())["format"] == 4
+        assert json.loads(path.read_text())["name"] == "prod"
+        assert path.with_name("queries.tsv").exists()
+    assert store.verify("prod", qrels=qrels) == []
+
+
+def test_the_manifest_says_how_much_is_judged(store, add, qrels):
+    judged = add().judged
+    # Documents d1 to d7 of topics t1 to t12 are judged, runs return six of d1 to d9 there, and nothing for t14.
+    assert judged.topics == 12
+    assert 0.6 < judged.share < 0.9

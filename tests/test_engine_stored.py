@@ -1,0 +1,139 @@
+"""What the engine asks of stored baselines besides scores: that these are backed, and judged on every topic."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.engine import Engine
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.sources import Computed, Question, RunFile, Stored
+
+TOPICS = [f"q{i:02d}" for i in range(30)]
+
+
+def write_run(path: Path, rank_of: dict[str, int]) -> None:
+    """A run with the relevant document of each topic at a rank, 1 where none is given."""
+    lines = []
+    for topic in TOPICS:
+        others = [f"bad{n}" for n in range(1, 10)]
+        others.insert(rank_of.get(topic, 1) - 1, "good")
+        lines += [f"{topic} Q0 {document} {rank} {20 - rank} x\n" for rank, document in enumerate(others, start=1)]
+    path.write_text("".join(lines))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A collection, a store with ``prod``, a candidate that loses in 15 topics and a run as noisy as ``prod``."""
+    tmp_path.joinpath("qrels.txt").write_text("".join(f"{t} 0 good 1\n{t} 0 bad1 0\n" for t in TOPICS))
+    tmp_path.joinpath("topics.tsv").write_text("".join(f"{t}\tquery {t}\n" for t in TOPICS))
+    write_run(tmp_path / "prod.run", {})
+    write_run(tmp_path / "loss.run", dict.fromkeys(TOPICS[:15], 9))
+    write_run(tmp_path / "noisy.run", {"q29": 2})
+    add(tmp_path, "prod")
+    return tmp_path
+
+
+def add(folder: Path, name: str, *, replace: bool = False, keep_run: bool = True) -> None:
+    Store(folder / "store").add(
+        name,
+        folder / "prod.run",
+        qrels=folder / "qrels.txt",
+        topics=folder / "topics.tsv",
+        measures=["RR"],
+        replace=replace,
+        keep_run=keep_run,
+        allow_ci=True,
+    )
+
+
+def replicate(folder: Path, run: str) -> None:
+    Store(folder / "store").add_replicate(
+        "prod", folder / run, qrels=folder / "qrels.txt", topics=folder / "topics.tsv", allow_ci=True
+    )
+
+
+def verdict(folder: Path, candidate: str = "loss.run", *, kind: str = "not_significantly_risky", **options):
+    engine = Engine(
+        qrels=folder / "qrels.txt", topics=folder / "topics.tsv", store=Store(folder / "store"), **options
+    )
+    return engine.verdict(Question(gate_of("g", kind=kind), RunFile(folder / candidate), Stored("prod"), "RR"))
+
+
+def codes(judged) -> list[str]:
+    return [warning.code for warning in judged.warnings]
+
+
+def test_a_loss_fails_and_says_nothing_of_the_store(folder):
+    judged = verdict(folder)
+    assert judged.outcome == "fail"
+    assert not {"unbacked_scores", "judgements_shrank"} & {*codes(judged)}
+
+
+def test_scores_without_a_run_are_said_to_be_unbacked(folder):
+    add(folder, "prod", replace=True, keep_run=False)
+    judged = verdict(folder, "prod.run")
+    assert (judged.outcome, codes(judged).count("unbacked_scores")) == ("pass", 1)
+    (warning,) = [warning for warning in judged.warnings if warning.code == "unbacked_scores"]
+    assert warning.message.startswith("prod was stored without the run")
+
+
+def test_a_computed_baseline_names_the_unbacked_systems(folder):
+    add(folder, "other", keep_run=False)
+    engine = Engine(qrels=folder / "qrels.txt", store=Store(folder / "store"))
+    computed = Computed("mean", (Stored("prod"), Stored("other")))
+    judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "prod.run"), computed, "RR"))
+    (warning,) = [warning for warning in judged.warnings if warning.code == "unbacked_scores"]
+    assert warning.message.startswith("other was stored")
+
+
+def test_lowered_scores_are_incomparable(folder):
+    path = folder / "store/prod/scores.tsv"
+    path.write_text(path.read_text().replace("1.0", "0.05"))
+    manifest = folder / "store/prod/manifest.json"
+    data = json.loads(manifest.read_text())
+    from pytest_riskguard.baselines.atomic_folder import sha256
+
+    data["digests"]["scores"] = sha256(path.read_bytes())
+    manifest.write_text(json.dumps(data))
+    judged = verdict(folder)
+    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
+    assert "RR of topic 'q00' is stored as 0.05, the run scores 1 (the worst of 30 topics)" in judged.problem
+
+
+@pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
+def test_the_candidate_is_no_replicate_of_its_baseline(folder, kind):
+    replicate(folder, "noisy.run")
+    assert verdict(folder, kind=kind).outcome == "fail"
+    assert verdict(folder, "prod.run").outcome == "pass"  # the run of the baseline itself
+    replicate(folder, "loss.run")
+    judged = verdict(folder, kind=kind)
+    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
+    assert "loss is the very run that is stored as replicate 2 of prod" in judged.problem
+    assert "`riskguard baseline remove prod --replicate 2`" in judged.problem
+
+
+def test_topics_that_are_gone_are_incomparable_until_they_are_allowed(folder):
+    lines = folder.joinpath("qrels.txt").read_text().splitlines(keepends=True)
+    folder.joinpath("qrels.txt").write_text("".join(line for line in lines if line.split()[0] not in TOPICS[:15]))
+    judged = verdict(folder)
+    assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
+    assert "15 topics (q00, q01, q02, q03, q04 and 10 more)" in judged.problem
+    assert verdict(folder, shrink=14).outcome == "incomparable"
+    for shrink in (15, None):
+        judged = verdict(folder, shrink=shrink)
+        assert (judged.outcome, codes(judged).count("judgements_shrank")) == ("pass", 1)
+
+
+def test_texts_that_changed_are_incomparable_until_they_are_allowed(folder):
+    text = folder.joinpath("topics.tsv").read_text().replace("query q07", "an easier query")
+    folder.joinpath("topics.tsv").write_text(text)
+    judged = verdict(folder)
+    assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
+    assert "1 topic (q07) had another query text than in topics.tsv" in judged.problem
+    judged = verdict(folder, shrink=1)
+    assert judged.outcome == "fail"
+    assert "judgements_shrank" in codes(judged)
