@@ -1,0 +1,126 @@
+"""What a store is made to read, run or delete: only what riskguard wrote is read, and only that is deleted."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from tests.sabotage.case import Case, harmless
+from tests.sabotage.sabotages import PROD, copy, delete, fifo, link, make_folder, rename, run_program, to_link, write
+
+LOCK = "baselines/.lock"
+WORK = "baselines/.tmp-" + "0123456789abcdef" * 2
+NUMBERED = json.dumps({"made_by": "pytest-riskguard", "folder": 1, "replaces": "prod"})
+UPDATE = "baseline update prod runs/candidate.run --note x"
+GONE = ["no baseline 'prod'"]
+#: The command, and then a failure if a planted program has run.
+UNLESS_STARTED = "{}; status=$?; test ! -e started || exit 99; exit $status"
+
+
+def lock_file(folder: Path) -> None:
+    """The lock, which the first write to a store makes: here nothing is to change."""
+    (folder / LOCK).touch()
+
+
+def repository(folder: Path) -> None:
+    """A commit, and a program that leaves a file behind when it is started."""
+    (folder / "program.sh").write_text(f"#!/bin/sh\ntouch {folder}/started\n")
+    (folder / "program.sh").chmod(0o755)
+    run_program("git init -q")(folder)
+    run_program("git add .")(folder)
+    run_program("git -c user.name=a -c user.email=a@b.invalid -c commit.gpgsign=false commit -q -m first")(folder)
+
+
+def filtered(folder: Path) -> None:
+    """A filter for every file, which git runs when it looks into a file."""
+    (folder / ".gitattributes").write_text("* filter=planted\n")
+    run_program(f"git config filter.planted.clean {folder}/program.sh")(folder)
+    os.utime(folder / "qrels.txt", (1, 1))
+
+
+def bare(folder: Path) -> None:
+    """The store as a bare repository, whose work tree is the project."""
+    shutil.copytree(folder / ".git", folder / "baselines", dirs_exist_ok=True)
+    with (folder / "baselines/config").open("a") as config:
+        config.write(f"[core]\n\tbare = false\n\tworktree = ..\n\tfsmonitor = {folder}/program.sh\n")
+
+
+def monitored(folder: Path) -> None:
+    """A program that watches the files."""
+    run_program(f"git config core.fsmonitor {folder}/program.sh")(folder)
+
+
+CASES = [
+    Case("previous-stands-in", rename(PROD, "baselines/.previous-prod"), words=GONE, is_quick=True),
+    Case("work-folder-stands-in", rename(PROD, f"{WORK}/old"), words=GONE),
+    Case(
+        "work-folder-with-a-marker-stands-in",
+        (copy(PROD, f"{WORK}/new"), rename(PROD, f"{WORK}/old"), write(f"{WORK}/riskguard.json", NUMBERED)),
+        words=GONE,
+    ),
+    Case("previous-under-another-name", rename(PROD, "baselines/.previous-other"), words=GONE),
+    Case("baseline-is-a-file", (delete(PROD), write(PROD, "precious")), words=["manifest.json is missing"]),
+    Case("baseline-is-empty", make_folder(PROD), words=["manifest.json is missing"]),
+    Case("baseline-is-a-link", to_link(PROD), words=["link to a folder outside the store"]),
+    Case(
+        "update-a-folder-of-others",
+        (make_folder("baselines/thesis"), write("baselines/thesis/thesis.tex", "precious")),
+        command="baseline update thesis runs/candidate.run --note x",
+        words=["thesis.tex", "did not write", "move them somewhere else"],
+        writes=True,
+        line="{}; status=$?; test -e baselines/thesis/thesis.tex || exit 0; exit $status",
+    ),
+    Case(
+        "update-a-lone-table",
+        write("baselines/results/scores.tsv", "topic\tAP\n1\t0.5\n"),
+        command="baseline update results runs/candidate.run --note x",
+        words=["does not look like a baseline", "not touched"],
+        writes=True,
+        line="{}; status=$?; grep -q 0.5 baselines/results/scores.tsv || exit 0; exit $status",
+    ),
+    Case(
+        "remove-a-folder-of-others",
+        (lock_file, write("baselines/thesis/thesis.tex", "precious")),
+        command="baseline remove thesis",
+        words=["thesis.tex", "did not write"],
+    ),
+    Case(
+        "remove-with-a-readme",
+        (lock_file, write(f"{PROD}/README.md", "ask Ann")),
+        command="baseline remove prod",
+        words=["README.md", "did not write"],
+    ),
+    Case(
+        "remove-a-link",
+        (lock_file, to_link(PROD, "baselines/x")),
+        command="baseline remove prod",
+        words=["is a link"],
+    ),
+    Case("update-a-link", (lock_file, to_link(PROD, "baselines/x")), command=UPDATE, words=["is a link"]),
+    Case(
+        "files-among-replicates",
+        (lock_file, write(f"{PROD}/replicates/notes.txt", "ask Ann")),
+        command=UPDATE,
+        words=["replicates/notes.txt", "did not write"],
+    ),
+    Case("lock-is-a-link", link(LOCK, "../qrels.txt"), command=UPDATE, words=[".lock", "found a link", "delete it"]),
+    Case("lock-is-a-dangling-link", link(LOCK, "../none"), command=UPDATE, words=[".lock", "found a link"]),
+    Case("lock-is-not-empty", write(LOCK, "precious"), command=UPDATE, words=[".lock", "expected the empty file"]),
+    Case("lock-is-a-fifo", fifo(LOCK), command=UPDATE, words=[".lock", "expected the empty file"]),
+    Case("lock-is-a-folder", make_folder(LOCK), command=UPDATE, words=[".lock", "expected the empty file"]),
+    harmless("bare-repository", (repository, bare), command=UPDATE, writes=True, line=UNLESS_STARTED, is_quick=True),
+    harmless("filter", (repository, filtered), command=UPDATE, writes=True, line=UNLESS_STARTED),
+    harmless("file-monitor", (repository, monitored), command=UPDATE, writes=True, line=UNLESS_STARTED),
+    harmless("lock-cannot-be-read-through", link(LOCK, "../qrels.txt")),
+    harmless("readme-beside-the-files", write(f"{PROD}/README.md", "ask Ann")),
+    harmless(
+        "readme-moves-along",
+        write(f"{PROD}/README.md", "ask Ann"),
+        command=UPDATE,
+        writes=True,
+        line="{} && grep -q Ann baselines/prod/README.md",
+    ),
+    harmless("work-folder-left-behind", copy(PROD, f"{WORK}/new")),
+]
