@@ -223,9 +223,11 @@ def _finish(work: Path, *, replaces: str) -> None:
     """
     if replaces and _is_between(work) and not os.path.lexists(work.parent / replaces):
         (work / _OLD).rename(work.parent / replaces)
-    for path in (work / _NEW, work / _OLD, work / _MARKER):
+    for path in (work / _NEW, work / _OLD):
         delete(path)
-    with suppress(OSError):  # what is left in it is not ours, or cannot be deleted
+    if not any(os.path.lexists(path) for path in (work / _NEW, work / _OLD)):  # else a later writer tries again
+        delete(work / _MARKER)
+    with suppress(OSError):  # what is left in it is not ours, or cannot be deleted now
         work.rmdir()
 
 

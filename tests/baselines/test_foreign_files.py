@@ -297,3 +297,17 @@ def test_a_lock_that_is_not_empty_or_no_file_is_refused(store, add):
         os.mkfifo(store.root / LOCK)
         with pytest.raises(BaselineError, match=r"\.lock: expected the empty file"):
             add()
+
+
+def test_what_cannot_be_deleted_now_is_deleted_by_a_later_writer(store, add, collection, monkeypatch):
+    # Windows deletes no file that somebody reads.
+    add()
+    with monkeypatch.context() as patched:
+        patched.setattr("shutil.rmtree", lambda _, **__: None)
+        add(run=collection.other_run(), replace=True)
+    (work,) = (path for path in store.root.iterdir() if path.name.startswith(".tmp-"))
+    assert (work / "old" / "manifest.json").exists()
+    shutil.rmtree(store.root / "prod")
+    assert store.names() == ()  # the old one was replaced, so it does not come back
+    add("other")
+    assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "other"]
