@@ -66,8 +66,11 @@ def report_sections() -> dict[str, list[ReportField]]:
     every = report_fields()
     first = next(at for at, field in enumerate(every) if field.path == "verdicts") + 1
     sections = {"The file": every[:first], "A verdict": []}
-    with_fields = {_top(field) for field in every[first:] if field.path != _top(field)}
-    for field in every[first:]:
+    of_file = [field for field in every if _top(field) in ("gates", "gates[]")]
+    of_verdict = [field for field in every[first:] if field not in of_file]
+    sections["The file"] += of_file
+    with_fields = {_top(field) for field in of_verdict if field.path != _top(field)}
+    for field in of_verdict:
         top = _top(field)
         sections["A verdict"] += [field] if field.path == top else []
         if top in with_fields:

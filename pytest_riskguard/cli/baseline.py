@@ -143,7 +143,7 @@ def _drift(
     """Print the effect of the accepted changes for each measure; return the problems."""
     from pytest_riskguard.evaluation.qrels import read_qrels
     from pytest_riskguard.gates.history import drift
-    from pytest_riskguard.reports.drift import explain
+    from pytest_riskguard.reports.studies.drift import explain
 
     if qrels is None and (settings := surroundings()) is not None:
         qrels = settings.collection.qrels

@@ -20,6 +20,7 @@ from pytest_riskguard.run_context import report_failure
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.reports.known_gates import KnownGate
 
 #: Errors of the system when output cannot be stored (a full disk) or nobody reads it.
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE, errno.EBADF)
@@ -58,7 +59,7 @@ class Reports:
             except UsageError as error:
                 raise UsageError(f"{option}: {error}") from None
 
-    def write(self, verdicts: Sequence[Verdict]) -> None:
+    def write(self, verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> None:
         """Write all of them; a ``UsageError`` at the end names those that could not be written."""
         from pytest_riskguard.reports import files
         from pytest_riskguard.reports.json import dumps
@@ -71,11 +72,11 @@ class Reports:
         ):
             if path is not None:
                 try:
-                    files.write(path, verdicts, kind=kind, charts=self.charts)
+                    files.write(path, verdicts, gates=gates, kind=kind, charts=self.charts)
                 except OSError as error:
                     failed.append(f"{option} {path}: cannot write ({error.strerror})")
         if self.on_stdout:
-            click.echo(dumps(verdicts), nl=False)
+            click.echo(dumps(verdicts, gates), nl=False)
         if failed:
             raise UsageError("; ".join(failed))
 
@@ -145,9 +146,16 @@ def deliver(*steps: Callable[[], None]) -> None:
 
 
 def show(
-    verdicts: Sequence[Verdict], *, verbose: bool, quiet: bool, to_stderr: bool, reproduce: str | None = None
+    verdicts: Sequence[Verdict],
+    *,
+    verbose: bool,
+    quiet: bool,
+    to_stderr: bool,
+    reproduce: str | None = None,
+    gates: Sequence[KnownGate] = (),
 ) -> None:
-    """Print the verdicts, and how to see them again if one did not pass."""
+    """Print the verdicts, the gates without one, and how to see them again if one did not pass."""
+    from pytest_riskguard.reports import known_gates
     from pytest_riskguard.reports.internal_errors import shown_or_plain
     from pytest_riskguard.reports.shown import Shown
     from pytest_riskguard.reports.terminal import explain, uncorrected
@@ -160,11 +168,14 @@ def show(
         problem = verdict.problem_with_paths
         return Shown(verdict).headline(problem=problem) if quiet else explain(verdict, screen, problem=problem)
 
-    for verdict in verdicts:
+    failures = known_gates.failures_before(gates)
+    for place, verdict in enumerate(verdicts):
         text = shown_or_plain(verdict, lambda verdict=verdict: in_words(verdict))  # type: ignore[misc]
         text = text.removeprefix("incomparable ")
         word = click.style(verdict.outcome.upper(), fg=_COLOURS[verdict.outcome], bold=True)
-        click.echo(f"{word} {text}", err=to_stderr)
+        click.echo(f"{word}{known_gates.after(failures.get(place))} {text}", err=to_stderr)
+    for line in known_gates.summary(gates):
+        click.echo(line, err=to_stderr)
     if not quiet and (remark := uncorrected(verdicts)):
         click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
     if reproduce is not None and any(not verdict.passed for verdict in verdicts):

@@ -37,7 +37,7 @@ def pool(
     from pytest_riskguard.gates.alignment import on_one_list
     from pytest_riskguard.gates.kinds import NotSignificantlyRisky
     from pytest_riskguard.pool_study.report import MAX_SYSTEMS, MIN_SYSTEMS, pool_report
-    from pytest_riskguard.reports.pool_study import dumps, explain
+    from pytest_riskguard.reports.studies.pool_study import dumps, explain
 
     if collection.scores and not systems:
         raise UsageError("--scores needs at least two tables of per-topic scores")

@@ -86,7 +86,7 @@ def power(
     from pytest_riskguard.cli.inputs import Inputs, once
     from pytest_riskguard.gates.kinds import gate_of
     from pytest_riskguard.gates.power_plan import plan_from_baseline, plan_from_runs
-    from pytest_riskguard.reports.power_table import dumps, explain
+    from pytest_riskguard.reports.studies.power_table import dumps, explain
 
     if candidate is not None and correlations:
         raise UsageError("--correlation is only for plans without CANDIDATE; drop one of the two")

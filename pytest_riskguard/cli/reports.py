@@ -19,15 +19,17 @@ from pytest_riskguard.errors import UsageError
 def show(report: Path, verbose: bool, quiet: bool) -> int:
     """Print the verdicts of a JSON report.
 
-    The exit status is that of the verdicts, as it was when they were judged.
+    The exit status is that of the verdicts, as it was when they were judged; 3 if a gate that the run knew was not
+    judged, or none was.
     """
     from pytest_riskguard.reports.json import read
+    from pytest_riskguard.reports.known_gates import missing
 
-    verdicts = read(report)
-    deliver(lambda: show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False))
+    verdicts, gates = read(report)
+    deliver(lambda: show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates))
     if not verdicts:
         click.echo("no gate was judged")
-    return status_of(verdicts)
+    return status_of(verdicts) if verdicts and not missing(gates) else ExitStatus.INCOMPARABLE
 
 
 @click.command()
@@ -43,5 +45,5 @@ def report(report: Path, reports: Reports) -> int:
     if not reports.any:
         raise UsageError("nothing to write: give --html, --markdown or --json")
     reports.check()
-    reports.write(read(report))
+    reports.write(*read(report))
     return ExitStatus.PASSED

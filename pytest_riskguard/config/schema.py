@@ -111,6 +111,10 @@ def _shrink(value: Any) -> int | None:
         raise ValueError(f"expected a whole number of topics, at least 0, or allow, found {shown(value)}") from None
 
 
+def _number_or_all(value: Any) -> int | str:
+    return "all" if value == "all" else _whole(1, "; or all")(value)
+
+
 _SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}"
 #: Checks of the options for asking a live system.
 ASKING: Mapping[str, Callable[[Any], Any]] = {
@@ -345,7 +349,7 @@ class Config(_Model):
     """A whole riskguard.yaml, with absolute paths; the store need not exist.
 
     ``measures``, ``candidate`` and ``convention`` apply to every gate that has none. Without ``family`` every gate is
-    judged at its own level.
+    judged at its own level. ``require`` is the number of gates that a run of pytest must judge, or ``all``.
     """
 
     collection: Collection
@@ -355,6 +359,7 @@ class Config(_Model):
     retrieve_from: Annotated[tuple[_Listed, ...], _list("a list of functions"), _Distinct] | None = None
     convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None
+    require: Annotated[int | str | None, PlainValidator(_number_or_all)] = None
     gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates)] = ()
     _path: Path = PrivateAttr()
     _document: Document = PrivateAttr()

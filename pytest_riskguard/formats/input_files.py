@@ -67,6 +67,8 @@ RATIO = Limit("RISKGUARD_MAX_RATIO", 200, "times the packed size when decompress
 MANIFEST_BYTES = Limit("RISKGUARD_MAX_MANIFEST_BYTES", 50_000_000, "bytes in a manifest")
 #: A report of 10,000 topics with the data of all charts has some 10 million bytes.
 REPORT_BYTES = Limit("RISKGUARD_MAX_REPORT_BYTES", 150_000_000, "bytes in a report")
+#: Those of a verdict on 200,000 topics.
+PAYLOAD_BYTES = Limit("RISKGUARD_MAX_PAYLOAD_BYTES", 60_000_000, "bytes of verdicts of a test in a worker")
 YAML_BYTES = Limit("RISKGUARD_MAX_YAML_BYTES", 1_000_000, "bytes of settings")
 
 GZIP = b"\x1f\x8b"

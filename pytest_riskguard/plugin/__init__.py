@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_riskguard.plugin.options import CONFIG_NAME, Mode, add_options, left_out, mode_of, tells_github
+from pytest_riskguard.plugin.selection import PARSERS, TOLD, check_runs_tests, selection_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.plugin.fixture import Riskguard
@@ -24,9 +25,17 @@ WIDTH, BLOCKS = "riskguard_width", "riskguard_blocks"
 OFF = "riskguard is off: pass --riskguard to judge gates"
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
     """Declare options and ini settings."""
+    PARSERS[pluginmanager] = parser
     add_options(parser)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Refuse an ini file that keeps pytest from running the gates."""
+    if not hasattr(config, "workerinput"):
+        check_runs_tests(config)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -34,12 +43,24 @@ def pytest_configure(config: pytest.Config) -> None:
     mode = config.stash[MODE] = mode_of(config)
     _set_context(config)
     if mode.on:
-        from pytest_riskguard.plugin.session import Github, RiskguardSession
+        from pytest_riskguard.errors import UsageError
+        from pytest_riskguard.plugin.github_output import Github
+        from pytest_riskguard.plugin.session import RiskguardSession
 
-        session = RiskguardSession(config, mode)
-        config.pluginmanager.register(session, "riskguard-session")
+        try:
+            session = RiskguardSession(config, mode)
+        except UsageError as error:
+            raise pytest.UsageError(str(error)) from None
+        _register(config, session, "riskguard-session")
         if not session.is_worker and tells_github(config):
-            config.pluginmanager.register(Github(session), "riskguard-github")
+            _register(config, Github(session), "riskguard-github")
+
+
+def _register(config: pytest.Config, plugin: object, name: str) -> None:
+    """Register a part of this plugin; blocking it would leave gates unjudged without a word."""
+    if config.pluginmanager.is_blocked(name):
+        raise pytest.UsageError(f"-p no:{name} cannot be given while riskguard is on; --no-riskguard switches it off")
+    config.pluginmanager.register(plugin, name)
 
 
 def _set_context(config: pytest.Config) -> None:
@@ -72,6 +93,7 @@ def pytest_configure_node(node: Any) -> None:
 
     node.workerinput[WIDTH] = shutil.get_terminal_size().columns
     node.workerinput[BLOCKS] = run_context.current().screen.blocks
+    node.workerinput[TOLD] = selection_of(node.config).told()
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

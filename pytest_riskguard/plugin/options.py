@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 CONFIG_NAME = "riskguard.yaml"
+#: In place of a number of gates: every one that is known.
+ALL = "all"
 
 
 def add_options(parser: pytest.Parser) -> None:
@@ -25,7 +28,17 @@ def add_options(parser: pytest.Parser) -> None:
     )
     group.addoption("--riskguard-no-yaml", action="store_true", help="do not collect the gates of riskguard.yaml")
     group.addoption(
-        "--riskguard-require", type=int, default=None, metavar="N", help="fail unless at least N gates were judged"
+        "--riskguard-require",
+        type=_number_or_all,
+        default=None,
+        metavar="N",
+        help="fail unless at least N gates were judged; all: every gate known",
+    )
+    group.addoption(
+        "--riskguard-strict",
+        action="store_true",
+        default=None,
+        help="fail if a gate passed only when it was run again",
     )
     group.addoption(
         "--riskguard-report",
@@ -47,6 +60,7 @@ def add_options(parser: pytest.Parser) -> None:
         default=[],
         help=f"files with gates (default: {CONFIG_NAME} in the rootdir, if it exists)",
     )
+    parser.addini("riskguard_strict", type="bool", default=False, help="as --riskguard-strict")
     parser.addini(
         "riskguard_github",
         type="bool",
@@ -56,6 +70,15 @@ def add_options(parser: pytest.Parser) -> None:
     parser.addini(
         "riskguard_junit", type="bool", default=True, help="with --junitxml: verdicts as properties of the tests"
     )
+
+
+def _number_or_all(text: str) -> int | str:
+    if text == ALL:
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number or {ALL}, found {text!r}") from None
 
 
 @dataclass(frozen=True)
@@ -126,6 +149,7 @@ def _needs_on(config: pytest.Config, *, explicit: bool) -> str | None:
         "--riskguard-require": config.getoption("riskguard_require") is not None,
         "--riskguard-report": bool(config.getoption("riskguard_report")),
         "--riskguard-charts": bool(config.getoption("riskguard_charts")),
+        "--riskguard-strict": bool(config.getoption("riskguard_strict")),
     }
     typed = [str(argument).partition("=")[0] for argument in config.invocation_params.args]
     needless = [option for option, is_given in given.items() if is_given and (not explicit or option in typed)]
@@ -169,12 +193,7 @@ def _has_gates(path: Path) -> bool:
         return True
 
 
-def selected(config: pytest.Config) -> bool:
-    """Whether the user selected some of the tests, which may contain no gate."""
-    options = ("keyword", "markexpr", "lf", "deselect", "stepwise", "ignore", "ignore_glob")
-    return any(config.getoption(name, default=None) for name in options) or node_ids_given(config)
-
-
-def node_ids_given(config: pytest.Config) -> bool:
-    """Whether any argument names a single test."""
-    return any("::" in str(argument) for argument in config.args)
+def is_strict(config: pytest.Config) -> bool:
+    """Whether a gate that failed at first and then passed fails the run."""
+    asked = config.getoption("riskguard_strict")
+    return bool(config.getini("riskguard_strict") if asked is None else asked)

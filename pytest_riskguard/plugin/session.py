@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Generator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_riskguard import run_context
-from pytest_riskguard.plugin.options import Mode, node_ids_given, selected
-from pytest_riskguard.reports import github
-from pytest_riskguard.reports.internal_errors import bare, caught, plain
+from pytest_riskguard.plugin.gate_log import GateLog, RollEntry, written
+from pytest_riskguard.plugin.options import ALL, Mode, is_strict
+from pytest_riskguard.plugin.relay import PayloadError, Relay, attempts_of
+from pytest_riskguard.plugin.selection import ONLY_SHOWING, hides_files, quiet_selection, selection_of, typed_options
+from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports.internal_errors import caught, plain
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine import Engine
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
+    from pytest_riskguard.reports.known_gates import KnownGate
 
-#: With these options pytest runs no tests, so that it is no error if no gate was judged.
-_ONLY_SHOWING = ("collectonly", "showfixtures", "show_fixtures_per_test", "setuponly", "setupplan", "cacheshow")
 #: Exit codes of runs that ran their tests; the others (interrupted, usage, internal) have other causes.
 _RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 _JUNIT_COUNT = pytest.StashKey[int]()
 _ENGINES = pytest.StashKey[dict[Path, "Engine"]]()
-#: The attribute of a test report that holds verdicts: JSON in ASCII, so that xdist carries even lone surrogates.
-CARRIED = "riskguard_verdicts"
-#: The same for lines about failures of riskguard's own.
-CARRIED_FAILURES = "riskguard_failures"
+#: What a worker leaves at its end, where it has run no test that could carry it.
+ROLL = "riskguard_roll"
 
 
 def engine_for(config: pytest.Config, settings: Config) -> Engine:
@@ -53,65 +51,21 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
     return engines[settings.path]
 
 
-class Relay:
-    """Verdicts by test; those of a test that runs again replace its earlier ones."""
-
-    def __init__(self) -> None:
-        #: Verdicts since the last report, in the process that judged, and lines about failures of riskguard's own.
-        self.waiting: list[Verdict] = []
-        self.waiting_failures: list[str] = []
-        #: All such lines that have been received.
-        self.failures: list[str] = []
-        self._by_test: dict[str, list[dict[str, Any]]] = {}
-
-    def attach(self, report: pytest.TestReport) -> None:
-        """Attach the verdicts since the last report to this one."""
-        verdicts = self.waiting
-        if not run_context.current().report_wanted:
-            verdicts = [verdict.without_diagnostics() for verdict in verdicts]
-        setattr(report, CARRIED, json.dumps([_as_plain(verdict) for verdict in verdicts]))
-        setattr(report, CARRIED_FAILURES, json.dumps(self.waiting_failures))
-        self.waiting.clear()
-        self.waiting_failures.clear()
-
-    def receive(self, report: pytest.TestReport) -> None:
-        """Collect the verdicts that a report carries."""
-        carried = json.loads(getattr(report, CARRIED, "[]"))
-        self.failures += json.loads(getattr(report, CARRIED_FAILURES, "[]"))
-        if report.when == "setup":
-            self._by_test.pop(report.nodeid, None)
-        if carried:
-            self._by_test.setdefault(report.nodeid, []).extend(carried)
-
-    def by_test(self) -> list[tuple[str, Verdict]]:
-        """Each verdict with the test that asked for it, sorted by test."""
-        from pytest_riskguard.gates.verdict import Verdict
-
-        verdicts = []
-        carried = [(test, data) for test in sorted(self._by_test) for data in self._by_test[test]]
-        for test, data in carried:
-            with caught("reading a verdict that a test carried"):
-                verdicts.append((test, Verdict.from_dict(data)))
-        return verdicts
-
-
-def _as_plain(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON; if one of its findings cannot be computed, the bare answer."""
-    with caught("computing the findings of a verdict"):
-        return verdict.to_dict()
-    return bare(verdict).to_dict()
-
-
 class RiskguardSession:
     """Registered as a plugin of its own when riskguard is on."""
 
     def __init__(self, config: pytest.Config, mode: Mode) -> None:
         self.config, self.mode = config, mode
-        self.relay = Relay()
-        self.problems: list[str] = []
         self.is_worker = hasattr(config, "workerinput")
+        self.relay, self.log = Relay(is_worker=self.is_worker), GateLog()
+        self.problems: list[str] = []
+        #: Every gate known and what became of it, once the run has ended.
+        self.gates: tuple[KnownGate, ...] = ()
+        self.typed = selection_of(config)
         self._collected: set[Path] = set()
-        self._broken = False
+        #: The gates that this process has collected, before anything was deselected; a worker sends them once.
+        self._items: list[pytest.Item] = []
+        self._roll: str | None = None
         self._session: pytest.Session | None = None
         self._failures_shown = 0
         context = ExitStack()
@@ -120,7 +74,7 @@ class RiskguardSession:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> None:
-        """Collect the gate files whatever ``testpaths`` says, unless single tests are named."""
+        """Collect the gate files whatever ``testpaths`` says, unless single tests are typed."""
         if not self._collects_files:
             return
         config = session.config
@@ -132,7 +86,7 @@ class RiskguardSession:
 
     @property
     def _collects_files(self) -> bool:
-        return not (self.config.getoption("riskguard_no_yaml") or node_ids_given(self.config))
+        return not (self.config.getoption("riskguard_no_yaml") or self.typed.node_ids)
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> RiskguardFile | None:
         """Gate files become collectors of gates."""
@@ -146,11 +100,18 @@ class RiskguardSession:
         collector: RiskguardFile = RiskguardFile.from_parent(parent, path=file_path)
         return collector
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
-        """Collect gate files where pytest does not look (``norecursedirs``, such as hidden folders)."""
-        if not self._collects_files:
-            return
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(
+        self, session: pytest.Session, items: list[pytest.Item]
+    ) -> Generator[None, object, object]:
+        """Collect gate files where pytest does not look; write down the gates before any of them is deselected."""
+        if self._collects_files:
+            self._add_hidden(session, items)
+        self._items = [item for item in items if _is_gate(item)]
+        return (yield)
+
+    def _add_hidden(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Collect gate files that ``norecursedirs`` leaves out, such as those in hidden folders."""
         for path in self.mode.files:
             if path.resolve() in self._collected:
                 continue
@@ -159,6 +120,24 @@ class RiskguardSession:
             collector = self.pytest_collect_file(path, session)
             if collector is not None:
                 items.extend(item for item in session.genitems(collector) if isinstance(item, pytest.Item))
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Write down which gates are left."""
+        selected, typed = {item.nodeid for item in session.items}, self.typed.leaves_out(self._items, self.config)
+        roll = [
+            RollEntry(item.nodeid, _line(item), _is_broken(item), item.nodeid in selected, item.nodeid in typed)
+            for item in self._items
+        ]
+        if self.is_worker:
+            self._roll = self.config.workeroutput[ROLL] = written(roll)  # type: ignore[attr-defined]
+        else:
+            self.log.know(roll)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take in the gates of a worker that has ended; one that crashed left nothing."""
+        if roll := getattr(node, "workeroutput", {}).get(ROLL):
+            self.log.know_from(roll)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
@@ -169,7 +148,9 @@ class RiskguardSession:
             return (yield)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the new verdicts to the test's report, which xdist carries to the controller."""
         if self.relay.waiting and self.config.getini("riskguard_junit"):
             from pytest_riskguard.reports.junit import properties
@@ -179,14 +160,23 @@ class RiskguardSession:
                 with caught("writing the properties of a verdict for JUnit XML"):
                     item.user_properties.extend(properties(verdict, number))
         report = yield
-        self.relay.attach(report)
+        attempts = attempts_of(item)
+        attempts.note(started=call.when == "setup", failed=report.failed)
+        if self.relay.waiting or self.relay.waiting_failures or self._roll or _is_gate(item):
+            self.relay.attach(report, attempts, self._roll)
+            self._roll = None
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Gather verdicts in the process that receives all test reports."""
-        if not self.is_worker:
-            self.relay.receive(report)
-            self._broken |= report.failed and self.is_of_gate_file(report.nodeid)
+        if self.is_worker:
+            return
+        try:
+            payload = self.relay.receive(report)
+        except PayloadError as error:
+            payload = None
+            self.problems.append(str(error))
+        self.log.receive(report, payload)
 
     def is_of_gate_file(self, nodeid: str) -> bool:
         """Whether a test belongs to a gate file."""
@@ -203,11 +193,16 @@ class RiskguardSession:
         """Write the reports, and fail a run that judged too few gates."""
         config = session.config
         self._session = session
-        if self.is_worker or any(config.getoption(name, default=None) for name in _ONLY_SHOWING):
+        if self.is_worker or any(config.getoption(name, default=None) for name in ONLY_SHOWING):
             return
+        require = self._read_gate_files()
+        places: dict[str, list[int]] = {}
+        for place, (test, _) in enumerate(self.relay.by_test()):
+            places.setdefault(test, []).append(place)
+        self.gates = self.log.gates(places)
         if exitstatus in _RAN:
-            self.problems += self._too_few_gates()
-        self.problems += self._written()
+            self.problems += self._too_few_gates(require)
+        self.problems += [*self._lost(), *self._flaky(), *self._written()]
         if self.problems and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self._fail_for_internal_errors()
@@ -219,13 +214,66 @@ class RiskguardSession:
             self._session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         return failures
 
-    def _too_few_gates(self) -> list[str]:
-        judged, required = len(self.verdicts), self.config.getoption("riskguard_require")
-        if required is not None and judged < required:
-            return [f"gates judged: {judged}, --riskguard-require={required} asks for more"]
-        if judged == 0 and required is None and not (self._broken or selected(self.config)):
+    def _read_gate_files(self) -> list[int | str]:
+        """Take in the gates of files that were not collected; how many gates the files require to be judged."""
+        from pytest_riskguard.plugin.gate_files import entries
+
+        require = []
+        for path in self.mode.gate_files:
+            typed = self.typed.leaves_out_file(path, self.config.invocation_params.dir)
+            uncollected, required = entries(path, root=self.config.rootpath, typed=typed)
+            self.log.know_uncollected(uncollected)
+            require += [required] if required is not None else []
+        return require
+
+    def _too_few_gates(self, require: list[int | str]) -> list[str]:
+        judged, option = len(self.verdicts), self.config.getoption("riskguard_require")
+        required = [(f"--riskguard-require={option}", option)] if option is not None else []
+        required += [(f"riskguard.yaml (require: {number})", number) for number in dict.fromkeys(require)]
+        problems = []
+        for source, number in required:
+            if number != ALL and judged < number:
+                problems.append(f"gates judged: {judged}, {source} asks for more")
+            unjudged = [gate for gate in self.gates if gate.became != "judged"]
+            if number == ALL and unjudged:
+                problems.append(
+                    f"gates judged: {len(self.gates) - len(unjudged)} of {len(self.gates)}, {source} asks for all"
+                )
+        asks_for_all = any(number == ALL for _, number in required)
+        if problems or judged or (required and not asks_for_all):
+            return problems
+        return self._none_judged(excuses=not asks_for_all)
+
+    def _none_judged(self, *, excuses: bool) -> list[str]:
+        if any(gate.became in ("broken", "failed", "crashed", "lost") for gate in self.gates):
+            return []  # red already
+        if not self.gates:
+            hidden = hides_files(self.config) and not self.typed.by_test
+            if excuses and self.typed.any and not hidden:
+                return []
             return ["riskguard is on and no gate was judged: declare gates in riskguard.yaml or use the fixture"]
-        return []
+        if excuses and not self.log.unexplained():
+            return []
+        quiet = quiet_selection(self.config)
+        why = (
+            f"; {quiet} of addopts, PYTEST_ADDOPTS or testpaths counts only if typed on the command line"
+            if quiet
+            else ""
+        )
+        return [f"riskguard is on and no gate was judged of {len(self.gates)} known{why}"]
+
+    def _lost(self) -> list[str]:
+        names = [gate.id for gate in self.gates if gate.became == "lost"]
+        return [f"no verdict came from the worker that ran {', '.join(names)}"] if names else []
+
+    def _flaky(self) -> list[str]:
+        if not is_strict(self.config):
+            return []
+        flaky = [gate for gate in self.gates if gate.failures and self.log.passed_at_last(gate.id)]
+        return [
+            f"{gate.id} passed{known_gates.after(gate.failures)}, which --riskguard-strict does not accept"
+            for gate in flaky
+        ]
 
     def _written(self) -> list[str]:
         from pytest_riskguard.reports import files
@@ -233,8 +281,9 @@ class RiskguardSession:
         problems, charts = [], self.config.getoption("riskguard_charts")
         for path in self.config.getoption("riskguard_report"):
             try:
+                target = self.config.invocation_params.dir / path
                 with caught(f"writing the report {path}", but=(OSError,)):
-                    files.write(self.config.invocation_params.dir / path, self.verdicts, charts=charts)
+                    files.write(target, self.verdicts, gates=self.gates, charts=charts)
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")
         return problems
@@ -248,23 +297,34 @@ class RiskguardSession:
         failures = self._fail_for_internal_errors()
         quiet = self.config.get_verbosity() < 0
         shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and verdict.passed)]
+        # what was left out on the command line is no news
+        unjudged = known_gates.summary([gate for gate in self.gates if not self._was_asked_for(gate)])
         if self.config.getoption("no_summary"):
             shown = []
-        if not (shown or self.problems or failures):
+            unjudged = unjudged if self.problems else []
+        if not (shown or unjudged or self.problems or failures):
             return
         terminalreporter.section("riskguard", "=")
         screen = run_context.current().screen
         # pytest knows what --color and NO_COLOR want.
         colour, lines = self.config.get_terminal_writer().hasmarkup, list[str]()
         with caught("listing the gates"):
-            lines += gates_table.lines(shown, screen, colour=colour) if shown else []
+            attempts = {gate.id: gate.failures for gate in self.gates}
+            lines += gates_table.lines(shown, screen, colour=colour, failures=attempts) if shown else []
             if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
-                lines += textwrap.wrap(remark, width=max(screen.width, 40))
+                lines += _wrapped(remark, screen)
         for line in lines or [line for _, verdict in shown for line in plain(verdict).splitlines()]:
+            terminalreporter.line(line)
+        for line in (line for gates in unjudged for line in _wrapped(gates, screen)):
             terminalreporter.line(line)
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
         self.show_internal_errors(terminalreporter)
+
+    def _was_asked_for(self, gate: KnownGate) -> bool:
+        """Whether somebody typed that this gate is left out."""
+        no_yaml = gate.became == "not_collected" and typed_options(self.config).riskguard_no_yaml
+        return no_yaml or self.log.was_asked_for(gate)
 
     def show_internal_errors(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show the lines about failures of riskguard's own that were not shown yet, and set the exit status."""
@@ -274,64 +334,25 @@ class RiskguardSession:
         self._failures_shown = len(failures)
 
 
-@dataclass
-class _Test:
-    """The file and line of a test, and whether it failed, with which message."""
-
-    path: Path
-    line: int | None
-    failed: bool = False
-    message: str = ""
+def _wrapped(text: str, screen: run_context.Screen) -> list[str]:
+    return textwrap.wrap(text, width=max(screen.width, 40))
 
 
-class Github:
-    """Annotations and the step summary for GitHub Actions; registered where the verdicts are gathered."""
+def _is_gate(item: pytest.Item) -> bool:
+    """Whether a test is a gate: one of a gate file, or one that uses the fixture."""
+    return "riskguard" in getattr(item, "fixturenames", ()) or _of_file(item) is not None
 
-    def __init__(self, session: RiskguardSession) -> None:
-        self._session, self._tests = session, dict[str, _Test]()
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Remember the file and line of each test, and how it failed."""
-        name, line, _ = report.location
-        if report.when == "setup":
-            path = self._session.config.rootpath / name
-            self._tests[report.nodeid] = _Test(path, None if line is None else line + 1)
-        test = self._tests.get(report.nodeid)
-        if test is not None and report.failed:
-            crash = getattr(report.longrepr, "reprcrash", None)
-            test.failed, test.message = True, test.message or getattr(crash, "message", "")
+def _is_broken(item: pytest.Item) -> bool:
+    return _of_file(item) == "BrokenConfiguration"
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write the step summary, and each annotation on a line of its own."""
-        with caught("writing for GitHub Actions"):
-            self._write(terminalreporter)
-        self._session.show_internal_errors(terminalreporter)
 
-    def _write(self, terminalreporter: pytest.TerminalReporter) -> None:
-        verdicts, summary = self._session.verdicts, github.summary_of()
-        of_verdicts, of_others = self._annotations()
-        of_others += [github.Annotation("riskguard", [problem]) for problem in self._session.problems]
-        if summary is not None and (verdicts or of_others):
-            try:
-                github.append_summary(summary, verdicts, of_others)
-            except OSError as error:
-                terminalreporter.line(f"riskguard: could not write {github.SUMMARY}: {error.strerror}")
-        if github.annotates():
-            terminalreporter.ensure_newline()
-            for command in github.commands([*of_verdicts, *of_others]):
-                terminalreporter.line(command)
+def _of_file(item: pytest.Item) -> str | None:
+    """The class of an item that a gate file has made; its module, which is slow to import, is loaded by then."""
+    kind = type(item)
+    return kind.__name__ if kind.__module__ == "pytest_riskguard.plugin.yaml_items" else None
 
-    def _annotations(self) -> tuple[list[github.Annotation], list[github.Annotation]]:
-        """For verdicts that failed their test, and for gates that could not be judged."""
-        of_verdicts, of_others, annotated = [], [], set()
-        for nodeid, verdict in self._session.relay.by_test():
-            test = self._tests.get(nodeid)
-            if test is not None and test.failed and not verdict.passed:
-                annotated.add(nodeid)
-                of_verdicts.append(github.annotation(verdict, file=github.place(test.path), line=test.line))
-        for nodeid, test in self._tests.items():
-            if test.failed and nodeid not in annotated and self._session.is_of_gate_file(nodeid):
-                message = test.message.partition("\n")[0]
-                of_others.append(github.Annotation("riskguard", [message], github.place(test.path), test.line))
-        return of_verdicts, of_others
+
+def _line(item: pytest.Item) -> int | None:
+    line = item.location[1]
+    return None if line is None else line + 1

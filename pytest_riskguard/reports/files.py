@@ -13,6 +13,7 @@ from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.reports.known_gates import KnownGate
 
 
 @dataclass(frozen=True)
@@ -47,27 +48,35 @@ def check(path: Path) -> None:
         raise UsageError(f"no folder {path.parent}")
 
 
-def write(path: Path, verdicts: Sequence[Verdict], *, kind: Format | None = None, charts: bool = False) -> None:
+def write(
+    path: Path,
+    verdicts: Sequence[Verdict],
+    *,
+    gates: Sequence[KnownGate] = (),
+    kind: Format | None = None,
+    charts: bool = False,
+) -> None:
     """Write a report, whole or not at all; ``kind`` is its format, by default the one that its name asks for.
 
-    With ``charts`` the pictures of a Markdown report are written next to it, and before it.
+    ``gates`` are all that are known, if the verdicts are those of a run of tests. With ``charts`` the pictures of a
+    Markdown report are written next to it, and before it.
     """
     kind = kind or format_of(path)
     if kind is JSON:
         from pytest_riskguard.reports.json import dumps
 
-        text = dumps(verdicts)
+        text = dumps(verdicts, gates)
     elif kind is HTML:
         from pytest_riskguard.reports.html import render as render_html
 
-        text = render_html(verdicts)
+        text = render_html(verdicts, gates)
     else:
         from pytest_riskguard.reports.markdown import COMMENT_LIMIT, pictures, render
 
         drawn = pictures(path, verdicts) if charts else []
         for picture in (picture for of_gate in drawn for picture in of_gate):
             write_text(path.with_name(picture.file), picture.svg)
-        text = render(verdicts, limit=COMMENT_LIMIT, pictures=drawn)
+        text = render(verdicts, gates=gates, limit=COMMENT_LIMIT, pictures=drawn)
     write_text(path, text)
 
 

@@ -7,11 +7,13 @@ gate, where every screen shows reasons and warnings.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import layout
+from pytest_riskguard.reports.known_gates import after
 from pytest_riskguard.reports.shown import MAX_NAME, Shown
 from pytest_riskguard.reports.terminal import warning_lines
 from pytest_riskguard.run_context import Screen
@@ -30,6 +32,7 @@ _PIECES = re.compile(r".+?(?:::|[/\[]|$)")
 _MIN_GATE, _SPACIOUS = 20, 30
 #: A problem with the data is cut to this length; the failure has already shown all of it.
 MAX_PROBLEM = 300
+_NO_FAILURES: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,24 @@ class _Row:
 _HEADING = _Row(_HEADINGS, (), (), "")
 
 
-def lines(judged: Sequence[tuple[str, Verdict]], screen: Screen, *, colour: bool = False) -> list[str]:
+def lines(
+    judged: Sequence[tuple[str, Verdict]],
+    screen: Screen,
+    *,
+    colour: bool = False,
+    failures: Mapping[str, int] = _NO_FAILURES,
+) -> list[str]:
     """The table of verdicts, each with the test that asked for it: one or more lines for each, in the order given.
 
-    On a screen of less than 60 columns lines may be longer; ``colour`` colours outcomes with ANSI codes.
+    On a screen of less than 60 columns lines may be longer; ``colour`` colours outcomes with ANSI codes. ``failures``
+    says how often a test failed before its last attempt.
     """
     width = screen.width
     rows = [_row(test, verdict, screen) for test, verdict in judged]
+    rows = [
+        replace(row, cells=(row.cells[0] + after(failures.get(test)), *row.cells[1:]))
+        for row, (test, _) in zip(rows, judged, strict=True)
+    ]
     filled = [p for p in range(len(_HEADINGS)) if p == _GATE or any(row.cells[p] for row in rows)]
     widths = {place: max(_columns(row.cells[place]) for row in (_HEADING, *rows)) for place in filled}
     narrowed = sum(widths.values()) - widths[_GATE] + min(widths[_GATE], _SPACIOUS)

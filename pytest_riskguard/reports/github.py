@@ -15,6 +15,7 @@ from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.reports.known_gates import KnownGate
 
 #: How many errors GitHub shows for one step; it drops the others silently.
 MAX_ERRORS = 10
@@ -72,7 +73,9 @@ def summary_of(environment: Mapping[str, str] = os.environ) -> Path | None:
     return Path(path) if path else None
 
 
-def append_summary(path: Path, verdicts: Sequence[Verdict], errors: Sequence[Annotation] = ()) -> None:
+def append_summary(
+    path: Path, verdicts: Sequence[Verdict], errors: Sequence[Annotation] = (), *, gates: Sequence[KnownGate] = ()
+) -> None:
     """Append the verdicts to the step summary, in the room that is left.
 
     ``errors`` are what kept gates from being judged. ``OSError`` if the file cannot be written.
@@ -82,7 +85,7 @@ def append_summary(path: Path, verdicts: Sequence[Verdict], errors: Sequence[Ann
     used = path.stat().st_size if path.exists() else 0
     errors_text = "".join(f"\n{_as_markdown(error)}\n" for error in errors[:MAX_ERRORS])
     with path.open("a", encoding="utf-8", newline="\n") as file:
-        text = render(verdicts, limit=max(SUMMARY_LIMIT - used - len(errors_text.encode()), 0))
+        text = render(verdicts, gates=gates, limit=max(SUMMARY_LIMIT - used - len(errors_text.encode()), 0))
         file.write(("\n" if used else "") + text + errors_text)
 
 

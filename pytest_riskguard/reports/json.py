@@ -7,14 +7,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_riskguard._version import __version__
 from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.formats.input_files import REPORT_BYTES, LimitError, read_limited
-from pytest_riskguard.formats.serialization import JsonError, parsed
+from pytest_riskguard.formats.serialization import JsonError, decoded, parsed, to_plain
 from pytest_riskguard.gates.findings import Exhibits
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports.known_gates import KnownGate
 
 SCHEMA = "riskguard-report/1"
 #: The JSON Schema of a report, next to this module in the package.
@@ -30,28 +32,42 @@ def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
     return {"schema": schema, "generated_by": {"name": "pytest-riskguard", "version": __version__}, **content}
 
 
-def report(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+class Report(NamedTuple):
+    """Verdicts, and the gates that the run knew; none if it was no run of tests."""
+
+    verdicts: list[Verdict]
+    gates: tuple[KnownGate, ...] = ()
+
+
+def report(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> dict[str, Any]:
     """The report as plain types."""
-    return _headed(SCHEMA, {"verdicts": [verdict.to_dict() for verdict in verdicts]})
+    return _headed(SCHEMA, _content(verdicts, gates))
 
 
-def dumps(verdicts: Sequence[Verdict]) -> str:
+def _content(verdicts: Sequence[Verdict], gates: Sequence[KnownGate]) -> dict[str, Any]:
+    content = {"verdicts": [verdict.to_dict() for verdict in verdicts]}
+    return content | ({"gates": to_plain(tuple(gates))} if gates else {})
+
+
+def dumps(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> str:
     """The report as text, its keys in the order of the schema.
 
     Two ``#`` in a row, which occur only in other people's text, begin a command of some CI systems anywhere in a
     line, so the first is written as an escape.
     """
-    return document(SCHEMA, {"verdicts": [verdict.to_dict() for verdict in verdicts]}).replace("##", "\\u0023#")
+    return document(SCHEMA, _content(verdicts, gates)).replace("##", "\\u0023#")
 
 
-def read(path: Path) -> list[Verdict]:
-    """The verdicts of a report.
+def read(path: Path) -> Report:
+    """The verdicts of a report, and its gates.
 
     ``MissingFileError`` if it is not a regular file that can be read; ``ReportFormatError``, which says where, if it
     is too large, not a report of this format version, or holds values that no verdict has.
     """
     try:
-        return verdicts_of(parsed(read_limited(path, REPORT_BYTES)))
+        data = parsed(read_limited(path, REPORT_BYTES))
+        verdicts = verdicts_of(data)
+        return Report(verdicts, _gates_of(data, len(verdicts)))
     except LimitError as error:
         raise ReportFormatError(path, None, str(error)) from None
     except JsonError as error:
@@ -75,6 +91,13 @@ def verdicts_of(report: dict[str, Any]) -> list[Verdict]:
             raise ValueError(f"verdicts[{place}]: {error}") from None
         verdicts.append(verdict)
     return verdicts
+
+
+def _gates_of(report: dict[str, Any], verdicts: int) -> tuple[KnownGate, ...]:
+    """The gates of a report; a ``ValueError`` if a verdict of one of them is missing."""
+    gates = decoded(tuple[KnownGate, ...], report.get("gates", []), where="gates")
+    known_gates.check(gates, verdicts)
+    return gates
 
 
 def _check_schema(schema: object) -> None:

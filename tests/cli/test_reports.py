@@ -19,6 +19,7 @@ from pytest_riskguard.cli.main import run
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
+from pytest_riskguard.reports.known_gates import KnownGate
 from tests.plugin.world import CHURN, GOOD, LOSS, differences, read_report
 from tests.reports.html.verdicts import pair
 from tests.reports.html.verdicts import pool as drawn_pool
@@ -32,7 +33,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     """Stands for the writer of pages."""
     module = types.ModuleType("pytest_riskguard.reports.html")
     module.ensure_available = lambda: None  # type: ignore[attr-defined]
-    module.render = lambda verdicts: f"<html>{len(verdicts)}"  # type: ignore[attr-defined]
+    module.render = lambda verdicts, *_: f"<html>{len(verdicts)}"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pytest_riskguard.reports.html", module)
     return module
 
@@ -112,7 +113,25 @@ def test_report_wants_to_know_what_to_write(command):
 def test_a_report_without_verdicts_says_so(command):
     Path("r.json").write_text(report_json.dumps([]))
     ended = command("show r.json")
-    assert (ended.status, ended.out) == (0, "no gate was judged\n")
+    assert (ended.status, ended.out) == (3, "no gate was judged\n")
+
+
+def test_a_gate_of_the_report_that_was_not_judged_is_named_and_is_no_pass(command):
+    gates = [
+        KnownGate("a.yaml::a", "a.yaml", 3, "judged", 3, 2, (0,)),
+        KnownGate("a.yaml::b", "a.yaml", 4, "crashed", 1, 0, ()),
+    ]
+    passed = report_json.dumps([VERDICTS["pass"]()], gates)
+    Path("r.json").write_text(passed)
+    ended = command("show r.json")
+    assert ended.status == 3
+    assert ended.out.startswith("PASS (after 2 failures) ")
+    assert ended.out.endswith("not judged (its worker crashed): a.yaml::b\n")
+    assert command("report r.json --json again.json --markdown r.md").status == 0
+    assert Path("again.json").read_text() == passed
+    assert "not judged" in Path("r.md").read_text(encoding="utf-8")
+    Path("r.json").write_text(report_json.dumps([VERDICTS["pass"]()], gates[:1]))
+    assert command("show r.json").status == 0
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
 from pytest_riskguard.plugin.options import add_options
 from pytest_riskguard.reports.json import SCHEMA_FILE
+from pytest_riskguard.reports.known_gates import KnownGate
 from tests.docs.pages import DOCS
 
 REFERENCE = DOCS / "reference"
@@ -202,7 +203,8 @@ def test_the_site_lists_every_field_of_the_report():
     listed = GENERATED["report_fields"]()
     shared = {field.path: field.same_as for field in listed if field.same_as}
     assert shared == {"flagged_wins": "responsible_topics[]", "documents[].replacements": "documents[].moved[]"}
-    expected = {"schema", "generated_by", "generated_by.name", "generated_by.version", "verdicts"}
+    expected = {"schema", "generated_by", "generated_by.name", "generated_by.version", "verdicts", "gates"}
+    expected |= set(paths_of(KnownGate, "gates[]"))
     for name, kind in JSON_TYPES.items():
         expected |= {name, *paths_of(kind, name)}
     expected = {path for path in expected if not any(path.startswith(f"{other}[].") for other in shared)}

@@ -105,7 +105,7 @@ def test_a_riskguard_config_that_is_not_there_is_a_usage_error(pytester):
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ("--riskguard-require=many", "*invalid int value: 'many'"),
+        ("--riskguard-require=many", "*expected a number or all, found 'many'"),
         (
             "--riskguard-report=report.pdf",
             "*report.pdf: the format is chosen by the suffix, expected .json, .md, .html or .htm",

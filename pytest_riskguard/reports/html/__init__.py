@@ -10,6 +10,7 @@ from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.reports.known_gates import KnownGate
 
 __all__ = ["ensure_available", "render"]
 
@@ -34,7 +35,7 @@ def _found(name: str) -> bool:
         return False
 
 
-def render(verdicts: Sequence[Verdict]) -> str:
+def render(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> str:
     """The page: an overview of all gates, and each with its charts and tables.
 
     The same verdicts give the same text, as long as the drawing libraries are the same; charts need their
@@ -43,4 +44,4 @@ def render(verdicts: Sequence[Verdict]) -> str:
     ensure_available()
     from pytest_riskguard.reports.html.page import document
 
-    return document(verdicts)
+    return document(verdicts, gates)

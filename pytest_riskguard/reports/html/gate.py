@@ -12,6 +12,7 @@ from pytest_riskguard.gates.findings import TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.html.charts import Chart, charts
+from pytest_riskguard.reports.known_gates import after
 from pytest_riskguard.reports.sections import Section, sections
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
 from pytest_riskguard.text import clean, plain, signed
@@ -65,11 +66,14 @@ class GateView:
     sections: tuple[Section, ...]
     charts: list[Chart]
     rows: list[TopicRow]
+    #: Attempts that failed before the one with this verdict.
+    failures: int = 0
 
     @property
     def badge(self) -> tuple[str, str]:
-        """The outcome as a sign and a word."""
-        return _MARKS[self.verdict.outcome], OUTCOMES.get(self.verdict.outcome, self.verdict.outcome)
+        """The outcome as a sign and in words."""
+        word = OUTCOMES.get(self.verdict.outcome, self.verdict.outcome)
+        return _MARKS[self.verdict.outcome], word + after(self.failures)
 
     @property
     def against(self) -> str:
@@ -78,11 +82,11 @@ class GateView:
         return ", ".join(self.verdict.baselines) if pool is None else pool.decided_by
 
 
-def view(verdict: Verdict, *, name: str) -> GateView:
+def view(verdict: Verdict, *, name: str, failures: int = 0) -> GateView:
     """A verdict ready to be shown."""
     comparable, rows = verdict.outcome != "incomparable", topic_rows(verdict, name=name)
     lines, drawings = (figures(verdict), charts(verdict)) if comparable else ([], [])
-    return GateView(name, verdict, Shown(verdict), lines, sections(verdict), drawings, rows)
+    return GateView(name, verdict, Shown(verdict), lines, sections(verdict), drawings, rows, failures)
 
 
 def topic_rows(verdict: Verdict, *, name: str) -> list[TopicRow]:

@@ -12,17 +12,23 @@ from markupsafe import Markup
 
 from pytest_riskguard._version import __version__
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.html.escape import ASSETS, template
 from pytest_riskguard.reports.html.gate import MAX_BYTES, MAX_STATIC_ROWS, STATIC_ROWS, embedded, view
+from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.text import counted
 
 #: With more gates than this, those that pass are folded.
 _MAX_OPEN = 3
 
 
-def document(verdicts: Sequence[Verdict]) -> str:
-    """The page for these verdicts."""
-    views = [view(verdict, name=f"gate-{place}") for place, verdict in enumerate(verdicts, 1)]
+def document(verdicts: Sequence[Verdict], known: Sequence[KnownGate] = ()) -> str:
+    """The page for these verdicts; it names the gates that were not judged."""
+    failures = known_gates.failures_before(known)
+    views = [
+        view(verdict, name=f"gate-{place}", failures=failures.get(place - 1, 0))
+        for place, verdict in enumerate(verdicts, 1)
+    ]
     style, script = _asset("style.css"), _asset("script.js")
     # as browsers hash it: exactly the text between the tags
     policy = (
@@ -33,7 +39,8 @@ def document(verdicts: Sequence[Verdict]) -> str:
     return template().render(
         gates=views,
         counts=sorted(count.items()),
-        title=_title(verdicts),
+        title="; ".join(filter(None, (_title(verdicts), known_gates.title(known)))),
+        unjudged=known_gates.missing(known),
         data=Markup(embedded({gate.name: gate.rows for gate in views}, budget=MAX_BYTES)),  # noqa: S704
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704

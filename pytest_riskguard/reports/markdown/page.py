@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
 from pytest_riskguard.reports.markdown.gate import Extent, Picture, section
 from pytest_riskguard.reports.sections import Column
@@ -21,14 +24,30 @@ SUMMARY_LIMIT = 1_000_000
 _OUTCOMES = {"fail": "failed", "incomparable": "incomparable", "inconclusive": "inconclusive", "pass": "passed"}
 
 
+class _Judged(NamedTuple):
+    """A verdict, how often its gate failed before, and the pictures drawn of it."""
+
+    verdict: Verdict
+    failures: int
+    drawn: Sequence[Picture]
+
+
 def render(
-    verdicts: Sequence[Verdict], *, limit: int | None = None, pictures: Sequence[Sequence[Picture]] = ()
+    verdicts: Sequence[Verdict],
+    *,
+    gates: Sequence[KnownGate] = (),
+    limit: int | None = None,
+    pictures: Sequence[Sequence[Picture]] = (),
 ) -> str:
     """The report, of at most ``limit`` bytes of UTF-8: the least important parts are dropped first; a line says so.
 
-    ``pictures`` are those of each verdict, if picture files are written next to the report.
+    ``gates`` are all that the run knew: those without a verdict are named. ``pictures`` are those of each verdict, if
+    picture files are written next to the report.
     """
-    text = _document(verdicts, len(verdicts), Extent.ALL, passing=Extent.ALL, pictures=pictures)
+    failures, all_drawn = known_gates.failures_before(gates), pictures or [()] * len(verdicts)
+    pairs = enumerate(zip(verdicts, all_drawn, strict=True))
+    judged = [_Judged(verdict, failures.get(place, 0), drawn) for place, (verdict, drawn) in pairs]
+    text = _document(judged, gates, Extent.ALL, passing=Extent.ALL)
     if _fits(text, limit):
         return text
     for extent, left_out in (
@@ -37,45 +56,48 @@ def render(
         (Extent.BRIEF, "topics, documents, slices and judgements, and details of passing gates"),
         (Extent.TABLE, "everything but the table of gates"),
     ):
-        text = _document(verdicts, len(verdicts), extent, passing=Extent.TABLE, left_out=left_out, pictures=pictures)
+        text = _document(judged, gates, extent, passing=Extent.TABLE, left_out=left_out)
         if _fits(text, limit):
             return text
-    return _cut(verdicts, limit or 0)
+    return _cut(judged, gates, limit or 0)
 
 
 def _fits(text: str, limit: int | None) -> bool:
     return limit is None or len(text.encode()) <= limit
 
 
-def _cut(verdicts: Sequence[Verdict], limit: int) -> str:
+def _cut(judged: Sequence[_Judged], gates: Sequence[KnownGate], limit: int) -> str:
     """As many gates as fit, those that did not pass first."""
-    first = sorted(verdicts, key=lambda verdict: verdict.passed)
+    first = sorted(judged, key=lambda one: one.verdict.passed)
 
     def cut_to(rows: int) -> str:
-        left_out = f"{counted(len(verdicts) - rows, 'gate')}, and everything but the table of gates"
-        return _document(first, rows, Extent.TABLE, passing=Extent.TABLE, left_out=left_out)
+        left_out = f"{counted(len(judged) - rows, 'gate')}, and everything but the table of gates"
+        return _document(first, gates, Extent.TABLE, passing=Extent.TABLE, left_out=left_out, rows=rows)
 
     return cut_to(bisect_left(range(len(first)), True, key=lambda rows: not _fits(cut_to(rows + 1), limit)))
 
 
 def _document(
-    verdicts: Sequence[Verdict],
-    rows: int,
+    judged: Sequence[_Judged],
+    gates: Sequence[KnownGate],
     extent: Extent,
     *,
     passing: Extent,
     left_out: str = "",
-    pictures: Sequence[Sequence[Picture]] = (),
+    rows: int | None = None,
 ) -> str:
-    lines = [f"## riskguard: {_title(verdicts)}", ""]
-    if verdicts:
-        lines += [*grid(_COLUMNS, map(_row, verdicts[:rows])), ""]
+    verdicts = [one.verdict for one in judged]
+    lines = [f"## riskguard: {'; '.join(filter(None, (_title(verdicts), known_gates.title(gates))))}", ""]
+    if judged:
+        lines += [*grid(_COLUMNS, map(_row, judged[:rows])), ""]
+    if unjudged := known_gates.summary(gates):
+        lines += [*(f"- {prose(line)}" for line in unjudged), ""]
     if remark := uncorrected(verdicts):
         lines += [prose(remark), ""]
-    pairs = zip(verdicts, pictures or [()] * len(verdicts), strict=True)
-    for verdict, drawn in sorted(pairs, key=lambda pair: pair[0].passed):
+    for one in sorted(judged, key=lambda one: one.verdict.passed):
+        verdict = one.verdict
         if how_much := passing if verdict.passed else extent:
-            heading, body = f"{_word(verdict)} {code(verdict.gate)}", section(verdict, how_much, drawn)
+            heading, body = f"{_word(one)} {code(verdict.gate)}", section(verdict, how_much, one.drawn)
             lines += folded(heading, body) if verdict.passed else [f"### {heading}", "", *body]
     if left_out:
         lines += [f"Left out to save space: {left_out}. The JSON and HTML reports have everything.", ""]
@@ -91,8 +113,9 @@ def _title(verdicts: Sequence[Verdict]) -> str:
     )
 
 
-def _word(verdict: Verdict) -> str:
-    return "pass" if verdict.outcome == "pass" else f"**{verdict.outcome.upper()}**"
+def _word(one: _Judged) -> str:
+    outcome = one.verdict.outcome
+    return ("pass" if outcome == "pass" else f"**{outcome.upper()}**") + known_gates.after(one.failures)
 
 
 _COLUMNS = (
@@ -101,13 +124,14 @@ _COLUMNS = (
 )
 
 
-def _row(verdict: Verdict) -> list[str]:
+def _row(one: _Judged) -> list[str]:
+    verdict = one.verdict
     shown, e = Shown(verdict), verdict.estimates
     change = ""
     if e.mean_difference is not None:
         change = f"{signed(e.mean_difference)} ({plain(e.baseline_mean)} → {plain(e.candidate_mean)})"
     return [
-        _word(verdict) + (f" ({prose(verdict.reason)})" if verdict.reason else ""),
+        _word(one) + (f" ({prose(verdict.reason)})" if verdict.reason else ""),
         code(verdict.gate, limit=200),
         code(verdict.measure or ""),
         prose(shown.estimate),

@@ -6,7 +6,7 @@ import numpy as np
 
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.history import drift
-from pytest_riskguard.reports.drift import explain
+from pytest_riskguard.reports.studies.drift import explain
 
 
 def scores(values, name):

@@ -1,0 +1,147 @@
+"""What became of every gate of a run, kept in the process that reports: judged, or why not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import pytest
+
+from pytest_riskguard.plugin.relay import Payload
+from pytest_riskguard.reports.known_gates import KnownGate
+
+#: Of a report that xdist makes for a test whose worker died.
+_CRASHED = "???"
+
+
+@dataclass(frozen=True)
+class RollEntry:
+    """A gate as collection found it."""
+
+    id: str
+    line: int | None
+    #: It stands for the gates of a file that cannot be read.
+    broken: bool = False
+    selected: bool = True
+    #: It was not selected, and what was typed on the command line explains that.
+    typed: bool = False
+
+
+def written(roll: Sequence[RollEntry]) -> str:
+    """A roll as text, to be sent by a worker."""
+    return json.dumps([asdict(entry) for entry in roll])
+
+
+@dataclass
+class _State:
+    """What is known of a test so far."""
+
+    started: bool = False
+    #: Of the last attempt: passed, failed, skipped, crashed or lost; None while it runs.
+    last: str | None = None
+    #: In the process that runs it now.
+    attempts: int = 0
+    failures: int = 0
+    #: In processes that crashed.
+    earlier_attempts: int = 0
+    earlier_failures: int = 0
+
+
+class GateLog:
+    """Gates by node id."""
+
+    def __init__(self) -> None:
+        self._roll: dict[str, RollEntry] = {}
+        self._states: dict[str, _State] = {}
+        self._roll_came = False
+
+    def know(self, roll: Sequence[RollEntry]) -> None:
+        """Take in the gates that a process has collected."""
+        self._roll_came = True
+        self._roll |= {entry.id: entry for entry in roll}
+
+    def know_from(self, text: str) -> None:
+        """The same, for a roll as text."""
+        self.know([RollEntry(**entry) for entry in json.loads(text)])
+
+    def know_uncollected(self, entries: Sequence[RollEntry]) -> None:
+        """Take in gates of files, as far as no process has collected them; several items may stand for one gate."""
+        for entry in entries:
+            if not any(id == entry.id or id.startswith(f"{entry.id}[") for id in self._roll):
+                self._roll[entry.id] = replace(entry, selected=False)
+                self._states[entry.id] = _State(last="not_collected" if self._roll_came else "not_run")
+
+    def receive(self, report: pytest.TestReport, payload: Payload | None) -> None:
+        """Note how a test went on."""
+        if payload is not None and payload.roll is not None:
+            self.know_from(payload.roll)
+        state = self._states.setdefault(report.nodeid, _State())
+        if report.when == "setup":
+            state.started, state.last = True, None
+        if payload is not None:
+            state.attempts, state.failures = payload.attempts, payload.failures
+        if (last := _last(report, payload)) is not None:
+            state.last = last
+        if last == "crashed":
+            state.earlier_attempts += max(state.attempts, 1)
+            state.earlier_failures += state.failures + 1
+            state.attempts = state.failures = 0
+
+    def gates(self, verdicts: Mapping[str, Sequence[int]]) -> tuple[KnownGate, ...]:
+        """All gates, sorted by id; ``verdicts`` are the places of the verdicts of each test."""
+        ids = {*self._roll, *verdicts}
+        if not self._roll_came:  # which tests are gates is not known: a crashed one may be
+            ids |= {id for id, state in self._states.items() if state.last == "crashed"}
+        return tuple(self._gate(id, tuple(verdicts.get(id, ()))) for id in sorted(ids))
+
+    def _gate(self, id: str, verdicts: tuple[int, ...]) -> KnownGate:
+        entry, state = self._roll.get(id, RollEntry(id, None)), self._states.get(id, _State())
+        return KnownGate(
+            id,
+            file=id.split("::")[0],
+            line=entry.line,
+            became=_became(entry, state, judged=bool(verdicts)),
+            attempts=state.earlier_attempts + state.attempts,
+            failures=state.earlier_failures + state.failures - (state.last == "crashed"),
+            verdicts=verdicts,
+        )
+
+    def unexplained(self) -> list[str]:
+        """Gates that no typed selection explains if they were not run."""
+        return [id for id, entry in self._roll.items() if not entry.typed]
+
+    def was_asked_for(self, gate: KnownGate) -> bool:
+        """Whether a gate was left out by a selection that was typed."""
+        return gate.became in ("deselected", "not_collected") and gate.id in self._roll and self._roll[gate.id].typed
+
+    def passed_at_last(self, id: str) -> bool:
+        """Whether the last attempt of a test passed."""
+        return id in self._states and self._states[id].last == "passed"
+
+
+def _last(report: pytest.TestReport, payload: Payload | None) -> str | None:
+    """What a report says of an attempt: how it ended, or None if it says nothing new."""
+    if report.when == _CRASHED:
+        return "crashed"
+    if report.failed or str(report.outcome) == "rerun":  # the word of pytest-rerunfailures
+        return "failed"
+    if report.skipped:
+        return "failed" if hasattr(report, "wasxfail") else "skipped"
+    if report.when == "call":
+        return "lost" if payload is None else "passed"
+    return None
+
+
+def _became(entry: RollEntry, state: _State, *, judged: bool) -> str:
+    if state.last in ("crashed", "not_collected", "not_run"):
+        return state.last
+    if judged:
+        return "judged"
+    if entry.broken and state.started:
+        return "broken"
+    if state.last is not None:
+        return "no_verdict" if state.last == "passed" else state.last
+    if state.started:
+        return "interrupted"
+    return "not_run" if entry.selected else "deselected"

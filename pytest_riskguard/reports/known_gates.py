@@ -1,0 +1,122 @@
+"""The gates that a run knew, and what became of each: no report leaves out a gate that was not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pytest_riskguard.formats.serialization import Words
+from pytest_riskguard.text import clean, counted
+
+#: What can become of a gate, in the words of reports.
+BECAME: Mapping[str, str] = {
+    "judged": "judged",
+    "no_verdict": "asked for no verdict",
+    "broken": "its file cannot be read",
+    "failed": "failed before it was judged",
+    "crashed": "its worker crashed",
+    "lost": "its worker sent no verdict",
+    "interrupted": "interrupted",
+    "not_run": "not run, since the run ended before",
+    "skipped": "skipped",
+    "deselected": "deselected",
+    "not_collected": "not collected",
+}
+#: A test that uses the fixture for something else is no gate that is missing.
+_COMPLETE = ("judged", "no_verdict")
+#: Gates that a terminal names for each thing that became of them.
+_MAX_NAMED = 10
+
+
+@dataclass(frozen=True)
+class KnownGate:
+    """One test that is a gate.
+
+    Attributes
+    ----------
+    id : str
+        The node id; for a gate of a file that was not collected, the one it would have had.
+    file : str
+    line : int or None
+        From 1.
+    became : str
+        A key of ``BECAME``; later versions may have more.
+    attempts : int
+        How often it was started; more than 1 if it was run again.
+    failures : int
+        Attempts before the last one that failed.
+    verdicts : tuple of int
+        Places of its verdicts in the report, from 0.
+    """
+
+    id: str
+    file: str
+    line: int | None
+    became: Annotated[str, Words(tuple(BECAME), open=True)]
+    attempts: int
+    failures: int
+    verdicts: tuple[int, ...]
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no verdict although there should be one."""
+        return self.became not in _COMPLETE
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    @property
+    def words(self) -> str:
+        """What became of it."""
+        return BECAME.get(self.became, clean(self.became))
+
+
+def missing(gates: Sequence[KnownGate]) -> list[KnownGate]:
+    """The gates without a verdict."""
+    return [gate for gate in gates if gate.is_missing]
+
+
+def title(gates: Sequence[KnownGate]) -> str:
+    """How many gates were not judged; empty if all or none were."""
+    count = len(missing(gates))
+    return f"{count} of {counted(len(gates), 'gate')} not judged" if 0 < count < len(gates) else ""
+
+
+def summary(gates: Sequence[KnownGate]) -> list[str]:
+    """The gates that were not judged, one line for each thing that became of them."""
+    lines = []
+    for became in dict.fromkeys(gate.became for gate in missing(gates)):
+        same = [gate for gate in missing(gates) if gate.became == became]
+        names = ", ".join(clean(gate.id) for gate in same[:_MAX_NAMED])
+        more = f" and {len(same) - _MAX_NAMED} more" if len(same) > _MAX_NAMED else ""
+        lines.append(f"not judged ({same[0].words}): {names}{more}")
+    return lines
+
+
+def failures_before(gates: Sequence[KnownGate]) -> dict[int, int]:
+    """How often the gate of a verdict failed before its last attempt, by the verdict's place; none if never."""
+    return {place: gate.failures for gate in gates if gate.failures for place in gate.verdicts}
+
+
+def after(failures: int | None) -> str:
+    """What follows an outcome that took several attempts: `` (after 1 failure)``, or nothing."""
+    return f" (after {counted(failures, 'failure')})" if failures else ""
+
+
+def check(gates: Sequence[KnownGate], verdicts: int) -> None:
+    """Check that each verdict is the verdict of one gate; the ``ValueError`` names a gate that lacks its own."""
+    owners: dict[int, str] = {}
+    for gate in gates:
+        if (gate.became == "judged") != bool(gate.verdicts) and gate.became != "crashed":
+            raise ValueError(
+                f"gates: {gate.id!r:.200} is {gate.became!r:.60} with {counted(len(gate.verdicts), 'verdict')}"
+            )
+        for place in gate.verdicts:
+            if not 0 <= place < verdicts:
+                raise ValueError(f"gates: the verdict of {gate.id!r:.200} is missing (verdicts[{place}])")
+            if place in owners:
+                raise ValueError(f"gates: verdicts[{place}] belongs to {owners[place]!r:.200} and {gate.id!r:.200}")
+            owners[place] = gate.id

@@ -1,0 +1,278 @@
+"""A report names every gate that the run knew, and what became of it."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from pytest_riskguard.reports.json import SCHEMA_FILE
+from tests.plugin.world import read_report
+
+TWO = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+store: baselines
+measures: [AP]
+candidate: candidate.run
+gates:
+  - {name: first, kind: not_significantly_risky, baseline: prod}
+  - {name: second, kind: no_topic_collapse, baseline: prod, max_loss: 0.9}
+"""
+CRASH = """
+    import os
+
+    def test_crash(riskguard):
+        os._exit(0)
+"""
+
+
+OPTIONS = ("--riskguard", "--riskguard-report=report.json", "-p", "no:cacheprovider")
+
+
+def run(pytester, *arguments):
+    return pytester.runpytest(*OPTIONS, *arguments)
+
+
+def gates(pytester):
+    report = read_report(pytester.path / "report.json")
+    jsonschema.validate(report, read_report(SCHEMA_FILE), cls=jsonschema.Draft202012Validator)
+    return {gate["id"]: gate for gate in report["gates"]}
+
+
+def became(pytester):
+    return {name: gate["became"] for name, gate in gates(pytester).items()}
+
+
+@pytest.fixture
+def two_gates(pytester, project):
+    project("good")
+    (pytester.path / "riskguard.yaml").write_text(TWO)
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_each_verdict_belongs_to_a_gate_with_file_and_line(pytester, two_gates, workers):
+    assert run(pytester, "-n", workers).ret == 0
+    report = read_report(pytester.path / "report.json")
+    assert report["gates"] == [
+        {
+            "id": f"riskguard.yaml::{name}",
+            "file": "riskguard.yaml",
+            "line": line,
+            "became": "judged",
+            "attempts": 1,
+            "failures": 0,
+            "verdicts": [place],
+        }
+        for place, (name, line) in enumerate([("first", 6), ("second", 7)])
+    ]
+    assert [verdict["gate"] for verdict in report["verdicts"]] == ["first", "second"]
+
+
+def test_a_gate_that_kills_its_worker_is_named(pytester, two_gates):
+    pytester.makepyfile(test_own=CRASH)
+    result = run(pytester, "-n", "2")
+    assert result.ret == 1
+    assert became(pytester) == {
+        "riskguard.yaml::first": "judged",
+        "riskguard.yaml::second": "judged",
+        "test_own.py::test_crash": "crashed",
+    }
+    result.stdout.fnmatch_lines(["not judged (its worker crashed): test_own.py::test_crash"])
+
+
+def test_gates_are_known_if_every_worker_crashes(pytester, two_gates):
+    pytester.makepyfile(test_own=CRASH)
+    pytester.makeconftest("def pytest_collection_modifyitems(items): items.reverse()")  # the crash comes first
+    result = run(pytester, "-n", "1", "--max-worker-restart=0")
+    assert result.ret != 0
+    assert became(pytester) == {
+        "riskguard.yaml::first": "not_run",
+        "riskguard.yaml::second": "not_run",
+        "test_own.py::test_crash": "crashed",
+    }
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_broken_file_is_named_and_the_gates_of_others_are_judged(pytester, project, workers):
+    project("good", into="a")
+    project("good", into="b")
+    (pytester.path / "b" / "riskguard.yaml").write_text("collection: {qrels: [}\n")
+    pytester.makeini("[pytest]\nriskguard_config = a/riskguard.yaml b/riskguard.yaml")
+    assert run(pytester, "-n", workers).ret == 1
+    assert became(pytester) == {"a/riskguard.yaml::no-risk": "judged", "b/riskguard.yaml::configuration": "broken"}
+    assert gates(pytester)["b/riskguard.yaml::configuration"]["line"] == 1
+
+
+def test_gates_of_the_same_name_in_two_files_are_two(pytester, project):
+    project("good", into="a")
+    project("loss", into="b")
+    pytester.makeini("[pytest]\nriskguard_config = a/riskguard.yaml b/riskguard.yaml")
+    assert run(pytester, "-n", "2").ret == 1
+    known = gates(pytester)
+    assert {name: gate["verdicts"] for name, gate in known.items()} == {
+        "a/riskguard.yaml::no-risk": [0],
+        "b/riskguard.yaml::no-risk": [1],
+    }
+    outcomes = [verdict["outcome"] for verdict in read_report(pytester.path / "report.json")["verdicts"]]
+    assert outcomes == ["pass", "fail"]
+
+
+@pytest.mark.parametrize("option", ["-x", "--maxfail=1"])
+def test_gates_that_are_not_run_after_the_first_failure_are_named(pytester, project, option):
+    project("loss")
+    (pytester.path / "riskguard.yaml").write_text(TWO)
+    result = run(pytester, option)
+    assert result.ret == 1
+    assert became(pytester) == {"riskguard.yaml::first": "judged", "riskguard.yaml::second": "not_run"}
+    result.stdout.fnmatch_lines(["not judged (not run, since the run ended before): riskguard.yaml::second"])
+
+
+def test_gates_of_an_interrupted_run_are_named(pytester, two_gates):
+    pytester.makepyfile(test_own="def test_stop(riskguard): raise KeyboardInterrupt")
+    result = pytester.runpytest_subprocess(*OPTIONS, "test_own.py", "riskguard.yaml")
+    assert result.ret == pytest.ExitCode.INTERRUPTED
+    assert became(pytester) == {
+        "riskguard.yaml::first": "not_run",
+        "riskguard.yaml::second": "not_run",
+        "test_own.py::test_stop": "interrupted",
+    }
+
+
+WAYS_NOT_TO_BE_JUDGED = """
+    import pytest
+
+    @pytest.fixture
+    def broken():
+        raise RuntimeError("no server")
+
+    @pytest.mark.skip(reason="later")
+    def test_skipped(riskguard): ...
+
+    def test_failed(riskguard, broken): ...
+
+    def test_something_else(riskguard):
+        assert riskguard.folder
+
+    def test_of_another_kind(): ...
+
+    @pytest.mark.xfail(strict=True)
+    def test_expected(riskguard):
+        raise AssertionError
+"""
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_tests_with_the_fixture_are_gates_whatever_becomes_of_them(pytester, two_gates, workers):
+    pytester.makepyfile(test_own=WAYS_NOT_TO_BE_JUDGED)
+    assert run(pytester, "-n", workers, "-k", "not second").ret == 1
+    assert became(pytester) == {
+        "riskguard.yaml::first": "judged",
+        "riskguard.yaml::second": "deselected",
+        "test_own.py::test_expected": "failed",
+        "test_own.py::test_failed": "failed",
+        "test_own.py::test_skipped": "skipped",
+        "test_own.py::test_something_else": "no_verdict",
+    }
+
+
+def test_a_verdict_that_does_not_arrive_is_a_failure(pytester, two_gates):
+    pytester.makeconftest("""
+        import pytest
+
+        @pytest.hookimpl(wrapper=True)
+        def pytest_report_to_serializable(report):
+            data = yield
+            if report.when == "call" and "second" in report.nodeid:
+                del data["riskguard"]
+            return data
+    """)
+    result = run(pytester, "-n", "1")
+    assert result.ret == 1
+    assert became(pytester)["riskguard.yaml::second"] == "lost"
+    result.stdout.fnmatch_lines(["ERROR no verdict came from the worker that ran riskguard.yaml::second"])
+
+
+def test_all_formats_name_the_gates_without_a_verdict(pytester, two_gates):
+    result = run(pytester, "-k", "first", "--riskguard-report=report.md", "--riskguard-report=report.html")
+    assert result.ret == 0
+    result.stdout.no_fnmatch_line("not judged*")  # it was left out on the command line
+    markdown, page = ((pytester.path / f"report.{kind}").read_text(encoding="utf-8") for kind in ("md", "html"))
+    assert "## riskguard: 1 gate, 1 passed; 1 of 2 gates not judged" in markdown
+    assert "- not judged (deselected): riskguard&#46;yaml::second" in markdown.replace("&#8203;", "") or (
+        "second" in markdown
+    )
+    assert "Gates that were not judged" in page
+    assert '<th scope="row">riskguard.yaml::second</th><td>deselected</td><td>riskguard.yaml:7</td>' in page
+
+
+FLAKY = """
+    from pathlib import Path
+
+    def test_flaky(riskguard):
+        first = not Path("ran").exists()
+        Path("ran").touch()
+        riskguard.assert_not_significantly_risky(riskguard.run("prod.run" if not first else "bad.run"), "prod")
+"""
+
+
+@pytest.fixture
+def flaky(pytester, project):
+    project("good")
+    (pytester.path / "bad.run").write_text("nothing\n")
+    pytester.makepyfile(test_own=FLAKY)
+
+
+@pytest.mark.parametrize("workers", ["0", "2"])
+def test_a_pass_after_a_failure_is_said_everywhere(pytester, flaky, workers):
+    formats = ("--riskguard-report=report.md", "--riskguard-report=report.html")
+    result = run(pytester, "-n", workers, "--reruns=1", *formats)
+    result.assert_outcomes(passed=2, errors=0)
+    assert result.ret == 0
+    gate = gates(pytester)["test_own.py::test_flaky"]
+    assert (gate["became"], gate["attempts"], gate["failures"]) == ("judged", 2, 1)
+    result.stdout.fnmatch_lines(["PASS (after 1 failure)*test_own.py::test_flaky*"])
+    markdown, page = ((pytester.path / f"report.{kind}").read_text(encoding="utf-8") for kind in ("md", "html"))
+    assert "| pass (after 1 failure) |" in markdown
+    assert "passes (after 1 failure)" in page
+    assert "(after" not in json.dumps(read_report(pytester.path / "report.json")["verdicts"])
+
+
+@pytest.mark.parametrize("how", ["option", "ini"])
+def test_a_pass_after_a_failure_is_red_if_strict(pytester, flaky, how):
+    if how == "ini":
+        pytester.makeini("[pytest]\nriskguard_strict = true")
+    result = run(pytester, "--reruns=1", *(["--riskguard-strict"] if how == "option" else []))
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(
+        ["ERROR test_own.py::test_flaky passed (after 1 failure), which --riskguard-strict does not accept"]
+    )
+
+
+def test_a_worker_that_crashes_and_a_pass_in_another_are_two_attempts(pytester, project):
+    project("good")
+    pytester.makepyfile(
+        test_own="""
+        import os
+        from pathlib import Path
+
+        def test_flaky(riskguard):
+            if not Path("ran").exists():
+                Path("ran").touch()
+                os._exit(1)
+            riskguard.assert_not_significantly_risky(riskguard.run("prod.run"), "prod")
+    """
+    )
+    result = run(pytester, "-n", "2", "--reruns=1", "--riskguard-strict")
+    gate = gates(pytester)["test_own.py::test_flaky"]
+    assert (gate["became"], gate["attempts"], gate["failures"]) == ("judged", 2, 1)
+    assert result.ret == 1
+
+
+def test_nothing_in_the_store_changes_whatever_becomes_of_a_gate(pytester, flaky):
+    files = {path: path.read_bytes() for path in (pytester.path / "baselines").rglob("*") if path.is_file()}
+    assert files
+    pytester.makepyfile(test_crash=CRASH, test_others=WAYS_NOT_TO_BE_JUDGED)
+    for arguments in (("-n", "2", "--reruns=1"), ("-k", "flaky", "--reruns=1"), ("-x", "--deselect=test_crash.py")):
+        run(pytester, *arguments)
+    assert {p: p.read_bytes() for p in (pytester.path / "baselines").rglob("*") if p.is_file()} == files

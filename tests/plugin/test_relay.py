@@ -1,0 +1,80 @@
+"""Verdicts on their way from a worker: compressed, limited, and never dropped without a word."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_riskguard import check
+from pytest_riskguard.plugin.relay import CARRIED, Attempts, PayloadError, Relay
+from pytest_riskguard.run_context import changed
+
+TOPICS = 10_000
+
+
+def report(nodeid="test_a.py::test_a", when="call"):
+    return pytest.TestReport(nodeid, ("test_a.py", 0, "test_a"), {}, "passed", None, when)
+
+
+@pytest.fixture(scope="module")
+def verdict():
+    baseline = {f"q{number:05d}": 0.3 + number % 7 / 10 for number in range(TOPICS)}
+    candidate = {topic: score - 0.01 * (number % 3) for number, (topic, score) in enumerate(baseline.items())}
+    with changed(report_wanted=True):
+        return check("not_significantly_risky", candidate, baseline)
+
+
+def sent(verdict, *, is_worker):
+    relay, carrier = Relay(is_worker=is_worker), report()
+    relay.waiting.append(verdict)
+    with changed(report_wanted=True):
+        relay.attach(carrier, Attempts(1), None)
+    return carrier
+
+
+def test_a_worker_sends_a_fraction_of_the_json_in_plain_types(verdict):
+    whole, carried = sent(verdict, is_worker=False), sent(verdict, is_worker=True)
+    content = getattr(carried, CARRIED)
+    assert json.loads(json.dumps(content)) == content
+    assert len(content["verdicts"]) < len(getattr(whole, CARRIED)["verdicts"]) / 3
+    received = []
+    for carrier in (whole, carried):
+        relay = Relay(is_worker=False)
+        relay.receive(carrier)
+        received.append(relay.by_test()[0][1].to_dict())
+    assert received[0] == received[1] == verdict.to_dict()
+
+
+def test_a_worker_that_would_send_too_much_fails_the_test_with_the_figure(verdict, monkeypatch):
+    monkeypatch.setenv("RISKGUARD_MAX_PAYLOAD_BYTES", "100000")
+    carrier = sent(verdict, is_worker=True)
+    assert carrier.outcome == "failed"
+    assert "expected at most 100,000" in str(carrier.longrepr)
+    assert "RISKGUARD_MAX_PAYLOAD_BYTES" in str(carrier.longrepr)
+    assert sent(verdict, is_worker=False).outcome == "passed"  # nothing is sent
+
+
+def test_what_a_worker_sends_is_not_unpacked_beyond_the_limit(verdict, monkeypatch):
+    carrier = sent(verdict, is_worker=True)
+    monkeypatch.setenv("RISKGUARD_MAX_PAYLOAD_BYTES", "100000")
+    with pytest.raises(PayloadError, match="expected at most 100,000 bytes"):
+        Relay(is_worker=False).receive(carrier)
+
+
+def test_too_large_verdicts_of_a_worker_are_a_failing_test(pytester, project, monkeypatch):
+    project("good")
+    monkeypatch.setenv("RISKGUARD_MAX_PAYLOAD_BYTES", "1000")
+    result = pytester.runpytest("--riskguard", "-n", "1", "--riskguard-report=report.json")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["riskguard: no-risk: expected at most 1,000 bytes of verdicts*"])
+    gates = json.loads((pytester.path / "report.json").read_text())["gates"]
+    assert [gate["became"] for gate in gates] == ["failed"]
+    assert pytester.runpytest("--riskguard").ret == 0
+
+
+def test_a_limit_that_is_no_number_is_a_usage_error(pytester, monkeypatch):
+    monkeypatch.setenv("RISKGUARD_MAX_PAYLOAD_BYTES", "many")
+    result = pytester.runpytest("--riskguard")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: RISKGUARD_MAX_PAYLOAD_BYTES: expected a whole number*"])

@@ -1,0 +1,80 @@
+"""The gates of a report: reading them back, and the words for those that were not judged."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_riskguard.errors import ReportFormatError
+from pytest_riskguard.reports.json import dumps, read
+from pytest_riskguard.reports.known_gates import BECAME, KnownGate, after, summary, title
+from pytest_riskguard.reports.markdown import render
+from tests.reports.test_json import VERDICTS
+
+PASSED = VERDICTS["pass"]()
+
+
+def gate(name="a", became="judged", verdicts=(0,), failures=0, line=3):
+    return KnownGate(f"riskguard.yaml::{name}", "riskguard.yaml", line, became, 1 + failures, failures, verdicts)
+
+
+def missing(name, became="deselected"):
+    return gate(name, became, ())
+
+
+def test_gates_are_read_as_they_were_written(tmp_path):
+    gates = (gate(failures=2), missing("b", "crashed"), missing("c", "a later word"))
+    path = tmp_path / "report.json"
+    path.write_text(dumps([PASSED], gates))
+    assert read(path).gates == gates
+    assert [verdict.to_dict() for verdict in read(path).verdicts] == [PASSED.to_dict()]
+    path.write_text(dumps([PASSED]))
+    assert read(path).gates == ()
+
+
+@pytest.mark.parametrize(
+    ("gates", "problem"),
+    [
+        ([gate(verdicts=(1,))], r"the verdict of 'riskguard.yaml::a' is missing \(verdicts\[1\]\)"),
+        ([gate(verdicts=(-1,))], "is missing"),
+        ([gate(verdicts=())], "is 'judged' with 0 verdicts"),
+        ([gate(became="skipped")], "is 'skipped' with 1 verdict"),
+        ([gate(), gate("b")], r"verdicts\[0\] belongs to 'riskguard.yaml::a' and 'riskguard.yaml::b'"),
+    ],
+)
+def test_a_report_that_lacks_the_verdict_of_a_gate_is_refused(tmp_path, gates, problem):
+    path = tmp_path / "report.json"
+    path.write_text(dumps([PASSED], gates))
+    with pytest.raises(ReportFormatError, match=problem):
+        read(path)
+
+
+def test_what_became_of_gates_is_said_once_for_all_of_a_kind():
+    many = [missing(f"g{number}") for number in range(12)]
+    lines = summary([gate(), *many, missing("x", "broken")])
+    names = ", ".join(one.id for one in many[:10])
+    assert lines == [
+        f"not judged (deselected): {names} and 2 more",
+        "not judged (its file cannot be read): riskguard.yaml::x",
+    ]
+    assert title([gate(), *many]) == "12 of 13 gates not judged"
+    assert title([gate()]) == ""
+    assert summary([gate(became="no_verdict", verdicts=())]) == []
+
+
+def test_hostile_ids_are_cleaned():
+    (line,) = summary([missing("\x1b[31m\n::error::")])
+    assert line.isprintable()
+    assert "<b>" not in render([], gates=[missing("<b>")])
+
+
+def test_a_report_that_must_be_short_still_names_the_gates_that_were_not_judged():
+    text = render([PASSED] * 50, gates=[gate(), missing("b")], limit=2000)
+    assert "riskguard" in text
+    assert "not judged" in text.splitlines()[0]
+
+
+def test_what_came_before_the_last_attempt():
+    assert after(0) == after(None) == ""
+    assert after(1) == " (after 1 failure)"
+    assert after(2) == " (after 2 failures)"
+    assert all(BECAME.values())
