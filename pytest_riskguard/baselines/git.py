@@ -38,6 +38,7 @@ _IN_REPOSITORY = (
     *("-c", "core.fsmonitor=false"),
     *("-c", f"core.hooksPath={os.devnull}"),
 )
+_LATER = 2**31 - 1  # seconds since 1970; the last that every file system holds
 _STATUS = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
 
 
@@ -88,9 +89,20 @@ def _compared(git: str, root: Path, folder: Path, own: Path) -> GitState | None:
         "HOME": str(own),
         "XDG_CONFIG_HOME": str(own),
     }
-    store = folder.relative_to(root).as_posix()
-    changes = _run(git, root, inside, *comparison, *_STATUS, "--", ":/", f":(exclude,literal){store}")
-    return GitState(commit, dirty=bool(changes.strip()))
+    outside_store = f":(exclude,literal){folder.relative_to(root).as_posix()}"
+
+    def differs(files: str, **more: str) -> bool:
+        arguments = (*comparison, *_STATUS, "--", files, outside_store)
+        return bool(_run(git, root, inside | more, *arguments).strip())
+
+    if not differs(":/"):
+        return GitState(commit, dirty=False)
+    # A file that a filter has made, as Git LFS does, always differs where git looks into it, and git looks into files
+    # that are as young as the index. Shown a younger index, it goes by size and time, which must do for such files.
+    young = own / "index"
+    shutil.copyfile(root / index, young)
+    os.utime(young, (_LATER, _LATER))
+    return GitState(commit, dirty=differs(":(attr:!filter)") or differs(":/", GIT_INDEX_FILE=str(young)))
 
 
 def _run(git: str, root: Path, environment: dict[str, str], *arguments: str) -> str:

@@ -311,3 +311,15 @@ def test_what_cannot_be_deleted_now_is_deleted_by_a_later_writer(store, add, col
     assert store.names() == ()  # the old one was replaced, so it does not come back
     add("other")
     assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "other"]
+
+
+def test_the_lock_itself_follows_no_link(store, add, tmp_path, link, monkeypatch):
+    # one that was put there after the look at it
+    monkeypatch.setattr("pytest_riskguard.baselines.lock._check", lambda _: None)
+    precious = tmp_path / "precious"
+    precious.write_text("all of it")
+    store.root.mkdir()
+    link(store.root / LOCK, precious)
+    with pytest.raises(BaselineError, match="the store cannot be written"):
+        add()
+    assert precious.read_text() == "all of it"

@@ -145,6 +145,29 @@ def test_line_ends_that_git_changes_are_no_change(repository):
     assert git_state(repository.store).dirty is False
 
 
+def test_files_that_a_filter_made_are_no_change_and_their_changes_are(repository, tmp_path, monkeypatch):
+    # as with Git LFS, whose filters are in the configuration of the user
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "user"))
+    filters = "clean = sed s/^large//\n\tsmudge = sed s/^/large/\n\trequired = true"
+    (tmp_path / "user").write_text(f'[filter "large"]\n\t{filters}\n')
+    (repository.root / ".gitattributes").write_text("*.bin filter=large\n")
+    (repository.root / "model.bin").write_text("large1\n")
+    repository.git("add", ".")
+    repository.git("commit", "-q", "-m", "second")
+    repository.git("clone", "-q", str(repository.root), str(tmp_path / "clone"))
+    clone = tmp_path / "clone"
+    assert (clone / "model.bin").read_text() == "large1\n"
+    assert git_state(clone / "baselines").dirty is False
+    repository.git("status", folder=clone)
+    assert git_state(clone / "baselines").dirty is False
+    (clone / "search.py").write_text("2\n")  # as long as before
+    assert git_state(clone / "baselines").dirty is True
+    (clone / "search.py").write_text("1\n")
+    assert git_state(clone / "baselines").dirty is False
+    (clone / "model.bin").write_text("another one")
+    assert git_state(clone / "baselines").dirty is True
+
+
 def test_variables_that_redirect_git_do_not_count(repository, monkeypatch, tmp_path):
     other = Repository(tmp_path / "other", tmp_path / "other.sh")
     other.git("commit", "-q", "--amend", "-m", "another")
