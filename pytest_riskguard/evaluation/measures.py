@@ -111,15 +111,17 @@ def bounds(measure: Measure) -> tuple[float, float] | None:
     return (0.0, math.inf) if measure.NAME in _COUNTS else (0.0, 1.0)
 
 
-def span(text: str) -> float:
-    """How far the scores of a measure can lie apart: 1 for most, infinity without a greatest value.
-
-    A text that is no measure of ir-measures may be any column of scores: infinity.
-    """
+def least_and_greatest(text: str) -> tuple[float, float]:
+    """As ``bounds``, infinite where they are not known: a text that is no measure may be any column of scores."""
     try:
-        low, high = bounds(parse_measure(text)) or (-math.inf, math.inf)
+        return bounds(parse_measure(text)) or (-math.inf, math.inf)
     except UsageError:
-        return math.inf
+        return -math.inf, math.inf
+
+
+def span(text: str) -> float:
+    """How far the scores of a measure can lie apart: 1 for most, infinity without a greatest value."""
+    low, high = least_and_greatest(text)
     return high - low
 
 

@@ -72,7 +72,7 @@ def without_each(comparison: Comparison, outcome: Outcome) -> LeftOut:
         flips[guilty] = len(guilty) == 1
         return LeftOut(limits, flips, failed)
     ruling = comparison.ruling
-    if n - 1 < MIN_TOPICS or not ruling.enough_topics:
+    if comparison.identical or n - 1 < MIN_TOPICS or not ruling.enough_topics:
         return LeftOut(limits, flips, failed)
     limits, lets_through = passes_without_each(ruling, passing=not failed)
     if failed and comparison.gate.max_mde is not None and np.any(lets_through):

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.alignment import align
+from pytest_riskguard.gates.alignment import Aligned, align
 from pytest_riskguard.gates.chart_data import exhibits
 from pytest_riskguard.gates.findings import Diagnostics, Estimates, QuantilePair, ReportedInterval
 from pytest_riskguard.gates.flips import alpha_star, flip_set, without_each
-from pytest_riskguard.gates.kinds import MAX_LEVEL, Gate
+from pytest_riskguard.gates.kinds import MAX_LEVEL, OPTIONS, Gate
 from pytest_riskguard.gates.power_plan import power_of_verdict
 from pytest_riskguard.gates.responsible import explanation, responsible_topics, standardised_parts
-from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.gates.ruling import Comparison, min_changes
 from pytest_riskguard.gates.verdict import (
     Deferred,
     Family,
     Findings,
     TopicCounts,
     Verdict,
+    VerdictWarning,
     refused,
     unanswered,
+    warning,
 )
 from pytest_riskguard.gates.warnings import warnings
 from pytest_riskguard.inference import (
@@ -40,6 +44,10 @@ from pytest_riskguard.inference import (
     skewness,
 )
 from pytest_riskguard.risk import counts, mean_test
+from pytest_riskguard.risk.checks import FloatArray
+
+#: Intervals whose upper limit lies below 0 as soon as enough topics lose and none wins.
+_EDGED = ("auto", "bca", "percentile")
 
 
 def judge(
@@ -67,8 +75,15 @@ def judge(
     except DataError as error:
         return refused(question, error)
     outcome, reason = comparison.answer
+    unfailing = None
+    if outcome != "fail" and question.measure is not None and least_and_greatest(question.measure)[0] == 0:
+        try:
+            unfailing = _unfailing(comparison, own_level=gate.level)
+        except DataError as error:
+            return refused(question, error)
     findings = Deferred(lambda: explain(comparison, rescored=rescored))
     verdict = replace(question, outcome=outcome, reason=reason, findings=findings)
+    verdict = verdict if unfailing is None else verdict.warned(unfailing)
     return replace(verdict, exhibits=exhibits(comparison)) if report else verdict
 
 
@@ -82,6 +97,63 @@ def rule(
 ) -> Comparison:
     """The gate's answer alone: outcome, reason and p-value, each computed when first read; raises like ``align``."""
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
+
+
+def _unfailing(comparison: Comparison, *, own_level: float) -> VerdictWarning | None:
+    """The warning that not even a candidate without any score would fail the gate; None where one would.
+
+    ``DataError`` (``cannot_fail``) where an option is the reason, or every score is 0 already; ``own_level`` is the
+    gate's level before any correction for several gates. Only for measures whose least score is 0.
+    """
+    gate, aligned = comparison.gate, comparison.aligned
+    baseline = aligned.baseline
+    refuse_without_scores(baseline.measure, aligned.candidate.values, baseline.values)
+    if _has_an_edge(comparison) or not (gate.by_topic or comparison.ruling.enough_topics):
+        return None
+    silent = replace(aligned, candidate=replace(aligned.candidate, values=np.zeros_like(baseline.values)))
+    if _fails(gate, silent):
+        return None
+    mean, most = comparison.evidence.mean(baseline.values), float(np.max(baseline.values))
+    options = (
+        ("max_loss",) if gate.by_topic else ("tolerance",) if gate.level != own_level else ("tolerance", "level")
+    )
+    for name in options:
+        value, usual = getattr(gate, name), OPTIONS[name].default
+        if (
+            gate.slice is None
+            and value is not None
+            and value > usual
+            and _fails(replace(gate, **{name: usual}), silent)
+        ):
+            raise DataError(
+                f"{name} {value:g}: even a candidate that scores 0 on every topic would pass, since {baseline.name} "
+                f"scores {mean:.4f} on average and {most:.4f} at most; choose a smaller {name}",
+                reason="cannot_fail",
+            )
+    return warning("cannot_fail", mean=mean, most=most, above=int(np.count_nonzero(baseline.values > 0)))
+
+
+def refuse_without_scores(measure: str | None, *values: FloatArray) -> None:
+    """``DataError`` (``cannot_fail``) where every score of every system is 0: nothing can be lost."""
+    if not any(np.any(scores) for scores in values):
+        raise DataError(
+            f"every score of every system is 0, so {measure} says nothing about these runs and no gate could fail; "
+            "choose a measure that the judgements support",
+            reason="cannot_fail",
+        )
+
+
+def _has_an_edge(comparison: Comparison) -> bool:
+    """Whether a gate can surely fail, without another interval: nothing is tolerated, and many topics can lose."""
+    gate, evidence = comparison.gate, comparison.evidence
+    is_plain = gate.tolerance == 0 and gate.level <= OPTIONS["level"].default
+    is_own = not (gate.by_topic or evidence.noisy or evidence.weights is not None)
+    can_lose = int(np.count_nonzero(comparison.aligned.baseline.values > 0))
+    return is_plain and is_own and gate.method in _EDGED and can_lose >= min_changes(gate.level)
+
+
+def _fails(gate: Gate, aligned: Aligned) -> bool:
+    return Comparison(gate, aligned).answer[0] == "fail"
 
 
 def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
@@ -109,17 +181,16 @@ def explain(comparison: Comparison, *, rescored: bool = False) -> Findings:
 
 
 def _estimates(comparison: Comparison, *, judged: bool) -> Estimates:
-    topics, by_topic = comparison.aligned.candidate.topics, comparison.gate.by_topic
-    if by_topic:
-        flips: tuple[str, ...] | None = tuple(topics[i] for i in comparison.collapsed)
-    else:
-        flips = flip_set(comparison.ruling, topics) if judged else None
-    return replace(
-        paired_estimates(comparison),
-        decision_p_value=comparison.p_value,
-        alpha_star=alpha_star(comparison.ruling) if judged and not by_topic else None,
-        flip_set=flips,
-    )
+    topics, ruling = comparison.aligned.candidate.topics, comparison.ruling
+    flips: tuple[str, ...] | None = None
+    star: float | Literal["any"] | None = None
+    if comparison.gate.by_topic:
+        flips = tuple(topics[i] for i in comparison.collapsed)
+    elif comparison.identical:
+        flips, star = (), "any" if comparison.gate.tradeoff == "linear" else None
+    elif judged:
+        flips, star = flip_set(ruling, topics), alpha_star(ruling)
+    return replace(paired_estimates(comparison), decision_p_value=comparison.p_value, alpha_star=star, flip_set=flips)
 
 
 def reported(intervals: Iterable[Interval], *, decisive: str | None) -> tuple[ReportedInterval, ...]:

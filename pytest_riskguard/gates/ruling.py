@@ -351,6 +351,13 @@ class Comparison:
         return self.evidence.mean(self.differences)
 
     @cached_property
+    def identical(self) -> bool:
+        """Whether both are the same run, or the same table of scores: the same digest, and no score differs."""
+        candidate, baseline = self.aligned.candidate, self.aligned.baseline
+        is_same = candidate.digest is not None and candidate.digest == baseline.digest
+        return is_same and not np.any(self.differences)
+
+    @cached_property
     def collapsed(self) -> dict[int, tuple[str, ...]]:
         """The topics that lost more than they may, by index, each with the limits that it exceeds."""
         return collapsed(self.gate, self.aligned, self.differences)
@@ -360,6 +367,8 @@ class Comparison:
         """The outcome, and the reason if it is not a pass."""
         if self.gate.by_topic:
             return ("fail", "collapse") if self.collapsed else ("pass", None)
+        if self.identical:  # what changes no ranking is harmless, however little evidence there is
+            return "pass", None
         ruling = self.ruling
         if not ruling.enough_topics:
             return "inconclusive", "too_few_topics"
@@ -377,4 +386,4 @@ class Comparison:
         """The smallest ``1 - level`` at which the gate fails; None for kinds without p-values, and too few topics."""
         if not self.gate.is_tested or not self.ruling.enough_topics:
             return None
-        return self.ruling.p_value
+        return 1.0 if self.identical else self.ruling.p_value

@@ -257,6 +257,17 @@ class Verdict(_Asked):
         return self.outcome == "pass" or (self.outcome == "inconclusive" and self.on_inconclusive == "warn")
 
     @property
+    def identical_to(self) -> tuple[str, ...]:
+        """The baselines that are the same run as the candidate: the same digest, and no score differs."""
+        if self.outcome == "incomparable" or self.inputs is None or self.inputs.candidate is None:
+            return ()
+        same = tuple(name for name, digest in self.inputs.baselines.items() if digest == self.inputs.candidate)
+        if self.asked.is_pool:
+            by_name = self.estimates.georisk or {}
+            return tuple(name for name in same if by_name.get(name) == next(iter(by_name.values())))
+        return same if self.yardstick is not None or self.estimates.mean_absolute_difference == 0 else ()
+
+    @property
     def decisive_interval(self) -> ReportedInterval | None:
         """The interval whose limit decided, where there is one."""
         return next((interval for interval in self.intervals if interval.decisive), None)
@@ -310,6 +321,7 @@ REASONS = (
     "no_common_topic",
     "ids_do_not_match",
     "inputs_changed",
+    "cannot_fail",
 )
 
 

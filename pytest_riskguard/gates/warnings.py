@@ -79,7 +79,9 @@ def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
     gate, ruling = comparison.gate, comparison.ruling
     student = ruling.interval("student_t")
     flat = student.lower == student.upper
-    if comparison.changed == 0:
+    if comparison.identical:
+        pass  # the answer says so
+    elif comparison.changed == 0:
         yield warning("no_variation", may_change=_may_change(comparison))
     elif flat:
         yield warning("no_variation")
@@ -94,6 +96,8 @@ def _about_the_evidence(comparison: Comparison) -> Iterator[VerdictWarning]:
 
 def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[VerdictWarning]:
     ruling = comparison.ruling
+    if comparison.identical:
+        return
     if ruling.passes and not ruling.holds:
         yield warning("loss_within_noise")
     disagree = disagreement(ruling)
@@ -161,7 +165,9 @@ def _about_the_pools_evidence(comparison: PoolComparison) -> Iterator[VerdictWar
     place = comparison.deciding
     changed = comparison.changed[place]
     name = comparison.references[place].name
-    if changed == 0:
+    if comparison.identical:
+        pass  # the answer says so
+    elif changed == 0:
         yield warning("no_variation", reference=name)
     elif changed < min_changes(comparison.ruling.level):
         topics = comparison.candidate.topics

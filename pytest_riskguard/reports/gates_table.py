@@ -126,6 +126,8 @@ def _remarks(shown: Shown) -> list[str]:
     if verdict.pool is not None:
         reference = clean(verdict.pool.decided_by, limit=MAX_NAME)
         remarks.append(f"against {reference} in a pool of {len(verdict.pool.systems)}")
+    if shown.identical:
+        remarks.append(shown.identical)
     if verdict.outcome == "inconclusive":
         remarks.append(shown.inconclusive)
     if verdict.tolerance > 0:

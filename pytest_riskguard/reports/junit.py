@@ -27,6 +27,7 @@ def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
         "alpha": verdict.alpha,
         "candidate": verdict.candidate,
         "baseline": listed(verdict.baselines, most=_MAX_NAMED),
+        "identical_to": listed(verdict.identical_to, most=_MAX_NAMED),
         "georisk_difference" if pool else "urisk": shown.risk,
         "limit": shown.deciding_limit,
         "mean_difference": verdict.estimates.mean_difference,

@@ -136,8 +136,7 @@ class Shown:
     @property
     def opponent(self) -> str:
         """What the candidate's scores are compared with: its baseline, or the reference in a pool."""
-        pool = self.verdict.pool
-        return clean(self.verdict.baselines[0] if pool is None else pool.decided_by, limit=MAX_NAME)
+        return clean(self._baseline, limit=MAX_NAME)
 
     @property
     def part_of_topics(self) -> str:
@@ -207,12 +206,15 @@ class Shown:
         if verdict.pool is not None:
             about += f", pool of {len(verdict.pool.systems)}"
         if verdict.asked.by_topic:
-            line = f"{self.collapse} ({about}"
+            line = f"{self.answer}: " if self.is_identical else ""
+            line += f"{self.collapse} ({about}"
         else:
             bounded = verdict.asked.side == "lower" or verdict.tolerance > 0
             line = f"{self.answer}: {self.estimate} ({about}{f'; bound {self.bound}' if bounded else ''}"
             if verdict.responsible_topics and verdict.outcome == "fail":
                 line += f"; worst: {clean(verdict.responsible_topics[0].topic, limit=MAX_NAME)}"
+        if verdict.identical_to and not self.is_identical:
+            line += f"; {self.identical}"
         if verdict.topics.missing_in_candidate:
             line += f"; {len(verdict.topics.missing_in_candidate)} unanswered"
         return line + ")"
@@ -225,7 +227,28 @@ class Shown:
             return f"inconclusive, {self.inconclusive}"
         if verdict.outcome == "pass" and self.has("churn"):
             return "churn allowed"
+        if self.is_identical:
+            return self.identical
         return _ANSWERS[verdict.kind][verdict.outcome == "fail"]
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether the candidate passes because it is the run that it is compared with."""
+        verdict = self.verdict
+        return verdict.outcome == "pass" and verdict.yardstick is None and self._baseline in verdict.identical_to
+
+    @property
+    def _baseline(self) -> str:
+        pool = self.verdict.pool
+        return self.verdict.baselines[0] if pool is None else pool.decided_by
+
+    @property
+    def identical(self) -> str:
+        """``identical to the baseline prod``; empty if the candidate is no baseline's run."""
+        names = [clean(name, limit=MAX_NAME) for name in self.verdict.identical_to]
+        if not names:
+            return ""
+        return f"identical to the baseline{'s' if len(names) > 1 else ''} {', '.join(names)}"
 
     @property
     def required(self) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.chart_data import alphas_for, topic_columns
@@ -21,7 +23,7 @@ from pytest_riskguard.gates.findings import (
     Power,
     SystemMap,
 )
-from pytest_riskguard.gates.judge import paired_estimates, reported, topic_counts
+from pytest_riskguard.gates.judge import paired_estimates, refuse_without_scores, reported, topic_counts
 from pytest_riskguard.gates.kinds import MEDIAN, Gate
 from pytest_riskguard.gates.pool.responsible import (
     contributions,
@@ -70,12 +72,32 @@ def judge_pool(
     level = None if family is None else family.level
     try:
         comparison = PoolComparison(gate, candidate, baselines, level=level, together=together, topics=topics)
+        _refuse_if_it_cannot_fail(comparison)
     except DataError as error:
         return refused(question, error)
     outcome, reason = comparison.answer
     findings = Deferred(lambda: explain(comparison, alphas=alphas, rescored=rescored))
     verdict = replace(question, outcome=outcome, reason=reason, findings=findings)
     return replace(verdict, exhibits=pool_exhibits(comparison)) if report else verdict
+
+
+def _refuse_if_it_cannot_fail(comparison: PoolComparison) -> None:
+    """``DataError`` (``cannot_fail``) if every score is 0, or GeoRisk cannot fall by more than the tolerance.
+
+    It is at least 0, and at most the square root of the mean score.
+    """
+    gate, measure = comparison.gate, comparison.candidate.measure
+    if measure is None or least_and_greatest(measure)[0] != 0:
+        return
+    refuse_without_scores(measure, comparison.scores)
+    for reference in comparison.references:
+        most = math.sqrt(float(np.mean(reference.scores.values)))
+        if gate.tolerance >= most > 0:
+            raise DataError(
+                f"tolerance {gate.tolerance:g}: GeoRisk cannot fall that far, since that of {reference.name} is "
+                f"at most {most:.4f}; choose a smaller tolerance",
+                reason="cannot_fail",
+            )
 
 
 def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescored: bool = False) -> Findings:

@@ -343,8 +343,16 @@ class PoolComparison:
         )
 
     @cached_property
+    def identical(self) -> bool:
+        """Whether the candidate is the same run as every reference, none of which is a median."""
+        singles = [reference for reference in self.references if not isinstance(reference.row, str)]
+        return len(singles) == len(self.references) and all(self.pair(single).identical for single in singles)
+
+    @cached_property
     def answer(self) -> Answer:
         """The outcome, and the reason if it is not a pass."""
+        if self.identical:
+            return "pass", None
         if not self.enough_topics:
             return "inconclusive", "too_few_topics"
         if not self.passes:

@@ -130,8 +130,9 @@ def _row(one: _Judged) -> list[str]:
     change = ""
     if e.mean_difference is not None:
         change = f"{signed(e.mean_difference)} ({plain(e.baseline_mean)} → {plain(e.candidate_mean)})"
+    remark = verdict.reason or shown.identical
     return [
-        _word(one) + (f" ({prose(verdict.reason)})" if verdict.reason else ""),
+        _word(one) + (f" ({prose(remark)})" if remark else ""),
         code(verdict.gate, limit=200),
         code(verdict.measure or ""),
         prose(shown.estimate),

@@ -27,6 +27,9 @@ def answer(verdict: Verdict) -> str:
     word = "Fails" if verdict.outcome == "fail" else "Passes"
     if verdict.outcome == "pass" and Shown(verdict).has("churn"):
         word += " with a warning"
+    shown = Shown(verdict)
+    if shown.is_identical:
+        return f"{word}{where}. The candidate is {shown.identical}: no ranking changed."
     return f"{word}{where}. {_ANSWERS[verdict.kind](verdict)}"
 
 

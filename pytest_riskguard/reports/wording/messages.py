@@ -115,6 +115,17 @@ def _few_changed_topics(
     return f"{text}; with {counted(len(topics), 'changed topic')} it cannot fail" if cannot_fail else text
 
 
+def _cannot_fail(verdict: Verdict, *, mean: float, most: float, above: int) -> str:
+    baseline, n = verdict.baselines[0], verdict.topics.count
+    if verdict.asked.by_topic:
+        why = f"{baseline} scores {most:.4g} at most; choose smaller limits"
+    elif 2 * above < n:
+        why = f"{baseline} scores above 0 on only {counted(above, 'topic')} of {n}; choose another measure"
+    else:
+        why = f"{baseline} scores {mean:.4g} on average; choose another measure, or a smaller tolerance or level"
+    return f"no candidate can fail this gate, not even one that scores 0 on every topic: {why}"
+
+
 def _few_topics(verdict: Verdict, *, both_must_pass: bool, enough: int | None = None) -> str:
     text = f"only {verdict.topics.count} topics"
     if enough is None:
@@ -197,6 +208,7 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "no_variation": _no_variation,
     "few_changed_topics": _few_changed_topics,
     "few_topics": _few_topics,
+    "cannot_fail": _cannot_fail,
     "parametric_interval": _parametric_interval,
     "loss_within_noise": _loss_within_noise,
     "sparse_changes": _sparse_changes,

@@ -75,6 +75,27 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         {"effective": 12.0, "needs_student_t": False},
         "the weights make 40 topics count like 12 of equal weight",
     ),
+    (
+        "cannot_fail",
+        VERDICT,
+        {"mean": 0.01234, "most": 0.3, "above": 4},
+        "no candidate can fail this gate, not even one that scores 0 on every topic: prod scores above 0 on only 4 "
+        "topics of 40; choose another measure",
+    ),
+    (
+        "cannot_fail",
+        VERDICT,
+        {"mean": 0.01234, "most": 0.3, "above": 30},
+        "no candidate can fail this gate, not even one that scores 0 on every topic: prod scores 0.01234 on average; "
+        "choose another measure, or a smaller tolerance or level",
+    ),
+    (
+        "cannot_fail",
+        altered(VERDICT, kind="no_topic_collapse"),
+        {"mean": 0.01234, "most": 0.3, "above": 30},
+        "no candidate can fail this gate, not even one that scores 0 on every topic: prod scores 0.3 at most; choose "
+        "smaller limits",
+    ),
     ("no_variation", NOTHING_CHANGED, {}, "no topic changed: both systems score the same everywhere"),
     (
         "no_variation",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
-from tests.sabotage.case import CLI, EVERY, PYTEST, SERIAL, Case, Sabotage
-from tests.sabotage.sabotages import CANDIDATE, CONFIG, KEPT_RUN, link, replace_text
+from tests.sabotage.case import CLI, EVERY, PYTEST, SERIAL, Case, Sabotage, harmless
+from tests.sabotage.sabotages import CANDIDATE, CONFIG, KEPT_RUN, link, on_columns, replace_text
 
 NO_RISK = "kind: not_significantly_risky, baseline: prod, alpha: 1"
 
@@ -18,6 +19,11 @@ def hard_link(path: str, target: str) -> Sabotage:
         (folder / path).hardlink_to(folder / target)
 
     return sabotage
+
+
+def unpack(path: str, name: str) -> Sabotage:
+    """A copy of a compressed file, unpacked."""
+    return lambda folder: (folder / name).write_bytes(gzip.decompress((folder / path).read_bytes()))
 
 
 def in_yaml(keys: str) -> Sabotage:
@@ -80,6 +86,32 @@ CASES = [
     asked("measure-NumQ", "--measure NumQ", "'NumQ' counts topics"),
     asked("measure-NumRet", "--measure NumRet", "no ranking is better or worse"),
     Case(
+        "scores-of-0-on-both-sides",
+        options="--measure AP(rel=1000)",
+        ways=CLI,
+        words=["cannot_fail", "every score of every system is 0, so AP(rel=1000) says nothing about these runs"],
+    ),
+    Case(
+        "yaml-scores-of-0-on-both-sides",
+        replace_text(CONFIG, "measures: [nDCG@10]", 'measures: ["nDCG(gains={1:0,2:0})@10"]'),
+        ways=SERIAL,
+        status=1,
+        passes=0,
+        words=["every score of every system is 0"],
+    ),
+    Case(
+        "tolerance-beyond-the-baseline",
+        options="--tolerance 1.8",
+        ways=CLI,
+        words=["cannot_fail", "tolerance 1.8: even a candidate that scores 0 on every topic would pass"],
+    ),
+    Case(
+        "pool-tolerance-beyond-the-reference",
+        options="--gate georisk_not_worse --tolerance 0.95",
+        ways=CLI,
+        words=["cannot_fail", "GeoRisk cannot fall that far"],
+    ),
+    Case(
         "fixture-tolerance",
         replace_text("test_ranking.py", "alpha=1", "alpha=1, tolerance=2"),
         ways=SERIAL,
@@ -137,5 +169,19 @@ CASES = [
         status=2,
         command=f"compare {CANDIDATE} --baseline-mean {CANDIDATE},prod",
         words=["candidate.run is both the candidate and the baseline"],
+    ),
+    harmless(
+        "the-baseline-s-run-again",
+        unpack(KEPT_RUN, CANDIDATE),
+        ways=EVERY,
+        words=["identical to the baseline prod"],
+        is_quick=True,
+    ),
+    harmless(
+        "the-same-run-in-another-format",
+        [unpack(KEPT_RUN, CANDIDATE), on_columns(CANDIDATE, lambda columns: [*columns[:5], "other"])],
+        ways=CLI,
+        words=["not significantly risky", "no topic changed"],
+        absent=["identical"],
     ),
 ]

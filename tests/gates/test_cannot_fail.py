@@ -1,0 +1,110 @@
+"""Gates that no candidate could fail, as far as their scores show it: refused, or said in a warning."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.pool.judge import judge_pool
+from pytest_riskguard.gates.verdict import Family, Verdict
+from pytest_riskguard.reports.wording import worded
+from tests.gates.conftest import topic_scores
+
+RNG = np.random.default_rng(12)
+#: 40 topics that score 0.2 on average, and 0.4 at most.
+LOW = topic_scores("prod", np.round(RNG.uniform(0.0, 0.4, 40), 3))
+BETTER = topic_scores("candidate", LOW.values + 0.1)
+#: Only 3 of 40 topics score at all.
+SPARSE = topic_scores("prod", np.where(np.arange(40) < 3, 0.8, 0.0))
+
+
+def codes(verdict: Verdict) -> set[str]:
+    return {warning.code for warning in verdict.warnings}
+
+
+@pytest.mark.parametrize(
+    ("options", "option"),
+    [
+        ({"tolerance": 0.5}, "tolerance 0.5"),
+        ({"alpha": 5.0, "tolerance": 1.5}, "tolerance 1.5"),
+        ({"alpha": 5.0, "tolerance": 0.3, "on_churn": "warn"}, "tolerance 0.3"),
+        ({"kind": "not_inferior", "tolerance": 0.6}, "tolerance 0.6"),
+        ({"kind": "no_topic_collapse", "max_loss": 0.9}, None),
+        ({"method": "student_t", "tolerance": 0.5}, "tolerance 0.5"),
+    ],
+)
+def test_an_option_that_even_no_score_at_all_satisfies_is_refused(options, option):
+    verdict = judge(gate_of("g", **options), BETTER, LOW)
+    if option is None:  # the usual limit would not be exceeded either
+        assert (verdict.outcome, codes(verdict)) == ("pass", {"cannot_fail"})
+        return
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+    assert (verdict.problem or "").startswith(f"{option}: even a candidate that scores 0 on every topic would pass")
+
+
+@pytest.mark.parametrize(
+    "options", [{"tolerance": 0.2}, {"kind": "not_inferior", "tolerance": 0.2}, {"level": 0.999999}]
+)
+def test_an_option_that_can_be_exceeded_is_let_through(options):
+    verdict = judge(gate_of("g", **options), BETTER, LOW)
+    assert (verdict.outcome, "cannot_fail" in codes(verdict)) == ("pass", False)
+    nothing = topic_scores("candidate", np.zeros(40))
+    assert judge(gate_of("g", **options), nothing, LOW).outcome == "fail"
+
+
+def test_a_limit_that_no_topic_reaches_is_refused_where_the_usual_one_would_do():
+    high = topic_scores("prod", np.linspace(0.1, 0.8, 40))
+    verdict = judge(gate_of("g", kind="no_topic_collapse", max_loss=0.9), high, high)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+    assert (verdict.problem or "").startswith(
+        "max_loss 0.9: even a candidate that scores 0 on every topic would pass"
+    )
+    of_a_slice = gate_of("g", kind="no_topic_collapse", max_loss=0.9, slice="a=b")
+    assert codes(judge(of_a_slice, high, high)) == {"cannot_fail"}
+
+
+def test_a_level_that_this_many_topics_cannot_reach_is_refused():
+    few = topic_scores("prod", np.where(np.arange(40) < 8, 0.5 + np.arange(40) / 100, 0.0))
+    verdict = judge(gate_of("g", level=0.9999), few, few)
+    assert (verdict.reason, (verdict.problem or "")[:14]) == ("cannot_fail", "level 0.9999: ")
+    family = Family("holm", 500, 0.9999, 1.0)
+    assert "cannot_fail" in codes(judge(gate_of("g"), few, few, family=family))  # not the fault of the gate
+
+
+def test_a_baseline_with_little_to_lose_is_said():
+    better = topic_scores("candidate", np.where(np.arange(40) < 9, 0.9, 0.0))
+    verdict = worded(judge(gate_of("g"), better, SPARSE))
+    (told,) = (warning.message for warning in verdict.warnings if warning.code == "cannot_fail")
+    assert verdict.outcome == "pass"
+    assert told.endswith("prod scores above 0 on only 3 topics of 40; choose another measure")
+
+
+@pytest.mark.parametrize("kind", ["not_significantly_risky", "no_topic_collapse"])
+def test_scores_of_0_on_both_sides_are_no_evidence(kind):
+    nothing = topic_scores("candidate", np.zeros(40)), topic_scores("prod", np.zeros(40))
+    verdict = judge(gate_of("g", kind=kind), *nothing)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+    assert (verdict.problem or "").startswith("every score of every system is 0, so nDCG@10 says nothing")
+    own = [replace(system, measure="clicks") for system in nothing]  # 0 need not be the least
+    assert judge(gate_of("g", kind=kind), *own).outcome == "pass"
+
+
+def test_a_pool_without_scores_and_a_tolerance_beyond_georisk_are_refused():
+    systems = [topic_scores(name, LOW.values) for name in ("prod", "old")]
+    verdict = judge_pool(gate_of("g", kind="georisk_not_worse", tolerance=0.6), BETTER, systems)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+    assert (verdict.problem or "").startswith(
+        "tolerance 0.6: GeoRisk cannot fall that far, since that of prod is at most"
+    )
+    empty = [topic_scores(name, np.zeros(40)) for name in ("candidate", "prod", "old")]
+    verdict = judge_pool(gate_of("g", kind="georisk_not_worse"), empty[0], empty[1:])
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+
+
+def test_scores_without_a_measure_may_be_below_0():
+    low, better = (replace(system, measure=None) for system in (LOW, BETTER))
+    assert judge(gate_of("g", tolerance=0.5), better, low).outcome == "pass"

@@ -1,0 +1,92 @@
+"""A candidate that is the baseline's own run passes every gate, and the first line says why."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.pool.judge import judge_pool
+from pytest_riskguard.reports import junit
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.reports.wording import worded
+from tests.gates.conftest import topic_scores
+
+VALUES = np.round(np.random.default_rng(3).uniform(0.2, 1.0, 40), 3)
+SAYS = "identical to the baseline prod: "
+
+
+def run(name: str, digest: str = "same", values: np.ndarray = VALUES) -> TopicScores:
+    return replace(topic_scores(name, values), digest=f"sha256:{digest}")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"alpha": 5.0, "level": 0.999},
+        {"max_mde": 1e-6},
+        {"kind": "not_inferior", "tolerance": 0.02},
+        {"kind": "not_inferior"},
+        {"kind": "no_topic_collapse"},
+    ],
+)
+def test_the_same_run_passes_every_gate(options):
+    verdict = worded(judge(gate_of("g", **options), run("candidate"), run("prod")))
+    assert (verdict.outcome, verdict.reason, verdict.identical_to) == ("pass", None, ("prod",))
+    assert Shown(verdict).headline().startswith(SAYS)
+    assert verdict.explanation is not None
+    assert verdict.explanation.summary.startswith(
+        "Passes. The candidate is identical to the baseline prod: no ranking changed."
+    )
+    assert verdict.explanation.pivotal_topics == ()
+    assert "no_variation" not in {warning.code for warning in verdict.warnings}
+    assert ("riskguard.identical_to", "prod") in junit.properties(verdict)
+
+
+def test_it_passes_however_few_topics_there_are():
+    for count in (1, 5):
+        verdict = judge(gate_of("g"), run("candidate", values=VALUES[:count]), run("prod", values=VALUES[:count]))
+        assert (verdict.outcome, verdict.identical_to) == ("pass", ("prod",))
+        assert Shown(verdict).headline().startswith(SAYS)
+
+
+def test_replicates_that_are_better_than_the_baseline_do_not_fail_it():
+    better = [run(f"r{i}", digest=f"r{i}", values=np.minimum(VALUES + 0.1 * i, 1.0)) for i in (1, 2, 3)]
+    verdict = judge(gate_of("g"), run("candidate"), run("prod"), replicates=better)
+    assert (verdict.outcome, verdict.estimates.decision_p_value) == ("pass", 1.0)
+
+
+def test_neither_the_digest_nor_the_scores_alone_are_enough():
+    lower = np.maximum(VALUES - 0.2, 0.0)
+    verdict = judge(gate_of("g"), run("candidate", values=lower), run("prod"))
+    assert (verdict.outcome, verdict.identical_to) == ("fail", ())
+    verdict = worded(judge(gate_of("g"), run("candidate", digest="other"), run("prod")))
+    assert (verdict.outcome, verdict.identical_to) == ("pass", ())
+    assert Shown(verdict).headline().startswith("not significantly risky: ")
+    assert {warning.code for warning in verdict.warnings} == {"no_variation"}
+    assert judge(gate_of("g", kind="not_inferior"), run("candidate", digest="other"), run("prod")).outcome == "fail"
+    without = [topic_scores(name, VALUES) for name in ("candidate", "prod")]
+    assert judge(gate_of("g"), *without).identical_to == ()
+
+
+def test_a_pool_says_which_baseline_it_is():
+    old = run("old", digest="old", values=np.minimum(VALUES + 0.3, 1.0))
+    gate = gate_of("g", kind="georisk_not_worse")
+    verdict = worded(judge_pool(gate, run("candidate"), [run("prod"), old]))
+    assert (verdict.outcome, verdict.identical_to) == ("pass", ("prod",))
+    assert Shown(verdict).headline().startswith(SAYS)
+    verdict = worded(judge_pool(gate, run("candidate"), [old, run("prod")]))  # compared with the better one
+    assert (verdict.outcome, verdict.identical_to) == ("fail", ("prod",))
+    assert "; identical to the baseline prod)" in Shown(verdict).headline()
+
+
+def test_a_pool_of_few_topics_passes_the_same_run():
+    gate = gate_of("g", kind="georisk_not_worse")
+    verdict = worded(judge_pool(gate, run("candidate", values=VALUES[:5]), [run("prod", values=VALUES[:5])]))
+    assert (verdict.outcome, verdict.identical_to) == ("pass", ("prod",))
+    assert Shown(verdict).headline().startswith(SAYS)
