@@ -15,8 +15,8 @@ from typing import Any
 import yaml
 
 MAX_DEPTH = 20
-#: PyYAML takes 10 seconds for 500,000 values; a gate has some ten.
-MAX_VALUES = 50_000
+#: PyYAML reads some 100,000 values in a second, and each may be a mistake to report; a gate has some ten.
+MAX_VALUES = 20_000
 
 Path = tuple[str | int, ...]
 

@@ -10,7 +10,6 @@ import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
@@ -217,23 +216,26 @@ def _number(name: str, topic: str, value: object) -> float:
 
 def _table(lines: _Lines) -> Iterator[tuple[int, list[str]]]:
     """Rows with their line numbers, the header first; blank lines are left out."""
-    text = (line.decode() + "\n" for _, line in lines)
-    first = next(text, "")
-    start = 1
-    while first and not first.strip():
-        first, start = next(text, ""), start + 1
-    if not first:
+    filled = ((number, line) for number, line in lines if line.strip())
+    number, line = next(filled, (0, b""))
+    if not line:
         raise lines.refuse_empty(_TABLE)
+    first = line.decode() + "\n"
     if first.split(",")[0].split("\t")[0].strip().strip('"') != "topic":
-        raise lines.refuse_line(start, first.encode(), _TABLE, "another first line")
+        raise lines.refuse_line(number, line, _TABLE, "another first line")
 
-    rows = csv.reader(chain([first], text), delimiter="\t" if "\t" in first else ",", strict=True)
+    def text() -> Iterator[str]:
+        nonlocal number
+        yield first
+        for line_number, line in filled:
+            number = line_number
+            yield line.decode() + "\n"
+
     try:
-        for row in rows:
-            if row and row != [""]:
-                yield rows.line_num + start - 1, row
+        for row in csv.reader(text(), delimiter="\t" if "\t" in first else ",", strict=True):
+            yield number, row
     except csv.Error as problem:
-        raise lines.refuse(rows.line_num + start - 1, f"expected quotes around whole cells only: {problem}") from None
+        raise lines.refuse(number, f"expected quotes around whole cells only: {problem}") from None
 
 
 def _columns(lines: _Lines, number: int, header: list[str]) -> dict[str, tuple[int, Measure | None]]:

@@ -54,19 +54,21 @@ class Limit:
 RUN_BYTES = Limit("RISKGUARD_MAX_RUN_BYTES", 800_000_000, "bytes of text in a run")
 #: Qrels, topics and per-topic scores are held in memory as a whole.
 TABLE_BYTES = Limit("RISKGUARD_MAX_TABLE_BYTES", 200_000_000, "bytes of text in a table")
-LINES = Limit("RISKGUARD_MAX_LINES", 20_000_000, "lines")
+LINES = Limit("RISKGUARD_MAX_LINES", 12_000_000, "lines")
 LINE_BYTES = Limit("RISKGUARD_MAX_LINE_BYTES", 2**20, "bytes in a line")
-#: Longer than any line of ids and numbers: URLs, the longest ids there are, have up to 2,000 characters.
-ROW_BYTES = Limit("RISKGUARD_MAX_ROW_BYTES", 4096, "bytes in a row of a run or of qrels")
-TOPICS = Limit("RISKGUARD_MAX_TOPICS", 1_000_000, "topics")
-DOCUMENTS = Limit("RISKGUARD_MAX_DOCUMENTS", 250_000, "documents in a topic")
-JUDGEMENTS = Limit("RISKGUARD_MAX_JUDGEMENTS", 3_000_000, "judgements")
-CELLS = Limit("RISKGUARD_MAX_CELLS", 5_000_000, "cells in a table (rows times columns)")
+#: Search engines allow ids of 512 bytes.
+ROW_BYTES = Limit("RISKGUARD_MAX_ROW_BYTES", 2048, "bytes in a row of a run or of qrels")
+TOPICS = Limit("RISKGUARD_MAX_TOPICS", 250_000, "topics")
+DOCUMENTS = Limit("RISKGUARD_MAX_DOCUMENTS", 200_000, "documents in a topic")
+JUDGEMENTS = Limit("RISKGUARD_MAX_JUDGEMENTS", 2_000_000, "judgements")
+CELLS = Limit("RISKGUARD_MAX_CELLS", 2_000_000, "cells in a table (rows times columns)")
 #: Text packs to a tenth or a twentieth; only a file that was made to exhaust its reader packs to a thousandth.
-RATIO = Limit("RISKGUARD_MAX_RATIO", 200, "times the packed size when decompressed")
-MANIFEST_BYTES = Limit("RISKGUARD_MAX_MANIFEST_BYTES", 50_000_000, "bytes in a manifest")
+RATIO = Limit("RISKGUARD_MAX_RATIO", 100, "times the packed size when decompressed")
+MANIFEST_BYTES = Limit("RISKGUARD_MAX_MANIFEST_BYTES", 20_000_000, "bytes in a manifest")
 #: A report of 10,000 topics with the data of all charts has some 10 million bytes.
-REPORT_BYTES = Limit("RISKGUARD_MAX_REPORT_BYTES", 150_000_000, "bytes in a report")
+REPORT_BYTES = Limit("RISKGUARD_MAX_REPORT_BYTES", 60_000_000, "bytes in a report")
+#: An empty object in a list takes 75 bytes of memory and three of a file.
+JSON_VALUES = Limit("RISKGUARD_MAX_JSON_VALUES", 3_000_000, "values in a JSON file")
 #: Those of a verdict on 200,000 topics.
 PAYLOAD_BYTES = Limit("RISKGUARD_MAX_PAYLOAD_BYTES", 60_000_000, "bytes of verdicts of a test in a worker")
 YAML_BYTES = Limit("RISKGUARD_MAX_YAML_BYTES", 1_000_000, "bytes of settings")
@@ -74,7 +76,7 @@ YAML_BYTES = Limit("RISKGUARD_MAX_YAML_BYTES", 1_000_000, "bytes of settings")
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20
 #: Decompressed bytes from which on the ratio counts: up to here no file is a burden.
-_FREE_BYTES = 16 * 2**20
+_FREE_BYTES = 4 * 2**20
 #: Packed bytes that may be read for one block of text; empty gzip members and endless headers have no text at all.
 _MAX_PACKED_PER_BLOCK = 8 * _BLOCK
 

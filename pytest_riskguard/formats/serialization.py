@@ -9,6 +9,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, TypeVar, cast
 
+from pytest_riskguard.formats.input_files import JSON_VALUES
+
+#: Deeper than any report or manifest.
+MAX_DEPTH = 30
+#: The largest whole number that other programs read; counts are far smaller.
+MAX_WHOLE = 2**63 - 1
 #: Digits that a report keeps: more would show the last bits of a sum, which mean nothing.
 SIGNIFICANT_DIGITS = 12
 
@@ -42,6 +48,7 @@ _EXPECTED = {
     "less_than_equal": "a number, at most {le:g}",
     "too_short": "at least {min_length}",
 }
+_TOO_DEEP = f"nested too deeply (more than {MAX_DEPTH} levels)"
 _CONFLICT_MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>")
 
 
@@ -87,9 +94,20 @@ def rounded(value: float) -> float | None:
 
 
 def parsed(content: bytes) -> dict[str, Any]:
-    """The JSON object in ``content``; ``JsonError`` if it is not UTF-8, JSON or an object, or a key appears twice."""
+    """The JSON object in ``content``.
+
+    ``JsonError`` if it is not UTF-8, JSON or an object, if a key appears twice, for NaN, infinity and whole numbers
+    of more than 64 bits, and for more values or levels than any report or manifest has.
+    """
+    _check_size(content)
     try:
-        data = json.loads(content.decode(), object_pairs_hook=_with_unique_keys, parse_constant=_refuse_constant)
+        data = json.loads(
+            content.decode(),
+            object_pairs_hook=_with_unique_keys,
+            parse_constant=_refuse_constant,
+            parse_int=_whole,
+            parse_float=_finite,
+        )
     except UnicodeDecodeError as error:
         raise JsonError(f"not UTF-8: byte 0x{content[error.start]:02x}") from None
     except json.JSONDecodeError as error:
@@ -100,12 +118,27 @@ def parsed(content: bytes) -> dict[str, Any]:
             reason = "a Git LFS pointer instead of the file, run `git lfs pull`"
         raise JsonError(f"line {error.lineno}: {reason} ({error.msg})") from None
     except RecursionError:
-        raise JsonError("nested too deeply") from None
-    except ValueError as error:  # also a number with thousands of digits, which Python does not read
-        raise JsonError(str(error)) from None
+        raise JsonError(_TOO_DEEP) from None
     if not isinstance(data, dict):
         raise JsonError(f"expected an object, found {_NAMES[type(data)]}")
+    _check_depth(data)
     return data
+
+
+def _check_size(content: bytes) -> None:
+    """Refuse what would take far more memory than the file; text with commas counts as more than it is."""
+    count = sum(map(content.count, (b",", b"[", b"{")))
+    if count > JSON_VALUES.value:
+        raise JsonError(JSON_VALUES.problem(count))
+
+
+def _check_depth(data: Any) -> None:
+    level = [data]
+    for _ in range(MAX_DEPTH):
+        inner = (node.values() if isinstance(node, dict) else node for node in level)
+        level = [value for values in inner for value in values if isinstance(value, dict | list)]
+    if level:
+        raise JsonError(_TOO_DEEP)
 
 
 def decoded(kind: type[T], data: Any, *, where: str = "") -> T:
@@ -191,3 +224,16 @@ def _with_unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> Any:
     raise JsonError(f"{name} is not a number")
+
+
+def _whole(text: str) -> int:
+    if len(text) > 20 or abs(int(text)) > MAX_WHOLE:
+        raise JsonError(f"{text:.30} is a whole number of more than 64 bits")
+    return int(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise JsonError(f"{text:.30} is larger than any number of 64 bits")
+    return number

@@ -127,7 +127,7 @@ def changed(*path, value, manifest=MANIFEST):
         (MANIFEST.to_bytes()[:-40], "not JSON"),
         (b"\xff", "not UTF-8: byte 0xff"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"format": ' + b"9" * 5000 + b"}", "4300 digits"),
+        (b'{"format": ' + b"9" * 5000 + b"}", "9{30} is a whole number of more than 64 bits"),
         (b"[]", "expected an object, found a list"),
         (b"version https://git-lfs.github.com/spec/v1\n", r"Git LFS pointer .*git lfs pull"),
         (
@@ -268,7 +268,7 @@ def test_a_mean_may_be_a_whole_number():
 
 def test_a_mean_is_finite():
     content = MOVED.to_bytes().replace(b"0.25", b"1e999")
-    with pytest.raises(JsonError, match=r"history\[0\]\.means\.nDCG@10: expected a finite number, found inf"):
+    with pytest.raises(JsonError, match="1e999 is larger than any number of 64 bits"):
         Manifest.from_bytes(content)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Annotated
 
 import pytest
 from annotated_types import Interval, MinLen
 
-from pytest_riskguard.formats.serialization import Words, decoded, rounded, to_plain
+from pytest_riskguard.formats.serialization import MAX_DEPTH, JsonError, Words, decoded, parsed, rounded, to_plain
 from pytest_riskguard.gates.findings import Density, MovedDocument
 
 
@@ -81,3 +82,40 @@ def test_what_breaks_a_constraint_is_named_with_its_place(data, problem):
 def test_what_is_not_as_it_should_be_is_named_with_its_place(data, where):
     with pytest.raises(ValueError, match=where):
         decoded(Density, data, where="made")
+
+
+def nested(depth: int, opening: str, closing: str) -> bytes:
+    return f'{{"a": {opening * depth}{closing * depth}}}'.encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b'{"a": 9223372036854775808}', "9223372036854775808 is a whole number of more than 64 bits"),
+        (b'{"a": [-' + b"1" * 5000 + b"]}", "is a whole number of more than 64 bits"),
+        (b'{"a": 1e309}', "1e309 is larger than any number of 64 bits"),
+        (b'{"a": -1' + b"0" * 400 + b".5}", "is larger than any number of 64 bits"),
+        (b'{"a": -Infinity}', "-Infinity is not a number"),
+        (b'{"a": {"b": 1, "b": 2}}', "key 'b' appears twice"),
+        (nested(MAX_DEPTH, "[", "]"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
+        (nested(100_000, "[", "]"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
+        (nested(MAX_DEPTH, '{"a": [', "]}"), f"nested too deeply (more than {MAX_DEPTH} levels)"),
+    ],
+)
+def test_what_other_programs_could_not_read_is_refused(content, problem):
+    with pytest.raises(JsonError, match=re.escape(problem)):
+        parsed(content)
+
+
+def test_what_they_can_read_is_read():
+    assert parsed(b'{"a": [-9223372036854775807, 1e308, 5e-324]}') == {"a": [-(2**63) + 1, 1e308, 5e-324]}
+    assert parsed(nested(MAX_DEPTH - 1, "[", "]"))
+
+
+def test_more_values_than_the_limit_are_refused_before_they_take_memory(monkeypatch):
+    monkeypatch.setenv("RISKGUARD_MAX_JSON_VALUES", "4")
+    assert parsed(b'{"a": [1, 2, 3]}') == {"a": [1, 2, 3]}
+    with pytest.raises(
+        JsonError, match=r"at most 4 values in a JSON file, found 5; .*RISKGUARD_MAX_JSON_VALUES"
+    ):
+        parsed(b'{"a": [1, 2, 3, 4]}')
