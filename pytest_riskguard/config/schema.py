@@ -29,6 +29,7 @@ from pydantic import (
 )
 
 from pytest_riskguard.baselines.manifest import name_problem
+from pytest_riskguard.config.asking import MAX_DEPTH, MAX_RETRIES, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
@@ -92,11 +93,13 @@ def _slice_entry(text: str) -> str:
     return tag if wanted is None else f"{tag}={wanted}"
 
 
-def _whole(at_least: int, hint: str = "") -> Callable[[Any], int]:
+def _whole(at_least: int, hint: str = "", *, at_most: float = math.inf) -> Callable[[Any], int]:
+    expected = f"at least {at_least}" if at_most == math.inf else f"from {at_least} to {at_most}"
+
     def check(value: Any) -> int:
-        if isinstance(value, int) and not isinstance(value, bool) and value >= at_least:
+        if isinstance(value, int) and not isinstance(value, bool) and at_least <= value <= at_most:
             return value
-        raise ValueError(f"expected a whole number, at least {at_least}, found {shown(value)}{hint}")
+        raise ValueError(f"expected a whole number, {expected}, found {shown(value)}{hint}")
 
     return check
 
@@ -115,13 +118,14 @@ def _number_or_all(value: Any) -> int | str:
     return "all" if value == "all" else _whole(1, "; or all")(value)
 
 
-_SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}"
+_SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}, or none for no limit"
+_limit = Number(math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=_SECONDS)
 #: Checks of the options for asking a live system.
 ASKING: Mapping[str, Callable[[Any], Any]] = {
-    "depth": _whole(1),
-    "workers": _whole(1),
-    "timeout": Number(math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=_SECONDS),
-    "retries": _whole(0),
+    "depth": _whole(1, at_most=MAX_DEPTH),
+    "workers": _whole(1, at_most=MAX_WORKERS),
+    "timeout": lambda value: None if value == "none" else _limit(value),
+    "retries": _whole(0, at_most=MAX_RETRIES),
 }
 
 
@@ -223,7 +227,7 @@ class Retrieve(_Model):
     retrieve: Annotated[str, PlainValidator(Text("package.module:function", parse=_target))]
     depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
     workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
-    timeout: Annotated[float | None, PlainValidator(ASKING["timeout"])] = None
+    timeout: Annotated[float | None, PlainValidator(ASKING["timeout"])] = TIMEOUT
     retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
 
 

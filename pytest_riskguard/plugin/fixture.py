@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.assertions import demand
+from pytest_riskguard.config.asking import TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
-from pytest_riskguard.evaluation.live_search import Search
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.kinds import (
     GeoRiskNotWorse,
@@ -24,7 +24,8 @@ from pytest_riskguard.gates.kinds import (
 )
 from pytest_riskguard.gates.option_types import lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
-from pytest_riskguard.plugin.live import live_run
+from pytest_riskguard.plugin.live_systems.candidates import live_run
+from pytest_riskguard.plugin.live_systems.retrieval import Search
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.plugin.user_errors import from_here
@@ -69,14 +70,15 @@ class Riskguard:
         *,
         depth: int = 100,
         workers: int = 1,
-        timeout: float | None = None,
+        timeout: float | None = TIMEOUT,
         retries: int = 0,
         name: str = "candidate",
     ) -> LiveRun:
         """A candidate that is queried now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic.
 
-        ``workers`` threads send queries at a time; one that has no answer after ``timeout`` seconds, or raises, is
-        tried again up to ``retries`` times. How the candidate is queried does not change the verdict.
+        ``workers`` threads send queries at a time, one is pytest's own; a query that has no answer after ``timeout``
+        seconds (None: no limit), or raises, is tried again up to ``retries`` times. How the candidate is queried does
+        not change the verdict.
         """
         __tracebackhide__ = True
         asking = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}

@@ -64,7 +64,7 @@ class RiskguardFile(pytest.File):
         return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alpha)
 
     def _candidate_source(self, candidate: Path | Retrieve | None, line: int) -> RunFile | LiveRun:
-        from pytest_riskguard.plugin.live import live_candidate
+        from pytest_riskguard.plugin.live_systems.candidates import live_candidate
         from pytest_riskguard.sources import RunFile
 
         if candidate is None:

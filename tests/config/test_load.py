@@ -363,7 +363,7 @@ def test_what_makes_a_gate_must_be_there_and_known(errors, gate, problem):
         ),
         (
             "candidate: {retrieve: 'a:b', depth: 0}",
-            "candidate.depth of gate 'no-risk': expected a whole number, at least 1, found the number 0",
+            "candidate.depth of gate 'no-risk': expected a whole number, from 1 to 100000, found the number 0",
         ),
         (
             "candidate: {retrieve: 'a:b', dept: 1}",

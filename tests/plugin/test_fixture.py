@@ -148,12 +148,12 @@ WRONG_ARGUMENTS = {
     "riskguard.check('magic', run, 'prod')": "ValueError: kind: expected not_significantly_risky, *, found 'magic'",
     "riskguard.run(None)": "TypeError: expected a path, found None",
     "riskguard.retrieve(search=None)": "TypeError: search: expected a function that takes a query, found nothing",
-    "riskguard.retrieve(print, depth=0)": "ValueError: depth: expected a whole number, at least 1, *",
-    "riskguard.retrieve(print, workers=0)": "ValueError: workers: expected a whole number, at least 1, *",
-    "riskguard.retrieve(print, workers=2.5)": "ValueError: workers: expected a whole number, at least 1, *",
+    "riskguard.retrieve(print, depth=0)": "ValueError: depth: expected a whole number, from 1 to 100000, *",
+    "riskguard.retrieve(print, workers=0)": "ValueError: workers: expected a whole number, from 1 to 256, *",
+    "riskguard.retrieve(print, workers=2.5)": "ValueError: workers: expected a whole number, from 1 to 256, *",
     "riskguard.retrieve(print, timeout=0)": "ValueError: timeout: expected a number of seconds above 0, *",
     "riskguard.retrieve(print, timeout=float('inf'))": "ValueError: timeout: expected a number of seconds above 0, *",
-    "riskguard.retrieve(print, retries=-1)": "ValueError: retries: expected a whole number, at least 0, found the *",
+    "riskguard.retrieve(print, retries=-1)": "ValueError: retries: expected a whole number, from 0 to 10, *",
 }
 
 

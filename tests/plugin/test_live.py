@@ -113,16 +113,60 @@ def test_all_failed_queries_are_one_message_that_shows_the_first_five(live):
     assert "retrieval.py" not in result.stdout.str()
 
 
-def test_a_query_without_an_answer_in_time_is_named_and_the_run_ends(asked_of, pytester):
-    asked_of("hangs", settings=", timeout: 1, workers: 4")
+#: Blocks the alarm, as a C library may.
+STUCK = """
+import signal, threading
+from pytest_riskguard.plugin.live_systems import time_limit
+from pytest_riskguard.plugin.live_systems import candidates
+time_limit.GRACE = candidates.GRACE = 0.2
+def ask(query):
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+    threading.Event().wait()
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "ending"),
+    [("", " (own.py:14)"), (", workers: 4", "; its thread cannot be stopped and may keep running")],
+)
+def test_a_query_without_an_answer_in_time_is_named_and_the_run_ends(asked_of, pytester, settings, ending):
+    asked_of("hangs", settings=f", timeout: 1{settings}")
     result = pytester.runpytest_subprocess("--riskguard", timeout=120)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "incomparable (bad_run): the search for topic 't07' ('query number 07') failed: TimeoutError: no answer "
-            "within 1 s; its thread cannot be stopped and may keep running"
+            "incomparable (bad_run): the search for topic 't07' ('query number 07') failed: no answer within 1 s"
+            f"{ending}"
         ]
     )
+    assert "Traceback" not in result.stdout.str()
+
+
+@pytest.mark.parametrize("timeout", ["none", "null"])
+def test_a_search_may_have_no_limit(live, timeout):
+    assert live("ask", settings=f", timeout: {timeout}").ret == 0
+
+
+def test_a_search_that_never_answers_is_not_asked_every_query(pytester, asked_of):
+    asked_of("ask", settings=", timeout: 0.2")
+    pytester.path.joinpath("own.py").write_text("import time\ndef ask(query):\n    time.sleep(600)\n")
+    result = pytester.runpytest_subprocess("--riskguard", timeout=120)
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*failed for 3 of 30 topics: 't01' ('query number 01') failed: no answer within 0.2 s (own.py:3)*"
+            "; 27 topics were not queried, because 3 queries in a row had no answer in time"
+        ]
+    )
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system has no alarm")
+def test_a_search_that_nothing_can_interrupt_ends_the_run(pytester, asked_of):
+    asked_of("ask", settings=", timeout: 0.2")
+    pytester.path.joinpath("own.py").write_text(STUCK)
+    result = pytester.runpytest_subprocess("--riskguard", timeout=120)
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    result.stderr.fnmatch_lines(["pytest-riskguard: *: a search has no answer after 0.2 s and*"])
 
 
 @pytest.mark.parametrize("settings", ["", ", workers: 4"])
@@ -218,7 +262,7 @@ def test_ctrl_c_ends_a_run_whose_search_hangs(asked_of, pytester):
 def test_options_of_asking_are_checked_in_the_file(live):
     result = live("ask", settings=", workers: 0")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*candidate.workers: expected a whole number, at least 1, found the number 0"])
+    result.stdout.fnmatch_lines(["*candidate.workers: expected a whole number, from 1 to 256, found the number 0"])
 
 
 def test_progress_goes_to_no_pipe(live):

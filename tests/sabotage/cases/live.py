@@ -115,6 +115,70 @@ CASES = [
         ways=SERIAL,
     ),
     Case(
+        "hangs-in-sleep",
+        search("import time\ndef retrieve(q): time.sleep(600)", ", timeout: 0.5"),
+        words=["no answer within 0.5 s (own.py:3)", "57 topics were not queried"],
+        ways=PYTEST,
+    ),
+    Case(
+        "hangs-in-loop",
+        search("def retrieve(q):\n    while True: pass", ", timeout: 0.5"),
+        words=["no answer within 0.5 s (own.py:3)"],
+        ways=SERIAL,
+    ),
+    Case(
+        "hangs-on-lock",
+        search("import threading\nlock = threading.Lock()\ndef retrieve(q): lock.acquire()", ", timeout: 0.5"),
+        words=["no answer within 0.5 s"],
+        ways=SERIAL,
+    ),
+    Case(
+        "hangs-in-threads",
+        search("import time\ndef retrieve(q): time.sleep(600)", ", timeout: 0.5, workers: 4"),
+        words=["no answer within 0.5 s", "its thread cannot be stopped"],
+        ways=SERIAL,
+    ),
+    Case(
+        "endless-slow-generator",
+        search("import time\ndef retrieve(q):\n    while True: yield from ()", ", timeout: 0.5"),
+        words=["no answer within 0.5 s"],
+        ways=SERIAL,
+    ),
+    Case(
+        "endless-generator",
+        search("import itertools\ndef retrieve(q): return ((f'{q[-2:]}{i}', 1e9 - i) for i in itertools.count())"),
+        words=["ids_do_not_match"],
+        ways=SERIAL,
+    ),
+    Case(
+        "huge-docid",
+        search("def retrieve(q): return [('d' * 10**8, 1.0)]"),
+        words=["expected (docid, score)"],
+        ways=SERIAL,
+    ),
+    Case(
+        "huge-numbers",
+        search("def retrieve(q): return [(10**5000, 1.0)]"),
+        words=["expected (docid, score)"],
+        ways=SERIAL,
+    ),
+    Case("huge-score", search("def retrieve(q): return [('d', 10**400)]"), words=["bad_run"], ways=SERIAL),
+    Case(
+        "retries-without-end", live(LIVE, ", retries: 11"), words=["from 0 to 10, found the number 11"], ways=SERIAL
+    ),
+    Case("depth-without-end", live(LIVE, ", depth: 1e9"), words=["expected a whole number"], ways=SERIAL),
+    Case("workers-without-end", live(LIVE, ", workers: 5000"), words=["from 1 to 256"], ways=SERIAL),
+    harmless("no-limit", live(LIVE, ", timeout: none"), words=["5 passed"], ways=SERIAL),
+    harmless(
+        "own-thread",
+        search(
+            "import sqlite3\nconnection = sqlite3.connect(':memory:')\n"
+            "def retrieve(q): connection.execute('SELECT 1'); return answer(q)"
+        ),
+        words=["5 passed"],
+        ways=SERIAL,
+    ),
+    Case(
         "config-above-repository",
         [make_folder("inner"), make_folder("inner/.git")],
         status=2,

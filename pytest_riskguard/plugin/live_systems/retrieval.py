@@ -1,8 +1,9 @@
 """Queries a live system: several queries at a time, each with a time limit and a number of attempts.
 
 Answers are kept in the order of the queries, whichever arrives first, so that how a system is queried never changes a
-verdict. A thread cannot be stopped: one that exceeds its time limit is abandoned, its query counts as failed, and
-another thread takes over. All threads are daemons, so a process can end without waiting for them.
+verdict. One worker is the calling thread itself, whose call is interrupted at its time limit. Of several, none can be
+stopped: a thread that exceeds its time limit is abandoned, its query counts as failed, and another thread takes over.
+All threads are daemons, so a process can end without waiting for them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import contextvars
 import heapq
 import math
 import queue
+import reprlib
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -19,24 +22,19 @@ from itertools import islice
 
 import numpy as np
 
+from pytest_riskguard.config.asking import MAX_ID, MAX_TIMEOUTS, TIMEOUT, Asking
+from pytest_riskguard.plugin.live_systems.time_limit import OutOfTimeError, within
+
 Pairs = list[tuple[str, float]]
 Search = Callable[[str], Iterable[tuple[str, float]]]
 Progress = Callable[[int, int], None]
 
 #: Seconds before the second attempt; each further one waits twice as long as the one before, up to the maximum.
 _FIRST_PAUSE, _MAX_PAUSE = 0.5, 30.0
+#: How many failed queries keep the traceback of their error.
+MAX_TRACEBACKS = 10
 #: Seconds after which a wait ends to notice Ctrl-C, where a wait cannot be interrupted (Windows).
 _MAX_WAIT = 0.2
-
-
-@dataclass(frozen=True)
-class Asking:
-    """How a system is queried."""
-
-    depth: int = 100  # results kept of each answer
-    workers: int = 1  # queries sent at a time; one worker without a time limit is the calling thread itself
-    timeout: float | None = None  # seconds that an answer may take
-    retries: int = 0  # further attempts for a query that failed
 
 
 @dataclass(frozen=True)
@@ -51,10 +49,15 @@ class FailedQuery:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """Answers by topic, and what failed, both in the order of the queries."""
+    """Answers by topic, and what failed, both in the order of the queries; some have neither after many time-outs."""
 
     answers: dict[str, Pairs]
     failed: tuple[FailedQuery, ...]
+
+    @property
+    def asked(self) -> int:
+        """How many queries were sent."""
+        return len(self.answers) + len(self.failed)
 
 
 class NoPairError(ValueError):
@@ -71,19 +74,18 @@ def retrieve(
     queries: Mapping[str, str],
     asking: Asking,
     *,
-    failures: tuple[type[BaseException], ...] = (BaseException,),
-    stops: tuple[type[BaseException], ...] = (),
     progress: Progress | None = None,
+    stuck: Callable[[], None] | None = None,
 ) -> Retrieved:
     """Send every query, by topic; a generator that ``search`` returns is read in the thread that called it.
 
-    ``failures`` are exceptions that count as a failure of the query. ``stops``, which may be among them, end
-    everything and are raised here, as is any other exception, such as KeyboardInterrupt. ``progress`` is called in
-    the calling thread with the numbers of topics done and of all topics.
+    Whatever a search raises is a failure of its query, but for a KeyboardInterrupt in the calling thread, which is
+    raised here. ``progress`` is called in the calling thread with the numbers of topics done and of all topics;
+    ``stuck`` as ``time_limit.within`` does.
     """
-    book = _Book(queries, asking, failures, stops, progress)
-    if asking.workers == 1 and asking.timeout is None:
-        _ask_here(search, book)
+    book = _Book(queries, asking, progress)
+    if asking.workers == 1:
+        _ask_here(search, book, stuck)
     else:
         _ask_in_threads(search, book)
     return Retrieved(
@@ -98,49 +100,86 @@ class _Book:
 
     queries: Mapping[str, str]
     asking: Asking
-    failures: tuple[type[BaseException], ...]
-    stops: tuple[type[BaseException], ...]
     progress: Progress | None
     answers: dict[str, Pairs] = field(default_factory=dict)
     failed: dict[str, FailedQuery] = field(default_factory=dict)
+    timeouts: int = 0  # queries in a row that had no answer in time
+
+    @property
+    def gives_up(self) -> bool:
+        """Whether the system seems to answer no more."""
+        return self.timeouts >= MAX_TIMEOUTS
 
     def note(self, topic: str, attempt: int, outcome: Pairs | BaseException) -> float | None:
         """Record how an attempt ended; return the seconds until the next one, or None if there will be none."""
         if not isinstance(outcome, BaseException):
-            self.answers[topic] = outcome
-        elif isinstance(outcome, (KeyboardInterrupt, *self.stops)) or not isinstance(outcome, self.failures):
-            raise outcome
+            self.answers[topic], self.timeouts = outcome, 0
         elif attempt <= self.asking.retries and not isinstance(outcome, NoPairError):
             return backoff(attempt)
         else:
+            if isinstance(outcome, NoPairError) or len(self.failed) >= MAX_TRACEBACKS:
+                outcome = outcome.with_traceback(None)  # whose frames hold whole answers
             self.failed[topic] = FailedQuery(topic, self.queries[topic], outcome, attempt)
+            self.timeouts = self.timeouts + 1 if isinstance(outcome, OutOfTimeError) else 0
         if self.progress is not None:
             self.progress(len(self.answers) + len(self.failed), len(self.queries))
         return None
 
 
-def _ask_here(search: Search, book: _Book) -> None:
+def _ask_here(search: Search, book: _Book, stuck: Callable[[], None] | None) -> None:
     """One query after another, in the calling thread."""
+    asking = book.asking
+
+    def outcome(query: str) -> Pairs | BaseException:
+        try:
+            return within(asking.timeout, lambda: _answer(search, query, asking.depth), stuck=stuck)
+        except OutOfTimeError as error:
+            return _out_of_time(asking, "").with_traceback(error.__traceback__)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return error
+
     for topic, query in book.queries.items():
         attempt = 1
-        while (wait := book.note(topic, attempt, _outcome(search, query, book.asking.depth))) is not None:
+        while (wait := book.note(topic, attempt, outcome(query))) is not None:
             time.sleep(wait)
             attempt += 1
+        if book.gives_up:
+            return
+
+
+def _out_of_time(asking: Asking, note: str) -> OutOfTimeError:
+    hint = f" (`timeout` sets another limit than {asking.timeout:g} s)" if asking.timeout == TIMEOUT else ""
+    return OutOfTimeError(f"no answer within {asking.timeout:g} s{hint}{note}")
 
 
 def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
     """The answer, or how the call ended."""
     try:
-        results = search(query)
-        if results is None:  # a forgotten return statement
-            raise NoPairError("returned None, expected (docid, score) pairs")
-        pairs = list(islice(results, depth))
-        for pair in pairs:
-            if not _is_pair(pair):
-                raise NoPairError(f"returned {pair!r}, expected (docid, score) pairs")
+        return _answer(search, query, depth)
     except BaseException as error:
         return error
+
+
+def _answer(search: Search, query: str, depth: int) -> Pairs:
+    """The first pairs of an answer; ``NoPairError`` if it holds anything else."""
+    results = search(query)
+    if results is None:  # a forgotten return statement
+        raise NoPairError("returned None, expected (docid, score) pairs")
+    pairs = list(islice(results, depth))
+    for pair in pairs:
+        if not _is_pair(pair):
+            raise NoPairError(f"returned {_shown(pair)}, expected (docid, score) pairs")
     return pairs
+
+
+def _shown(value: object) -> str:
+    """A value in few characters, whatever its size."""
+    try:
+        return reprlib.repr(value)
+    except Exception:  # of the value's own, or a whole number of too many digits
+        return f"a value of type {type(value).__name__}"
 
 
 def _is_pair(result: object) -> bool:
@@ -150,6 +189,9 @@ def _is_pair(result: object) -> bool:
         and len(result) == 2
         and not isinstance(result[0], bool | np.bool_ | bytes | None)
         and not isinstance(result[1], str | bytes | bool | np.bool_)
+        and (not isinstance(result[0], str) or len(result[0]) <= MAX_ID)
+        and not (isinstance(result[0], int) and abs(result[0]) >= 10**MAX_ID)
+        and not (isinstance(result[1], int) and abs(result[1]) > sys.float_info.max)
     )
 
 
@@ -176,7 +218,7 @@ def _ask_in_threads(search: Search, book: _Book) -> None:
             heapq.heappush(todo, _Task(time.monotonic() + wait, task.place, task.topic, task.attempt + 1))
 
     try:
-        while todo or busy:
+        while (todo or busy) and not book.gives_up:
             now = time.monotonic()
             while todo and len(busy) < asking.workers and todo[0].ready <= now:
                 task = heapq.heappop(todo)
@@ -192,8 +234,7 @@ def _ask_in_threads(search: Search, book: _Book) -> None:
             now = time.monotonic()
             for worker in [worker for worker, (_, deadline) in busy.items() if deadline <= now]:
                 worker.dismiss()
-                limit = f"no answer within {asking.timeout:g} s; its thread cannot be stopped and may keep running"
-                ended(worker, TimeoutError(limit))
+                ended(worker, _out_of_time(asking, "; its thread cannot be stopped and may keep running"))
     finally:
         for worker in (*idle, *busy):
             worker.dismiss()

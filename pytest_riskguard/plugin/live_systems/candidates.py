@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import pytest
 
+from pytest_riskguard.config.asking import MAX_TIMEOUTS, Asking
 from pytest_riskguard.config.load import repository_of
 from pytest_riskguard.config.schema import ASKING, Retrieve
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import ConfigError, DataError, ScoringError
-from pytest_riskguard.evaluation.live_search import Asking, FailedQuery, NoPairError, Search, retrieve
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
-from pytest_riskguard.evaluation.search_import import RefusedSearchError, import_search
 from pytest_riskguard.gates.option_types import shown
+from pytest_riskguard.plugin.live_systems.retrieval import FailedQuery, NoPairError, Retrieved, Search, retrieve
+from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError, import_search
+from pytest_riskguard.plugin.live_systems.time_limit import GRACE, OutOfTimeError
 from pytest_riskguard.plugin.user_errors import blamed, ending
 from pytest_riskguard.sources import LiveRun
+from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -89,19 +93,39 @@ def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: As
         )
     with shown_progress(config) as progress:
         wanted = {topic: queries[topic] for topic in judged}
-        retrieved = retrieve(search, wanted, asking, progress=progress)
+        retrieved = retrieve(search, wanted, asking, progress=progress, stuck=lambda: _end_stuck_run(config, asking))
     if retrieved.failed:
-        raise _failure(retrieved.failed, len(judged))
+        raise _failure(retrieved, len(judged))
     return rankings_as_run(retrieved.answers)
 
 
-def _failure(failed: tuple[FailedQuery, ...], asked: int) -> DataError:
+def _end_stuck_run(config: pytest.Config, asking: Asking) -> None:
+    """End the process: a call that no exception reaches would keep it for ever."""
+    capture = config.pluginmanager.get_plugin("capturemanager")
+    if capture is not None:
+        capture.suspend_global_capture(in_=True)
+    test = (os.environ.get("PYTEST_CURRENT_TEST") or "a test").rpartition(" (")[0]
+    with suppress(OSError, ValueError):
+        print(
+            f"\npytest-riskguard: {clean(test, limit=MAX_QUERY)}: a search has no answer after {asking.timeout:g} s "
+            f"and cannot be interrupted {GRACE:g} s later either; the run ends here. Set a time limit in its client.",
+            file=sys.stderr,
+            flush=True,
+        )
+    os._exit(pytest.ExitCode.INTERNAL_ERROR)
+
+
+def _failure(retrieved: Retrieved, asked: int) -> DataError:
     """All failed queries in one message, the first ones with how they failed."""
+    failed = retrieved.failed
     if len(failed) == 1:
         said, problem = (f"the search for topic {text}" for text in _named(failed[0]))
     else:
         first = [_named(query) for query in failed[:MAX_NAMED]]
         rest = f"; and {len(failed) - MAX_NAMED} more" if len(failed) > MAX_NAMED else ""
+        if left := asked - retrieved.asked:
+            rest += f"; {counted(left, 'topic was', 'topics were')} not queried, because {MAX_TIMEOUTS} queries in a "
+            rest += "row had no answer in time"
         start = f"the search failed for {len(failed)} of {asked} topics: "
         said, problem = (start + "; ".join(texts) + rest for texts in zip(*first, strict=True))
     return DataError(said, reason="bad_run", problem=problem)
@@ -115,6 +139,8 @@ def _named(failed: FailedQuery) -> tuple[str, str]:
         return (f"{start}{failed.error}",) * 2
     start += "failed: " if failed.attempts == 1 else f"failed {failed.attempts} times: "
     long, short = ending(failed.error)
+    if isinstance(failed.error, OutOfTimeError):
+        long, short = (text.partition(": ")[2] for text in (long, short))
     return start + long, start + short
 
 

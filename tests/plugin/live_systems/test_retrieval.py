@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
+import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.evaluation import live_search
-from pytest_riskguard.evaluation.live_search import Asking, NoPairError, Retrieved, backoff, retrieve
+from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.plugin.live_systems import retrieval
+from pytest_riskguard.plugin.live_systems.retrieval import NoPairError, Retrieved, backoff, retrieve
+from pytest_riskguard.plugin.live_systems.time_limit import OutOfTimeError
 
 QUERIES = {f"t{number:02d}": f"query {number}" for number in range(20)}
-#: Of asking: in the calling thread, in one thread, in several.
-WAYS = [Asking(), Asking(timeout=60), Asking(workers=4), Asking(workers=50, timeout=60)]
+#: Of asking: in the calling thread, with and without a limit, and in several threads.
+WAYS = [Asking(), Asking(timeout=None), Asking(workers=4, timeout=None), Asking(workers=50)]
 
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The attempts after which a query waited for the next one, which comes at once."""
     attempts: list[int] = []
-    monkeypatch.setattr(live_search, "backoff", lambda attempt: attempts.append(attempt) or 0.0)
+    monkeypatch.setattr(retrieval, "backoff", lambda attempt: attempts.append(attempt) or 0.0)
     return attempts
 
 
@@ -83,12 +88,20 @@ def test_as_many_are_asked_at_a_time_as_there_are_workers_and_no_more():
     assert most == 4
 
 
-def test_without_workers_or_limit_the_calling_thread_asks():
+@pytest.mark.parametrize("timeout", [None, 30])
+def test_one_worker_is_the_calling_thread(timeout):
     threads = set()
-    retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Asking())
+    retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Asking(timeout=timeout))
     assert threads == {threading.current_thread()}
-    retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Asking(timeout=60))
-    assert len(threads) == 2
+    retrieve(lambda _: threads.add(threading.current_thread()) or [], QUERIES, Asking(workers=2, timeout=timeout))
+    assert len(threads) > 1
+
+
+def test_a_client_that_belongs_to_its_thread_is_found_there():
+    connection = sqlite3.connect(":memory:")
+    found = retrieve(lambda query: connection.execute("SELECT ?, 1.0", (query,)).fetchall(), QUERIES, Asking())
+    assert found.failed == ()
+    connection.close()
 
 
 @pytest.mark.parametrize("asking", WAYS)
@@ -128,8 +141,12 @@ def test_pauses_double_up_to_half_a_minute_and_are_the_same_each_time():
     assert [backoff(attempt) for attempt in (1, 2, 3, 4, 7, 8, 10_000)] == [0.5, 1.0, 2.0, 4.0, 30.0, 30.0, 30.0]
 
 
+NO_THREAD_STOPS = "; its thread cannot be stopped and may keep running"
+
+
 @pytest.mark.usefixtures("pauses")
-def test_a_query_that_overruns_its_time_fails_and_the_others_do_not_wait_for_it():
+@pytest.mark.parametrize(("workers", "note"), [(1, ""), (2, NO_THREAD_STOPS)])
+def test_a_query_that_overruns_its_time_fails_and_the_others_do_not_wait_for_it(workers, note):
     released = threading.Event()
 
     def search(query: str) -> list[tuple[str, float]]:
@@ -138,19 +155,19 @@ def test_a_query_that_overruns_its_time_fails_and_the_others_do_not_wait_for_it(
         return answer(query)
 
     try:
-        found = retrieve(search, QUERIES, Asking(workers=1, timeout=0.5, retries=1))
+        found = retrieve(search, QUERIES, Asking(workers=workers, timeout=0.5, retries=1))
     finally:
         released.set()
     assert [(f.topic, type(f.error), f.attempts) for f in found.failed] == [
-        ("t00", TimeoutError, 2),
-        ("t05", TimeoutError, 2),
+        ("t00", OutOfTimeError, 2),
+        ("t05", OutOfTimeError, 2),
     ]
-    assert str(found.failed[0].error) == "no answer within 0.5 s; its thread cannot be stopped and may keep running"
+    assert str(found.failed[0].error) == f"no answer within 0.5 s{note}"
     assert list(found.answers) == [topic for topic in QUERIES if topic not in ("t00", "t05")]
 
 
 @pytest.mark.usefixtures("pauses")
-def test_an_answer_that_comes_too_late_is_not_taken_for_another_query():
+def test_an_answer_that_comes_too_late_is_not_taken():
     late, asked = threading.Event(), []
 
     def search(query: str) -> list[tuple[str, float]]:
@@ -161,9 +178,30 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_another_query():
         late.set()  # the second try lets the first one answer
         return answer(query)
 
-    found = retrieve(search, QUERIES, Asking(timeout=0.5, retries=1))
-    assert found.failed == ()
-    assert found.answers == {topic: answer(query) for topic, query in QUERIES.items()}
+    found = retrieve(search, {"t": "query 0"}, Asking(workers=2, timeout=0.5, retries=1))
+    assert found == Retrieved({"t": answer("query 0")}, ())
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_system_that_answers_no_more_is_not_asked_for_ever(workers):
+    hangs = threading.Event()
+    try:
+        found = retrieve(lambda _: [("d", float(hangs.wait()))], QUERIES, Asking(workers=workers, timeout=0.1))
+    finally:
+        hangs.set()
+    assert 3 <= len(found.failed) <= 3 + workers
+    assert found.asked == len(found.failed)
+
+
+def test_failures_between_time_outs_do_not_count_as_silence():
+    turn = iter(range(10_000))
+
+    def search(query: str) -> list[tuple[str, float]]:
+        if next(turn) % 3:
+            time.sleep(60)
+        raise ConnectionError
+
+    assert len(retrieve(search, QUERIES, Asking(timeout=0.05)).failed) == len(QUERIES)
 
 
 @pytest.mark.parametrize("asking", WAYS)
@@ -175,6 +213,9 @@ def test_an_answer_that_comes_too_late_is_not_taken_for_another_query():
         ([(None, 1.0)], r"returned \(None, 1.0\), expected"),
         ([("d1", True)], r"returned \('d1', True\), expected"),
         ({"d1": 1.0}, "returned 'd1', expected"),
+        ([("d" * 1001, 1.0)], r"returned \('ddd.*ddd', 1.0\), expected"),
+        ([("d1", 10**400)], "returned \\('d1', 1000"),
+        ([(10**5000, 1.0)], "returned a value of type tuple|returned \\(1"),
         (None, "returned None, expected"),
     ],
 )
@@ -208,27 +249,32 @@ def test_a_generator_is_read_to_the_depth_and_where_it_was_called(asking):
     assert all(len(mine) == 1 for mine in threads)
 
 
-class EnoughError(Exception):
-    """Ends a run."""
-
-
-@pytest.mark.parametrize("asking", WAYS)
-@pytest.mark.parametrize("ending", [KeyboardInterrupt, EnoughError])
-def test_an_end_of_everything_passes_through_and_leaves_no_thread(asking, ending):
+@pytest.mark.parametrize("timeout", [None, 30])
+def test_an_interrupt_of_the_calling_thread_passes_through(timeout):
     asked = []
 
     def search(query: str) -> list[tuple[str, float]]:
         asked.append(query)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        retrieve(search, QUERIES, Asking(timeout=timeout))
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("asking", WAYS)
+@pytest.mark.parametrize("ending", [SystemExit, GeneratorExit, asyncio.CancelledError, pytest.exit.Exception])
+def test_whatever_else_a_search_raises_is_a_failure_of_its_query(asking, ending):
+    def search(query: str) -> list[tuple[str, float]]:
         if query == "query 3":
             raise ending
         return answer(query)
 
-    with pytest.raises(ending):
-        retrieve(search, {f"t{i}": f"query {i}" for i in range(5000)}, asking, stops=(EnoughError,))
-    assert len(asked) < 5000
+    (failed,) = retrieve(search, QUERIES, asking).failed
+    assert (failed.topic, type(failed.error)) == ("t03", ending)
 
 
-def test_an_interrupt_while_others_search_leaves_no_thread_once_they_are_back():
+def test_an_interrupt_that_a_thread_raises_is_none_of_the_user():
     started, released = threading.Event(), threading.Event()
 
     def search(query: str) -> list[tuple[str, float]]:
@@ -237,12 +283,13 @@ def test_an_interrupt_while_others_search_leaves_no_thread_once_they_are_back():
             assert released.wait(timeout=30)
         else:
             assert started.wait(timeout=30)
+            released.set()
             raise KeyboardInterrupt
         return []
 
-    with pytest.raises(KeyboardInterrupt):
-        retrieve(search, QUERIES, Asking(workers=2))
-    released.set()  # that none stays then is seen by the fixture
+    found = retrieve(search, QUERIES, Asking(workers=2))
+    assert {type(failed.error) for failed in found.failed} == {KeyboardInterrupt}
+    assert list(found.answers) == ["t00"]
 
 
 @pytest.mark.usefixtures("pauses")
@@ -274,9 +321,10 @@ def test_context_variables_of_the_caller_hold_for_the_search():
 def test_a_process_ends_though_a_search_never_does():
     code = """
 import threading
-from pytest_riskguard.evaluation import live_search
-from pytest_riskguard.evaluation.live_search import Asking, retrieve
-found = retrieve(lambda _: threading.Event().wait(), {"t": "q"}, Asking(timeout=0.01))
+from pytest_riskguard.plugin.live_systems import retrieval
+from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.plugin.live_systems.retrieval import retrieve
+found = retrieve(lambda _: threading.Event().wait(), {"t": "q"}, Asking(timeout=0.01, workers=2))
 print(found.failed[0].topic)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)

@@ -1,0 +1,149 @@
+"""Calls with a time limit in the thread of the caller, so that a search finds the thread that its client belongs to.
+
+In the main thread of a POSIX system an alarm (``SIGALRM``) interrupts the call, also where it sleeps, waits for a
+lock or reads from a socket. Elsewhere, and where somebody else uses that alarm, another thread raises the exception
+in the caller's, which Python code notices and a waiting C function does not. A call that nothing interrupts is given
+up by ``stuck``. While a debugger is at work no limit holds.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Protocol, TypeVar
+
+#: Seconds after the limit until ``stuck`` is called.
+GRACE = 20.0
+#: Seconds between two attempts to interrupt a call that caught the first.
+AGAIN = 1.0
+#: Modules of debuggers, which may stop a call for as long as they like.
+_DEBUGGERS = frozenset({"bdb", "pdb", "_pydevd_bundle", "pydevd", "pydevd_tracing", "pudb", "ipdb", "debugpy"})
+
+Result = TypeVar("Result")
+
+
+class OutOfTimeError(TimeoutError):
+    """A call took longer than it may."""
+
+
+class _Interruption(BaseException):
+    """Interrupts a call; no ``Exception``, since a search may catch those and try again."""
+
+
+def within(seconds: float | None, call: Callable[[], Result], *, stuck: Callable[[], None] | None = None) -> Result:
+    """What the call returns or raises; ``OutOfTimeError`` with its traceback if it takes longer.
+
+    ``stuck`` is called in another thread if the call has not even ended ``GRACE`` seconds later.
+    """
+    if seconds is None:
+        return call()
+    alarm: _Alarm = _Signal(seconds) if _signals_are_free() else _Raised(seconds)
+    try:
+        with _watched(seconds + GRACE, stuck):
+            try:
+                alarm.start()
+                return call()
+            finally:
+                alarm.stop()
+    except _Interruption as error:
+        alarm.stop()
+        raise OutOfTimeError(f"no answer within {seconds:g} s").with_traceback(error.__traceback__) from None
+
+
+class _Alarm(Protocol):
+    """Raises ``_Interruption`` in the calling thread after some seconds, again and again until it is stopped."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+def _signals_are_free() -> bool:
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        return False
+    return signal.getsignal(signal.SIGALRM) is signal.SIG_DFL and signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+class _Signal:
+    """By the alarm of the process."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._running = seconds, False
+
+    def start(self) -> None:
+        self._running = True
+        signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, self._seconds, AGAIN)
+
+    def stop(self) -> None:
+        self._running = False  # first: the alarm may ring between any two lines
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+    def _ring(self, _: int, frame: FrameType | None) -> None:
+        if self._running and not _is_debugged(frame):
+            raise _Interruption
+
+
+class _Raised:
+    """By another thread."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds, self._caller = seconds, threading.get_ident()
+        self._lock, self._stopped = threading.Lock(), threading.Event()
+
+    def start(self) -> None:
+        threading.Thread(target=self._wait, name="riskguard-time-limit", daemon=True).start()
+
+    def stop(self) -> None:
+        with self._lock:
+            if not self._stopped.is_set():
+                self._stopped.set()
+                _raise_in(self._caller, None)  # one that has not arrived yet
+
+    def _wait(self) -> None:
+        wait = self._seconds
+        while not self._stopped.wait(wait):
+            with self._lock:
+                if not self._stopped.is_set() and not _is_debugged(sys._current_frames().get(self._caller)):
+                    _raise_in(self._caller, _Interruption)
+            wait = AGAIN
+
+
+def _raise_in(thread: int, error: type[BaseException] | None) -> None:
+    argument: Any = None if error is None else ctypes.py_object(error)
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), argument)
+
+
+@contextmanager
+def _watched(seconds: float, stuck: Callable[[], None] | None) -> Iterator[None]:
+    """Call ``stuck`` if the block takes longer, unless a debugger stopped it."""
+    if stuck is None:
+        yield
+        return
+    caller, ended = threading.get_ident(), threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(seconds):
+            if not _is_debugged(sys._current_frames().get(caller)):
+                stuck()
+                return
+
+    threading.Thread(target=watch, name="riskguard-watch", daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
+def _is_debugged(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _DEBUGGERS:
+            return True
+        frame = frame.f_back
+    return False
