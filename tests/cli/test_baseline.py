@@ -94,14 +94,18 @@ def test_an_update_of_a_damaged_baseline_says_which_replicates_go_with_it(comman
     assert command("baseline verify").out == "prod: ok\n"
 
 
-def test_an_update_takes_the_place_of_a_link_that_leads_out_of_the_store(command, folder):
+def test_a_link_in_the_place_of_a_baseline_is_left_to_its_owner(command, folder):
     folder.joinpath("baselines/prod").rename(folder / "elsewhere")
     try:
         folder.joinpath("baselines/prod").symlink_to(folder / "elsewhere")
     except OSError:
         pytest.skip("this system does not allow symbolic links")
     assert command("baseline show prod").status == 3
-    assert command("baseline update prod good.run").out.startswith("replaced prod: ")
+    refused = command("baseline update prod good.run")
+    assert (refused.status, refused.out) == (3, "")
+    assert "baselines/prod: is a link, so it is not touched; delete it yourself" in refused.err
+    folder.joinpath("baselines/prod").unlink()
+    assert command("baseline add prod good.run").out.startswith("stored prod: ")
     assert command("baseline verify").out == "prod: ok\n"
     assert folder.joinpath("elsewhere/manifest.json").exists()
 
