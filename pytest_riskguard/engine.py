@@ -347,10 +347,16 @@ def computed_baseline(
     pool = [*systems, candidate] if baseline.candidate_inside else list(systems)
     together, missing = on_one_list(gate, pool)
     first = together[0]
+    values, as_written = (
+        reference_scores([system.values for system in systems], kind=baseline.kind)
+        for systems in (together, [system.in_written_order() for system in together])
+    )
     return replace(
         first,
         name=baseline.name,
-        values=reference_scores([system.values for system in together], kind=baseline.kind),
+        values=values,
+        as_written=dict(zip(first.topics, as_written.tolist(), strict=True)),
+        contradicted=(),
         digest=None,
         unanswered=tuple(sorted(set.intersection(*(set(gaps) for gaps in missing)))),
     )

@@ -74,7 +74,7 @@ def test_a_report_names_a_file_and_the_screen_its_folder_too(folder: Path):
     assert (verdict.outcome, verdict.reason) == ("incomparable", "missing_input")
     assert str(folder) not in verdict.problem
     assert str(folder / "no.run") in verdict.problem_with_paths
-    judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "good.run"), RunFile(folder / "good.run"), "RR"))
+    judged = engine.verdict(Question(gate_of("g"), RunFile(folder / "good.run"), RunFile(folder / "poor.run"), "RR"))
     assert judged.problem_with_paths is None
 
 
@@ -137,13 +137,15 @@ def test_a_damaged_history_is_said_and_does_not_decide(folder):
 def test_a_computed_baseline_is_that_of_its_systems_topic_by_topic(folder, kind, value):
     engine = Engine(qrels=folder / "qrels.txt")
     good, poor = RunFile(folder / "good.run"), RunFile(folder / "poor.run")
-    verdict = engine.verdict(Question(gate_of("g"), poor, Computed(kind, (good, poor)), "RR"))
+    write_run(folder / "next.run", "bad", "good")
+    candidate = RunFile(folder / "next.run")
+    verdict = engine.verdict(Question(gate_of("g"), candidate, Computed(kind, (good, poor)), "RR"))
     assert verdict.estimates.baseline_mean == pytest.approx(value)
     assert verdict.baselines == (f"{kind}(good, poor)",)
     assert verdict.yardstick == Yardstick(kind, ("good", "poor"), candidate_inside=False)
     assert verdict.inputs is not None
     assert sorted(verdict.inputs.baselines) == ["good", "poor"]
-    inside = engine.verdict(Question(gate_of("g"), poor, Computed(kind, (good,), candidate_inside=True), "RR"))
+    inside = engine.verdict(Question(gate_of("g"), candidate, Computed(kind, (good,), candidate_inside=True), "RR"))
     assert inside.estimates.baseline_mean == pytest.approx(value)
     assert inside.yardstick == Yardstick(kind, ("good",), candidate_inside=True)
 

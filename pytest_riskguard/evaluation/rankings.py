@@ -10,20 +10,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pytest_riskguard.evaluation.measures import cutoff_of, provider_of
+from pytest_riskguard.evaluation.order import as_scored, untied
 from pytest_riskguard.evaluation.runs import TOPICS_PER_CHUNK, Chunk, Rankings, fold_run
 from pytest_riskguard.evaluation.scoring import evaluate
 
 if TYPE_CHECKING:
     from ir_measures import Measure
-
-#: Providers that compare scores as 32-bit numbers.
-_SINGLE = frozenset({"pytrec_eval"})
-#: Providers that order equal scores by docid, descending or ascending. Others keep the order of the file.
-_DESCENDING = frozenset({"pytrec_eval", "riskguard"})
-_ASCENDING = frozenset({"msmarco", "judged", "compat"})
 
 #: How many ranks are searched for unjudged documents where the measure has no cutoff.
 DEFAULT_DEPTH = 10
@@ -80,19 +73,7 @@ class RankedRun:
     def ranking(self, topic: str) -> list[str]:
         """Docids from rank 1 on; none for a topic that the run does not answer."""
         documents, scores = self._run.documents(topic)
-        compared = np.asarray(scores, dtype=np.float64)
-        if self._provider in _SINGLE:
-            compared = compared.astype(np.float32).astype(np.float64)
-        if np.all(np.diff(compared) < 0):  # most files are in order and have no ties
-            return documents
-        pairs = list(zip(compared.tolist(), documents, strict=True))
-        if self._provider in _DESCENDING:
-            pairs.sort(reverse=True)
-        else:
-            if self._provider in _ASCENDING:
-                pairs.sort(key=lambda pair: pair[1])
-            pairs.sort(key=lambda pair: pair[0], reverse=True)  # stable
-        return [document for _, document in pairs]
+        return list(as_scored(documents, scores, self._provider))
 
 
 @dataclass(frozen=True)
@@ -163,9 +144,7 @@ def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
         judged: dict[str, dict[str, int]] = {}
         for number, (grades, ranking) in enumerate(batch):
             if ranking:
-                kept = ranking[: cutoff_of(measure)]
-                # whole numbers from the last rank up: no ties, even in 32 bits
-                rankings[str(number)] = dict(zip(kept, map(float, range(len(kept), 0, -1)), strict=True))
+                rankings[str(number)] = untied(ranking[: cutoff_of(measure)])
                 judged[str(number)] = dict(grades)
         values = evaluate(measure, judged, rankings, "rankings") if rankings else {}
         scores += [values.get(str(number), measure.DEFAULT) for number in range(len(batch))]

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import IO, TypeVar
 
 from pytest_riskguard.errors import DataError, RunFormatError
+from pytest_riskguard.evaluation.order import has_ties, untied
 from pytest_riskguard.evaluation.text_files import LineReader
 from pytest_riskguard.formats.input_files import DOCUMENTS, ROW_BYTES, RUN_BYTES, TOPICS
 
@@ -23,12 +24,19 @@ DOCUMENTS_PER_CHUNK = 20_000
 MAX_RUN_SCORE = (2 - 2**-23) * 2.0**127
 DEFAULT_TAG = "riskguard"
 
-#: Some topics, whole: topic -> docid -> score, documents in the order of the file.
-Chunk = dict[str, dict[str, float]]
+
+class Documents(dict[str, float]):
+    """The documents of a topic, docid -> score, in the order of the file; ``ranks`` is its rank column, if any."""
+
+    ranks: list[bytes] | None = None
+
+
+#: Some topics, whole.
+Chunk = dict[str, Documents]
 
 Result = TypeVar("Result")
-_Topic = tuple[str, dict[str, float]]  # and its documents, docid -> score
-_Row = tuple[bytes, bytes, float]  # topic, docid, score
+_Topic = tuple[str, Documents]
+_Row = tuple[bytes, bytes, bytes, float]  # topic, docid, rank, score
 _Lines = LineReader[RunFormatError]
 _COLUMNS = "6 columns (topic Q0 docid rank score tag)"
 _MOST = f"{MAX_RUN_SCORE:.5g}, the largest number of 32 bits"
@@ -41,18 +49,21 @@ class Rankings:
     Attributes
     ----------
     by_topic : mapping topic -> tuple of (docid, score)
-        Topics sorted as text, without those whose ranking is empty; documents by score, then docid, both
-        descending, as trec_eval ranks them.
+        Topics sorted as text, without those whose ranking is empty; documents as they are ranked: by score, then
+        docid, both descending.
     digest : str
         ``sha256:...`` of the file that ``write_run`` writes with the default tag.
+    contradicted : tuple of str
+        Topics that were returned in another order than that of their scores.
     """
 
     by_topic: Mapping[str, tuple[tuple[str, float], ...]]
     digest: str
+    contradicted: tuple[str, ...] = ()
 
     def chunks(self) -> Iterator[Chunk]:
         """The rankings, about 20 topics at a time."""
-        return _chunked((topic, dict(ranking)) for topic, ranking in self.by_topic.items())
+        return _chunked((topic, Documents(ranking)) for topic, ranking in self.by_topic.items())
 
 
 def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Result, str]:
@@ -60,14 +71,14 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
 
     While the rows of each topic stand together, only one chunk is in memory. If a topic appears again later, the
     file is read a second time into compact arrays and ``work`` is called again, so it must not keep anything from a
-    call that did not return. The rank and tag columns are not read. ``work`` takes an iterator of chunks, which it
+    call that did not return. The tag column is not read. ``work`` takes an iterator of chunks, which it
     must exhaust; its result is returned with the digest (``sha256:...``) of the file, decompressed.
 
     ``RunFormatError`` for a row without six columns, a score that is not a finite number or larger than 32 bits can
     hold, a document twice in a topic, more than a limit of ``input_files`` allows, or no rows; ``MissingFileError``
     if the path cannot be read.
     """
-    lines = LineReader(path, error=RunFormatError, size=RUN_BYTES, line_size=ROW_BYTES)
+    lines = _lines(path)
     try:
         return work(_chunked(_contiguous(lines))), lines.digest
     except _InterleavedError:
@@ -75,24 +86,33 @@ def fold_run(path: Path, work: Callable[[Iterator[Chunk]], Result]) -> tuple[Res
     return work(_chunked(_grouped(lines))), lines.digest
 
 
-def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]]) -> Rankings:
+def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]], *, as_returned: bool = False) -> Rankings:
     """Check rankings in memory (topic to pairs of docid and score) as strictly as a run file, and compute the digest.
 
-    Ids are taken as text. A topic without documents counts as not answered. ``DataError`` for an id that a run file
+    Ids are taken as text. A topic without documents counts as not answered. ``as_returned`` says that documents are
+    in the order that people see: where scores give another one or, in 32 bits, none, whole numbers that fall with
+    the rank take their place. Otherwise scores alone give the order. ``DataError`` for an id that a run file
     could not hold (empty, with a space, not encodable), a score that is not a finite number, an entry that is not a
     pair, or a document twice in a topic.
     """
     by_topic: dict[str, tuple[tuple[str, float], ...]] = {}
+    contradicted = []
     for key, ranking in rankings.items():
         topic = _identifier(key, what="topic", where="rankings")
         if topic in by_topic:
             raise _bad_rankings(f"expected each topic once, found {topic!r} twice")
-        by_topic[topic] = _checked_ranking(topic, ranking)
+        documents = _checked_ranking(topic, ranking)
+        falling = sorted(documents.items(), key=lambda item: (item[1], item[0]), reverse=True)
+        if as_returned and (has_ties(documents.values()) or list(documents.items()) != falling):
+            if list(documents.values()) != [score for _, score in falling]:
+                contradicted.append(topic)
+            falling = list(untied(list(documents)).items())
+        by_topic[topic] = tuple(falling)
     ordered = {topic: by_topic[topic] for topic in sorted(by_topic) if by_topic[topic]}
     digest = hashlib.sha256()
     for line in _run_lines(ordered, DEFAULT_TAG):
         digest.update(line.encode())
-    return Rankings(MappingProxyType(ordered), f"sha256:{digest.hexdigest()}")
+    return Rankings(MappingProxyType(ordered), f"sha256:{digest.hexdigest()}", tuple(sorted(contradicted)))
 
 
 def write_run(target: Path | IO[bytes], run: Rankings, *, tag: str = DEFAULT_TAG) -> None:
@@ -127,7 +147,26 @@ def _rows(lines: _Lines) -> Iterator[_Row]:
             raise lines.refuse_line(number, line, "a finite number as the score (column 5)", fields[4].decode())
         if abs(score) > MAX_RUN_SCORE:
             raise lines.refuse_line(number, line, f"a score (column 5) of at most {_MOST}", fields[4].decode())
-        yield fields[0], fields[2], score
+        yield fields[0], fields[2], fields[3], score
+
+
+def refuse_inverted(path: Path, topic: str) -> RunFormatError:
+    """The error to raise for a run whose scores rise with the rank; it shows the first two rows of a topic."""
+    lines = _lines(path)
+    rows = ((number, line) for number, line in lines if line.split()[:1] == [topic.encode()])
+    next(rows)
+    number, line = next(rows)
+    return lines.refuse_line(
+        number,
+        line,
+        "scores (column 5) that fall as ranks rise, since documents are ranked by score alone",
+        "scores that rise with the rank in most topics: every ranking is upside down; write a score of which more is "
+        "better (for distances and ranks, its negative)",
+    )
+
+
+def _lines(path: Path) -> _Lines:
+    return LineReader(path, error=RunFormatError, size=RUN_BYTES, line_size=ROW_BYTES)
 
 
 def _chunked(topics: Iterable[_Topic]) -> Iterator[Chunk]:
@@ -147,44 +186,50 @@ def _contiguous(lines: _Lines) -> Iterator[_Topic]:
     finished: set[bytes] = set()
     current: bytes | None = None
     most_topics, most_documents = TOPICS.value, DOCUMENTS.value
-    documents: dict[str, float] = {}
-    for topic, docid, score in _rows(lines):
+    documents, ranks = Documents(), list[bytes]()
+    for topic, docid, rank, score in _rows(lines):
         if topic != current:
             if current is not None:
+                documents.ranks = ranks
                 yield current.decode(), documents
             if topic in finished:
                 raise _InterleavedError
             finished.add(topic)
             if len(finished) > most_topics:
                 raise lines.refuse_more(TOPICS, len(finished))
-            current, documents = topic, {}
+            current, documents, ranks = topic, Documents(), []
         document = docid.decode()
         if document in documents:
             raise lines.refuse_repeated(topic, docid)
         if len(documents) >= most_documents:
             raise lines.refuse_more(DOCUMENTS, len(documents) + 1)
         documents[document] = score
+        ranks.append(rank)
     if current is None:
         raise lines.refuse_empty(_COLUMNS)
+    documents.ranks = ranks
     yield current.decode(), documents
 
 
 def _grouped(lines: _Lines) -> Iterator[_Topic]:
-    docids: dict[bytes, bytearray] = {}  # each id followed by a line feed, which no id contains
+    docids: dict[bytes, bytearray] = {}  # each id and each rank followed by a line feed, which neither contains
+    ranks: dict[bytes, bytearray] = {}
     scores: dict[bytes, array[float]] = {}
     most_topics, most_documents = TOPICS.value, DOCUMENTS.value
-    for topic, docid, score in _rows(lines):
+    for topic, docid, rank, score in _rows(lines):
         if topic not in docids:
             if len(docids) >= most_topics:
                 raise lines.refuse_more(TOPICS, len(docids) + 1)
-            docids[topic], scores[topic] = bytearray(), array("d")
+            docids[topic], ranks[topic], scores[topic] = bytearray(), bytearray(), array("d")
         docids[topic] += docid + b"\n"
+        ranks[topic] += rank + b"\n"
         scores[topic].append(score)
         if len(scores[topic]) > most_documents:
             raise lines.refuse_more(DOCUMENTS, len(scores[topic]))
     for topic in list(docids):
         names = docids.pop(topic).decode().split("\n")[:-1]
-        documents = dict(zip(names, scores.pop(topic), strict=True))
+        documents = Documents(zip(names, scores.pop(topic), strict=True))
+        documents.ranks = bytes(ranks.pop(topic)).split(b"\n")[:-1]
         if len(documents) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
             raise lines.refuse_repeated(topic, twice.encode())
@@ -197,7 +242,7 @@ def _run_lines(by_topic: Mapping[str, tuple[tuple[str, float], ...]], tag: str) 
             yield f"{topic} Q0 {document} {rank} {score!r} {tag}\n"
 
 
-def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> dict[str, float]:
     documents: dict[str, float] = {}
     for entry in ranking:
         try:
@@ -212,7 +257,7 @@ def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> tuple[
         if document in documents:
             raise _bad_rankings(f"topic {topic!r}: expected each document once, found {document!r} twice")
         documents[document] = score
-    return tuple(sorted(documents.items(), key=lambda item: (item[1], item[0]), reverse=True))
+    return documents
 
 
 def _identifier(value: object, *, what: str, where: str) -> str:

@@ -9,11 +9,11 @@ import csv
 import io
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,13 +30,18 @@ if TYPE_CHECKING:
 
 FloatArray = npt.NDArray[np.float64]
 
-_EMPTY: Mapping[str, str] = MappingProxyType({})
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 _Lines = LineReader[ScoresFormatError]
 _TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
 
 #: No score of a retrieval system is larger; squares and weighted losses of such scores are still finite.
 MAX_SCORE = 1e50
+#: A topic scores noticeably otherwise in another order beyond this difference.
+NOTICEABLE = 1e-3
+#: Equal scores matter if they noticeably change more topics than this, and more than this share: of 28 real runs,
+#: they do in that of BM25 scores cut to whole numbers only (tests/evaluation/test_order.py).
+FEW_REORDERED, SHARE_REORDERED = 2, 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +72,10 @@ class TopicScores:
         given as such (then both sides must name the same topics).
     judged : Judged or None
         How much of what the run retrieved is judged; None where there is no run.
+    as_written : mapping topic -> value
+        Of a run, the score in the order as written (see ``order``), for each topic where it is another one.
+    contradicted : tuple of str
+        Topics of a run whose rank column, or whose order as returned, is not that of their scores.
     """
 
     name: str
@@ -81,6 +90,8 @@ class TopicScores:
     without_relevant: tuple[str, ...] = ()
     from_run: bool = False
     judged: Judged | None = None
+    as_written: Mapping[str, float] = field(default_factory=lambda: _EMPTY)
+    contradicted: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)
@@ -105,6 +116,27 @@ class TopicScores:
             raise ValueError(f"{self.name}: topics must be sorted and each appear once")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
+
+    @property
+    def mean(self) -> float:
+        """The mean over topics, all counted the same; their order never changes it."""
+        return math.fsum(self.values) / len(self.topics)
+
+    @property
+    def reordered(self) -> tuple[str, ...]:
+        """The topics that score noticeably otherwise in the order as written."""
+        values = zip(self.topics, self.values, strict=True)
+        return tuple(t for t, value in values if abs(self.as_written.get(t, value) - value) > NOTICEABLE)
+
+    @property
+    def is_reordered(self) -> bool:
+        """Whether more than a few topics score noticeably otherwise in the order as written."""
+        return len(self.reordered) > max(FEW_REORDERED, SHARE_REORDERED * len(self.topics))
+
+    def in_written_order(self) -> TopicScores:
+        """The scores that the run would have in the order as written."""
+        values = [self.as_written.get(topic, value) for topic, value in zip(self.topics, self.values, strict=True)]
+        return replace(self, values=np.array(values), as_written=_EMPTY)
 
     @classmethod
     def from_mapping(cls, scores: Mapping[str, float], *, name: str) -> TopicScores:

@@ -18,15 +18,19 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.evaluation.document_ids import JudgedTally, mismatch
-from pytest_riskguard.evaluation.measures import bounds, parse_measure, provider_of, within_bounds
+from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measure, provider_of, within_bounds
+from pytest_riskguard.evaluation.order import RankColumn, Written, as_scored, as_written, has_ties, untied
 from pytest_riskguard.evaluation.qrels import Qrels
-from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run
+from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run, refuse_inverted
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.text_files import system_name
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
     from ir_measures import Measure
+
+#: Two scores of a topic that differ by no more are the same.
+SAME_SCORE = 1e-12
 
 Run = Path | str | Rankings | Mapping[str, Iterable[tuple[str, float]]]
 
@@ -62,17 +66,16 @@ def score_run(
     """
     parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
     for measure in parsed:
-        provider_of(measure)
-        _check_grades(measure, qrels)
+        _check_measure(measure, qrels)
     if isinstance(run, Path | str):
-        path = Path(run)
-        source, name = path.name, name or system_name(path)
-        tally, digest = fold_run(path, lambda chunks: _score(chunks, parsed, qrels, source))
+        name = name or system_name(Path(run))
+        tally, digest = _scored_file(Path(run), parsed, qrels)
+        contradicted = tally.contradicted
     else:
         rankings = run if isinstance(run, Rankings) else rankings_as_run(run)
-        source = name = name or "candidate"
-        tally, digest = _score(rankings.chunks(), parsed, qrels, source), rankings.digest
-    _check_ids(source, qrels, tally)
+        name, digest, contradicted = name or "candidate", rankings.digest, rankings.contradicted
+        tally = _score(rankings.chunks(), parsed, qrels, name)
+        _check_ids(name, qrels, tally)
     return tuple(
         TopicScores(
             name=name,
@@ -87,9 +90,19 @@ def score_run(
             without_relevant=qrels.without_relevant,
             from_run=True,
             judged=tally.judged.total,
+            as_written=MappingProxyType(others),
+            contradicted=contradicted,
         )
-        for measure, values in zip(parsed, tally.values, strict=True)
+        for measure, values, others in zip(parsed, tally.values, tally.as_written, strict=True)
     )
+
+
+def _scored_file(path: Path, measures: Sequence[Measure], qrels: Qrels) -> tuple[_Tally, str]:
+    tally, digest = fold_run(path, lambda chunks: _score(chunks, measures, qrels, path.name))
+    if tally.is_inverted:
+        raise refuse_inverted(path, tally.rank_columns[RankColumn.INVERTED][0])
+    _check_ids(path.name, qrels, tally)
+    return tally, digest
 
 
 def _check_ids(source: str, qrels: Qrels, tally: _Tally) -> None:
@@ -103,33 +116,75 @@ def _check_ids(source: str, qrels: Qrels, tally: _Tally) -> None:
 
 @dataclass
 class _Tally:
-    """The result of reading a run once: a mapping topic -> value for each measure, answered and unknown topics."""
+    """The result of reading a run once: for each measure topic -> value, and topic -> value in the order as written.
+
+    The latter holds the topics that it changes; ``rank_columns`` the topics of each kind.
+    """
 
     values: list[dict[str, float]]
+    as_written: list[dict[str, float]]
     answered: set[str] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
     judged: JudgedTally = field(default_factory=JudgedTally)
+    rank_columns: dict[RankColumn, list[str]] = field(default_factory=lambda: {kind: [] for kind in RankColumn})
+
+    @property
+    def contradicted(self) -> tuple[str, ...]:
+        """The topics whose rank column says something else than their scores."""
+        return tuple(sorted(self.rank_columns[RankColumn.CONTRADICTS] + self.rank_columns[RankColumn.INVERTED]))
+
+    @property
+    def is_inverted(self) -> bool:
+        """Whether most topics are upside down, of those whose rank column says anything."""
+        topics = {kind: len(topics) for kind, topics in self.rank_columns.items()}
+        return topics[RankColumn.INVERTED] > topics[RankColumn.AGREES] + topics[RankColumn.CONTRADICTS]
 
 
 def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, source: str) -> _Tally:
     scored = frozenset(qrels.topics)
-    tally = _Tally([{} for _ in measures])
+    tally = _Tally([{} for _ in measures], [{} for _ in measures])
     for chunk in chunks:
         tally.unknown.update(chunk.keys() - qrels.grades.keys())
         rankings = {topic: documents for topic, documents in chunk.items() if topic in scored}
         if not rankings:
             continue
         tally.answered.update(rankings)
-        for topic, documents in rankings.items():
-            ranking = sorted(documents, key=documents.__getitem__, reverse=True)
-            tally.judged.add(topic, ranking, qrels.grades[topic])
         judged = {topic: dict(qrels.grades[topic]) for topic in rankings}
-        for measure, values in zip(measures, tally.values, strict=True):
-            values.update(evaluate(measure, judged, rankings, source))
+        tied: dict[str, Written] = {}
+        for topic, documents in rankings.items():
+            written = as_written(list(documents), list(documents.values()), documents.ranks)
+            tally.rank_columns[written.rank_column].append(topic)
+            tally.judged.add(topic, written.ranking, judged[topic])
+            if has_ties(written.scores):
+                tied[topic] = written
+        for measure, values, others in zip(measures, tally.values, tally.as_written, strict=True):
+            scores = evaluate(measure, judged, rankings, source)
+            values.update(scores)
+            reordered = {
+                topic: untied(written.ranking)
+                for topic, written in tied.items()
+                if _is_other_order(measure, written, rankings[topic], judged[topic])
+            }
+            if reordered:
+                again = evaluate(measure, {topic: judged[topic] for topic in reordered}, reordered, source)
+                others.update((t, value) for t, value in again.items() if abs(value - scores[t]) > SAME_SCORE)
     return tally
 
 
-def evaluate(measure: Measure, judged: dict[str, dict[str, int]], rankings: Chunk, source: str) -> dict[str, float]:
+def _is_other_order(
+    measure: Measure, written: Written, documents: Mapping[str, float], grades: Mapping[str, int]
+) -> bool:
+    """Whether a measure sees other grades in the order as written than in the one that its provider ranks by."""
+    last = cutoff_of(measure)
+    if last is not None and not has_ties(written.scores[: last + 1]):
+        return False
+    ranked = as_scored(list(documents), list(documents.values()), provider_of(measure).NAME)
+    return any(grades.get(a) != grades.get(b) for a, b in zip(ranked[:last], written.ranking[:last], strict=True))
+
+
+def evaluate(
+    measure: Measure, judged: dict[str, dict[str, int]], rankings: Mapping[str, dict[str, float]], source: str
+) -> dict[str, float]:
     """One value for each topic of ``rankings``."""
     values: dict[str, float] = {}
     try:
@@ -158,7 +213,7 @@ def evaluate(measure: Measure, judged: dict[str, dict[str, int]], rankings: Chun
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence cwl_eval, which logs the grades of every 20 topics; ``_check_grades`` has checked them all."""
+    """Silence cwl_eval, which logs the grades of every 20 topics; ``_check_measure`` has checked them all."""
     logger = logging.getLogger("ir_measures.cwl_eval")
     disabled, logger.disabled = logger.disabled, True
     try:
@@ -167,7 +222,8 @@ def _quiet() -> Iterator[None]:
         logger.disabled = disabled
 
 
-def _check_grades(measure: Measure, qrels: Qrels) -> None:
+def _check_measure(measure: Measure, qrels: Qrels) -> None:
+    provider_of(measure)
     if "max_rel" not in measure.SUPPORTED_PARAMS:  # the measure assumes no scale of grades
         return
     limit: int = measure["max_rel"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -112,6 +112,62 @@ def on_one_list(
         systems = tuple(_spread(system, all_topics) for system in systems)
     missing = [tuple(sorted({*system.unanswered, *gaps})) for system, gaps in zip(systems, lacking, strict=True)]
     return tuple(systems), tuple(missing)
+
+
+def refuse_other_order(
+    gate: Gate,
+    candidate: TopicScores,
+    others: Sequence[TopicScores],
+    outcome: str,
+    outcome_of: Callable[[TopicScores, Sequence[TopicScores]], str],
+) -> None:
+    """Check that the order of equal scores does not decide; ``outcome_of`` asks the gate's question again.
+
+    ``DataError`` with reason ``order_as_written`` if the gate has another outcome where the candidate, the others or
+    all of them are scored in the order as written (see ``evaluation.order``). A run that changes in a few topics is
+    let through, unless single topics decide.
+    """
+    for reordered, others_reordered in _in_written_order(gate, candidate, others):
+        other_outcome = outcome_of(reordered, others_reordered)
+        if other_outcome != outcome:
+            before, after = (candidate, *others), (reordered, *others_reordered)
+            changes = [_reordered(*pair) for pair in zip(before, after, strict=True) if pair[0] is not pair[1]]
+            raise DataError(
+                f"the order of equal scores decides: {'; '.join(changes)}. The gate's answer is {outcome} as scored "
+                f"and {other_outcome} as written; give each rank a score of its own, which differs in 32 bits too",
+                reason="order_as_written",
+            )
+
+
+def _in_written_order(
+    gate: Gate, candidate: TopicScores, others: Sequence[TopicScores]
+) -> Iterator[tuple[TopicScores, Sequence[TopicScores]]]:
+    """The candidate, the others and all of them in the order as written, as far as that changes anything.
+
+    A run is never compared with itself in another order.
+    """
+
+    def is_reordered(system: TopicScores) -> bool:
+        return bool(system.reordered) if gate.by_topic else system.is_reordered
+
+    reordered = candidate.in_written_order() if is_reordered(candidate) else candidate
+    others_reordered = [other.in_written_order() if is_reordered(other) else other for other in others]
+    same_run = candidate.digest is not None and candidate.digest in {other.digest for other in others}
+    if reordered is not candidate and not same_run:
+        yield reordered, others
+    if any(map(is_reordered, others)):
+        if not same_run:
+            yield candidate, others_reordered
+        if reordered is not candidate:
+            yield reordered, others_reordered
+
+
+def _reordered(scored: TopicScores, written: TopicScores) -> str:
+    return (
+        f"{scored.name} has scores that are equal (trec_eval compares 32 bits) and ranked by document id, in "
+        f"{counted(len(scored.reordered), 'topic')} otherwise than written: mean {scored.measure} "
+        f"{scored.mean:.4f} as scored, {written.mean:.4f} as written"
+    )
 
 
 def _such_as(scores: TopicScores) -> str:

@@ -12,7 +12,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.alignment import Aligned, align
+from pytest_riskguard.gates.alignment import Aligned, align, refuse_other_order
 from pytest_riskguard.gates.chart_data import exhibits
 from pytest_riskguard.gates.findings import Diagnostics, Estimates, QuantilePair, ReportedInterval
 from pytest_riskguard.gates.flips import alpha_star, flip_set, without_each
@@ -72,9 +72,16 @@ def judge(
     tested = gate if family is None else replace(gate, level=family.level)
     try:
         comparison = rule(tested, candidate, baseline, replicates=replicates, topics=topics)
+        outcome, reason = comparison.answer
+        refuse_other_order(
+            tested,
+            candidate,
+            (baseline, *replicates),
+            outcome,
+            lambda one, others: rule(tested, one, others[0], replicates=others[1:], topics=topics).answer[0],
+        )
     except DataError as error:
         return refused(question, error)
-    outcome, reason = comparison.answer
     unfailing = None
     if outcome != "fail" and question.measure is not None and least_and_greatest(question.measure)[0] == 0:
         try:

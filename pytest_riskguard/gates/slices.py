@@ -52,6 +52,7 @@ def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
         unanswered=in_slice(scores.unanswered),
         unknown=in_slice(scores.unknown),
         without_relevant=in_slice(scores.without_relevant),
+        contradicted=in_slice(scores.contradicted),
     )
 
 

@@ -33,6 +33,7 @@ def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tup
     aligned = comparison.aligned
     missing = {"the candidate": aligned.missing_in_candidate, "the baseline": aligned.missing_in_baseline}
     raised = list(_about_the_data(missing, aligned.candidate, rescored=rescored))
+    raised += _about_the_order({"the candidate": aligned.candidate, "the baseline": aligned.baseline})
     raised += _about_the_weights(comparison)
     if comparison.ruling.has_intervals and comparison.ruling.enough_topics:
         raised += _about_the_evidence(comparison)
@@ -44,6 +45,8 @@ def pool_warnings(comparison: PoolComparison, *, rescored: bool) -> tuple[Verdic
     """All warnings of a gate over a pool."""
     missing = dict(zip(comparison.names, comparison.missing, strict=True))
     raised = list(_about_the_data(missing, comparison.candidate, rescored=rescored))
+    systems = (comparison.candidate, *comparison.baselines)
+    raised += _about_the_order(dict(zip(comparison.names, systems, strict=True)))
     if looks_like_percent(comparison.scores):
         raised.append(warning("large_scores", largest=float(comparison.scores.max())))
     if comparison.enough_topics:
@@ -62,6 +65,15 @@ def _about_the_data(
         yield warning("unknown_topics", topics=candidate.unknown)
     if rescored:
         yield warning("rescored")
+
+
+def _about_the_order(systems: Mapping[str, TopicScores]) -> Iterator[VerdictWarning]:
+    for name, scores in systems.items():
+        if scores.is_reordered:
+            topics, written = len(scores.reordered), scores.in_written_order().mean
+            yield warning("order_as_written", system=name, topics=topics, mean=scores.mean, mean_as_written=written)
+        if scores.contradicted:
+            yield warning("rank_contradicts_score", system=name, topics=scores.contradicted)
 
 
 def _about_the_weights(comparison: Comparison) -> Iterator[VerdictWarning]:

@@ -115,7 +115,5 @@ def test_what_they_can_read_is_read():
 def test_more_values_than_the_limit_are_refused_before_they_take_memory(monkeypatch):
     monkeypatch.setenv("RISKGUARD_MAX_JSON_VALUES", "4")
     assert parsed(b'{"a": [1, 2, 3]}') == {"a": [1, 2, 3]}
-    with pytest.raises(
-        JsonError, match=r"at most 4 values in a JSON file, found 5; .*RISKGUARD_MAX_JSON_VALUES"
-    ):
+    with pytest.raises(JsonError, match=r"at most 4 values in a JSON file, found 5; .*RISKGUARD_MAX_JSON_VALUES"):
         parsed(b'{"a": [1, 2, 3, 4]}')

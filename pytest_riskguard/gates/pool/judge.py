@@ -12,6 +12,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.measures import least_and_greatest
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.alignment import refuse_other_order
 from pytest_riskguard.gates.chart_data import alphas_for, topic_columns
 from pytest_riskguard.gates.findings import (
     AgainstReference,
@@ -70,12 +71,17 @@ def judge_pool(
         raise ValueError("georisk_not_worse needs at least one baseline, got none")
     question = unanswered(gate, candidate, baselines, family=family)
     level = None if family is None else family.level
+
+    def compared(one: TopicScores, others: Sequence[TopicScores]) -> PoolComparison:
+        return PoolComparison(gate, one, others, level=level, together=together, topics=topics)
+
     try:
-        comparison = PoolComparison(gate, candidate, baselines, level=level, together=together, topics=topics)
+        comparison = compared(candidate, baselines)
         _refuse_if_it_cannot_fail(comparison)
+        outcome, reason = comparison.answer
+        refuse_other_order(gate, candidate, baselines, outcome, lambda one, others: compared(one, others).answer[0])
     except DataError as error:
         return refused(question, error)
-    outcome, reason = comparison.answer
     findings = Deferred(lambda: explain(comparison, alphas=alphas, rescored=rescored))
     verdict = replace(question, outcome=outcome, reason=reason, findings=findings)
     return replace(verdict, exhibits=pool_exhibits(comparison)) if report else verdict

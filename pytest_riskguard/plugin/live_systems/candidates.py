@@ -96,7 +96,7 @@ def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: As
         retrieved = retrieve(search, wanted, asking, progress=progress, stuck=lambda: _end_stuck_run(config, asking))
     if retrieved.failed:
         raise _failure(retrieved, len(judged))
-    return rankings_as_run(retrieved.answers)
+    return rankings_as_run(retrieved.answers, as_returned=True)
 
 
 def _end_stuck_run(config: pytest.Config, asking: Asking) -> None:

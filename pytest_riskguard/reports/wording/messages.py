@@ -25,6 +25,11 @@ _TEMPLATES = {
         "{correlation:.2f}, while the other systems correlate {median:.2f} with {reference} (median); compare with "
         "the median of the pool as well (reference: median)"
     ),
+    "order_as_written": (
+        "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "
+        "score otherwise in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "
+        "give each rank a score of its own"
+    ),
     "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
 }
 
@@ -42,6 +47,14 @@ def _missing_topics(_: Verdict, *, system: str, topics: Sequence[str]) -> str:
 
 def _unknown_topics(_: Verdict, *, topics: Sequence[str]) -> str:
     return f"the candidate answers {counted(len(topics), 'topic')} without judgements: {', '.join(topics)}"
+
+
+def _rank_contradicts_score(_: Verdict, *, system: str, topics: Sequence[str]) -> str:
+    return (
+        f"the scores of {system} do not fall with the rank in {counted(len(topics), 'topic')} "
+        f"({listed(tuple(topics), most=5)}): run files are ranked by score, answers of a live search in the order "
+        "returned"
+    )
 
 
 def _rescored(verdict: Verdict) -> str:
@@ -201,6 +214,7 @@ def _slow_slide(verdict: Verdict) -> str:
 _MESSAGES: dict[str, Callable[..., str]] = {
     "missing_topics": _missing_topics,
     "unknown_topics": _unknown_topics,
+    "rank_contradicts_score": _rank_contradicts_score,
     "rescored": _rescored,
     "unbacked_scores": _unbacked_scores,
     "judgements_shrank": _judgements_shrank,

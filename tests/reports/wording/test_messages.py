@@ -31,6 +31,21 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         {"system": "the candidate", "topics": ("a", "b")},
         "the candidate did not answer 2 topics (they score 0): a, b",
     ),
+    (
+        "order_as_written",
+        VERDICT,
+        {"system": "the candidate", "topics": 12, "mean": 0.5, "mean_as_written": 0.25},
+        "the candidate has equal scores (trec_eval compares 32 bits), which are ranked by document id: 12 topics "
+        "score otherwise in the order as written, where the mean is 0.2500 instead of 0.5000; give each rank a score "
+        "of its own",
+    ),
+    (
+        "rank_contradicts_score",
+        VERDICT,
+        {"system": "the baseline", "topics": ("a", "b")},
+        "the scores of the baseline do not fall with the rank in 2 topics (a, b): run files are ranked by score, "
+        "answers of a live search in the order returned",
+    ),
     ("unknown_topics", VERDICT, {"topics": ("a",)}, "the candidate answers 1 topic without judgements: a"),
     (
         "rescored",
