@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -133,7 +134,7 @@ class StoredBaseline:
         else:
             baseline = replace(baseline, replicate=entry)
         # Compared after resolving, which also finds the other kinds of links that Windows has.
-        if baseline.folder.resolve() != self.folder.resolve() / entry.folder:
+        if resolved(baseline.folder) != resolved(self.folder) / entry.folder:
             raise baseline.error("is a link; store the run itself")
         return baseline
 
@@ -260,7 +261,7 @@ class StoredBaseline:
     def file(self, file: str) -> Path:
         """The path of a file of the baseline, which must not be a link to outside the store."""
         path = self.folder / file
-        if not path.resolve().is_relative_to(self.root.resolve()):
+        if not resolved(path).is_relative_to(resolved(self.root)):
             raise self.error(f"{file} is a link to a file outside the store; store the file itself")
         if not path.is_file():
             raise self.error(f"{file} is missing; {self.remedy}")
@@ -271,6 +272,11 @@ def files_of(manifest: Manifest) -> tuple[str, ...]:
     """The files beside a manifest."""
     texts = () if manifest.queries is None else (QUERIES,)
     return (SCORES, *texts, *((RUN,) if manifest.run_kept else ()))
+
+
+def resolved(path: Path) -> Path:
+    """A path without links, as ``Path.resolve``, which raises ``RuntimeError`` for a link to itself."""
+    return Path(os.path.realpath(path))
 
 
 def mean_score(scores: TopicScores) -> float:

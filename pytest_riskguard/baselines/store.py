@@ -18,7 +18,7 @@ from typing import Required, TypedDict, TypeVar, Unpack
 
 from pytest_riskguard.baselines import atomic_folder, foreign_files, provenance, rewrite
 from pytest_riskguard.baselines.backing import problems
-from pytest_riskguard.baselines.entry import RUN, StoredBaseline, mean_score
+from pytest_riskguard.baselines.entry import RUN, StoredBaseline, mean_score, resolved
 from pytest_riskguard.baselines.lock import locked
 from pytest_riskguard.baselines.manifest import (
     FIXED,
@@ -312,7 +312,7 @@ class Store:
                 f"`riskguard baseline add {name} RUN`"
             )
         baseline = StoredBaseline(self.root, name, folder)
-        if not folder.resolve().is_relative_to(self.root.resolve()):
+        if not resolved(folder).is_relative_to(resolved(self.root)):
             raise baseline.error("is a link to a folder outside the store; store the run itself")
         return baseline
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -88,13 +89,14 @@ class Inputs:
             is_stored = _may_be_stored(given) and given.text in self._store.names()
         except BaselineError:
             is_stored = False  # the verdict says what is wrong with the store
-        if path.exists() and is_stored:
+        is_there = os.path.exists(path)  # noqa: PTH110 - Path.exists raises if a name is too long
+        if is_there and is_stored:
             raise UsageError(
                 f"{option} {given.text} is both a file and a stored baseline: write ./{given.text} for the file, or "
                 "rename it"
             )
         looks_like_a_name = "/" not in given.text and "\\" not in given.text
-        return Stored(given.text) if is_stored or (looks_like_a_name and not path.exists()) else RunFile(path)
+        return Stored(given.text) if is_stored or (looks_like_a_name and not is_there) else RunFile(path)
 
     def whole_store(self) -> list[Stored]:
         """Every stored baseline."""

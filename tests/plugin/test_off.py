@@ -106,6 +106,7 @@ def test_a_riskguard_config_that_is_not_there_is_a_usage_error(pytester):
     ("option", "message"),
     [
         ("--riskguard-require=many", "*expected a number or all, found 'many'"),
+        ("--riskguard-require=-1", "*expected a number or all, found '-1'"),
         (
             "--riskguard-report=report.pdf",
             "*report.pdf: the format is chosen by the suffix, expected .json, .md, .html or .htm",

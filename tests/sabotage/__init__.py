@@ -10,14 +10,15 @@ process of its own, and looks for problems. For every case it is a problem if
 - one of the words is missing from what was printed, in which white space counts as one space;
 - a traceback of ours, ``INTERNALERROR`` or ``internal error`` was printed;
 - a file of the project, the store above all, was changed;
-- the run took over 30 s or over 1 GB of memory.
+- the run took over 30 s (more if the machine is busy with other things) or over 1 GB of memory.
 
 **To add a case**, write one line into the table of your area::
 
     Case("qrels-truncated", truncate("qrels.txt", 0.5), words=["qrels.txt", "expected 4 columns"]),
 
 ``status`` is what the command must end with (default 3: incomparable); pytest must then end with 1, unless
-``in_pytest`` says otherwise. ``ways=PYTEST`` for what the command does not read. ``command="baseline verify"`` runs
+``in_pytest`` says otherwise. Every case runs by the command, half of them by pytest too; ``ways=PYTEST`` is for what
+the command does not read, ``ways=EVERY`` for what is read in another way. ``command="baseline verify"`` runs
 another command, and the command only. ``harmless(...)`` takes the project whose candidate is better than the baseline
 and must be green. ``Case`` documents the rest, ``sabotages`` has the vocabulary; any function that takes the
 project's folder is a sabotage. A new area is a new file in ``cases`` with a list ``CASES``; nothing else is needed.

@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         runs = list(executor.map(run, [(case, way) for case in cases for way in case.ways if way in ways]))
     print("\n".join(table(runs)))
-    print(f"{time.monotonic() - started:.0f} s")
+    processor = sum(run.ended.processor_seconds for run in runs)
+    print(f"\n{time.monotonic() - started:.0f} s, {processor:.0f} s of processor time")
     return int(any(run.problems for run in runs))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -23,16 +24,17 @@ class Way(Enum):
 
 
 CLI: tuple[Way, ...] = (Way.CLI,)
-#: With ``-n 2`` is slow, so the command and pytest are the rule; cases of the pytest session run by both of its ways.
-USUAL: tuple[Way, ...] = (Way.CLI, Way.SERIAL)
 SERIAL: tuple[Way, ...] = (Way.SERIAL,)
 XDIST: tuple[Way, ...] = (Way.XDIST,)
 PYTEST: tuple[Way, ...] = (Way.SERIAL, Way.XDIST)
 EVERY: tuple[Way, ...] = tuple(Way)
+#: The command for every case, and pytest, which takes longer but reads data by the same engine, for half of them:
+#: which ways a case takes is drawn by its name, from these.
+USUAL: tuple[tuple[Way, ...], ...] = (*[CLI] * 8, *[(Way.CLI, Way.SERIAL)] * 7, (Way.CLI, Way.XDIST))
 
 #: What pytest ends with where the command ends with a status: a failed gate and bad data are failing items.
 IN_PYTEST = {0: 0, 1: 1, 2: 1, 3: 1}
-COMPARE = "compare runs/candidate.run --baseline prod"
+COMPARE = "runs/candidate.run --baseline prod"
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,11 @@ class Case:
     absent : sequence of str
         Words that must not be printed.
     ways : tuple of Way
-        ``USUAL`` (command and serial pytest), ``CLI``, ``SERIAL``, ``XDIST``, ``PYTEST`` or ``EVERY``.
+        ``CLI``, ``SERIAL``, ``XDIST``, ``PYTEST`` (the latter two) or ``EVERY``; drawn from ``USUAL`` by default.
     command : str, optional
-        Arguments of ``riskguard``, in place of ``compare runs/candidate.run --baseline prod``; the way is then
-        the command alone.
+        Arguments of ``riskguard``, in place of ``compare ...``; the way is then the command alone.
+    compare : str
+        Arguments of ``riskguard compare`` where they are not ``runs/candidate.run --baseline prod``.
     options : str
         Further arguments of ``compare`` and of pytest alike; with one of the two, set ``ways``.
     riskguard : str
@@ -80,7 +83,9 @@ class Case:
     cwd : str
         Folder of the run, relative to the project.
     seconds, megabytes : float
-        Limits of this case, where they are lower than those of every case.
+        Limits of processor time and memory of this case, where they are lower than those of every case.
+    kill_after : float, optional
+        Seconds until a run counts as a hang, in place of 30 (more on a machine that is busy with other things).
     is_quick : bool
         Always in the sample that runs with the tests of every commit.
     is_slow : bool
@@ -95,8 +100,9 @@ class Case:
     cli_words: Sequence[str] = ()
     pytest_words: Sequence[str] = ()
     absent: Sequence[str] = ()
-    ways: tuple[Way, ...] = USUAL
+    ways: tuple[Way, ...] = ()
     command: str | None = None
+    compare: str = COMPARE
     options: str = ""
     riskguard: str = "--riskguard"
     env: Mapping[str, str | None] = field(default_factory=dict)
@@ -107,6 +113,7 @@ class Case:
     line: str | None = None
     cwd: str = "."
     seconds: float | None = None
+    kill_after: float | None = None
     megabytes: float | None = None
     is_quick: bool = False
     is_slow: bool = False
@@ -114,6 +121,8 @@ class Case:
     def __post_init__(self) -> None:
         if self.command is not None:
             object.__setattr__(self, "ways", CLI)
+        if not self.ways:
+            object.__setattr__(self, "ways", USUAL[zlib.crc32(self.name.encode()) % len(USUAL)])
         if callable(self.breaks):
             object.__setattr__(self, "breaks", (self.breaks,))
         for name in ("words", "cli_words", "pytest_words", "absent", "allows"):
@@ -133,7 +142,7 @@ class Case:
     def arguments(self, way: Way) -> str:
         """What follows ``riskguard`` or ``pytest`` on the command line."""
         if way is Way.CLI:
-            return COMPARE + " " + self.options if self.command is None else self.command
+            return f"compare {self.compare} {self.options}" if self.command is None else self.command
         workers = " -n 2" if way is Way.XDIST else ""
         return f"{self.riskguard}{workers} {self.options}"
 

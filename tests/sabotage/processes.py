@@ -17,19 +17,21 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 #: Only these variables reach a run.
 KEPT_VARIABLES = ("PATH", "HOME", "TMPDIR", "VIRTUAL_ENV", "COVERAGE_PROCESS_START")
 RISKGUARD = [sys.executable, "-c", "from pytest_riskguard.cli import main; main()"]
-# No result depends on pytest's cache; hypothesis, which our tests need, takes long to load.
-PYTEST = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+# Hypothesis, which our own tests need, takes long to load.
+PYTEST = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest"]
 MAX_OUTPUT = 10_000_000
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended."""
+    """How a process ended: its output, and what it and its children took."""
 
     status: int
     output: str
     seconds: float
+    processor_seconds: float
     megabytes: float
+    is_killed: bool = False
 
 
 def environment(added: Mapping[str, str | None], folder: Path | None = None) -> dict[str, str]:
@@ -72,7 +74,14 @@ def run(command: Sequence[str] | str, cwd: Path, variables: Mapping[str, str], l
         seconds = time.monotonic() - started
         output.seek(0)
         text = output.read(MAX_OUTPUT).decode("utf-8", "replace")
-    return Ended(process.returncode, text, seconds, usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10))
+    return Ended(
+        process.returncode,
+        text,
+        seconds,
+        processor_seconds=usage.ru_utime + usage.ru_stime,
+        megabytes=usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10),
+        is_killed=seconds >= limit,
+    )
 
 
 def _kill_group(pid: int) -> None:

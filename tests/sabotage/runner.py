@@ -77,23 +77,25 @@ def run(case: Case, way: Way, template: Path, scratch: Path) -> Run:
         for sabotage in case.breaks if not callable(case.breaks) else (case.breaks,):
             sabotage(folder)
         before = digests(folder)
-        limit = min(MAX_SECONDS, case.seconds or MAX_SECONDS)
+        limit = case.kill_after or MAX_SECONDS * _business()
         environment = processes.environment(case.env, folder)
         ended = processes.run(command_line(case, way, folder), folder / case.cwd, environment, limit)
         after = before if case.writes else digests(folder)
-        problems = list(find_problems(case, way, ended, before, after, limit))
+        problems = list(find_problems(case, way, ended, before, after))
         return Run(case, way, ended, problems)
     finally:
         _remove(place)
 
 
 def find_problems(
-    case: Case, way: Way, ended: Ended, before: dict[str, str], after: dict[str, str], limit: float = MAX_SECONDS
+    case: Case, way: Way, ended: Ended, before: dict[str, str], after: dict[str, str]
 ) -> Iterator[tuple[Fault, str]]:
     """Everything that is wrong with a run: nothing if it ended as it must."""
-    if ended.seconds >= limit:
-        yield Fault.HANG, f"still running after {limit:g} s"
+    if ended.is_killed:
+        yield Fault.HANG, f"still running after {ended.seconds:.0f} s"
         return
+    if ended.processor_seconds > (most := min(MAX_SECONDS, case.seconds or MAX_SECONDS)):
+        yield Fault.HANG, f"{ended.processor_seconds:.1f} s of processor time, at most {most:g}"
     expected = case.expected_status(way)
     if ended.status == 0 != expected:
         yield Fault.GREEN, f"exit status 0, expected {expected}"
@@ -118,8 +120,8 @@ def find_problems(
     if before != after:
         names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
         yield Fault.CHANGED, ", ".join(names[:5])
-    if ended.megabytes > (most := min(MAX_MEGABYTES, case.megabytes or MAX_MEGABYTES)):
-        yield Fault.MEMORY, f"{ended.megabytes:.0f} MB, at most {most:g}"
+    if ended.megabytes > (limit := min(MAX_MEGABYTES, case.megabytes or MAX_MEGABYTES)):
+        yield Fault.MEMORY, f"{ended.megabytes:.0f} MB, at most {limit:g}"
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -144,6 +146,11 @@ def _content(path: Path) -> str:
         return "neither file nor folder"
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _business() -> float:
+    """How many processes wait for each processor: what others do on a busy machine is not the run's fault."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def command_line(case: Case, way: Way, folder: Path) -> list[str] | str:

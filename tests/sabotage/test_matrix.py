@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has
 
 RUNS = [(case, way) for case in every_case() for way in case.ways]
 #: One run in this many is in the sample. Chosen by name, so that a new case does not exchange the whole sample.
-SAMPLE = 12
+SAMPLE = 20
 
 
 def _name(run: tuple[Case, Way]) -> str:
@@ -46,3 +46,7 @@ def test_nothing_is_green_that_is_broken_nor_red_that_is_harmless(run, template,
 
 def test_the_sample_has_every_way():
     assert {way for case, way in RUNS if _is_in_sample((case, way))} == set(Way)
+
+
+def test_the_matrix_has_at_least_300_cases():
+    assert len(every_case()) >= 300

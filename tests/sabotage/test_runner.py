@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -20,8 +21,9 @@ GOOD_OUTPUT = "qrels.txt:3: expected 4\n columns\n5 failed in 1.0s"
 FILES = {"baselines/prod/scores.tsv": "a digest"}
 
 
-def faults(output=GOOD_OUTPUT, status=3, seconds=1.0, megabytes=80.0, after=FILES, case=CASE, way=Way.CLI):
-    return [fault for fault, _ in find_problems(case, way, Ended(status, output, seconds, megabytes), FILES, after)]
+def faults(after=FILES, case=CASE, way=Way.CLI, **ended):
+    good = Ended(3, GOOD_OUTPUT, seconds=1.0, processor_seconds=1.0, megabytes=80.0)
+    return [fault for fault, _ in find_problems(case, way, replace(good, **ended), FILES, after)]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +51,8 @@ def test_a_run_that_ends_as_it_must_has_no_problem():
         ({"output": GOOD_OUTPUT + "\nInternal error: KeyError"}, [Fault.TRACEBACK]),
         ({"output": GOOD_OUTPUT + "\nvenv/pytest_riskguard/gates/judge.py:12: KeyError"}, [Fault.TRACEBACK]),
         ({"output": GOOD_OUTPUT + '\n  File "pytest_riskguard/text.py", line 3'}, [Fault.TRACEBACK]),
-        ({"seconds": 30.0, "status": -9}, [Fault.HANG]),
+        ({"is_killed": True, "status": -9}, [Fault.HANG]),
+        ({"processor_seconds": 30.1}, [Fault.HANG]),
         ({"megabytes": 1001.0}, [Fault.MEMORY]),
         ({"after": {"baselines/prod/scores.tsv": "another"}}, [Fault.CHANGED]),
         ({"after": {}}, [Fault.CHANGED]),
@@ -96,7 +99,7 @@ def test_a_change_of_the_store_is_noticed_end_to_end(template, tmp_path):
 
 
 def test_a_hang_is_noticed_and_ended_with_all_its_processes(template, tmp_path):
-    case = Case("planted", line="sleep 60 & echo $! > reports; wait", seconds=0.5, ways=CLI)
+    case = Case("planted", line="sleep 60 & echo $! > reports; wait", kill_after=0.5, ways=CLI)
     assert found(case, template, tmp_path) == {Fault.HANG}
     assert list(tmp_path.iterdir()) == []  # no copy is left
 
@@ -119,8 +122,8 @@ def test_cases_have_names_of_their_own():
 
 def test_the_table_counts_runs_with_each_fault():
     runs = [
-        Run(Case("store/a"), Way.CLI, Ended(3, "", 1.0, 80.0), []),
-        Run(Case("store/a"), Way.SERIAL, Ended(0, "", 2.0, 90.0), [(Fault.GREEN, "a"), (Fault.GREEN, "b")]),
+        Run(Case("store/a"), Way.CLI, Ended(3, "", 1.0, 1.0, 80.0), []),
+        Run(Case("store/a"), Way.SERIAL, Ended(0, "", 2.0, 1.0, 90.0), [(Fault.GREEN, "a"), (Fault.GREEN, "b")]),
     ]
     assert table(runs)[2:] == [
         "| store | 1 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 90 MB |",

@@ -1,0 +1,219 @@
+"""Options of pytest and of the command that are wrong, or under which a regression must stay red."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.sabotage.case import CLI, PYTEST, SERIAL, XDIST, Case, harmless
+from tests.sabotage.sabotages import CONFIG, delete, rename, write
+
+
+def ini(text: str) -> Any:
+    """Another pytest.ini."""
+    return write("pytest.ini", f"[pytest]\n{text}\n")
+
+
+def stays(name: str, options: str, **settings: Any) -> Case:
+    """Options of pytest which leave each gate red."""
+    defaults: dict[str, Any] = {"status": 1, "ways": SERIAL, "words": ["5 failed"]}
+    return Case(name, options=options, **(defaults | settings))
+
+
+def usage(name: str, options: str, *words: str, **settings: Any) -> Case:
+    """Options of the command that are a usage error."""
+    return Case(name, options=options, status=2, words=words, ways=CLI, **settings)
+
+
+CASES = [
+    # pytest
+    stays("quiet", "-q"),
+    stays("very-quiet", "-qqq", words=[]),
+    stays("no-summary", "--no-summary --tb=no"),
+    stays("no-terminal", "-p no:terminal", words=[]),
+    stays("no-header", "--no-header"),
+    stays("verbose", "-vv"),
+    stays("long-tracebacks", "--tb=long"),
+    stays("show-locals", "-l"),
+    stays("no-capture", "-s"),
+    stays("colour", "--color=yes", words=["failed"]),
+    stays("first-only", "-x", words=["1 failed"]),
+    stays("maxfail", "--maxfail=2", words=["2 failed"]),
+    stays("one-gate", "riskguard.yaml::no-risk", words=["1 failed"]),
+    stays("one-file", "riskguard.yaml", words=["4 failed"]),
+    stays("one-test", "test_ranking.py::test_ranking", words=["1 failed"]),
+    stays("keyword", "-k no-risk", words=["1 failed"]),
+    stays("warnings-are-errors", "-W error"),
+    stays("warnings-ignored", "-W ignore -p no:warnings"),
+    stays("importlib", "--import-mode=importlib"),
+    stays("no-assertion-rewriting", "--assert=plain"),
+    stays("no-logging", "-p no:logging -p no:faulthandler -p no:unraisableexception -p no:threadexception"),
+    stays("junit", "--junitxml=reports/junit.xml"),
+    stays("runxfail", "--runxfail"),
+    stays("strict", "--strict-config --strict-markers"),
+    stays("setup-show", "--setup-show"),
+    stays("durations", "--durations=3"),
+    stays("doctest", "--doctest-modules"),
+    stays("config-elsewhere", "-c /dev/null --rootdir=."),
+    stays("last-failed", "--lf", words=[]),
+    stays("failed-first", "--ff"),
+    stays("new-first", "--nf"),
+    stays("basetemp", "--basetemp=__pycache__"),
+    stays("require", "--riskguard-require=5"),
+    stays("require-too-many", "--riskguard-require=6", words=["6"]),
+    stays("no-yaml", "--riskguard-no-yaml", words=["1 failed"]),
+    stays("rerun", "--reruns 2", words=["5 failed", "10 rerun"]),
+    stays("workers-0", "-n 0"),
+    stays("workers-1", "-n 1"),
+    stays("loadscope", "--dist loadscope", ways=XDIST),
+    stays("loadfile", "--dist loadfile", ways=XDIST),
+    stays("loadgroup", "--dist loadgroup", ways=XDIST),
+    stays("worksteal", "--dist worksteal", ways=XDIST),
+    stays("each", "--dist each", ways=XDIST, words=["10 failed"]),
+    stays("dist-no", "--dist no", ways=XDIST),
+    stays("first-only-workers", "-x", ways=XDIST, words=["failed"]),
+    stays("maxfail-workers", "--maxfail=2", ways=XDIST, words=["failed"]),
+    # what a pull request can write into pytest.ini
+    Case("ini-off", ini("riskguard = false"), status=1, ways=PYTEST, words=["5 failed"]),
+    Case("ini-addopts-off", ini("addopts = --no-riskguard"), status=1, ways=SERIAL, words=["5 failed"]),
+    Case("ini-addopts-no-yaml", [ini("addopts = --riskguard-no-yaml")], status=1, ways=SERIAL, words=["failed"]),
+    Case("ini-testpaths-elsewhere", ini("testpaths = runs"), status=1, ways=SERIAL, words=["4 failed"]),
+    Case("ini-python-files", ini("python_files = nothing_*.py"), status=1, ways=SERIAL, words=["4 failed"]),
+    Case("ini-norecursedirs", ini("norecursedirs = *"), status=1, ways=SERIAL, words=["failed"]),
+    Case("ini-xfail-strict", ini("xfail_strict = false"), status=1, ways=SERIAL, words=["5 failed"]),
+    Case("ini-unknown", ini("riskgard = true"), status=1, ways=SERIAL, words=["5 failed"]),
+    Case("ini-config-missing", ini("riskguard_config = no.yaml"), in_pytest=4, ways=PYTEST, words=["no.yaml"]),
+    Case("ini-config-a-folder", ini("riskguard_config = runs"), in_pytest=4, ways=SERIAL, words=["runs"]),
+    Case("ini-value-a-word", ini("riskguard = perhaps"), status=1, ways=SERIAL, words=["5 failed"]),
+    Case("ini-turns-on", ini("riskguard = true"), riskguard="", status=1, ways=PYTEST, words=["5 failed"]),
+    Case("ini-broken", write("pytest.ini", "[pytest\n"), in_pytest=4, ways=SERIAL, words=["pytest.ini"]),
+    Case("nothing-to-judge", [delete(CONFIG), delete("test_ranking.py")], status=1, ways=PYTEST, in_pytest=1),
+    Case("test-renamed-away", [rename("test_ranking.py", "ranking.py")], status=1, ways=SERIAL, words=["4 failed"]),
+    Case("test-broken", write("test_ranking.py", "def broken(:\n"), in_pytest=2, ways=SERIAL, words=["test_ranking"]),
+    Case("unknown-option", options="--riskgard", in_pytest=4, ways=SERIAL, words=["--riskgard"]),
+    Case("require-a-word", options="--riskguard-require=some", in_pytest=4, ways=SERIAL, words=["require"]),
+    Case("require-negative", options="--riskguard-require=-1", in_pytest=4, ways=SERIAL, words=["require"]),
+    Case(
+        "require-without-riskguard",
+        options="--riskguard-require=1",
+        riskguard="",
+        in_pytest=4,
+        ways=SERIAL,
+        words=["--riskguard"],
+        passes=5,
+    ),
+    # the command
+    usage("alpha-nan", "--alpha nan", "--alpha"),
+    usage("alpha-inf", "--alpha inf", "--alpha"),
+    usage("alpha-negative", "--alpha -1", "--alpha"),
+    usage("alpha-a-word", "--alpha high", "--alpha"),
+    usage("alpha-1e400", "--alpha 1e400", "--alpha"),
+    usage("alpha-empty", "--alpha ''", "--alpha"),
+    usage("level-0", "--level 0", "level"),
+    usage("level-1", "--level 1", "level"),
+    usage("level-95", "--level 95", "level"),
+    usage("level-nan", "--level nan", "level"),
+    usage("tolerance-negative", "--tolerance -1", "tolerance"),
+    usage("tolerance-nan", "--tolerance nan", "tolerance"),
+    usage("tolerance-inf", "--tolerance inf", "tolerance"),
+    usage("max-mde-negative", "--max-mde -1", "max-mde"),
+    usage("method-unknown", "--method magic", "--method"),
+    usage("gate-unknown", "--gate not_risky", "--gate"),
+    usage("on-churn-unknown", "--on-churn ignore", "--on-churn"),
+    usage("on-inconclusive-unknown", "--on-inconclusive pass", "--on-inconclusive"),
+    usage("measure-unknown", "--measure nDGC@10", "nDCG@10"),
+    usage("measure-empty", "--measure ''", "measure"),
+    usage("measure-twice", "--measure nDCG@10 --measure nDCG@10", "nDCG@10"),
+    usage("option-unknown", "--fail-never", "--fail-never"),
+    usage("reference-unknown", "--gate georisk_not_worse --baseline bm25 --reference x", "reference"),
+    usage("baseline-twice", "--baseline prod", "prod"),
+    usage("second-candidate", "runs/candidate.run", "candidate.run"),
+    Case("no-argument", command="compare", status=2, words=["CANDIDATE"]),
+    Case("no-baseline", command="compare runs/candidate.run", status=2, words=["--baseline"]),
+    Case("no-such-command", command="comapre runs/candidate.run", status=2, words=["comapre"]),
+    Case("candidate-a-stored-name", command="compare bm25 --baseline prod", words=["bm25"]),
+    Case(
+        "name-of-path-and-store",
+        rename("runs/candidate.run", "prod"),
+        command="compare prod --baseline prod",
+        status=2,
+        words=["prod"],
+    ),
+    Case("qrels-missing", options="--qrels no.txt", ways=CLI, words=["no.txt", "no such file"]),
+    Case("topics-missing", options="--topics no.tsv", ways=CLI, words=["no.tsv", "no such file"]),
+    Case("store-missing", options="--store no", ways=CLI, words=["no"]),
+    Case("baseline-missing", options="--baseline runs/no.run", ways=CLI, words=["runs/no.run"]),
+    Case("one-of-two-missing", options="--baseline other=runs/no.run", ways=CLI, words=["no.run", "FAIL"]),
+    Case("on-churn-warn", options="--on-churn warn", status=1, ways=CLI, words=["significantly risky"]),
+    Case("alpha-0", options="--alpha 0", status=1, ways=CLI, words=["significantly risky"]),
+    Case("alpha-huge", options="--alpha 1e9", status=1, ways=CLI, words=["significantly risky"]),
+    Case("level-tiny", options="--level 1e-6", status=1, ways=CLI, words=["significantly risky"]),
+    Case("level-high", options="--level 0.999999", status=1, ways=CLI, words=["significantly risky"]),
+    Case("smooth", options="--tradeoff smooth", status=1, ways=CLI, words=["significantly risky"]),
+    *[
+        Case(f"method-{method}", options=f"--method {method}", status=1, ways=CLI, words=["significantly risky"])
+        for method in ("student_t", "basic", "studentized", "percentile", "bca")
+    ],
+    *[
+        Case(f"measure-{name}", options=f"--measure '{measure}'", status=1, ways=CLI, words=["risky"])
+        for name, measure in [
+            ("AP", "AP"),
+            ("RR", "RR"),
+            ("P", "P@5"),
+            ("err", "ERR@10"),
+            ("judged", "nDCG(judged_only=True)@10"),
+        ]
+    ],
+    *[
+        Case(f"{command}-candidate-missing", command=f"{command} runs/no.run --baseline prod", words=["no.run"])
+        for command in ("power", "judge-next")
+    ],
+    Case(
+        "power-qrels-broken",
+        write("qrels.txt", "x\n"),
+        command="power runs/candidate.run --baseline prod",
+        words=["qrels.txt:1"],
+    ),
+    Case(
+        "init-twice",
+        command="init --topics topics.tsv --candidate runs/candidate.run",
+        status=2,
+        words=["riskguard.yaml"],
+    ),
+    *[
+        Case(
+            f"show-{name}",
+            write("report.json", text),
+            command="show report.json",
+            words=["report.json"],
+            status=3,
+        )
+        for name, text in [
+            ("empty", ""),
+            ("not-json", "x"),
+            ("list", "[]"),
+            ("null", "null"),
+            ("number", "1"),
+            ("no-verdicts", '{"schema": "riskguard-report/1"}'),
+            ("other-schema", '{"schema": "x", "verdicts": []}'),
+            ("verdicts-a-word", '{"schema": "riskguard-report/1", "verdicts": "x"}'),
+            ("verdict-empty", '{"schema": "riskguard-report/1", "verdicts": [{}]}'),
+            (
+                "integer-of-2-to-the-64",
+                '{"schema": "riskguard-report/1", "verdicts": [{"alpha": 18446744073709551616}]}',
+            ),
+            ("nan", '{"schema": "riskguard-report/1", "verdicts": [NaN]}'),
+            ("deep", "[" * 100_000),
+            ("nul-bytes", "\0" * 100),
+            ("key-twice", '{"a": 1, "a": 2}'),
+        ]
+    ],
+    Case("show-missing", command="show no.json", words=["no.json"]),
+    Case("show-folder", command="show runs", words=["runs"]),
+    Case("report-missing", command="report no.json --html reports/x.html", words=["no.json"]),
+    # honest selections
+    harmless("keyword-green", options="-k no-risk", ways=PYTEST, words=["1 passed"]),
+    harmless("one-gate-green", options="riskguard.yaml::no-risk", ways=SERIAL, words=["1 passed"]),
+    harmless("collect-only", options="--collect-only -q", ways=SERIAL, words=["riskguard.yaml::no-risk"]),
+    harmless("off", riskguard="", ways=PYTEST, words=["1 skipped"], in_pytest=0),
+    harmless("help", riskguard="--help", ways=SERIAL, words=["--riskguard"]),
+]

@@ -1,0 +1,251 @@
+"""Stored baselines whose files are damaged, incomplete, of another format or not what their digests say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.sabotage.case import CLI, EVERY, Case, Sabotage, harmless
+from tests.sabotage.sabotages import (
+    CANDIDATE,
+    KEPT_RUN,
+    MANIFEST,
+    PROD,
+    SCORES,
+    append,
+    bom,
+    compress,
+    conflict,
+    copy,
+    crlf,
+    delete,
+    empty,
+    encode,
+    fifo,
+    flip_byte,
+    lfs_pointer,
+    link,
+    lower_scores,
+    make_folder,
+    on_columns,
+    on_lines,
+    on_manifest,
+    on_text,
+    rename,
+    replace_line,
+    replace_text,
+    sign,
+    to_link,
+    truncate,
+    write,
+)
+
+
+def damaged(name: str, *breaks: Sabotage, **settings: Any) -> Case:
+    """The baseline prod cannot be used, and the message names it."""
+    defaults: dict[str, Any] = {"words": ["baselines/prod", "bad_baseline"]}
+    return Case(name, breaks, **(defaults | settings))
+
+
+def refused(name: str, *breaks: Sabotage, command: str = "baseline verify", **settings: Any) -> Case:
+    """As above, by another command than ``compare``."""
+    return Case(name, breaks, command=command, **({"words": ["baselines/prod"]} | settings))
+
+
+def changed(name: str, change: Any, **settings: Any) -> Case:
+    """The manifest of prod changed."""
+    return damaged(f"manifest-{name}", on_manifest(change), **settings)
+
+
+CASES = [
+    damaged("manifest-missing", delete(MANIFEST), words=["prod"]),
+    damaged("manifest-empty", empty(MANIFEST), ways=EVERY),
+    damaged("manifest-truncated", truncate(MANIFEST, 0.5)),
+    damaged("manifest-list", write(MANIFEST, "[]\n")),
+    damaged("manifest-null", write(MANIFEST, "null\n")),
+    damaged("manifest-number", write(MANIFEST, "1\n")),
+    damaged("manifest-yaml", write(MANIFEST, "format: 1\n")),
+    damaged("manifest-html", write(MANIFEST, "<html></html>\n")),
+    damaged("manifest-deep", write(MANIFEST, "[" * 100_000 + "]" * 100_000), seconds=15),
+    damaged("manifest-folder", make_folder(MANIFEST)),
+    damaged("manifest-fifo", fifo(MANIFEST), seconds=15),
+    damaged("manifest-link-to-device", link(MANIFEST, "/dev/zero"), seconds=15, megabytes=500, ways=EVERY),
+    damaged("manifest-link-to-nothing", link(MANIFEST, "gone.json"), words=["prod"]),
+    damaged("manifest-link-to-itself", link(MANIFEST, "manifest.json"), words=["prod"]),
+    damaged("manifest-lfs-pointer", lfs_pointer(MANIFEST)),
+    damaged("manifest-conflict", conflict(MANIFEST)),
+    damaged("manifest-utf-16", encode(MANIFEST, "utf-16")),
+    damaged("manifest-gzip", compress(MANIFEST)),
+    damaged("manifest-nan", replace_text(MANIFEST, '"format"', '"age": NaN, "format"')),
+    damaged("manifest-infinity", replace_text(MANIFEST, '"format"', '"age": Infinity, "format"')),
+    damaged("manifest-key-twice", replace_text(MANIFEST, '"format"', '"format": 1, "format"')),
+    damaged("manifest-integer-of-5000-digits", replace_text(MANIFEST, '"format"', f'"a": {"9" * 5000}, "format"')),
+    changed("format-0", lambda m: m.update(format=0), words=["format"]),
+    changed("format-negative", lambda m: m.update(format=-1), words=["format"]),
+    changed("format-99", lambda m: m.update(format=99), words=["format", "99"], ways=EVERY),
+    changed("format-word", lambda m: m.update(format="1")),
+    changed("format-fraction", lambda m: m.update(format=1.5)),
+    changed("format-true", lambda m: m.update(format=True)),
+    changed("format-null", lambda m: m.update(format=None)),
+    changed("format-missing", lambda m: m.pop("format")),
+    changed("digests-missing", lambda m: m.pop("digests")),
+    changed("digests-empty", lambda m: m.update(digests={})),
+    changed("digests-a-list", lambda m: m.update(digests=[])),
+    changed("digest-of-scores-missing", lambda m: m["digests"].pop("scores")),
+    changed("digest-of-scores-null", lambda m: m["digests"].update(scores=None)),
+    changed("digest-of-scores-empty", lambda m: m["digests"].update(scores="")),
+    changed("digest-of-scores-short", lambda m: m["digests"].update(scores="sha256:0")),
+    changed("digest-of-scores-md5", lambda m: m["digests"].update(scores="md5:" + "0" * 32)),
+    changed("digest-of-scores-other", lambda m: m["digests"].update(scores="sha256:" + "0" * 64)),
+    changed("digest-of-run-other", lambda m: m["digests"].update(run="sha256:" + "0" * 64)),
+    changed("digest-of-qrels-null", lambda m: m["digests"].update(qrels=None)),
+    changed("measures-missing", lambda m: m.pop("measures")),
+    changed("measures-empty", lambda m: m.update(measures=[])),
+    changed("measures-words", lambda m: m.update(measures=["nDCG@10"])),
+    changed("measures-other", lambda m: m["measures"][0].update(name="AP")),
+    changed("topics-missing", lambda m: m.pop("topics")),
+    changed("topics-negative", lambda m: m["topics"].update(scored=-1)),
+    changed("topics-59", lambda m: m["topics"].update(scored=59)),
+    changed("topics-a-word", lambda m: m["topics"].update(scored="60")),
+    changed("created-a-number", lambda m: m.update(created=1)),
+    changed("note-a-list", lambda m: m.update(note=[])),
+    changed("run-kept-a-word", lambda m: m.update(run_kept="yes")),
+    changed("versions-missing", lambda m: m.pop("versions")),
+    changed("git-a-word", lambda m: m.update(git="main")),
+    # scores
+    damaged("scores-lowered", lower_scores(0.4), ways=EVERY),
+    damaged("scores-lowered-a-little", replace_text(SCORES, "0.6806693707556587", "0.6806693707556586")),
+    damaged("scores-missing", delete(SCORES)),
+    damaged("scores-empty", empty(SCORES)),
+    damaged("scores-truncated", truncate(SCORES, 0.5)),
+    damaged("scores-flipped", flip_byte(SCORES)),
+    damaged("scores-folder", make_folder(SCORES)),
+    damaged("scores-fifo", fifo(SCORES), seconds=15),
+    damaged("scores-link-to-device", link(SCORES, "/dev/zero"), seconds=15, megabytes=500),
+    damaged("scores-link-to-nothing", link(SCORES, "gone.tsv")),
+    damaged("scores-lfs-pointer", lfs_pointer(SCORES)),
+    damaged("scores-conflict", conflict(SCORES)),
+    damaged("scores-bom", bom(SCORES)),
+    damaged("scores-crlf", crlf(SCORES)),
+    damaged("scores-row-left-out", on_lines(SCORES, lambda lines: lines[:-1])),
+    damaged("scores-shuffled", on_lines(SCORES, lambda lines: [lines[0], *reversed(lines[1:])])),
+    damaged("scores-of-another", copy("baselines/bm25/scores.tsv", SCORES)),
+    damaged("signed-scores-row-left-out", on_lines(SCORES, lambda lines: lines[:-1]), sign()),
+    damaged("signed-scores-losing-rows-left-out", on_lines(SCORES, lambda lines: [lines[0], *lines[46:]]), sign()),
+    damaged("signed-scores-topic-twice", append(SCORES, "t01\t0.1\n"), sign()),
+    damaged("signed-scores-topic-added", append(SCORES, "t61\t0.1\n"), sign()),
+    damaged("signed-scores-nan", replace_line(SCORES, 2, "t01\tnan"), sign()),
+    damaged("signed-scores-negative", replace_line(SCORES, 2, "t01\t-1"), sign()),
+    damaged("signed-scores-above-1", replace_line(SCORES, 2, "t01\t1.5"), sign()),
+    damaged("signed-scores-a-word", replace_line(SCORES, 2, "t01\tlow"), sign()),
+    damaged("signed-scores-header-only", on_lines(SCORES, lambda lines: lines[:1]), sign()),
+    damaged("signed-scores-other-measure", replace_text(SCORES, "nDCG@10", "AP"), sign()),
+    damaged("signed-scores-another-column", on_columns(SCORES, lambda c: [*c, c[1]], "\t"), sign()),
+    damaged("signed-scores-empty", empty(SCORES), sign()),
+    damaged("signed-scores-topics-renamed", on_text(SCORES, lambda text: text.replace("\nt", "\nx")), sign()),
+    # the kept run
+    damaged("run-missing", delete(KEPT_RUN), words=["prod"]),
+    damaged("run-empty", empty(KEPT_RUN)),
+    damaged("run-truncated", truncate(KEPT_RUN, 0.9)),
+    damaged("run-flipped", flip_byte(KEPT_RUN)),
+    damaged("run-of-another", copy("baselines/old/run.gz", KEPT_RUN)),
+    damaged("run-the-candidate", copy("runs/candidate.run", KEPT_RUN)),
+    damaged("run-not-compressed-garbage", write(KEPT_RUN, "garbage\n")),
+    damaged("run-fifo", fifo(KEPT_RUN), seconds=15),
+    damaged("run-link-to-device", link(KEPT_RUN, "/dev/zero"), seconds=15, megabytes=500),
+    damaged("run-lfs-pointer", lfs_pointer(KEPT_RUN)),
+    # whole baselines
+    damaged("baseline-missing", delete(PROD), words=["prod"]),
+    damaged("baseline-renamed", rename(PROD, "baselines/production"), words=["prod"]),
+    damaged("baseline-a-file", delete(PROD), write(PROD, "x"), words=["prod"]),
+    damaged("baseline-an-empty-folder", make_folder(PROD), words=["prod"]),
+    damaged("baseline-a-link-to-nothing", link(PROD, "gone"), words=["prod"]),
+    damaged("baseline-a-link-to-itself", link(PROD, "prod"), words=["prod"]),
+    damaged("baseline-in-capitals", rename(PROD, "baselines/PROD"), words=["prod"]),
+    damaged("store-missing", delete("baselines"), words=["prod"]),
+    damaged("store-empty", make_folder("baselines"), words=["prod"]),
+    damaged("store-a-file", delete("baselines"), write("baselines", "x"), words=["prod"]),
+    damaged("store-a-link-to-itself", link("baselines", "baselines"), words=["prod"]),
+    damaged("store-a-link-to-a-device", link("baselines", "/dev"), words=["prod"]),
+    # names
+    *[
+        Case(f"name-{name}", compare=f"{CANDIDATE} --baseline {text}", ways=CLI, status=status, absent=["\x1b"])
+        for name, text, status in [
+            ("parent", "../baselines/prod", 3),
+            ("folder", "baselines/prod", 3),
+            ("absolute", "/etc/passwd", 3),
+            ("dots", "..", 3),
+            ("empty", "''", 3),
+            ("nothing-before-equals", "=runs/candidate.run", 3),
+            ("with-space", "'pr od'", 2),
+            ("with-escape", "'pr\x1b[2Jod'", 2),
+            ("of-10000-letters", "p" * 10_000, 2),
+            ("misspelt", "prdo", 3),
+        ]
+    ],
+    # other commands
+    refused("verify-scores-lowered", lower_scores(0.4)),
+    refused("verify-manifest-missing", delete(MANIFEST)),
+    refused("verify-manifest-truncated", truncate(MANIFEST, 0.5)),
+    refused("verify-run-flipped", flip_byte(KEPT_RUN)),
+    refused("verify-run-missing", delete(KEPT_RUN)),
+    refused("verify-one-missing", command="baseline verify prdo", words=["prdo"]),
+    refused("show-manifest-truncated", truncate(MANIFEST, 0.5), command="baseline show prod"),
+    refused("show-manifest-device", link(MANIFEST, "/dev/zero"), command="baseline show prod", seconds=15),
+    refused("show-missing", command="baseline show prdo", words=["prdo"]),
+    refused("rescore-run-flipped", flip_byte(KEPT_RUN), command="baseline rescore prod"),
+    refused("rescore-run-missing", delete(KEPT_RUN), command="baseline rescore prod"),
+    refused("rescore-missing", command="baseline rescore prdo", words=["prdo"]),
+    refused("remove-missing", command="baseline remove prdo", words=["prdo"]),
+    refused("add-run-missing", command="baseline add new runs/no.run", words=["no.run", "no such file"]),
+    refused(
+        "add-run-truncated",
+        truncate("runs/candidate.run", 0.5003),
+        command="baseline add new runs/candidate.run",
+        words=["candidate.run"],
+    ),
+    refused(
+        "add-run-empty",
+        empty("runs/candidate.run"),
+        command="baseline add new runs/candidate.run",
+        words=["candidate.run"],
+    ),
+    refused(
+        "add-qrels-missing", delete("qrels.txt"), command="baseline add new runs/candidate.run", words=["qrels.txt"]
+    ),
+    refused("add-twice", command="baseline add prod runs/candidate.run", status=2, words=["prod", "update"]),
+    *[
+        refused(f"add-name-{name}", command=f"baseline add {text} runs/candidate.run", status=2, words=["name"])
+        for name, text in [
+            ("parent", "../prod"),
+            ("dots", ".."),
+            ("dot", "."),
+            ("absolute", "/var/prod"),
+            ("backslash", "'a\\b'"),
+            ("drive", "C:prod"),
+            ("hidden", ".hidden"),
+            ("space", "'a b'"),
+            ("escape", "'a\x1b[2Jb'"),
+            ("newline", "'a\nb'"),
+            ("long", "p" * 300),
+            ("reserved", "CON"),
+            ("lock", ".lock"),
+        ]
+    ],
+    *[
+        refused(f"ci-{name}", command=command, status=2, env={"CI": "true"}, words=["--allow-ci"])
+        for name, command in [
+            ("add", "baseline add new runs/candidate.run"),
+            ("update", "baseline update prod runs/candidate.run --note why"),
+            ("promote", "baseline promote prod runs/candidate.run --note why"),
+            ("rescore", "baseline rescore prod"),
+            ("remove", "baseline remove prod"),
+        ]
+    ],
+    # harmless
+    harmless("manifest-spread-out", on_manifest(lambda manifest: manifest.update(note="changed by hand"))),
+    harmless("store-linked", to_link("baselines")),
+    harmless("verify", command="baseline verify"),
+    harmless("list", command="baseline list"),
+    harmless("show", command="baseline show prod"),
+    harmless("rescore", command="baseline rescore prod", writes=True),
+]

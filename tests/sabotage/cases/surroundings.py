@@ -1,0 +1,94 @@
+"""The machine around a run: variables, locales, folders, output that cannot be written, options of Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.sabotage.case import CLI, PYTEST, SERIAL, Case, harmless
+from tests.sabotage.sabotages import make_folder, run_program
+
+#: Surroundings in which the regression must be as red, and the improvement as green, as anywhere.
+SURROUNDINGS: dict[str, dict[str, Any]] = {
+    "locale-c": {"env": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}},
+    "locale-missing": {"env": {"LC_ALL": "xx_YY.UTF-8", "LANG": "xx_YY", "PYTHONUTF8": None}},
+    "locale-turkish": {"env": {"LC_ALL": "tr_TR.UTF-8"}},
+    "ascii-output": {"env": {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}},
+    "time-zone": {"env": {"TZ": "Pacific/Kiritimati"}},
+    "time-zone-missing": {"env": {"TZ": "No/Where"}},
+    "no-home": {"env": {"HOME": None}},
+    "home-missing": {"env": {"HOME": "/nowhere"}},
+    "no-path": {"env": {"PATH": ""}},
+    "no-git": {"env": {"PATH": "/nowhere"}},
+    "optimised": {"env": {"PYTHONOPTIMIZE": "2"}},
+    "warnings-are-errors": {"env": {"PYTHONWARNINGS": "error"}, "ways": CLI},
+    "hash-seed": {"env": {"PYTHONHASHSEED": "4711"}},
+    "development-mode": {"env": {"PYTHONDEVMODE": "1"}},
+    "narrow": {"env": {"COLUMNS": "20"}},
+    "columns-0": {"env": {"COLUMNS": "0"}},
+    "columns-a-word": {"env": {"COLUMNS": "wide"}},
+    "dumb-terminal": {"env": {"TERM": "dumb"}},
+    "colour": {"env": {"FORCE_COLOR": "1"}},
+    "ci": {"env": {"CI": "true", "BUILD_NUMBER": "1"}},
+    "github": {"env": {"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": "{project}"}},
+    "one-thread": {"env": {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}},
+    "string-digits": {"env": {"PYTHONINTMAXSTRDIGITS": "640"}},
+}
+REPORT = "--riskguard-report="
+
+
+def around(name: str) -> list[Case]:
+    """Two cases of the same surroundings, red and green."""
+    return [
+        Case(f"{name}-red", **({"status": 1} | SURROUNDINGS[name])),
+        harmless(f"{name}-green", **SURROUNDINGS[name]),
+    ]
+
+
+CASES = [
+    *[case for name in SURROUNDINGS for case in around(name)],
+    Case("deleted-temporary-folder", status=1, env={"TMPDIR": "/nowhere"}, words=["significantly risky"]),
+    Case(
+        "folder-above",
+        run_program("git init -q"),
+        cwd="runs",
+        compare="candidate.run --baseline prod",
+        status=1,
+        words=["45 losses"],
+        ways=CLI,
+    ),
+    Case("rootdir-above", cwd="runs", options="--rootdir=.. ..", status=1, words=["5 failed"], ways=SERIAL),
+    Case(
+        "summary-in-no-folder",
+        status=1,
+        ways=SERIAL,
+        words=["5 failed"],
+        env={"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "{project}/no/summary.md"},
+    ),
+    # output
+    Case("stdout-full", line="{} > /dev/full", status=3, in_pytest=3, words=["No space left"], ways=CLI),
+    Case("stdout-closed", line="{} >&-", status=3, words=["standard output is closed"], ways=CLI),
+    Case("stdout-and-stderr-closed", line="{} >&- 2>&-", status=3, ways=CLI),
+    Case("reader-gone", line="({}; echo ended with $? >&2) | true; exit 3", words=["ended with 3"], ways=CLI),
+    Case("json-full", options="--json /dev/full", status=2, words=["No space left"], ways=CLI),
+    Case("json-in-no-folder", options="--json no/report.json", status=2, words=["no/report.json"], ways=CLI),
+    Case("json-a-folder", make_folder("reports"), options="--json reports", status=2, words=["reports"], ways=CLI),
+    Case("report-in-no-folder", options=f"{REPORT}no/report.json", in_pytest=4, words=["no"], ways=PYTEST),
+    Case(
+        "report-a-folder",
+        make_folder("reports/x.json"),
+        options=f"{REPORT}reports/x.json",
+        in_pytest=4,
+        words=["reports/x.json"],
+        ways=SERIAL,
+    ),
+    Case("report-of-no-format", options=f"{REPORT}report.docx", in_pytest=4, words=[".json"], ways=SERIAL),
+    Case(
+        "report-without-riskguard",
+        options=f"{REPORT}report.json",
+        riskguard="",
+        in_pytest=4,
+        words=["--riskguard"],
+        ways=SERIAL,
+        passes=5,
+    ),
+]

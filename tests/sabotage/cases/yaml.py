@@ -1,0 +1,226 @@
+"""riskguard.yaml: YAML's traps, wrong types and values, and gates that ask nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.sabotage.case import CLI, EVERY, PYTEST, SERIAL, Case, Sabotage
+from tests.sabotage.project import YAML
+from tests.sabotage.sabotages import (
+    CONFIG,
+    append,
+    bom,
+    compress,
+    conflict,
+    copy,
+    crlf,
+    delete,
+    empty,
+    encode,
+    fifo,
+    lfs_pointer,
+    link,
+    make_folder,
+    prepend,
+    rename,
+    replace_line,
+    replace_text,
+    to_link,
+    truncate,
+    write,
+)
+
+GATE = "  - {{name: no-risk, kind: not_significantly_risky, baseline: prod, {}}}\n"
+REFUSED: dict[str, Any] = {"status": 2, "words": ["riskguard.yaml"]}
+HEAD = YAML[: YAML.index("  - {")]
+
+
+def gate(option: str, name: str = "", **settings: Any) -> Case:
+    """A file whose one gate has an option that is refused, at its line."""
+    text = HEAD + GATE.format(option)
+    settings = REFUSED | {"words": ["riskguard.yaml:6"]} | settings
+    return Case(name or f"gate-{option}", write(CONFIG, text), **settings)
+
+
+def gates(name: str, text: str, **settings: Any) -> Case:
+    """A file with this list of gates, which is refused."""
+    settings = REFUSED | {"words": ["riskguard.yaml:"]} | settings
+    return Case(name, write(CONFIG, HEAD + text), **settings)
+
+
+def file(name: str, *breaks: Sabotage, **settings: Any) -> Case:
+    """A file that is refused whole, by the command as well."""
+    settings = REFUSED | settings
+    return Case(name, breaks, **settings)
+
+
+CASES = [
+    file("truncated", truncate(CONFIG, 0.7), words=["riskguard.yaml:"], ways=EVERY),
+    file("empty", empty(CONFIG)),
+    file("comment-only", write(CONFIG, "# nothing\n")),
+    file("null", write(CONFIG, "null\n")),
+    file("list", write(CONFIG, "- a\n")),
+    file("number", write(CONFIG, "1\n")),
+    file("folder", make_folder(CONFIG)),
+    file("fifo", fifo(CONFIG), seconds=15),
+    file("link-to-device", link(CONFIG, "/dev/zero"), seconds=15, megabytes=500),
+    file("link-to-itself", link(CONFIG, CONFIG)),
+    file("lfs-pointer", lfs_pointer(CONFIG)),
+    file("conflict", conflict(CONFIG), words=["riskguard.yaml:2", "merge conflict"]),
+    file("utf-16", encode(CONFIG, "utf-16")),
+    file("latin-1", append(CONFIG, "# caf\xe9\n".encode("latin-1"))),
+    file("nul-bytes", append(CONFIG, b"# a\x00b\n")),
+    file("gzip", compress(CONFIG)),
+    file("json-broken", write(CONFIG, '{"collection": {')),
+    file("html-page", write(CONFIG, "<!DOCTYPE html><html>404</html>\n")),
+    file("tabs", replace_text(CONFIG, "  - ", "\t- ")),
+    file("tag-python", replace_line(CONFIG, 2, "store: !!python/object/apply:os.system [touch pwned]")),
+    file("tag-own", replace_line(CONFIG, 2, "store: !store baselines")),
+    file("tag-binary", replace_line(CONFIG, 2, "store: !!binary YmFzZWxpbmVz")),
+    file("alias", replace_line(CONFIG, 2, "store: &a baselines\nmeasures: *a")),
+    file("merge-key", replace_line(CONFIG, 2, "<<: {store: baselines}")),
+    file("bomb-of-aliases", prepend(CONFIG, "a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\nd: [*c,*c]\n")),
+    file("deep", append(CONFIG, "deep: " + "[" * 5000 + "]" * 5000 + "\n"), seconds=15),
+    file("long-line", append(CONFIG, "long: " + "x" * 3_000_000 + "\n"), seconds=20),
+    file("second-document", append(CONFIG, "---\ngates: []\n")),
+    file("key-twice", append(CONFIG, "store: elsewhere\n"), words=["riskguard.yaml:10", "store"]),
+    file("gates-twice", append(CONFIG, "gates: []\n"), words=["riskguard.yaml:10", "gates"]),
+    file("unknown-key", append(CONFIG, "gate: []\n"), words=["riskguard.yaml:10", "gates"]),
+    file("key-a-number", append(CONFIG, "1: x\n"), words=["riskguard.yaml:10"]),
+    file("key-with-escape", append(CONFIG, '"a\\e[2J": x\n'), words=["riskguard.yaml:10"], absent=["\x1b"]),
+    file("no-collection", replace_line(CONFIG, 1, "#"), words=["collection"]),
+    file("no-qrels", replace_line(CONFIG, 1, "collection: {topics: topics.tsv}"), words=["qrels"]),
+    file("qrels-a-list", replace_line(CONFIG, 1, "collection: {qrels: [qrels.txt]}"), words=["riskguard.yaml:1"]),
+    file(
+        "collection-unknown-key",
+        replace_line(CONFIG, 1, "collection: {qrels: qrels.txt, qrel: x}"),
+        words=["riskguard.yaml:1", "qrel"],
+    ),
+    file(
+        "measures-unknown",
+        replace_line(CONFIG, 3, "measures: [nDGC@10]"),
+        words=["'nDGC@10'", "did you mean"],
+        ways=SERIAL,
+    ),
+    file("measures-empty", replace_line(CONFIG, 3, "measures: []"), words=["riskguard.yaml:3"]),
+    file("measures-twice", replace_line(CONFIG, 3, "measures: [nDCG@10, nDCG@10]"), words=["riskguard.yaml:3"]),
+    file("measures-a-number", replace_line(CONFIG, 3, "measures: [1]"), words=["riskguard.yaml:3"]),
+    file(
+        "measures-with-comma",
+        replace_line(CONFIG, 3, "measures: [AP(rel=2,judged_only=True)]"),
+        words=["riskguard.yaml:3", "quote"],
+    ),
+    file("store-null", replace_line(CONFIG, 2, "store:"), words=["riskguard.yaml:2"]),
+    file("candidate-a-list", replace_line(CONFIG, 4, "candidate: [a, b]"), words=["riskguard.yaml:4"]),
+    file("candidate-empty", replace_line(CONFIG, 4, "candidate: ''"), words=["riskguard.yaml:4"]),
+    file(
+        "candidate-unknown-key",
+        replace_line(CONFIG, 4, "candidate: {retrive: 'search:retrieve'}"),
+        words=["riskguard.yaml:4", "retrieve"],
+    ),
+    file("family-unknown", append(CONFIG, "family: bonferroni\n"), words=["riskguard.yaml:10", "holm"]),
+    # gates
+    gates("gates-null", "", ways=SERIAL),
+    gates("gates-empty", "  []\n", ways=SERIAL),
+    gates("gates-a-word", "  none\n"),
+    gates("gate-a-word", "  - no-risk\n", words=["riskguard.yaml:6"]),
+    gates("gate-without-name", "  - {kind: not_significantly_risky, baseline: prod}\n", words=["name"]),
+    gates("gate-without-kind", "  - {name: a, baseline: prod}\n", words=["riskguard.yaml:6", "kind"]),
+    gates("gate-without-baseline", "  - {name: a, kind: not_significantly_risky}\n", words=["baseline"]),
+    gates("gate-unknown-kind", "  - {name: a, kind: not_risky, baseline: prod}\n", words=["not_significantly_risky"]),
+    gates("gate-twice", GATE.format("alpha: 1") * 2, words=["riskguard.yaml:7", "no-risk"]),
+    gates("gate-name-a-number", "  - {name: 1, kind: not_significantly_risky, baseline: prod}\n"),
+    gates("gate-baseline-a-number", "  - {name: a, kind: not_significantly_risky, baseline: 1}\n"),
+    gates("gate-baseline-empty-list", "  - {name: p, kind: georisk_not_worse, baselines: [], reference: prod}\n"),
+    gates(
+        "gate-pool-reference-unknown",
+        "  - {name: p, kind: georisk_not_worse, baselines: [prod, bm25, old], reference: x}\n",
+    ),
+    gate("alpha: -1"),
+    gate("alpha: high"),
+    gate("alpha: .nan"),
+    gate("alpha: .inf"),
+    gate("alpha: []"),
+    gate("alpha: [1, 1]"),
+    gate("alpha: '1'"),
+    gate("alpha: yes"),
+    gate("alpha: true"),
+    gate("alpha: 1_000"),
+    gate("alpha: 1e400"),
+    gate(f"alpha: {10**400}", "gate-alpha-of-400-digits"),
+    gate("alpha: null"),
+    gate("alpah: 1", words=["riskguard.yaml:6", "alpha"]),
+    gate("level: 0"),
+    gate("level: 1"),
+    gate("level: 95"),
+    gate("level: 95%"),
+    gate("level: -0.95"),
+    gate("level: .nan"),
+    gate("tolerance: -0.1"),
+    gate("tolerance: .inf"),
+    gate("tolerance: .nan"),
+    gate("tolerance: 1e400"),
+    gate("method: magic", words=["riskguard.yaml:6", "bca"]),
+    gate("method: none"),
+    gate("on_churn: ignore", words=["riskguard.yaml:6", "warn"]),
+    gate("on_churn: no"),
+    gate("on_inconclusive: pass", words=["riskguard.yaml:6", "warn"]),
+    gate("tradeoff: cubic"),
+    gate("max_mde: -1"),
+    gate("weighted: 1"),
+    gate("weighted: no"),
+    gate("measure: nDGC@10", ways=SERIAL, words=["did you mean"]),
+    gate("measure: []"),
+    gate("slice: ''", "gate-slice-empty"),
+    gate("missing: zero"),
+    gate("skip: true"),
+    gate("xfail: true"),
+    gate("enabled: false"),
+    gate("outcome: pass"),
+    gate("max_loss: 0.5"),
+    gate("protected: [t01]"),
+    # files that say something else than the project's, but are read
+    Case(
+        "candidate-missing",
+        replace_text(CONFIG, "runs/candidate.run", "runs/no.run"),
+        ways=SERIAL,
+        words=["no.run", "no such file"],
+    ),
+    Case("no-candidate", replace_line(CONFIG, 4, "#"), ways=SERIAL, words=["candidate"]),
+    Case("store-elsewhere", replace_line(CONFIG, 2, "store: nowhere"), words=["prod"]),
+    Case("store-a-file", replace_line(CONFIG, 2, "store: qrels.txt"), words=["prod"]),
+    Case("store-the-project", replace_line(CONFIG, 2, "store: ."), words=["prod"]),
+    Case("store-parent", replace_line(CONFIG, 2, "store: .."), words=["prod"]),
+    Case("qrels-elsewhere", replace_text(CONFIG, "qrels.txt", "no.txt"), words=["no.txt", "no such file"]),
+    Case("baseline-unknown", replace_text(CONFIG, "baseline: prod", "baseline: prdo"), ways=SERIAL, words=["prdo"]),
+    Case(
+        "baseline-traversal",
+        replace_text(CONFIG, "baseline: prod", "baseline: ../baselines/prod"),
+        ways=SERIAL,
+        status=2,
+        words=["riskguard.yaml:6"],
+    ),
+    Case("config-missing", delete(CONFIG), cli_words=["--qrels"], status=2, ways=CLI),
+    Case(
+        "config-option-missing",
+        rename(CONFIG, "other.yaml"),
+        riskguard="--riskguard -c pytest.ini",
+        ways=PYTEST,
+        words=["riskguard.yaml"],
+        status=1,
+    ),
+    Case("spelled-yml", rename(CONFIG, "riskguard.yml"), ways=SERIAL, words=["riskguard.yaml"], status=1),
+    Case("in-capitals", rename(CONFIG, "RISKGUARD.YAML"), ways=SERIAL, words=["riskguard.yaml"], status=1),
+    Case(
+        "ini-names-a-missing-file",
+        write("pytest.ini", "[pytest]\nriskguard_config = no.yaml\n"),
+        ways=SERIAL,
+        words=["no.yaml"],
+        in_pytest=4,
+    ),
+    # another form of the same file
+    file("bom", bom(CONFIG), words=["riskguard.yaml:1", "byte order mark"]),
+    Case("crlf", crlf(CONFIG), status=1, words=["45 losses"]),
+    Case("link-to-file", to_link(CONFIG), status=1, words=["45 losses"], ways=CLI),
+    Case("copied", copy(CONFIG, "other.yaml"), status=1, pytest_words=["5 failed"]),
+]
