@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -20,12 +20,12 @@ from pytest_riskguard.text import counted
 #: Stored scores may differ this much from those of the run: other builds of the same libraries round differently.
 ROUNDING = 1e-9
 
-#: What was found to equal its run in this process, as the content that was compared.
-_backed: set[tuple[Hashable, ...]] = set()
+#: What was found to equal its run in this process, as the content that was compared, and the scores of the run.
+_backed: dict[tuple[Hashable, ...], Mapping[str, TopicScores]] = {}
 
 
-def check_scores(baseline: StoredBaseline, qrels: Qrels, table: Sequence[TopicScores]) -> tuple[str, ...]:
-    """Check that the kept run scores what is stored, once in a process; return the measures that were compared.
+def check_scores(baseline: StoredBaseline, qrels: Qrels, table: Sequence[TopicScores]) -> Mapping[str, TopicScores]:
+    """Check that the kept run scores what is stored, once in a process; return the run's scores by measure.
 
     ``qrels`` are the judgements that the scores were computed with. Measures that other versions of the libraries
     computed are not compared; their stored scores are never used.
@@ -33,13 +33,15 @@ def check_scores(baseline: StoredBaseline, qrels: Qrels, table: Sequence[TopicSc
     manifest = baseline.manifest
     names = tuple(measure.name for measure in manifest.measures if same_libraries(manifest, measure))
     key = (manifest.digests.run, manifest.digests.scores, qrels.digest, names, manifest.topics)
-    if not manifest.run_kept or not names or key in _backed:
-        return names if manifest.run_kept else ()
-    by_name = {scores.measure: scores for scores in table}
-    for scored in score_kept_run(baseline, qrels, names):
-        _compare(baseline, by_name[scored.measure], scored)
-    _backed.add(key)
-    return names
+    if not manifest.run_kept or not names:
+        return {}
+    if key not in _backed:
+        of_run = {str(scored.measure): scored for scored in score_kept_run(baseline, qrels, names)}
+        for stored in table:
+            if stored.measure in of_run:
+                _compare(baseline, stored, of_run[stored.measure])
+        _backed[key] = of_run
+    return _backed[key]
 
 
 def _compare(baseline: StoredBaseline, stored: TopicScores, scored: TopicScores) -> None:

@@ -59,8 +59,10 @@ def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequen
         if not manifest.run_kept:
             return Scored(stored, backed=False)
         if same_libraries(manifest, manifest.measures[index]):
-            check_scores(baseline, qrels, table)
-            return Scored(stored)
+            run = check_scores(baseline, qrels, table)[measure]
+            return Scored(
+                replace(stored, judged=run.judged, as_written=run.as_written, contradicted=run.contradicted)
+            )
         (rescored,) = score_kept_run(baseline, qrels, [measure])
         return Scored(rescored, rescored=not np.array_equal(rescored.values, stored.values))
     if manifest.run_kept:

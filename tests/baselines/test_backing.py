@@ -23,7 +23,7 @@ def qrels(collection):
 
 @pytest.fixture(autouse=True)
 def new_process(monkeypatch):
-    monkeypatch.setattr(backing, "_backed", set())
+    monkeypatch.setattr(backing, "_backed", {})
 
 
 @pytest.fixture
@@ -52,6 +52,17 @@ def test_lowered_scores_with_a_digest_that_agrees_are_found(store, add, qrels, l
         assert caught.value.reason == "bad_baseline"
     assert store.verify("prod") == []  # without judgements only digests can be compared
     assert store.verify("prod", qrels=qrels) == [caught.value.problem]
+
+
+def test_stored_scores_come_with_the_order_and_the_judged_share_of_their_run(store, add, collection, qrels):
+    rows = [line.split() for line in collection.run.read_text().splitlines()]
+    collection.run.write_text("".join(f"{' '.join(row[:4])} 1699999999 {row[5]}\n" for row in rows))
+    add()
+    (of_run,) = score_run(collection.run, qrels, ["nDCG@10"])
+    assert of_run.as_written
+    for _ in range(2):  # compared with the run, and known to equal it
+        stored = store.scores("prod", "nDCG@10", qrels=qrels).scores
+        assert (dict(stored.as_written), stored.judged) == (dict(of_run.as_written), of_run.judged)
 
 
 def test_a_lie_of_replicates_and_earlier_runs_is_found_too(store, add, replicate, collection, qrels, lie):

@@ -66,6 +66,11 @@ def store_again(name: str, change: Callable[[str], str]) -> Sabotage:
     return sabotage
 
 
+def tied(run: str) -> str:
+    """A run with one score throughout."""
+    return re.sub(r"(\S+) (\S+)\n", r"1 \2\n", run)
+
+
 CASES = [
     Case("ids-prefixed", prefix_ids(CANDIDATE, "web:"), words=[*MISMATCH, "begin with 'web:'"], ways=EVERY),
     Case("ids-suffixed", on_columns(CANDIDATE, lambda c: [*c[:2], f"{c[2]}.html", *c[3:]]), words=[*MISMATCH]),
@@ -82,6 +87,7 @@ CASES = [
         command=f"compare {CANDIDATE} --baseline {PROD_RUN}",
         words=ORDER,
     ),
+    Case("scores-equal-of-the-stored-baseline", store_again("prod", tied), words=ORDER),
     Case("scores-are-ranks", score_ranks(lambda rank: rank), words=UPSIDE_DOWN, ways=EVERY),
     Case("scores-are-distances", score_ranks(lambda rank: 0.3 + rank / 97), words=UPSIDE_DOWN),
     Case("scores-number-lines", [score_ranks(lambda r: r - 1), number_ranks(lambda _: 0)], words=UPSIDE_DOWN),
