@@ -12,6 +12,10 @@ nox.options.error_on_external_run = True
 #: Those that need nothing but the checkout; ``nox -s benchmarks -- bench_gate`` needs the real runs.
 BENCHMARKS = ("bench_import", "bench_inference", "bench_pools", "bench_report")
 
+#: What the package supports: every Python, the oldest pytest and the newest.
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PYTESTS = (nox.param("==8.4.*", id="oldest"), nox.param(">=9", id="newest"))
+
 
 def pytest(session: nox.Session, *arguments: str) -> None:
     """Run the tests; what stands behind ``--`` on nox's command line goes to pytest."""
@@ -29,6 +33,14 @@ def tests(session: nox.Session) -> None:
 def all_tests(session: nox.Session) -> None:
     """Every test, the slow ones too, as CI runs them."""
     pytest(session, "-m", "")
+
+
+@nox.session(python=PYTHONS)
+@nox.parametrize("version", PYTESTS)
+def versions(session: nox.Session, version: str) -> None:
+    """The quick tests with each Python that the machine has, and with the oldest and the newest pytest."""
+    session.install("-e", ".[test]", f"pytest{version}")
+    session.run("pytest", "-n", "auto", *session.posargs)
 
 
 @nox.session
@@ -61,6 +73,13 @@ def docs(session: nox.Session) -> None:
     """The documentation site, in docs/_build; a warning is an error."""
     session.install("-e", ".", "--group", "docs")
     session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build", *session.posargs)
+
+
+@nox.session
+def audit(session: nox.Session) -> None:
+    """Known vulnerabilities of what the package and its extra for reports install."""
+    session.install("-e", ".[report]", "--group", "audit")
+    session.run("python", ".ci/audit")
 
 
 @nox.session

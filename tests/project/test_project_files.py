@@ -15,7 +15,7 @@ from pytest_riskguard import __version__
 ROOT = Path(__file__).resolve().parents[2]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-NOX_SESSIONS = {"tests", "all", "coverage", "lint", "types", "docs", "benchmarks"}
+NOX_SESSIONS = {"tests", "all", "versions", "audit", "coverage", "lint", "types", "docs", "benchmarks"}
 #: Links to files of the project from its pages at the top.
 TOP_PAGES = ("CONTRIBUTING.md", "RELEASING.md")
 
@@ -42,7 +42,9 @@ def test_the_repository_has_one_address():
 
 
 def test_sessions_of_nox_are_those_of_contributing():
-    defined = re.findall(r'^@nox\.session(?:\(name="(\w+)"\))?\ndef (\w+)', text("noxfile.py"), re.MULTILINE)
+    defined = re.findall(
+        r'^@nox\.session(?:\((?:name="(\w+)"|.*)\))?\n(?:@.*\n)*def (\w+)', text("noxfile.py"), re.MULTILINE
+    )
     assert {name or function for name, function in defined} == NOX_SESSIONS
     assert set(re.findall(r"`nox -s (\w+)`", text("CONTRIBUTING.md"))) == NOX_SESSIONS
 
