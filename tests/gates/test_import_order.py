@@ -42,6 +42,7 @@ IMPORTS = {
     "pool.ruling": {"alignment", "kinds", "ruling"},
     "pool.responsible": {"findings", "kinds", "pool.ruling", "responsible", "flips"},
     "pool.judge": {
+        "alignment",
         "chart_data",
         "findings",
         "judge",
