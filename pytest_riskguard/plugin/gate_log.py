@@ -13,6 +13,8 @@ from pytest_riskguard.reports.known_gates import KnownGate
 
 #: Of a report that xdist makes for a test whose worker died.
 _CRASHED = "???"
+#: How an attempt ended that failed as ``pytest.mark.xfail`` expects.
+XFAILED = "xfailed"
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class _State:
     """What is known of a test so far."""
 
     started: bool = False
-    #: Of the last attempt: passed, failed, skipped, crashed or lost; None while it runs.
+    #: Of the last attempt: passed, failed, xfailed, skipped, crashed or lost; None while it runs.
     last: str | None = None
     #: In the process that runs it now.
     attempts: int = 0
@@ -115,9 +117,9 @@ class GateLog:
         """Whether a gate was left out by a selection that was typed."""
         return gate.became in ("deselected", "not_collected") and gate.id in self._roll and self._roll[gate.id].typed
 
-    def passed_at_last(self, id: str) -> bool:
-        """Whether the last attempt of a test passed."""
-        return id in self._states and self._states[id].last == "passed"
+    def ended(self, gate: KnownGate) -> str | None:
+        """How the last attempt of a gate ended."""
+        return self._states[gate.id].last if gate.id in self._states else None
 
 
 def _last(report: pytest.TestReport, payload: Payload | None) -> str | None:
@@ -127,7 +129,7 @@ def _last(report: pytest.TestReport, payload: Payload | None) -> str | None:
     if report.failed or str(report.outcome) == "rerun":  # the word of pytest-rerunfailures
         return "failed"
     if report.skipped:
-        return "failed" if hasattr(report, "wasxfail") else "skipped"
+        return XFAILED if hasattr(report, "wasxfail") else "skipped"
     if report.when == "call":
         return "lost" if payload is None else "passed"
     return None
@@ -141,7 +143,7 @@ def _became(entry: RollEntry, state: _State, *, judged: bool) -> str:
     if entry.broken and state.started:
         return "broken"
     if state.last is not None:
-        return "no_verdict" if state.last == "passed" else state.last
+        return {"passed": "no_verdict", XFAILED: "failed"}.get(state.last, state.last)
     if state.started:
         return "interrupted"
     return "not_run" if entry.selected else "deselected"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_riskguard import run_context
-from pytest_riskguard.plugin.gate_log import GateLog, RollEntry, written
+from pytest_riskguard.plugin.gate_log import XFAILED, GateLog, RollEntry, written
 from pytest_riskguard.plugin.options import ALL, Mode, is_strict
 from pytest_riskguard.plugin.relay import PayloadError, Relay, attempts_of
 from pytest_riskguard.plugin.selection import ONLY_SHOWING, hides_files, quiet_selection, selection_of, typed_options
@@ -202,7 +202,7 @@ class RiskguardSession:
         self.gates = self.log.gates(places)
         if exitstatus in _RAN:
             self.problems += self._too_few_gates(require)
-        self.problems += [*self._lost(), *self._flaky(), *self._written()]
+        self.problems += [*self._lost(), *self._lenient(), *self._written()]
         if self.problems and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self._fail_for_internal_errors()
@@ -266,14 +266,17 @@ class RiskguardSession:
         names = [gate.id for gate in self.gates if gate.became == "lost"]
         return [f"no verdict came from the worker that ran {', '.join(names)}"] if names else []
 
-    def _flaky(self) -> list[str]:
+    def _lenient(self) -> list[str]:
         if not is_strict(self.config):
             return []
-        flaky = [gate for gate in self.gates if gate.failures and self.log.passed_at_last(gate.id)]
-        return [
-            f"{gate.id} passed{known_gates.after(gate.failures)}, which --riskguard-strict does not accept"
-            for gate in flaky
-        ]
+        lenient = []
+        for gate in self.gates:
+            ended = self.log.ended(gate)
+            if ended == "passed" and gate.failures:
+                lenient.append(f"{gate.id} passed{known_gates.after(gate.failures)}")
+            if ended == XFAILED:
+                lenient.append(f"{gate.id} failed as expected (xfail)")
+        return [f"{what}, which --riskguard-strict does not accept" for what in lenient]
 
     def _written(self) -> list[str]:
         from pytest_riskguard.reports import files

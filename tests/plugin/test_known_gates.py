@@ -249,6 +249,22 @@ def test_a_pass_after_a_failure_is_red_if_strict(pytester, flaky, how):
     )
 
 
+def test_a_failure_that_is_expected_is_red_if_strict(pytester, project):
+    project("loss")
+    pytester.makeconftest("""
+        import pytest
+
+        def pytest_collection_modifyitems(items):
+            for item in items:
+                item.add_marker(pytest.mark.xfail(reason="known"))
+    """)
+    assert run(pytester).ret == 0
+    assert became(pytester) == {"riskguard.yaml::no-risk": "judged"}
+    result = run(pytester, "--riskguard-strict")
+    assert result.ret == 1
+    result.stdout.fnmatch_lines(["ERROR riskguard.yaml::no-risk failed as expected (xfail), which*"])
+
+
 def test_a_worker_that_crashes_and_a_pass_in_another_are_two_attempts(pytester, project):
     project("good")
     pytester.makepyfile(

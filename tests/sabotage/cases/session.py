@@ -1,0 +1,342 @@
+"""The pytest session: gates that are left out, crash, are run again or hide, and reports that must say so."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.sabotage.case import PYTEST, SERIAL, XDIST, Case, Sabotage, harmless
+from tests.sabotage.project import IMPROVED
+from tests.sabotage.sabotages import CONFIG, append, delete, rename, write
+
+TEST = "test_ranking.py"
+NONE_JUDGED = "no gate was judged of"
+OWN = write("test_own.py", "def test_own(): ...\n")
+REPORT = "r.json"
+
+
+def ini(*lines: str) -> Sabotage:
+    """The settings of pytest."""
+    return write("pytest.ini", "\n".join(["[pytest]", *lines, ""]))
+
+
+def conftest(body: str) -> Sabotage:
+    """Hooks of the project."""
+    return write("conftest.py", f"import pytest\n\n\n{body}")
+
+
+def marked(mark: str) -> Sabotage:
+    """Every test gets a mark."""
+    loop = "    for item in items:\n"
+    return conftest(f"def pytest_collection_modifyitems(items):\n{loop}        item.add_marker({mark})\n")
+
+
+def quiet(name: str, option: str, *, known: int = 5, ways: Any = PYTEST, **settings: Any) -> Case:
+    """A selection in ``addopts``, which nobody typed."""
+    words = [f"{NONE_JUDGED} {known} known", f"{option.split('=')[0].split()[0]} of addopts"]
+    return Case(name, ini(f"addopts = {option}"), status=1, ways=ways, words=words, **settings)
+
+
+def refused(name: str, addopts: str, *words: str) -> Case:
+    """An option in ``addopts`` that pytest must not accept while riskguard is on."""
+    return Case(name, ini(f"addopts = {addopts}"), status=1, in_pytest=4, ways=SERIAL, words=words)
+
+
+def report(*gates: dict[str, Any]) -> Sabotage:
+    """A JSON report with these gates and no verdict."""
+    generated = {"name": "pytest-riskguard", "version": "0.1.0"}
+    content = {"schema": "riskguard-report/1", "generated_by": generated, "verdicts": [], "gates": list(gates)}
+    return write(REPORT, json.dumps(content))
+
+
+def gate(became: str, verdicts: tuple[int, ...] = ()) -> dict[str, Any]:
+    """A gate of a report."""
+    place = {"id": f"{CONFIG}::a", "file": CONFIG, "line": 6}
+    return place | {"became": became, "attempts": 1, "failures": 0, "verdicts": verdicts}
+
+
+def flaky(how: str) -> Sabotage:
+    """A test that fails the first time."""
+    return write(
+        "test_flaky.py",
+        f"ran = []\n\n\ndef test_flaky(riskguard):\n    ran.append(1)\n    if len(ran) == 1:\n        {how}\n"
+        '    riskguard.assert_not_significantly_risky(riskguard.run("runs/candidate.run"), "prod")\n',
+    )
+
+
+SHOWING = ("--collect-only", "--setup-plan", "--setup-only", "--fixtures", "--markers", "--help")
+LOSES_A_VERDICT = """@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable(report):
+    data = yield
+    if "not-worse" in getattr(report, "nodeid", ""):
+        data.pop("riskguard", None)
+    return data
+"""
+CRASHES = write("test_crash.py", "import os\n\n\ndef test_crash(riskguard):\n    os._exit(0)\n")
+
+CASES = [
+    # selections that nobody typed
+    quiet("k-in-addopts", "-k nothing", is_quick=True),
+    quiet("m-in-addopts", "-m nothing", ways=SERIAL),
+    quiet("deselect-in-addopts", f"--deselect={CONFIG} --deselect={TEST}"),
+    quiet("ignore-in-addopts", f"--ignore={CONFIG} --ignore={TEST}", known=4),
+    quiet("ignore-glob-in-addopts", "--ignore-glob=*.yaml --ignore-glob=*ranking.py", known=4, ways=SERIAL),
+    quiet("k-in-addopts-with-m-typed", "-k nothing", options="-m 'not slow'"),
+    Case("k-in-environment", status=1, ways=PYTEST, env={"PYTEST_ADDOPTS": "-k nothing"}, words=[NONE_JUDGED]),
+    Case(
+        "node-id-in-addopts",
+        [OWN, ini("addopts = test_own.py::test_own")],
+        status=1,
+        ways=PYTEST,
+        words=["4 failed"],
+        passes=1,
+    ),
+    Case(
+        "node-id-in-testpaths",
+        [OWN, ini("testpaths = test_own.py::test_own")],
+        status=1,
+        ways=SERIAL,
+        words=["no-risk"],
+        passes=1,
+    ),
+    *(refused(f"{option[2:]}-in-addopts", option, f"{option} of", "riskguard is on") for option in SHOWING),
+    Case(
+        "collect-only-in-environment",
+        status=1,
+        in_pytest=4,
+        ways=SERIAL,
+        env={"PYTEST_ADDOPTS": "--co"},
+        words=["--collect-only of PYTEST_ADDOPTS or addopts"],
+    ),
+    # the plugin and its settings
+    refused("session-blocked", "-p no:riskguard-session", "-p no:riskguard-session cannot be given"),
+    refused("github-blocked", "-p no:riskguard-github", "-p no:riskguard-github cannot be given"),
+    refused("plugin-blocked", "-p no:riskguard", "unrecognized arguments: --riskguard"),
+    Case("off-in-ini", ini("riskguard = false"), status=1, ways=PYTEST, words=["5 failed"]),
+    Case("off-in-addopts", ini("addopts = --no-riskguard"), status=1, ways=PYTEST, words=["5 failed"]),
+    Case("yaml-renamed", rename(CONFIG, "other.yaml"), status=1, ways=PYTEST, words=[f"no {CONFIG} beside"]),
+    Case(
+        "yaml-renamed-and-no-test",
+        [rename(CONFIG, "other.yaml"), delete(TEST), OWN],
+        status=1,
+        ways=PYTEST,
+        words=["riskguard is on and no gate was judged"],
+        passes=1,
+    ),
+    Case(
+        "config-names-nothing",
+        ini("riskguard_config = gone.yaml"),
+        status=1,
+        in_pytest=4,
+        ways=SERIAL,
+        words=["riskguard_config: no such file"],
+    ),
+    Case(
+        "config-names-another",
+        [ini("riskguard_config = other.yaml"), write("other.yaml", "gates: []\n")],
+        status=1,
+        ways=SERIAL,
+        words=["other.yaml:1:"],
+    ),
+    Case(
+        "skipped-by-a-hook",
+        marked('pytest.mark.skip(reason="x")'),
+        status=1,
+        ways=PYTEST,
+        words=[NONE_JUDGED, "(skipped)"],
+    ),
+    Case(
+        "removed-by-a-hook",
+        conftest("def pytest_collection_modifyitems(items):\n    items.clear()\n"),
+        status=1,
+        ways=PYTEST,
+        words=[NONE_JUDGED, "(deselected)"],
+    ),
+    Case(
+        "expected-to-fail",
+        marked("pytest.mark.xfail"),
+        status=1,
+        ways=PYTEST,
+        options="--riskguard-strict",
+        words=["no-risk failed as expected (xfail)", "FAIL loss"],
+    ),
+    # gates that are not judged
+    Case(
+        "kills-its-worker",
+        CRASHES,
+        status=1,
+        ways=XDIST,
+        project=IMPROVED,
+        words=["not judged (its worker crashed): test_crash.py::test_crash"],
+        passes=5,
+        is_quick=True,
+    ),
+    Case(
+        "kills-the-only-worker",
+        CRASHES,
+        status=1,
+        in_pytest=1,
+        ways=SERIAL,
+        project=IMPROVED,
+        options="-n1 --max-worker-restart=0",
+        words=["not judged (its worker crashed): test_crash.py::test_crash"],
+        passes=5,
+    ),
+    Case(
+        "broken-yaml",
+        write(CONFIG, "collection: [\n"),
+        status=1,
+        ways=PYTEST,
+        words=[f"not judged (its file cannot be read): {CONFIG}::configuration"],
+    ),
+    Case(
+        "two-files-one-broken",
+        [ini(f"riskguard_config = {CONFIG} other.yaml"), write("other.yaml", "- 1\n")],
+        status=1,
+        ways=PYTEST,
+        project=IMPROVED,
+        words=["not judged (its file cannot be read): other.yaml::configuration"],
+        passes=5,
+    ),
+    Case(
+        "stops-at-the-first",
+        status=1,
+        ways=SERIAL,
+        options="-x",
+        words=["not judged (not run", "test_ranking.py::test_ranking"],
+    ),
+    Case("stops-after-two", status=1, ways=SERIAL, options="--maxfail=2", words=["not judged (not run"]),
+    Case(
+        "interrupted",
+        write("test_a.py", "def test_a(riskguard):\n    raise KeyboardInterrupt\n"),
+        status=1,
+        in_pytest=2,
+        ways=SERIAL,
+        options="test_a.py",
+        words=["not judged (interrupted): test_a.py::test_a"],
+    ),
+    Case(
+        "tests-that-cannot-be-imported",
+        write("test_a.py", "import nothing_of_this_name\n"),
+        status=1,
+        in_pytest=2,
+        ways=SERIAL,
+        words=["not judged (not run", "ModuleNotFoundError"],
+    ),
+    Case(
+        "verdict-lost-on-its-way",
+        conftest(LOSES_A_VERDICT),
+        status=1,
+        ways=XDIST,
+        project=IMPROVED,
+        words=[f"no verdict came from the worker that ran {CONFIG}::not-worse"],
+        passes=5,
+    ),
+    Case(
+        "verdict-too-large-for-a-worker",
+        status=1,
+        ways=XDIST,
+        env={"RISKGUARD_MAX_PAYLOAD_BYTES": "1000"},
+        words=["expected at most 1,000 bytes of verdicts", "RISKGUARD_MAX_PAYLOAD_BYTES"],
+    ),
+    # run again
+    Case(
+        "passes-when-run-again-if-strict",
+        flaky("assert False"),
+        status=1,
+        ways=PYTEST,
+        project=IMPROVED,
+        options="--reruns=1 --riskguard-strict",
+        words=["PASS (after 1 failure)", "test_flaky passed (after 1 failure), which --riskguard-strict"],
+        passes=6,
+    ),
+    Case("fails-when-run-again", status=1, ways=SERIAL, options="--reruns=1", words=["5 failed, 5 rerun"]),
+    harmless(
+        "passes-when-run-again",
+        flaky("assert False"),
+        ways=PYTEST,
+        options="--reruns=1",
+        words=["PASS (after 1 failure)"],
+    ),
+    # required
+    Case(
+        "all-required-one-selected",
+        status=1,
+        ways=PYTEST,
+        project=IMPROVED,
+        options="--riskguard-require=all -k no-risk",
+        words=["gates judged: 1 of 5, --riskguard-require=all asks for all"],
+        passes=1,
+    ),
+    Case(
+        "all-required-by-yaml",
+        append(CONFIG, "require: all\n"),
+        status=1,
+        ways=PYTEST,
+        project=IMPROVED,
+        options="-k no-risk",
+        words=["gates judged: 1 of 5, riskguard.yaml (require: all) asks for all"],
+        passes=1,
+    ),
+    Case(
+        "number-required-by-yaml",
+        append(CONFIG, "require: 6\n"),
+        status=1,
+        ways=SERIAL,
+        project=IMPROVED,
+        words=["gates judged: 5, riskguard.yaml (require: 6) asks for more"],
+        passes=5,
+    ),
+    # reports
+    Case(
+        "report-names-a-crash",
+        report(gate("crashed")),
+        command=f"show {REPORT}",
+        words=[f"not judged (its worker crashed): {CONFIG}::a"],
+    ),
+    Case(
+        "report-lacks-a-verdict",
+        report(gate("judged", (0,))),
+        command=f"show {REPORT}",
+        words=["the verdict of", "is missing"],
+    ),
+    Case(
+        "report-says-judged-without-verdict",
+        report(gate("judged")),
+        command=f"show {REPORT}",
+        words=["'judged' with 0 verdicts"],
+    ),
+    Case("report-of-nothing", report(), command=f"show {REPORT}", words=["no gate was judged"]),
+    Case("report-with-gates-of-another-kind", report({"id": 1}), command=f"show {REPORT}", words=["gates[0]"]),
+    # honest use
+    harmless("own-tests-selected", OWN, ways=PYTEST, options="-k own"),
+    harmless("node-id-typed", OWN, ways=PYTEST, options="test_own.py::test_own"),
+    harmless(
+        "addopts-of-everybody",
+        ini("addopts = -m 'not slow'", "markers = slow"),
+        ways=PYTEST,
+        pytest_words=["5 passed"],
+    ),
+    harmless(
+        "addopts-and-own-tests",
+        [OWN, ini("addopts = -m 'not slow'", "markers = slow")],
+        ways=PYTEST,
+        options="-k own",
+    ),
+    harmless(
+        "random-order", conftest("def pytest_collection_modifyitems(items):\n    items.reverse()\n"), ways=PYTEST
+    ),
+    harmless("all-required", append(CONFIG, "require: all\n"), ways=PYTEST, options="--riskguard-strict"),
+    harmless(
+        "one-gate-skipped",
+        write("test_b.py", "import pytest\n\n\n@pytest.mark.skip\ndef test_b(riskguard): ...\n"),
+        ways=PYTEST,
+    ),
+    harmless(
+        "plugin-blocked-and-off",
+        ini("addopts = -p no:riskguard"),
+        ways=SERIAL,
+        riskguard="--co",
+        pytest_words=["1 test collected"],
+    ),
+]
