@@ -16,7 +16,7 @@ from pytest_riskguard.gates.alignment import Aligned, align, refuse_other_order
 from pytest_riskguard.gates.chart_data import exhibits
 from pytest_riskguard.gates.findings import Diagnostics, Estimates, QuantilePair, ReportedInterval
 from pytest_riskguard.gates.flips import alpha_star, flip_set, without_each
-from pytest_riskguard.gates.kinds import MAX_LEVEL, OPTIONS, Gate
+from pytest_riskguard.gates.kinds import MAX_LEVEL, OPTIONS, Gate, NotSignificantlyRisky
 from pytest_riskguard.gates.power_plan import power_of_verdict
 from pytest_riskguard.gates.responsible import explanation, responsible_topics, standardised_parts
 from pytest_riskguard.gates.ruling import Comparison, min_changes
@@ -45,7 +45,12 @@ from pytest_riskguard.inference import (
 )
 from pytest_riskguard.risk import counts, mean_test
 from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.text import counted
 
+#: A loss of topics with less than this share of all weight is refused if it would fail the gate without weights ...
+MIN_SHARE = 0.01
+#: ... and with less than this, it is named.
+LITTLE_SHARE = 0.1
 #: Intervals whose upper limit lies below 0 as soon as enough topics lose and none wins.
 _EDGED = ("auto", "bca", "percentile")
 
@@ -82,15 +87,16 @@ def judge(
         )
     except DataError as error:
         return refused(question, error)
-    unfailing = None
-    if outcome != "fail" and question.measure is not None and least_and_greatest(question.measure)[0] == 0:
+    doubts: list[VerdictWarning | None] = []
+    if outcome != "fail":
         try:
-            unfailing = _unfailing(comparison, own_level=gate.level)
+            doubts = [_outweighed(comparison), _unfailing(comparison, own_level=gate.level)]
         except DataError as error:
             return refused(question, error)
     findings = Deferred(lambda: explain(comparison, rescored=rescored))
     verdict = replace(question, outcome=outcome, reason=reason, findings=findings)
-    verdict = verdict if unfailing is None else verdict.warned(unfailing)
+    for doubt in filter(None, doubts):
+        verdict = verdict.warned(doubt)
     return replace(verdict, exhibits=exhibits(comparison)) if report else verdict
 
 
@@ -106,6 +112,32 @@ def rule(
     return Comparison(gate, align(gate, candidate, baseline, replicates=replicates, topics=topics))
 
 
+def _outweighed(comparison: Comparison) -> VerdictWarning | None:
+    """The warning that a loss is not seen because its topics weigh next to nothing; None where that is not so.
+
+    Without weights the candidate would be significantly risky. ``DataError`` (``cannot_fail``) where the topics that
+    lost have less than ``MIN_SHARE`` of all weight.
+    """
+    gate, aligned, weights = comparison.gate, comparison.aligned, comparison.aligned.weights
+    if weights is None or gate.by_topic or comparison.identical:
+        return None
+    lost = comparison.differences < 0
+    share = float(np.sum(weights[lost] / np.max(weights)) / np.sum(weights / np.max(weights)))
+    unweighted = replace(gate.as_kind(NotSignificantlyRisky), weighted=False)
+    if share >= LITTLE_SHARE or not _fails(unweighted, replace(aligned, weights=None)):
+        return None
+    topics = tuple(topic for topic, loses in zip(aligned.candidate.topics, lost, strict=True) if loses)
+    if share < MIN_SHARE:
+        raise DataError(
+            f"weights: without them the candidate is significantly risky, but the {counted(len(topics), 'topic')} "
+            f"that lost ({', '.join(topics[:5])}{', ...' * (len(topics) > 5)}) have {100 * share:.2g}% of the "
+            f"weight, too little to fail any gate; give them weights that count (at least {100 * MIN_SHARE:g}% in "
+            "all), or leave them out of the judgements",
+            reason="cannot_fail",
+        )
+    return warning("outweighed", topics=topics, share=share)
+
+
 def _unfailing(comparison: Comparison, *, own_level: float) -> VerdictWarning | None:
     """The warning that not even a candidate without any score would fail the gate; None where one would.
 
@@ -114,6 +146,8 @@ def _unfailing(comparison: Comparison, *, own_level: float) -> VerdictWarning | 
     """
     gate, aligned = comparison.gate, comparison.aligned
     baseline = aligned.baseline
+    if baseline.measure is None or least_and_greatest(baseline.measure)[0] != 0:
+        return None
     refuse_without_scores(baseline.measure, aligned.candidate.values, baseline.values)
     if _has_an_edge(comparison) or not (gate.by_topic or comparison.ruling.enough_topics):
         return None

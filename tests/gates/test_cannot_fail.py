@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
@@ -108,3 +110,31 @@ def test_a_pool_without_scores_and_a_tolerance_beyond_georisk_are_refused():
 def test_scores_without_a_measure_may_be_below_0():
     low, better = (replace(system, measure=None) for system in (LOW, BETTER))
     assert judge(gate_of("g", tolerance=0.5), better, low).outcome == "pass"
+
+
+def weighted_by(weight: float, **options: Any) -> Verdict:
+    """30 of 40 topics lose 0.1 and have this weight; the other ten, of weight 1, win as much."""
+    loses = np.arange(40) < 30
+    baseline = topic_scores("prod", np.full(40, 0.5) + np.arange(40) / 200)
+    candidate = topic_scores("candidate", baseline.values + np.where(loses, -0.1, 0.1))
+    weights = dict(zip(baseline.topics, np.where(loses, weight, 1.0).tolist(), strict=True))
+    return judge(gate_of("g", weighted=True, **options), candidate, baseline, topics=Topics({}, weights=weights))
+
+
+@pytest.mark.parametrize("options", [{}, {"on_inconclusive": "warn"}, {"kind": "not_inferior", "tolerance": 0.01}])
+def test_weights_that_leave_the_losing_topics_nothing_are_refused(options):
+    for weight in (1e-300, 1e-9, 0.003):
+        verdict = weighted_by(weight, **options)
+        assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+        assert "the 30 topics that lost (t00000, t00001, t00002, t00003, t00004, ...) have " in (
+            verdict.problem or ""
+        )
+
+
+def test_weights_that_leave_the_losing_topics_little_are_said():
+    verdict = weighted_by(0.02)
+    (told,) = (warning for warning in verdict.warnings if warning.code == "outweighed")
+    assert (verdict.outcome, len(told.parameters["topics"])) == ("pass", 30)
+    assert told.parameters["share"] == pytest.approx(0.6 / 10.6)
+    assert "outweighed" not in codes(weighted_by(0.04))  # a tenth of the weight
+    assert weighted_by(1.0).outcome == "fail"

@@ -139,6 +139,13 @@ def _cannot_fail(verdict: Verdict, *, mean: float, most: float, above: int) -> s
     return f"no candidate can fail this gate, not even one that scores 0 on every topic: {why}"
 
 
+def _outweighed(_: Verdict, *, topics: Sequence[str], share: float) -> str:
+    return (
+        f"without weights the candidate would be significantly risky: the {counted(len(topics), 'topic')} that lost "
+        f"have {100 * share:.2g}% of the weight ({', '.join(topics)})"
+    )
+
+
 def _few_topics(verdict: Verdict, *, both_must_pass: bool, enough: int | None = None) -> str:
     text = f"only {verdict.topics.count} topics"
     if enough is None:
@@ -222,6 +229,7 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "no_variation": _no_variation,
     "few_changed_topics": _few_changed_topics,
     "few_topics": _few_topics,
+    "outweighed": _outweighed,
     "cannot_fail": _cannot_fail,
     "parametric_interval": _parametric_interval,
     "loss_within_noise": _loss_within_noise,

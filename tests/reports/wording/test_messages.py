@@ -111,6 +111,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "no candidate can fail this gate, not even one that scores 0 on every topic: prod scores 0.3 at most; choose "
         "smaller limits",
     ),
+    (
+        "outweighed",
+        VERDICT,
+        {"topics": ("a", "b"), "share": 0.0456},
+        "without weights the candidate would be significantly risky: the 2 topics that lost have 4.6% of the weight "
+        "(a, b)",
+    ),
     ("no_variation", NOTHING_CHANGED, {}, "no topic changed: both systems score the same everywhere"),
     (
         "no_variation",

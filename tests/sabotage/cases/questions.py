@@ -26,6 +26,26 @@ def unpack(path: str, name: str) -> Sabotage:
     return lambda folder: (folder / name).write_bytes(gzip.decompress((folder / path).read_bytes()))
 
 
+def weigh(weight: float) -> Sabotage:
+    """A column of weights in the topics file: this one for the 45 topics that lost, 1 for the others."""
+
+    def column(columns: list[str]) -> list[str]:
+        topic = columns[0]
+        return [*columns, "weight" if topic == "topic" else str(weight if topic <= "t45" else 1)]
+
+    return on_columns("topics.tsv", column, "\t")
+
+
+def better_where_it_did_not_lose(folder: Path) -> None:
+    """The candidate ranks the best document first in the topics that the planted regression leaves alone."""
+    lines = []
+    for line in (folder / CANDIDATE).read_text().splitlines(keepends=True):
+        topic, q0, document, _, _, tag = line.split()
+        best = topic > "t45" and document == f"doc-{topic}-01"
+        lines.append(f"{topic} {q0} {document} 0 999 {tag}\n" if best else line)
+    (folder / CANDIDATE).write_text("".join(sorted(lines, key=lambda line: (line[:3], -float(line.split()[4])))))
+
+
 def in_yaml(keys: str) -> Sabotage:
     """Further keys of the first gate of riskguard.yaml, which is on line 6."""
     return replace_text(CONFIG, NO_RISK, f"{NO_RISK}, {keys}")
@@ -110,6 +130,20 @@ CASES = [
         options="--gate georisk_not_worse --tolerance 0.95",
         ways=CLI,
         words=["cannot_fail", "GeoRisk cannot fall that far"],
+    ),
+    Case(
+        "weights-that-hide-the-loss",
+        [weigh(1e-9), better_where_it_did_not_lose],
+        options="--weighted --topics topics.tsv",
+        ways=CLI,
+        words=["cannot_fail", "have", "% of the weight, too little to fail any gate"],
+    ),
+    Case(
+        "weights-that-hide-the-loss-in-yaml",
+        [weigh(0.001), better_where_it_did_not_lose, in_yaml("weighted: true")],
+        status=1,
+        ways=SERIAL,
+        words=["of the weight, too little to fail any gate"],
     ),
     Case(
         "fixture-tolerance",
