@@ -204,7 +204,7 @@ class StoredBaseline:
         if self.earlier is not None:
             return (
                 "restore it from version control, or drop what the baseline held earlier with "
-                f"`riskguard baseline update {self.name} RUN --forget-history`"
+                f"`riskguard baseline update {self.name} RUN --note WHY --forget-history`"
             )
         return f"restore it from version control, or store it again with {self.command}"
 
@@ -216,7 +216,7 @@ class StoredBaseline:
                 f"`riskguard baseline remove {self.name} --replicate {self.replicate.number}` and "
                 f"`riskguard baseline add {self.name} RUN --replicate`"
             )
-        return f"`riskguard baseline update {self.name} RUN`"
+        return f"`riskguard baseline update {self.name} RUN --note WHY`"
 
     def _difference(self, file: str, content: bytes, expected: str) -> str:
         """What happened to ``file``, whose digest is not as expected."""

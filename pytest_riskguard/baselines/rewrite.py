@@ -35,7 +35,6 @@ from pytest_riskguard.evaluation.scores import TopicScores, write_scores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.input_files import ContentError
-from pytest_riskguard.risk.checks import ROUNDING_ERROR
 
 
 @dataclass(frozen=True)
@@ -149,32 +148,6 @@ class ScoredRun:
             return atomic_folder.copy_compressed(self.run, target) == self.digest
         except ContentError:
             return False
-
-
-@dataclass(frozen=True)
-class MeanChange:
-    """The mean of a measure over the judged topics: of the run that a baseline holds, and of the accepted one."""
-
-    measure: str
-    before: float
-    after: float
-
-    @property
-    def falls(self) -> bool:
-        """Whether it falls by more than rounding; NaN counts as a fall."""
-        return not self.after >= self.before - ROUNDING_ERROR
-
-
-@dataclass(frozen=True)
-class Promotion:
-    """What a baseline holds now; ``moved`` is false if it is ``best`` and stays because a mean falls.
-
-    There is a change for each measure that the previous run can still be scored with.
-    """
-
-    manifest: Manifest
-    moved: bool
-    changes: tuple[MeanChange, ...]
 
 
 def with_earlier(baseline: StoredBaseline, folder: Path) -> tuple[EarlierRun, ...]:

@@ -4,44 +4,32 @@
 ``<store>/<name>/history/<number>/`` what the baseline was before another run was accepted in its place. Both change
 together with the whole folder of their baseline, whose manifest lists them.
 
-Reading takes no lock and writes nothing; everything is compared with its digest each time it is read. Writing happens
-under a lock and is all or nothing, even if the process is killed.
+``reader`` reads it. Writing happens under a lock and is all or nothing, even if the process is killed.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Required, TypedDict, TypeVar, Unpack
+from typing import Required, TypedDict, Unpack
 
 from pytest_riskguard.baselines import atomic_folder, foreign_files, provenance, rewrite
-from pytest_riskguard.baselines.backing import problems
-from pytest_riskguard.baselines.entry import RUN, StoredBaseline, mean_score, resolved
+from pytest_riskguard.baselines.changes import Promotion, Replacement, ScoreChange
+from pytest_riskguard.baselines.entry import StoredBaseline
 from pytest_riskguard.baselines.lock import locked
 from pytest_riskguard.baselines.manifest import (
     FIXED,
     KINDS,
     EarlierRun,
     Manifest,
-    Staleness,
     StoredReplicate,
-    name_problem,
-    staleness,
 )
-from pytest_riskguard.baselines.rewrite import MeanChange, Promotion, ScoredRun
-from pytest_riskguard.baselines.scored import Scored, as_stored, present_scores
-from pytest_riskguard.errors import BaselineError, DataError, UsageError
-from pytest_riskguard.evaluation.measures import measure_name
-from pytest_riskguard.evaluation.qrels import Qrels
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.text import did_you_mean
-
-#: How often a baseline that is replaced while it is being read is read again.
-_MAX_ATTEMPTS = 50
-
-_Result = TypeVar("_Result")
+from pytest_riskguard.baselines.reader import StoreReader, check_name
+from pytest_riskguard.baselines.rewrite import ScoredRun
+from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.text import listed
 
 
 class Scoring(TypedDict, total=False):
@@ -54,123 +42,14 @@ class Scoring(TypedDict, total=False):
     keep_run: bool  # without its run a baseline cannot be rescored when judgements change
 
 
-class Store:
+class Store(StoreReader):
     """A folder of baselines; it need not exist before the first one is added.
 
-    Every method raises ``UsageError`` for text that cannot be a name or a measure, and ``BaselineError`` with reason
-    ``missing_input`` for a baseline that does not exist and a store that cannot be read, ``bad_baseline`` for damage
-    and a store that cannot be written or that another process keeps locked. Methods that store a run raise
-    ``UsageError`` also for an unknown kind, a note that is not text, and where a CI service runs this without
-    ``allow_ci``; ``DataError`` for a file that cannot be used or a run that answers no judged topic.
+    Methods that write raise what those of ``StoreReader`` do, and ``bad_baseline`` also for a store that cannot be
+    written or that another process keeps locked. Methods that store a run raise ``UsageError`` also for an unknown
+    kind, a note that is not text, and where a CI service runs this without ``allow_ci``; ``DataError`` for a file
+    that cannot be used or a run that answers no judged topic.
     """
-
-    def __init__(self, root: Path) -> None:
-        self.root = Path(root)
-
-    def names(self) -> tuple[str, ...]:
-        """Every stored name, sorted, including the names of damaged baselines."""
-        with self._reading():
-            held = atomic_folder.held_names(self.root)
-        return tuple(sorted(name for name in held if name_problem(name) is None))
-
-    def manifest(self, name: str) -> Manifest:
-        """The manifest of a baseline; its scores and its run are not checked."""
-        return self._read(name, lambda baseline: baseline.manifest)
-
-    def scores(
-        self, name: str, measure: str, *, qrels: Qrels, topics: Topics | None = None, shrink: int | None = 0
-    ) -> Scored:
-        """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
-
-        They are read if the measure, the judgements and the scoring libraries are those it was stored with; the first
-        time in a process they are compared with what the stored run scores. Otherwise the stored run is scored in
-        memory; ``rescored`` is then true if the judgements changed or a library gives other values, and false for a
-        measure that was not stored. Without a stored run a ``BaselineError`` has reason ``missing_input`` if the
-        measure was not stored, ``inputs_changed`` if the judgements changed. It has the latter also if more than
-        ``shrink`` (None: any number) of the topics that the baseline was scored on have no relevant document any more
-        or, with ``topics``, another query text.
-        """
-        measure = measure_name(measure)
-        return self._read(
-            name, lambda baseline: present_scores(baseline, measure, qrels, topics=topics, shrink=shrink)
-        )
-
-    def replicates(
-        self, name: str, measure: str, *, qrels: Qrels, topics: Topics | None = None, shrink: int | None = 0
-    ) -> tuple[Scored, ...]:
-        """Scores of a baseline's replicates, by number, each as ``scores`` gives the baseline's own.
-
-        All come from one state of the store, which may be later than the state that an earlier call of ``scores``
-        saw. Their names are ``NAME/replicates/NUMBER``.
-        """
-        measure = measure_name(measure)
-        return self._read(
-            name,
-            lambda baseline: tuple(
-                present_scores(replicate, measure, qrels, topics=topics, shrink=shrink)
-                for replicate in baseline.replicates()
-            ),
-        )
-
-    def replicate_numbers(self, name: str) -> tuple[int, ...]:
-        """Numbers of the replicates of a baseline; if its manifest cannot be used, of those that have a folder."""
-        with self._reading():
-            return self._baseline(name).numbers()
-
-    def replicate_manifest(self, name: str, number: int) -> Manifest:
-        """The manifest of one replicate; its scores and its run are not checked."""
-        return self._read(name, lambda baseline: baseline.listed(baseline.find(number)).manifest)
-
-    def verify(self, name: str, *, qrels: Qrels | None = None) -> list[str]:
-        """Every problem of a baseline, its replicates and earlier runs, as text; empty if there is none.
-
-        Scores that were computed with ``qrels`` are compared with what their runs score.
-        """
-        baseline = self._baseline(name)
-        with self._reading():
-            return problems(baseline, qrels)
-
-    def lineage(self, name: str, measure: str, *, qrels: Qrels | None = None) -> tuple[Scored, ...]:
-        """Scores of every run that a baseline has held, oldest first, the present one last, on the same judgements.
-
-        All come from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
-        Without ``qrels`` these are the stored scores, all of which must come from the same judgements.
-        """
-        measure = measure_name(measure)
-
-        def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
-            chain = (*baseline.history(), baseline)
-            if qrels is not None:
-                return tuple(present_scores(entry, measure, qrels) for entry in chain)
-            digests = {entry.manifest.digests.qrels for entry in chain}
-            if len(digests) > 1:
-                raise baseline.error(
-                    "its runs were scored with different judgements; give the present ones with --qrels, or rescore "
-                    f"all runs with `riskguard baseline rescore {name}`",
-                    reason="inputs_changed",
-                )
-            return tuple(Scored(as_stored(entry, measure)) for entry in chain)
-
-        return self._read(name, work)
-
-    def staleness(self, name: str) -> Staleness:
-        """How old a baseline is now; other baselines that are damaged are not counted."""
-        manifests = {name: self.manifest(name)}
-        for other in set(self.names()) - {name}:
-            with suppress(BaselineError):
-                manifests[other] = self.manifest(other)
-        return staleness(name, manifests, now=provenance.now())
-
-    def run(self, name: str) -> Path:
-        """The path of the run of a baseline, after checking that it is the one that was stored."""
-
-        def work(baseline: StoredBaseline) -> Path:
-            if not baseline.manifest.run_kept:
-                raise baseline.error("its run was not kept", reason="missing_input")
-            baseline.check_run()
-            return baseline.file(RUN)
-
-        return self._read(name, work)
 
     def add(
         self,
@@ -195,19 +74,90 @@ class Store:
         _check_kind(kind)
         self._check_free(name, replace=replace)
         scored = ScoredRun.read(run, name=name, **scoring)
-        with self._replacing(name) as folder:
+        with self._replacing(name) as (folder,):
             self._check_free(name, replace=replace)
-            replicates: tuple[StoredReplicate, ...] = ()
-            history: tuple[EarlierRun, ...] = ()
-            replaced = None
-            with suppress(DataError):  # there is none yet, or it is a link out of the store
-                replaced = self._baseline(name)
-            if replaced is not None:
-                replicates = rewrite.rescored_replicates(replaced, scored, folder)
-                history = () if forget_history else rewrite.with_history(replaced, folder)
-                with suppress(DataError):  # damaged: its kind is unknown
-                    kind = kind or replaced.manifest.kind
-            return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
+            return self._write(name, scored, folder, kind=kind, forget_history=forget_history)
+
+    def update(
+        self,
+        name: str,
+        run: Path,
+        *,
+        kind: str | None = None,
+        forget_history: bool = False,
+        dry_run: bool = False,
+        allow_ci: bool = False,
+        **scoring: Unpack[Scoring],
+    ) -> Replacement:
+        """``add`` in the place of an existing baseline, telling what changes; ``dry_run`` writes nothing."""
+        self._check_place(allow_ci=allow_ci or dry_run)
+        _check_kind(kind)
+        if name not in self.names():
+            self._baseline(name)  # raises: there is nothing to replace
+        scored = ScoredRun.read(run, name=name, **scoring)
+        changes = self._changes(name, scored)
+        if dry_run:
+            return Replacement(scored.digest, None, changes)
+        with self._replacing(name) as (folder,):
+            manifest = self._write(name, scored, folder, kind=kind, forget_history=forget_history)
+        return Replacement(scored.digest, manifest, changes)
+
+    def replace_all(
+        self, runs: Mapping[str, Path], *, dry_run: bool = False, allow_ci: bool = False, **scoring: Unpack[Scoring]
+    ) -> dict[str, Replacement]:
+        """``update`` for every stored baseline at once, each with the measures that it has besides those given.
+
+        All are replaced or, if anything fails, none; a process that is killed while they are moved into place leaves
+        each of them old or new. A ``UsageError`` if ``runs`` names not exactly the baselines that are stored.
+        """
+        self._check_place(allow_ci=allow_ci or dry_run)
+        self._check_names_all(runs)
+        given, scored = scoring.get("measures", ()), {}
+        for name, run in sorted(runs.items()):
+            scoring["measures"] = [*self.manifest(name).measure_names, *given]
+            scored[name] = ScoredRun.read(run, name=name, **scoring)
+        changes = {name: self._changes(name, run) for name, run in scored.items()}
+        if dry_run:
+            return {name: Replacement(run.digest, None, changes[name]) for name, run in scored.items()}
+        with self._replacing(*scored) as folders:
+            self._check_names_all(runs)
+            return {
+                name: Replacement(run.digest, self._write(name, run, folder), changes[name])
+                for (name, run), folder in zip(scored.items(), folders, strict=True)
+            }
+
+    def _check_names_all(self, runs: Mapping[str, Path]) -> None:
+        stored = set(self.names())
+        if lacking := sorted(stored - set(runs)):
+            raise UsageError(
+                f"{self.root}: no run for {listed(tuple(lacking), most=5)}; give a run for every stored baseline, or "
+                "replace single ones with `riskguard baseline update`"
+            )
+        if unknown := sorted(set(runs) - stored):
+            names = listed(tuple(unknown), most=5)
+            raise UsageError(f"{self.root}: no baseline {names} to replace; store it with `riskguard baseline add`")
+
+    def _write(
+        self,
+        name: str,
+        scored: ScoredRun,
+        folder: Path,
+        *,
+        kind: str | None = None,
+        forget_history: bool = False,
+    ) -> Manifest:
+        """Write what takes the place of a baseline, if there is one; the store is locked."""
+        replicates: tuple[StoredReplicate, ...] = ()
+        history: tuple[EarlierRun, ...] = ()
+        replaced = None
+        with suppress(DataError):  # there is none yet, or it is a link out of the store
+            replaced = self._baseline(name)
+        if replaced is not None:
+            replicates = rewrite.rescored_replicates(replaced, scored, folder)
+            history = () if forget_history else rewrite.with_history(replaced, folder)
+            with suppress(DataError):  # damaged: its kind is unknown
+                kind = kind or replaced.manifest.kind
+        return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
 
     def add_replicate(self, name: str, run: Path, *, allow_ci: bool = False, **scoring: Unpack[Scoring]) -> int:
         """Score another run of a baseline's system, and store it as a replicate; returns the replicate's number.
@@ -221,17 +171,24 @@ class Store:
         scored = ScoredRun.read(run, name=name, **scoring)
         for measure in scored.measures:
             self.scores(name, measure, qrels=scored.judgements)
-        with self._replacing(name) as folder:
+        with self._replacing(name) as (folder,):
             return rewrite.with_replicate(self._unchanged(name, before), scored, folder)
 
     def remove_replicate(self, name: str, number: int) -> None:
         """Delete one replicate, even if it is damaged or lost; the others keep their numbers."""
         self._read(name, lambda baseline: baseline.find(number))
-        with self._replacing(name) as folder:
+        with self._replacing(name) as (folder,):
             rewrite.without_replicate(self._baseline(name), number, folder)
 
     def promote(
-        self, name: str, run: Path, *, kind: str | None = None, allow_ci: bool = False, **scoring: Unpack[Scoring]
+        self,
+        name: str,
+        run: Path,
+        *,
+        kind: str | None = None,
+        dry_run: bool = False,
+        allow_ci: bool = False,
+        **scoring: Unpack[Scoring],
     ) -> Promotion:
         """Score a run that was accepted to replace a baseline's run, and store it there.
 
@@ -239,16 +196,16 @@ class Store:
         stays as it is if the mean of any measure would fall, so that no gate against it gets easier. The measures
         of the baseline are always kept, so that its history can be compared. Without ``kind`` it keeps its kind. A
         ``UsageError`` if the baseline is ``fixed`` or already holds this run; a ``BaselineError`` if part of it is
-        damaged, or it is ``best`` and cannot be scored any more.
+        damaged, or it is ``best`` and cannot be scored any more. ``dry_run`` writes nothing.
         """
-        self._check_place(allow_ci=allow_ci)
+        self._check_place(allow_ci=allow_ci or dry_run)
         _check_kind(kind)
         before = self.manifest(name)
         kind = kind or before.kind
         if kind == FIXED:
             raise UsageError(
                 f"{self.root / name}: is fixed, so accepted changes do not replace it; pass --kind previous, release "
-                f"or best to let it move from now on, or run `riskguard baseline update {name} RUN`"
+                f"or best to let it move from now on, or run `riskguard baseline update {name} RUN --note WHY`"
             )
         scoring["measures"] = [*before.measure_names, *scoring.get("measures", ())]
         scored = ScoredRun.read(run, name=name, **scoring)
@@ -256,10 +213,12 @@ class Store:
             raise UsageError(
                 f"{self.root / name}: already holds this run; to rescore it, run `riskguard baseline rescore {name}`"
             )
-        changes = self._mean_changes(name, scored, every_measure=kind == "best")
+        changes = self._changes(name, scored, every_measure=kind == "best")
         if kind == "best" and any(change.falls for change in changes):
             return Promotion(before, moved=False, changes=changes)
-        with self._replacing(name) as folder:
+        if dry_run:
+            return Promotion(before, moved=True, changes=changes)
+        with self._replacing(name) as (folder,):
             history = rewrite.with_earlier(self._unchanged(name, before), folder)
             manifest = scored.write(folder, store=self.root, kind=kind, history=history)
         return Promotion(manifest, moved=True, changes=changes)
@@ -272,7 +231,7 @@ class Store:
         """
         self._check_place(allow_ci=allow_ci)
         self.run(name)
-        with self._replacing(name) as folder:
+        with self._replacing(name) as (folder,):
             manifest = self.manifest(name)
             scoring |= {"measures": scoring.get("measures") or manifest.measure_names, "note": manifest.note}
             scored = ScoredRun.read(self.run(name), name=name, **scoring)
@@ -285,61 +244,20 @@ class Store:
             foreign_files.check_removable(self._baseline(name))
             atomic_folder.withdraw(self.root / name)
 
-    def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
-        """The result of ``work`` on a baseline; tried again if a replacement meanwhile made it look damaged."""
-        for attempt in range(_MAX_ATTEMPTS - 1):
-            baseline = self._baseline(name)
-            before = baseline.stamp()
-            try:
-                with self._reading():
-                    return work(baseline)
-            except DataError:
-                if before is not None and self._baseline(name).stamp() == before:
-                    raise
-                time.sleep(min(0.005 * 2**attempt, 0.16))  # longer pauses miss a process that keeps replacing it
-        with self._reading():
-            return work(self._baseline(name))
+    def _changes(self, name: str, scored: ScoredRun, *, every_measure: bool = False) -> tuple[ScoreChange, ...]:
+        """From a baseline's run to a scored run, on the judgements of the latter, for each measure that both have.
 
-    def _baseline(self, name: str) -> StoredBaseline:
-        _check_name(name)
-        with self._reading():
-            folder = atomic_folder.newest(self.root, name)
-        if folder is None:
-            names = self.names()
-            contents = f"the store holds {', '.join(names)}" if names else "the store holds none"
-            raise self._missing(
-                f"no baseline {name!r} ({contents}){did_you_mean(name, names)}; store it with "
-                f"`riskguard baseline add {name} RUN`"
-            )
-        baseline = StoredBaseline(self.root, name, folder)
-        if not resolved(folder).is_relative_to(resolved(self.root)):
-            raise baseline.error("is a link to a folder outside the store; store the run itself")
-        return baseline
-
-    def _missing(self, problem: str) -> BaselineError:
-        return BaselineError(
-            f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
-        )
-
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise self._missing(f"the store cannot be read ({error.strerror or error})") from None
-
-    def _mean_changes(self, name: str, scored: ScoredRun, *, every_measure: bool) -> tuple[MeanChange, ...]:
-        """Means of a baseline's run and of a scored run, on the judgements of the latter."""
+        Measures that the baseline has no scores of are left out, unless ``every_measure`` must be compared.
+        """
         changes = []
         for new in scored.scores:
-            measure = str(new.measure)
             try:
-                old = self.scores(name, measure, qrels=scored.judgements, shrink=None).scores
-            except BaselineError:
+                old = self.scores(name, str(new.measure), qrels=scored.judgements, shrink=None)
+            except DataError:
                 if every_measure:
                     raise
                 continue
-            changes.append(MeanChange(measure, mean_score(old), mean_score(new)))
+            changes.append(replace(ScoreChange.between(old.scores, new), gone=old.gone))
         return tuple(changes)
 
     def _check_place(self, *, allow_ci: bool) -> None:
@@ -350,12 +268,12 @@ class Store:
             )
 
     def _check_free(self, name: str, *, replace: bool) -> None:
-        _check_name(name)
+        check_name(name)
         for taken in self.names():
             if taken == name and not replace:
                 raise UsageError(
                     f"{self.root / name}: a baseline of that name already exists; replace it with "
-                    f"`riskguard baseline update {name} RUN`, or choose another name"
+                    f"`riskguard baseline update {name} RUN --note WHY`, or choose another name"
                 )
             if taken != name and taken.lower() == name.lower():
                 raise UsageError(
@@ -371,24 +289,19 @@ class Store:
         return baseline
 
     @contextmanager
-    def _replacing(self, name: str) -> Iterator[Path]:
-        """An empty folder that takes the place of a baseline's at the end; the store is locked meanwhile.
+    def _replacing(self, *names: str) -> Iterator[tuple[Path, ...]]:
+        """Empty folders that take the places of baselines at the end; the store is locked meanwhile.
 
-        What others keep beside the files of the baseline moves along.
+        What others keep beside the files of a baseline moves along.
         """
-        with locked(self.root):
-            target = self.root / name
-            carried = foreign_files.carried(StoredBaseline(self.root, name, target))
-            with atomic_folder.temporary_folder(self.root, name) as folder:
-                yield folder
-                atomic_folder.copy_folder(target, folder, only=carried)
-                atomic_folder.publish(folder, target)
-
-
-def _check_name(name: str) -> None:
-    """Raise ``UsageError`` for a text that cannot name a baseline."""
-    if problem := name_problem(name):
-        raise UsageError(f"{name!r} cannot name a baseline: {problem}")
+        targets = [self.root / name for name in names]
+        with locked(self.root), ExitStack() as stack:
+            carried = [foreign_files.carried(StoredBaseline(self.root, t.name, t)) for t in targets]
+            folders = [stack.enter_context(atomic_folder.temporary_folder(self.root, name)) for name in names]
+            yield tuple(folders)
+            for target, folder, foreign in zip(targets, folders, carried, strict=True):
+                atomic_folder.copy_folder(target, folder, only=foreign)
+            atomic_folder.publish(dict(zip(folders, targets, strict=True)))
 
 
 def _check_kind(kind: str | None) -> None:

@@ -435,7 +435,7 @@ def test_damage_is_found_and_named_and_stops_what_needs_the_run(store, chain, qr
     assert str(caught.value).startswith(f"{place(store, 1)}: ")
     assert store.verify("prod") == [caught.value.problem]
     if damage not in ("a newer format", "CRLF"):
-        assert caught.value.problem.endswith("`riskguard baseline update prod RUN --forget-history`")
+        assert caught.value.problem.endswith("`riskguard baseline update prod RUN --note WHY --forget-history`")
     with pytest.raises(BaselineError, match=message):
         promote()
     # The baseline itself is whole, and every question about it alone can be answered.

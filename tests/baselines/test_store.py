@@ -98,7 +98,7 @@ def test_changed_judgements_are_scored_anew_and_said(store, add, collection):
 def test_changed_judgements_without_the_run_cannot_be_compared(store, add, collection):
     add(keep_run=False)
     with pytest.raises(
-        BaselineError, match=r"qrels-new\.txt has changed .* `riskguard baseline update prod RUN`"
+        BaselineError, match=r"qrels-new\.txt has changed .* `riskguard baseline update prod RUN --note WHY`"
     ) as caught:
         store.scores("prod", "nDCG@10", qrels=read_qrels(collection.other_qrels()))
     assert caught.value.reason == "inputs_changed"
@@ -204,7 +204,7 @@ def test_names_are_sorted_and_nothing_else_in_the_store_is_one(store, add):
 def test_a_taken_name_is_refused_with_the_command_that_replaces(store, add, collection, qrels):
     add()
     before = store.scores("prod", "AP", qrels=qrels).scores
-    with pytest.raises(UsageError, match=r"name already exists; .*`riskguard baseline update prod RUN`"):
+    with pytest.raises(UsageError, match=r"name already exists; .*`riskguard baseline update prod RUN --note WHY`"):
         add(run=collection.other_run())
     add(run=collection.other_run(), replace=True, note="better")
     after = store.scores("prod", "AP", qrels=qrels).scores
@@ -456,7 +456,7 @@ def test_damage_is_found_and_its_scores_are_not_used(store, add, qrels, damage):
     assert problem == caught.value.problem
     assert problem.startswith("baselines/prod: ")
     if damage not in ("a newer format", "CRLF"):
-        assert "or store it again with `riskguard baseline update prod RUN`" in problem
+        assert "or store it again with `riskguard baseline update prod RUN --note WHY`" in problem
 
 
 def test_verify_tells_all_that_is_wrong(store, add):

@@ -15,7 +15,7 @@ from pytest_riskguard.config.load import load_config
 def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, folder):
     ended = command("baseline add new loss.run --note 'why not' --allow-ci")
     assert (ended.status, ended.err) == (0, "")
-    assert ended.out.startswith("stored new: 30 topics; AP; ")
+    assert ended.out.startswith("stored new: 30 topics; AP 0.3383; 20% judged; ")
     listed = command("baseline list").out.splitlines()
     assert [line.split("\t")[0] for line in listed] == ["new", "prod"]
     assert "why not" in listed[0]
@@ -28,10 +28,10 @@ def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, 
     ended = command("baseline add new prod.run")
     assert ended.status == 2
     assert "riskguard baseline update new RUN" in ended.err
-    assert command("baseline update new good.run").out.startswith("replaced new: ")
+    assert command("baseline update new good.run --note why").out.startswith("replaced new: ")
     assert command("compare prod.run --baseline new --measure AP --alpha 5").status == 1
 
-    assert command("baseline remove new").out == "removed new\n"
+    assert command("baseline remove new").out.startswith("removed new: 30 topics; AP 0.6361; ")
     assert [line.split("\t")[0] for line in command("baseline list").out.splitlines()] == ["prod"]
 
 
@@ -52,7 +52,7 @@ def test_replicates_are_added_shown_verified_and_removed(command, folder, again)
         assert (ended.status, ended.err) == (0, "")
         assert ended.out.startswith(f"stored replicate {number} of prod: 30 topics; AP; ")
     (line,) = command("baseline list").out.splitlines()
-    assert line.startswith("prod\t30 topics; AP; ")
+    assert line.startswith("prod\t30 topics; AP 0.5000; 20% judged; ")
     assert "; 2 replicates" in line
     shown = command("baseline show prod").out.splitlines()
     assert shown[-3].split() == ["replicates", "2"]
@@ -62,7 +62,9 @@ def test_replicates_are_added_shown_verified_and_removed(command, folder, again)
     assert command("baseline verify").out == "prod: ok\n"
     assert command("compare good.run --baseline prod --measure AP").status == 0
 
-    assert command("baseline remove prod --replicate 1").out == "removed replicate 1 of prod\n"
+    assert command("baseline remove prod --replicate 1").out.startswith(
+        "removed replicate 1 of prod: 30 topics; AP; "
+    )
     assert command("baseline show prod").out.splitlines()[-1].startswith("replicate 2  ")
     ended = command("baseline remove prod --replicate 1")
     assert ended.status == 3
@@ -75,22 +77,26 @@ def test_replicates_are_added_shown_verified_and_removed(command, folder, again)
 def test_an_update_says_which_replicates_it_removes(command, again):
     for path in again:
         assert command(f"baseline add prod {path.name} --replicate").status == 0
-    ended = command("baseline update prod prod.run --measure nDCG@10")  # the same run
-    assert ended.out.startswith("replaced prod: 30 topics; nDCG@10; ")
-    assert ended.out.endswith("; 2 replicates\n")
-    ended = command("baseline update prod good.run")
-    first, second = ended.out.splitlines()
+    ended = command("baseline update prod prod.run --measure nDCG@10 --note why")  # the same run
+    assert ended.out.startswith("replaced prod: 30 topics; nDCG@10 0.6309; ")
+    assert ended.out.splitlines()[0].endswith("; 2 replicates; why")
+    ended = command("baseline update prod good.run --note why")
+    first, *changes, last = ended.out.splitlines()
     assert first.startswith("replaced prod: ")
     assert "replicate" not in first
-    assert second == "removed replicates 1, 2 of prod: they were stored for the run that was replaced"
+    assert changes == [
+        "  AP 0.5000 -> 0.6361 (+0.1361)",
+        "    2 of 30 topics fall: t30 0.5000 -> 0.2500, t29 0.5000 -> 0.3333",
+    ]
+    assert last == "removed replicates 1, 2 of prod: they were stored for the run that was replaced"
     assert command("baseline add prod again-1.run --replicate").status == 0
-    assert "removed replicate 1 of prod: " in command("baseline update prod prod.run").out
+    assert "removed replicate 1 of prod: " in command("baseline update prod prod.run --note why").out
 
 
 def test_an_update_of_a_damaged_baseline_says_which_replicates_go_with_it(command, folder, again):
     assert command("baseline add prod again-1.run --replicate").status == 0
     folder.joinpath("baselines/prod/manifest.json").write_text("{")
-    assert "removed replicate 1 of prod: " in command("baseline update prod prod.run").out
+    assert "removed replicate 1 of prod: " in command("baseline update prod prod.run --note why").out
     assert command("baseline verify").out == "prod: ok\n"
 
 
@@ -101,7 +107,7 @@ def test_a_link_in_the_place_of_a_baseline_is_left_to_its_owner(command, folder)
     except OSError:
         pytest.skip("this system does not allow symbolic links")
     assert command("baseline show prod").status == 3
-    refused = command("baseline update prod good.run")
+    refused = command("baseline update prod good.run --note why")
     assert (refused.status, refused.out) == (3, "")
     assert "baselines/prod: is a link, so it is not touched; delete it yourself" in refused.err
     folder.joinpath("baselines/prod").unlink()

@@ -44,14 +44,19 @@ def test_a_kind_is_given_and_shown(command):
     listed = {line.split("\t")[0]: line for line in command("baseline list").out.splitlines()}
     assert "; best, stored today" in listed["my-best"]
     assert "; fixed, stored " in listed["prod"]
-    assert command("baseline update my-best prod.run --kind release").out.count("; release") == 1
+    assert command("baseline update my-best prod.run --kind release --note why").out.count("; release") == 1
     assert "kind         release: " in command("baseline show my-best").out
 
 
 def test_promoting_tells_what_changed_and_where_the_former_run_is(slide):
-    first, figures, kept = slide.out.splitlines()
-    assert first == "promoted chain: 30 topics; AP; 2024-05-01T12:00:00Z; previous; 4 earlier runs; change 4"
+    first, figures, falls, kept = slide.out.splitlines()
+    line = (
+        "promoted chain: 30 topics; AP 0.4333; 20% judged; 2024-05-01T12:00:00Z; previous; 4 earlier runs; change 4"
+    )
+    assert first == line
     assert figures == "  AP 0.4500 -> 0.4333 (-0.0167)"
+    topics = ", ".join(f"{topic} 0.5000 -> 0.3333" for topic in world.TOPICS[9:12])
+    assert falls == f"    3 of 30 topics fall: {topics}"
     assert kept == "kept the old run as chain/history/0004; 4 changes accepted since 2024-01-01T12:00:00Z"
 
 
@@ -96,7 +101,7 @@ def test_without_judgements_show_compares_what_is_stored(command, slide, folder)
     assert command("baseline show chain").out == expected
     for path in folder.joinpath("moved.txt"), folder.joinpath("changed.txt"):
         path.write_text("".join(f"{topic} 0 good 1\n" for topic in world.TOPICS[:20]))
-    assert command("baseline update chain prod.run --qrels changed.txt --measure AP").status == 0
+    assert command("baseline update chain prod.run --qrels changed.txt --measure AP --note why").status == 0
     ended = command("baseline show chain")
     assert ended.status == 3
     assert "`riskguard baseline rescore chain`" in ended.err
@@ -110,7 +115,7 @@ def test_a_yardstick_that_is_left_behind_is_called_stale(command, slide, days, f
     assert listed["chain"].endswith("; previous, stored 291 days ago; 4 earlier runs; change 4")
     assert command("baseline add release step2.run --kind release").status == 0
     days("2025-02-17")
-    assert command("baseline promote chain good.run").status == 0
+    assert command("baseline promote chain good.run --note why").status == 0
     assert "; release, stored 1 day ago, 1 change accepted since" in command("baseline list").out
     assert "age          stored 1 day ago, 1 change accepted since\n" in command("baseline show release").out
 
@@ -119,7 +124,7 @@ def test_an_oldest_run_that_all_others_beat_is_no_yardstick(command, folder):
     for number, count in enumerate((12, 16, 20), start=1):
         world.write_run(folder / f"up{number}.run", dict.fromkeys(world.TOPICS[:count], 1))
         kind = "--kind best" if number == 1 else ""
-        assert command(f"baseline promote prod up{number}.run {kind}").status == 0
+        assert command(f"baseline promote prod up{number}.run {kind} --note why").status == 0
     out = " ".join(command("baseline show prod").out.split())
     assert out.endswith("0001 is no longer a yardstick: every run since 0002 is significantly better")
 
@@ -127,7 +132,7 @@ def test_an_oldest_run_that_all_others_beat_is_no_yardstick(command, folder):
 def test_the_best_stays_and_says_why(command, folder):
     assert command("baseline add top good.run --kind best").status == 0
     before = folder.joinpath("baselines/top/manifest.json").read_bytes()
-    ended = command("baseline promote top loss.run")
+    ended = command("baseline promote top loss.run --note why")
     assert ended.status == 0
     assert ended.out.splitlines()[0] == "top stays as it is: its kind is best, and a mean would fall"
     assert ended.out.splitlines()[1].startswith("  AP 0.6")
@@ -147,27 +152,27 @@ def test_the_run_of_a_stored_baseline_is_promoted_with_its_note(command, folder)
     assert digests[0] == digests[1]
 
     shutil.copy("loss.run", "prod")
-    ended = command("baseline promote release prod")
+    ended = command("baseline promote release prod --note why")
     assert ended.status == 2
     assert "prod is both a file and a stored baseline: write ./prod" in ended.err
-    assert command("baseline promote release ./prod").status == 0
+    assert command("baseline promote release ./prod --note why").status == 0
 
 
 def test_the_measures_of_riskguard_yaml_are_added(command, folder):
     text = folder.joinpath("riskguard.yaml").read_text()
     folder.joinpath("riskguard.yaml").write_text(text.replace("measures: [AP]", "measures: [RR]"))
-    assert "; AP, RR; " in command("baseline promote prod loss.run --kind previous").out
+    assert "; AP 0.3383, RR 0.3383; " in command("baseline promote prod loss.run --kind previous --note why").out
 
 
 @pytest.mark.parametrize(
     ("line", "status", "message"),
     [
-        ("promote prod loss.run", 2, "is fixed, so accepted changes do not replace it"),
-        ("promote prod loss.run --kind fixed", 2, "--kind"),
-        ("promote prod prod.run --kind best", 2, "already holds this run"),
-        ("promote prdo loss.run --kind best", 3, "did you mean 'prod'?"),
-        ("promote prod nowhere --kind best", 3, "nowhere: no such file, and no baseline of that name"),
-        ("promote ../x loss.run --kind best", 2, "cannot name a baseline"),
+        ("promote prod loss.run --note why", 2, "is fixed, so accepted changes do not replace it"),
+        ("promote prod loss.run --kind fixed --note why", 2, "--kind"),
+        ("promote prod prod.run --kind best --note why", 2, "already holds this run"),
+        ("promote prdo loss.run --kind best --note why", 3, "did you mean 'prod'?"),
+        ("promote prod nowhere --kind best --note why", 3, "nowhere: no such file, and no baseline of that name"),
+        ("promote ../x loss.run --kind best --note why", 2, "cannot name a baseline"),
         ("add new loss.run --kind newest", 2, "--kind"),
         ("add prod loss.run --replicate --kind best", 2, "a replicate is only another run"),
         ("rescore prdo", 3, "did you mean 'prod'?"),
@@ -182,7 +187,12 @@ def test_mistakes_have_a_status_and_a_message(command, line, status, message):
 
 def test_promoting_and_rescoring_are_refused_in_ci_unless_allowed(command, monkeypatch):
     monkeypatch.setenv("CI", "true")
-    for line in ("promote prod loss.run --kind best", "promote prod good.run --kind previous", "rescore prod"):
+    for line in (
+        "promote prod loss.run --kind best --note why",
+        "promote prod good.run --kind previous --note why",
+        "rescore prod",
+        "replace-all prod=prod.run --note why",
+    ):
         ended = command(f"baseline {line}")
         assert ended.status == 2
         assert "--allow-ci" in ended.err
@@ -190,15 +200,15 @@ def test_promoting_and_rescoring_are_refused_in_ci_unless_allowed(command, monke
 
 
 def test_an_update_says_what_becomes_of_the_history(command, slide):
-    ended = command("baseline update chain good.run")
-    assert ended.out.splitlines()[1] == (
+    ended = command("baseline update chain good.run --note why")
+    assert ended.out.splitlines()[-1] == (
         "kept 4 earlier runs of chain; the run that was replaced is not among them (`riskguard baseline promote` "
         "keeps it)"
     )
-    ended = command("baseline update chain good.run")  # the same run, so that nothing was replaced
-    assert ended.out.splitlines()[1] == "kept 4 earlier runs of chain"
-    ended = command("baseline update chain prod.run --forget-history")
-    assert ended.out.splitlines()[1] == "removed 4 earlier runs of chain"
+    ended = command("baseline update chain good.run --note why")  # the same run, so that nothing was replaced
+    assert ended.out.splitlines()[-1] == "kept 4 earlier runs of chain"
+    ended = command("baseline update chain prod.run --forget-history --note why")
+    assert ended.out.splitlines()[-1] == "removed 4 earlier runs of chain"
     assert "history" not in command("baseline show chain").out
 
 
@@ -211,24 +221,24 @@ def test_a_damaged_history_is_said_and_the_rest_is_shown(command, slide, folder)
     ended = command("baseline verify")
     assert ended.status == 3
     assert ended.out.splitlines()[0].startswith("chain: baselines/chain/history/0002: scores.tsv was changed")
-    assert command("baseline promote chain good.run").status == 3
+    assert command("baseline promote chain good.run --note why").status == 3
     # A gate that is about the baseline alone still judges.
     assert command("compare good.run --baseline chain --measure AP").status == 0
     folder.joinpath("baselines/chain/manifest.json").write_text("{")
-    ended = command("baseline update chain good.run")
+    ended = command("baseline update chain good.run --note why")
     assert ended.status == 3
     assert "--forget-history" in ended.err
-    assert command("baseline update chain good.run --forget-history").status == 0
+    assert command("baseline update chain good.run --forget-history --note why").status == 0
     assert command("baseline verify").status == 0
 
 
 def test_rescoring_names_what_it_could_not_score(command, folder):
-    assert command("baseline update prod prod.run --no-run --kind previous").status == 0
+    assert command("baseline update prod prod.run --no-run --kind previous --note why").status == 0
     assert command("baseline rescore prod").status == 3
-    assert command("baseline promote prod loss.run").status == 0
+    assert command("baseline promote prod loss.run --note why").status == 0
     ended = command("baseline rescore prod --measure AP --measure RR")
-    assert ended.out.splitlines()[0].startswith("rescored prod: 30 topics; AP, RR; ")
-    assert ended.out.splitlines()[1] == "prod/history/0001 keeps the scores it had: its run was not kept"
+    assert ended.out.splitlines()[0].startswith("rescored prod: 30 topics; AP 0.3383, RR 0.3383; ")
+    assert ended.out.splitlines()[-1] == "prod/history/0001 keeps the scores it had: its run was not kept"
     out = command("baseline show prod")
     assert out.status == 3
     assert "prod/history/0001: it has scores of AP, not of RR" in out.err
@@ -240,6 +250,6 @@ def test_notes_of_other_people_stay_on_their_line(command, folder):
     assert (
         command("baseline update prod prod.run --kind previous --note 'a\n::error::b \x1b[31m and more'").status == 0
     )
-    assert command("baseline promote prod next.run").status == 0
+    assert command("baseline promote prod next.run --note why").status == 0
     line = next(line for line in command("baseline show prod").out.splitlines() if line.startswith("  0001  "))
     assert line.endswith("a : :error::b [31m and more")

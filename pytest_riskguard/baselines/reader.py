@@ -1,0 +1,199 @@
+"""Reading a store: takes no lock, writes nothing, and compares everything with its digest each time it is read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from pytest_riskguard.baselines import atomic_folder, provenance
+from pytest_riskguard.baselines.backing import problems
+from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
+from pytest_riskguard.baselines.manifest import Manifest, Staleness, name_problem, staleness
+from pytest_riskguard.baselines.scored import Scored, as_stored, present_scores
+from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.evaluation.measures import measure_name
+from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.text import did_you_mean
+
+#: How often a baseline that is replaced while it is being read is read again.
+_MAX_ATTEMPTS = 50
+
+_Result = TypeVar("_Result")
+
+
+class StoreReader:
+    """What can be read of a folder of baselines, which need not exist.
+
+    Every method raises ``UsageError`` for text that cannot be a name or a measure, and ``BaselineError`` with reason
+    ``missing_input`` for a baseline that does not exist and a store that cannot be read, ``bad_baseline`` for damage.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = Path(root)
+
+    def names(self) -> tuple[str, ...]:
+        """Every stored name, sorted, including the names of damaged baselines."""
+        with self._reading():
+            held = atomic_folder.held_names(self.root)
+        return tuple(sorted(name for name in held if name_problem(name) is None))
+
+    def manifest(self, name: str) -> Manifest:
+        """The manifest of a baseline; its scores and its run are not checked."""
+        return self._read(name, lambda baseline: baseline.manifest)
+
+    def scores(
+        self, name: str, measure: str, *, qrels: Qrels, topics: Topics | None = None, shrink: int | None = 0
+    ) -> Scored:
+        """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
+
+        They are read if the measure, the judgements and the scoring libraries are those it was stored with; the first
+        time in a process they are compared with what the stored run scores. Otherwise the stored run is scored in
+        memory; ``rescored`` is then true if the judgements changed or a library gives other values, and false for a
+        measure that was not stored. Without a stored run a ``BaselineError`` has reason ``missing_input`` if the
+        measure was not stored, ``inputs_changed`` if the judgements changed. It has the latter also if more than
+        ``shrink`` (None: any number) of the topics that the baseline was scored on have no relevant document any more
+        or, with ``topics``, another query text.
+        """
+        measure = measure_name(measure)
+        return self._read(
+            name, lambda baseline: present_scores(baseline, measure, qrels, topics=topics, shrink=shrink)
+        )
+
+    def replicates(
+        self, name: str, measure: str, *, qrels: Qrels, topics: Topics | None = None, shrink: int | None = 0
+    ) -> tuple[Scored, ...]:
+        """Scores of a baseline's replicates, by number, each as ``scores`` gives the baseline's own.
+
+        All come from one state of the store, which may be later than the state that an earlier call of ``scores``
+        saw. Their names are ``NAME/replicates/NUMBER``.
+        """
+        measure = measure_name(measure)
+        return self._read(
+            name,
+            lambda baseline: tuple(
+                present_scores(replicate, measure, qrels, topics=topics, shrink=shrink)
+                for replicate in baseline.replicates()
+            ),
+        )
+
+    def stored_scores(self, name: str, *, replicate: int | None = None) -> tuple[TopicScores, ...]:
+        """The scores of a baseline or of one replicate as stored, of every measure, whatever is judged today."""
+
+        def work(baseline: StoredBaseline) -> tuple[TopicScores, ...]:
+            return (baseline if replicate is None else baseline.listed(baseline.find(replicate))).table()
+
+        return self._read(name, work)
+
+    def replicate_numbers(self, name: str) -> tuple[int, ...]:
+        """Numbers of the replicates of a baseline; if its manifest cannot be used, of those that have a folder."""
+        with self._reading():
+            return self._baseline(name).numbers()
+
+    def replicate_manifest(self, name: str, number: int) -> Manifest:
+        """The manifest of one replicate; its scores and its run are not checked."""
+        return self._read(name, lambda baseline: baseline.listed(baseline.find(number)).manifest)
+
+    def verify(self, name: str, *, qrels: Qrels | None = None) -> list[str]:
+        """Every problem of a baseline, its replicates and earlier runs, as text; empty if there is none.
+
+        Scores that were computed with ``qrels`` are compared with what their runs score.
+        """
+        baseline = self._baseline(name)
+        with self._reading():
+            return problems(baseline, qrels)
+
+    def lineage(self, name: str, measure: str, *, qrels: Qrels | None = None) -> tuple[Scored, ...]:
+        """Scores of every run that a baseline has held, oldest first, the present one last, on the same judgements.
+
+        All come from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
+        Without ``qrels`` these are the stored scores, all of which must come from the same judgements.
+        """
+        measure = measure_name(measure)
+
+        def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
+            chain = (*baseline.history(), baseline)
+            if qrels is not None:
+                return tuple(present_scores(entry, measure, qrels) for entry in chain)
+            digests = {entry.manifest.digests.qrels for entry in chain}
+            if len(digests) > 1:
+                raise baseline.error(
+                    "its runs were scored with different judgements; give the present ones with --qrels, or rescore "
+                    f"all runs with `riskguard baseline rescore {name}`",
+                    reason="inputs_changed",
+                )
+            return tuple(Scored(as_stored(entry, measure)) for entry in chain)
+
+        return self._read(name, work)
+
+    def staleness(self, name: str) -> Staleness:
+        """How old a baseline is now; other baselines that are damaged are not counted."""
+        manifests = {name: self.manifest(name)}
+        for other in set(self.names()) - {name}:
+            with suppress(BaselineError):
+                manifests[other] = self.manifest(other)
+        return staleness(name, manifests, now=provenance.now())
+
+    def run(self, name: str) -> Path:
+        """The path of the run of a baseline, after checking that it is the one that was stored."""
+
+        def work(baseline: StoredBaseline) -> Path:
+            if not baseline.manifest.run_kept:
+                raise baseline.error("its run was not kept", reason="missing_input")
+            baseline.check_run()
+            return baseline.file(RUN)
+
+        return self._read(name, work)
+
+    def _read(self, name: str, work: Callable[[StoredBaseline], _Result]) -> _Result:
+        """The result of ``work`` on a baseline; tried again if a replacement meanwhile made it look damaged."""
+        for attempt in range(_MAX_ATTEMPTS - 1):
+            baseline = self._baseline(name)
+            before = baseline.stamp()
+            try:
+                with self._reading():
+                    return work(baseline)
+            except DataError:
+                if before is not None and self._baseline(name).stamp() == before:
+                    raise
+                time.sleep(min(0.005 * 2**attempt, 0.16))  # longer pauses miss a process that keeps replacing it
+        with self._reading():
+            return work(self._baseline(name))
+
+    def _baseline(self, name: str) -> StoredBaseline:
+        check_name(name)
+        with self._reading():
+            folder = atomic_folder.newest(self.root, name)
+        if folder is None:
+            names = self.names()
+            contents = f"the store holds {', '.join(names)}" if names else "the store holds none"
+            raise self._missing(
+                f"no baseline {name!r} ({contents}){did_you_mean(name, names)}; store it with "
+                f"`riskguard baseline add {name} RUN`"
+            )
+        baseline = StoredBaseline(self.root, name, folder)
+        if not resolved(folder).is_relative_to(resolved(self.root)):
+            raise baseline.error("is a link to a folder outside the store; store the run itself")
+        return baseline
+
+    def _missing(self, problem: str) -> BaselineError:
+        return BaselineError(
+            f"{self.root}: {problem}", reason="missing_input", problem=f"{self.root.name}: {problem}"
+        )
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise self._missing(f"the store cannot be read ({error.strerror or error})") from None
+
+
+def check_name(name: str) -> None:
+    """Raise ``UsageError`` for a text that cannot name a baseline."""
+    if problem := name_problem(name):
+        raise UsageError(f"{name!r} cannot name a baseline: {problem}")

@@ -1,0 +1,96 @@
+"""Where baselines are stored and what they are scored with, as options say, with the defaults of riskguard.yaml."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, Command, file_option, grouped, options, surroundings
+from pytest_riskguard.errors import UsageError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.baselines.store import Store
+
+DEFAULT_STORE = Path("baselines")
+
+store_option = file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's, else baselines]")
+
+
+def opened(path: Path | None) -> Store:
+    """The store at a path, or the one of riskguard.yaml."""
+    from pytest_riskguard.baselines.store import Store
+
+    if path is None:
+        settings = surroundings()
+        path = settings.store if settings is not None else DEFAULT_STORE
+    return Store(path)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where to store and what to score with, the measures of the options, and those of riskguard.yaml."""
+
+    store: Store
+    sources: dict[str, Path | None]
+    measures: tuple[str, ...]
+    default_measures: tuple[str, ...]
+
+    def scoring(self, measures: Sequence[str]) -> dict[str, Any]:
+        """Arguments of the store's methods that score a run."""
+        return {**self.sources, "measures": measures}
+
+
+def _given_place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...], store: Path | None) -> Place:
+    """What the options say, with the defaults of riskguard.yaml."""
+    from pytest_riskguard.baselines.store import Store
+
+    settings = surroundings()
+    defaults: tuple[str, ...] = ()
+    if settings is not None:
+        topics = topics or (settings.collection.topics if qrels is None else None)
+        qrels = qrels or settings.collection.qrels
+        store = store or settings.store
+        defaults = settings.all_measures
+    if qrels is None:
+        raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
+    return Place(Store(store or DEFAULT_STORE), {"qrels": qrels, "topics": topics}, measures, defaults)
+
+
+allow_ci_option = click.option("--allow-ci", is_flag=True, help="Store even in CI, where that is otherwise refused.")
+DEFAULT_MEASURES = f"riskguard.yaml's, else {DEFAULT_MEASURE}"
+
+
+def scoring_options(measures: str) -> Callable[[Command], Command]:
+    """Options of a command that scores runs, handed over as ``place``; ``measures`` is what ``--help`` says."""
+    return grouped(
+        "place",
+        _given_place,
+        file_option("--qrels", help="Qrels file to score with. [default: riskguard.yaml's]"),
+        file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
+        click.option(
+            "--measure",
+            "measures",
+            multiple=True,
+            metavar="MEASURE",
+            help=f"A measure to score with. Repeatable. [default: {measures}]",
+        ),
+        store_option,
+    )
+
+
+def storing_options(measures: str) -> Callable[[Command], Command]:
+    """Options of a command that stores a run."""
+    return options(
+        scoring_options(measures),
+        click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
+        click.option(
+            "--keep-run/--no-run",
+            default=True,
+            help="Whether to keep the run itself; without it nothing can be scored again. [default: keep-run]",
+        ),
+        allow_ci_option,
+    )

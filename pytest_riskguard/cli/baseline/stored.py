@@ -1,0 +1,207 @@
+"""``riskguard baseline list``, ``show`` and ``verify``: what is stored, and whether it is sound."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.cli.baseline.lines import (
+    in_a_line,
+    judged_in_words,
+    means_of,
+    measures_in_words,
+    stale_in_words,
+    topics_in_words,
+)
+from pytest_riskguard.cli.baseline.place import opened, store_option
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.parameters import file_option, gate_options, surroundings
+from pytest_riskguard.errors import BaselineError, DataError
+from pytest_riskguard.text import clean, counted
+
+if TYPE_CHECKING:
+    from pytest_riskguard.baselines.manifest import Manifest
+    from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.evaluation.qrels import Qrels
+
+#: What each kind of baseline stands for.
+_MEANING = {
+    "fixed": "no accepted change moves it",
+    "previous": "moves with every accepted change",
+    "release": "moves with every release",
+    "best": "moves only to a run whose means are as high",
+}
+
+
+@click.command(name="list")
+@store_option
+def list_(store: Path | None) -> int:
+    """List the stored baselines."""
+    baselines = opened(store)
+    if not baselines.names():
+        click.echo(f"no baselines in {baselines.root}; riskguard baseline add NAME RUN stores one", err=True)
+    damaged = []
+    for name in baselines.names():
+        try:
+            manifest, stale = baselines.manifest(name), baselines.staleness(name)
+        except BaselineError as error:
+            click.echo(f"{name}\tdamaged")
+            damaged.append(str(error))
+            continue
+        means, problems = _means(baselines, name)
+        click.echo(f"{name}\t{in_a_line(manifest, means, stale)}")
+        damaged += problems
+    return _status(damaged)
+
+
+def _means(store: Store, name: str) -> tuple[dict[str, float], list[str]]:
+    """The means of a baseline, or what is wrong with its scores."""
+    try:
+        return means_of(store.stored_scores(name)), []
+    except BaselineError as error:
+        return {}, [str(error)]
+
+
+def _status(damaged: list[str]) -> ExitStatus:
+    """Report damage after everything else was shown, and return the exit status."""
+    for problem in damaged:
+        click.echo(clean(f"Error: {problem}", limit=10_000), err=True)
+    return ExitStatus.INCOMPARABLE if damaged else ExitStatus.PASSED
+
+
+@click.command()
+@click.argument("name")
+@store_option
+@file_option(
+    "--qrels", help="Qrels file to score the chain with. [default: riskguard.yaml's, else the scores as stored]"
+)
+@click.option(
+    "--measure", "measures", multiple=True, help="A measure to compare by. Repeatable. [default: those of NAME]"
+)
+@gate_options("alpha", "level", several=False)
+def show(
+    name: str, *, store: Path | None, qrels: Path | None, measures: tuple[str, ...], alpha: float, level: float
+) -> int:
+    """Show everything known about baseline NAME.
+
+    If runs were promoted, this includes the effect of each accepted change, and of all of them together since the
+    oldest run.
+    """
+    baselines = opened(store)
+    manifest = baselines.manifest(name)
+    means, damaged = _means(baselines, name)
+    git = manifest.git
+    scored_by = ", ".join(f"{m.name} ({m.provider} {m.version or ''})".replace(" )", ")") for m in manifest.measures)
+    rows = {
+        "stored": manifest.created,
+        "kind": f"{manifest.kind}: {_MEANING[manifest.kind]}",
+        "age": stale_in_words(baselines.staleness(name)),
+        "commit": "unknown" if git is None else git.commit + (" (with uncommitted changes)" if git.dirty else ""),
+        "note": clean(manifest.note) or "none",
+        "topics": topics_in_words(manifest),
+        "measures": scored_by,
+        "means": measures_in_words(manifest, means) if means else "unknown: the scores are damaged",
+        "judged": judged_in_words(manifest),
+        "run": manifest.digests.run + ("" if manifest.run_kept else " (not kept)"),
+        "qrels": manifest.digests.qrels,
+        "topics file": manifest.digests.topics or "none",
+        "versions": ", ".join(f"{library} {version}" for library, version in sorted(manifest.versions.items())),
+        "replicates": str(len(manifest.replicates) or "none"),
+    }
+    for key, value in rows.items():
+        click.echo(f"{key:<12} {value}")
+    for replicate in manifest.replicates:
+        key = f"replicate {replicate.number}"
+        try:
+            click.echo(f"{key:<12} {in_a_line(baselines.replicate_manifest(name, replicate.number))}")
+        except BaselineError as error:
+            click.echo(f"{key:<12} damaged")
+            damaged.append(str(error))
+    if manifest.history:
+        for line in _chain(manifest):
+            click.echo(line)
+        measures = measures or manifest.measure_names
+        damaged += _drift(baselines, name, qrels, measures, alpha=alpha, level=level)
+    return _status(damaged)
+
+
+def _chain(manifest: Manifest) -> list[str]:
+    """The runs of a chain, oldest first."""
+    runs = [(run.folder.removeprefix("history/"), run.created, run.git, run.note) for run in manifest.history]
+    runs.append(("now", manifest.created, manifest.git, manifest.note))
+    lines = [f"{'history':<12} {counted(len(manifest.history), 'change')} accepted since {runs[0][1][:10]}"]
+    for number, created, git, note in runs:
+        commit = "-" if git is None else git.commit[:7] + "+" * git.dirty
+        lines.append(f"  {number:<10} {created[:10]}  {commit:<8}  {clean(note, limit=50)}".rstrip())
+    return lines
+
+
+def _drift(
+    store: Store, name: str, qrels: Path | None, measures: Sequence[str], *, alpha: float, level: float
+) -> list[str]:
+    """Print the effect of the accepted changes for each measure; return the problems."""
+    from pytest_riskguard.evaluation.qrels import read_qrels
+    from pytest_riskguard.gates.history import drift
+    from pytest_riskguard.reports.studies.drift import explain
+
+    if qrels is None and (settings := surroundings()) is not None:
+        qrels = settings.collection.qrels
+    judgements, problems = None if qrels is None else read_qrels(qrels), []
+    for measure in measures:
+        try:
+            chain = [scored.scores for scored in store.lineage(name, measure, qrels=judgements)]
+            steps = drift(chain, alpha=alpha, level=level)
+        except DataError as error:
+            problems.append(str(error))
+            continue
+        names = [scores.name.rpartition("/")[2] for scores in chain[:-1]]
+        click.echo("")
+        click.echo(explain(steps, names=[*names, "now"]))
+    return list(dict.fromkeys(problems))
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@store_option
+@file_option("--qrels", help="Qrels file that the scores were computed with. [default: riskguard.yaml's]")
+def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None) -> None:
+    """Check that baselines are what was stored.
+
+    Compares all of them, or NAMES, with the digests in their manifests, and their scores with what their runs score,
+    replicates and earlier runs included.
+    """
+    from pytest_riskguard.evaluation.qrels import read_qrels
+
+    baselines = opened(store)
+    if not (names or baselines.names()):
+        raise BaselineError(f"no baselines in {baselines.root}: nothing to verify")
+    if qrels is None and (settings := surroundings()) is not None:
+        qrels = settings.collection.qrels
+    judgements = None if qrels is None else read_qrels(qrels)
+    problems = []
+    for name in names or baselines.names():
+        faults = baselines.verify(name, qrels=judgements)
+        problems += faults
+        click.echo(f"{name}: {'; '.join(faults) if faults else _sound(baselines.manifest(name), judgements)}")
+    if problems:
+        raise BaselineError(f"{counted(len(problems), 'problem')} found")
+
+
+def _sound(manifest: Manifest, qrels: Qrels | None) -> str:
+    """``ok``, and what could not be checked."""
+    unchecked = []
+    if not manifest.run_kept:
+        unchecked.append("its run was not kept, so nothing backs its scores")
+    elif qrels is None:
+        unchecked.append("scores not compared with the run: no qrels, give --qrels")
+    elif qrels.digest != manifest.digests.qrels:
+        unchecked.append(f"scores not compared with the run: {qrels.path_name} has changed since they were computed")
+    if manifest.name is None:
+        unchecked.append(f"format {manifest.format} holds neither its name nor query texts: rescore it")
+    return f"ok ({'; '.join(unchecked)})" if unchecked else "ok"
+
+
+COMMANDS = (list_, show, verify)

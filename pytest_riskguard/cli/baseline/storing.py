@@ -1,0 +1,302 @@
+"""The commands of ``riskguard baseline`` that write: add, update, replace-all, promote, rescore and remove.
+
+Each says what changes, for whoever reviews it; what replaces a baseline needs a note that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from pytest_riskguard.baselines.manifest import KINDS, name_problem
+from pytest_riskguard.cli.baseline.lines import change_lines, in_a_line, means_of
+from pytest_riskguard.cli.baseline.place import (
+    DEFAULT_MEASURES,
+    Place,
+    allow_ci_option,
+    opened,
+    scoring_options,
+    store_option,
+    storing_options,
+)
+from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, FILE, named_path
+from pytest_riskguard.errors import BaselineError, UsageError
+from pytest_riskguard.evaluation.text_files import system_name
+from pytest_riskguard.text import counted, plain, probability, signed
+
+if TYPE_CHECKING:
+    from pytest_riskguard.baselines.changes import Replacement
+    from pytest_riskguard.baselines.manifest import Manifest
+    from pytest_riskguard.baselines.store import Store
+
+#: Below this p-value of the mean difference a replicate is hardly another run of the same system.
+UNLIKELY = 0.001
+
+_dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
+
+
+@click.command()
+@click.argument("name")
+@click.argument("run", type=FILE)
+@storing_options(f"{DEFAULT_MEASURES}; with --replicate those of NAME")
+@click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for. [default: fixed]")
+@click.option("--replicate", is_flag=True, help="RUN is another run of the same system as NAME.")
+def add(name: str, run: Path, *, place: Place, kind: str | None, replicate: bool, **options: Any) -> None:
+    """Store RUN as baseline NAME, with its scores."""
+    if replicate and kind is not None:
+        raise UsageError("--kind says what a baseline stands for; a replicate is only another run of it")
+    if not replicate:
+        measures = place.measures or place.default_measures or (DEFAULT_MEASURE,)
+        manifest = place.store.add(name, run, **place.scoring(measures), kind=kind, **options)
+        click.echo(f"stored {name}: {_with_means(place.store, name, manifest)}")
+        return
+    number = place.store.add_replicate(name, run, **place.scoring(place.measures), **options)
+    click.echo(f"stored replicate {number} of {name}: {in_a_line(place.store.replicate_manifest(name, number))}")
+    _tell_distance(place, name, number)
+
+
+def _with_means(store: Store, name: str, manifest: Manifest) -> str:
+    return in_a_line(manifest, means_of(store.stored_scores(name)))
+
+
+def _tell_distance(place: Place, name: str, number: int) -> None:
+    """How far the mean of a new replicate is from its baseline's: another system is not noise."""
+    from pytest_riskguard.baselines.entry import mean_score
+    from pytest_riskguard.evaluation.qrels import read_qrels
+    from pytest_riskguard.risk import mean_test
+
+    qrels = read_qrels(place.sources["qrels"] or Path())
+    for other in place.store.stored_scores(name, replicate=number):
+        measure = str(other.measure)
+        own = place.store.scores(name, measure, qrels=qrels).scores
+        means = mean_score(own), mean_score(other)
+        difference = signed(means[1] - means[0])
+        click.echo(f"  {measure} {plain(means[1])}, that of {name} {plain(means[0])} ({difference})")
+        p_value = mean_test(other.values - own.values).p_value
+        if p_value is not None and p_value < UNLIKELY:
+            click.echo(
+                f"  {measure} differs significantly (p {probability(p_value)}): if this is not the output of the "
+                f"same system, run `riskguard baseline remove {name} --replicate {number}`: gates take it for noise",
+                err=True,
+            )
+
+
+@click.command()
+@click.argument("name")
+@click.argument("run", type=FILE)
+@storing_options(DEFAULT_MEASURES)
+@click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
+@click.option("--forget-history", is_flag=True, help="Remove the earlier runs of NAME, damaged or not.")
+@_dry_run
+def update(name: str, run: Path, *, place: Place, note: str, dry_run: bool, **options: Any) -> None:
+    """Replace stored baseline NAME with RUN.
+
+    The replaced run is lost; promote keeps it as an earlier run.
+    """
+    _check_note("update", note, dry_run=dry_run)
+    measures = place.measures or place.default_measures or (DEFAULT_MEASURE,)
+    old = _Old.of(place.store, name)
+    replacement = place.store.update(name, run, **place.scoring(measures), note=note, dry_run=dry_run, **options)
+    old.tell(replacement)
+
+
+@click.command(name="replace-all")
+@click.argument("runs", nargs=-1, required=True)
+@storing_options(f"{DEFAULT_MEASURES}; those of each baseline are always scored too")
+@_dry_run
+def replace_all(runs: tuple[str, ...], *, place: Place, note: str, dry_run: bool, **options: Any) -> None:
+    """Replace every stored baseline.
+
+    RUNS is one NAME=RUN for each stored baseline, or a folder with a run for each, which is named by its file. All
+    are replaced, or none: a baseline without a run is an error, and so is a run without a baseline.
+    """
+    _check_note("replace-all", note, dry_run=dry_run)
+    by_name = _runs_by_name(runs)
+    olds = {name: _Old.of(place.store, name) for name in sorted(by_name)}
+    measures = place.measures or place.default_measures
+    replacements = place.store.replace_all(by_name, **place.scoring(measures), note=note, dry_run=dry_run, **options)
+    for name, replacement in replacements.items():
+        olds[name].tell(replacement)
+
+
+def _runs_by_name(runs: Sequence[str]) -> dict[str, Path]:
+    """The run of each baseline, from NAME=RUN or from the files of a folder."""
+    named: list[tuple[str, Path]] = []
+    for text in runs:
+        given, path = named_path(text), Path(text)
+        if given.name is not None:
+            named.append((given.name, Path(given.text)))
+        elif path.is_dir() and len(runs) == 1:
+            named += [(system_name(file), file) for file in sorted(path.iterdir()) if not file.name.startswith(".")]
+        else:
+            raise UsageError(f"{text}: expected NAME=RUN for each stored baseline, or one folder of runs")
+    by_name = dict(named)
+    for name, path in named:
+        if by_name[name] != path:
+            raise UsageError(f"two runs for {name}: {path} and {by_name[name]}")
+    return by_name
+
+
+class _Old:
+    """A baseline before it is replaced, as far as it can be read."""
+
+    def __init__(self, store: Store, name: str, manifest: Manifest | None, replicates: tuple[int, ...]) -> None:
+        self.store, self.name, self.manifest, self.replicates = store, name, manifest, replicates
+
+    @classmethod
+    def of(cls, store: Store, name: str) -> _Old:
+        """What is stored now."""
+        replicates: tuple[int, ...] = ()
+        manifest = None
+        with suppress(BaselineError):  # it may be damaged or missing
+            replicates = store.replicate_numbers(name)
+            manifest = store.manifest(name)
+        return cls(store, name, manifest, replicates)
+
+    def tell(self, replacement: Replacement) -> None:
+        """Print what has changed, or would change."""
+        name, manifest = self.name, replacement.manifest
+        is_same = self.manifest is not None and self.manifest.digests.run == replacement.run
+        if manifest is None:
+            click.echo(f"would replace {name}{' by the run that it has' if is_same else ''}; nothing was written")
+        else:
+            click.echo(f"replaced {name}: {_with_means(self.store, name, manifest)}")
+        for line in change_lines(replacement.changes):
+            click.echo(line)
+        kept = self.replicates if is_same else ()
+        if manifest is not None:
+            kept = tuple(replicate.number for replicate in manifest.replicates)
+        if removed := [str(number) for number in self.replicates if number not in kept]:
+            replicates = f"{'replicate' if len(removed) == 1 else 'replicates'} {', '.join(removed)}"
+            verb = "would remove" if manifest is None else "removed"
+            click.echo(f"{verb} {replicates} of {name}: they were stored for the run that was replaced")
+        if manifest is None:
+            return
+        if manifest.history:
+            line = f"kept {counted(len(manifest.history), 'earlier run')} of {name}"
+            if not is_same:
+                line += "; the run that was replaced is not among them (`riskguard baseline promote` keeps it)"
+            click.echo(line)
+        elif self.manifest is not None and self.manifest.history:
+            click.echo(f"removed {counted(len(self.manifest.history), 'earlier run')} of {name}")
+
+
+@click.command()
+@click.argument("name")
+@click.argument("run")
+@storing_options("riskguard.yaml's; those of NAME are always scored too")
+@click.option("--kind", type=click.Choice(KINDS[1:]), help="What NAME stands for from now on. [default: as before]")
+@_dry_run
+def promote(name: str, run: str, *, place: Place, note: str, dry_run: bool, **options: Any) -> None:
+    """Accept RUN as the new run of NAME, and keep the old one.
+
+    RUN is a run file or the name of a stored baseline. The old run becomes the newest earlier run of NAME, which
+    show and every gate can compare with. A best baseline does not change if the mean of any measure would fall.
+    """
+    path, stored_note = _run_or_stored(run, place.store)
+    note = note if note.strip() else stored_note
+    _check_note("promote", note, dry_run=dry_run)
+    measures = place.measures or place.default_measures
+    promotion = place.store.promote(name, path, **place.scoring(measures), note=note, dry_run=dry_run, **options)
+    manifest = promotion.manifest
+    if not promotion.moved:
+        click.echo(f"{name} stays as it is: its kind is best, and a mean would fall")
+    elif dry_run:
+        click.echo(f"would promote {name}; nothing was written")
+    else:
+        click.echo(f"promoted {name}: {_with_means(place.store, name, manifest)}")
+    for line in change_lines(promotion.changes):
+        click.echo(line)
+    if promotion.moved and not dry_run:
+        accepted = f"{counted(len(manifest.history), 'change')} accepted since {manifest.history[0].created}"
+        click.echo(f"kept the old run as {name}/{manifest.history[-1].folder}; {accepted}")
+
+
+def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
+    """A run file, or the run of a stored baseline with its note."""
+    path = Path(text)
+    is_stored = name_problem(text) is None and text in store.names()
+    if path.exists() and is_stored:
+        raise UsageError(f"{text} is both a file and a stored baseline: write ./{text} for the file, or rename it")
+    if is_stored:
+        return store.run(text), store.manifest(text).note
+    if not path.exists():
+        names = ", ".join(store.names()) or "none"
+        raise BaselineError(
+            f"{text}: no such file, and no baseline of that name (the store holds {names})", reason="missing_input"
+        )
+    return path, ""
+
+
+def _check_note(command: str, note: str, *, dry_run: bool) -> None:
+    """Refuse to replace a baseline without a reason."""
+    if not (note.strip() or dry_run):
+        raise UsageError(
+            f"riskguard baseline {command} needs --note: say why the new run is trusted, for whoever reviews this"
+        )
+
+
+@click.command()
+@click.argument("name")
+@scoring_options("those of NAME")
+@allow_ci_option
+def rescore(name: str, *, place: Place, allow_ci: bool) -> None:
+    """Score the kept runs of NAME again.
+
+    Uses today's judgements, query texts and libraries, and scores replicates and earlier runs too.
+    """
+    from pytest_riskguard.baselines.changes import changes_between
+
+    before = place.store.stored_scores(name)
+    unscored = place.store.rescore(name, **place.scoring(place.measures), allow_ci=allow_ci)
+    click.echo(f"rescored {name}: {_with_means(place.store, name, place.store.manifest(name))}")
+    for line in change_lines(changes_between(before, place.store.stored_scores(name))):
+        click.echo(line)
+    for other in unscored:
+        click.echo(f"{other} keeps the scores it had: its run was not kept")
+
+
+@click.command()
+@click.argument("name")
+@store_option
+@click.option("--replicate", type=click.IntRange(min=1), help="Delete only the replicate with this number.")
+@click.option("--allow-ci", is_flag=True, help="Delete even in CI, where that is otherwise refused.")
+@_dry_run
+def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bool, dry_run: bool) -> None:
+    """Delete stored baseline NAME.
+
+    Its replicates and earlier runs are deleted too.
+    """
+    from pytest_riskguard.baselines.provenance import ci_variable
+
+    if (variable := ci_variable()) and not (allow_ci or dry_run):
+        raise UsageError(
+            f"baselines are not removed inside CI ({variable} is set), where nobody reviews that; remove it on your "
+            "machine, or pass --allow-ci"
+        )
+    baselines = opened(store)
+    what = name if replicate is None else f"replicate {replicate} of {name}"
+    try:
+        if replicate is None:
+            lost = _with_means(baselines, name, baselines.manifest(name))
+        else:
+            lost = in_a_line(baselines.replicate_manifest(name, replicate))
+    except BaselineError as error:
+        if error.reason == "missing_input":
+            raise
+        lost = "damaged"
+    if dry_run:
+        click.echo(f"would remove {what}: {lost}; nothing was written")
+        return
+    if replicate is None:
+        baselines.remove(name)
+    else:
+        baselines.remove_replicate(name, replicate)
+    click.echo(f"removed {what}: {lost}")
+
+
+COMMANDS = (add, update, replace_all, promote, rescore, remove)

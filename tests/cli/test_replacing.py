@@ -1,0 +1,213 @@
+"""What replaces baselines needs a reason, says what changes, and can be tried without writing anything."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.plugin import world
+
+
+def content(folder):
+    """Every file of the store, with its bytes."""
+    return {path: path.read_bytes() for path in folder.joinpath("baselines").rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def two(command):
+    """A second baseline."""
+    assert command("baseline add other good.run --measure RR").status == 0
+
+
+@pytest.mark.parametrize(
+    "line", ["update prod good.run", "replace-all prod=good.run", "promote prod good.run --kind previous"]
+)
+def test_a_baseline_is_not_replaced_without_a_reason(command, folder, line):
+    before = content(folder)
+    for note in ("", "--note ''", "--note '  '"):
+        ended = command(f"baseline {line} {note}")
+        assert (ended.status, ended.out) == (2, "")
+        assert f"riskguard baseline {line.split()[0]} needs --note: say why" in ended.err
+    assert content(folder) == before
+    assert command(f"baseline {line} --note because").status == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "first"),
+    [
+        ("update prod loss.run", "would replace prod; nothing was written"),
+        ("update prod prod.run", "would replace prod by the run that it has; nothing was written"),
+        ("replace-all prod=loss.run", "would replace prod; nothing was written"),
+        ("promote prod loss.run --kind previous", "would promote prod; nothing was written"),
+        ("promote prod loss.run --kind best", "prod stays as it is: its kind is best, and a mean would fall"),
+        ("remove prod", "would remove prod: 30 topics; AP 0.5000; 20% judged; "),
+    ],
+)
+def test_a_dry_run_says_what_would_change_and_writes_nothing(command, folder, monkeypatch, line, first):
+    before = content(folder)
+    monkeypatch.setenv("CI", "true")  # where writing is refused
+    ended = command(f"baseline {line} --dry-run")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.startswith(first)
+    assert content(folder) == before
+    if "loss.run" in line:
+        assert ended.out.splitlines()[1:] == [
+            "  AP 0.5000 -> 0.3383 (-0.1617)",
+            "    12 of 30 topics fall: t07 0.5000 -> 0.0500, t01 0.5000 -> 0.1000, t02 0.5000 -> 0.1000, "
+            "t03 0.5000 -> 0.1000, t04 0.5000 -> 0.1000 and 7 more",
+        ]
+
+
+def test_a_dry_run_says_which_replicates_would_go(command, folder):
+    world.write_run(folder / "again.run", {"t30": 3})
+    assert command("baseline add prod again.run --replicate").status == 0
+    line = "would remove replicate 1 of prod: they were stored for the run that was replaced"
+    assert command("baseline update prod good.run --dry-run").out.splitlines()[-1] == line
+    assert "remove" not in command("baseline update prod prod.run --dry-run").out
+    assert command("baseline remove prod --replicate 1 --dry-run").out.startswith(
+        "would remove replicate 1 of prod: "
+    )
+    assert "replicates   1" in command("baseline show prod").out
+
+
+def test_every_baseline_is_replaced_by_the_run_given_for_it(command, folder, two):
+    ended = command("baseline replace-all prod=loss.run other=prod.run --note 'release 8'")
+    assert (ended.status, ended.err) == (0, "")
+    heads = [line for line in ended.out.splitlines() if not line.startswith(" ")]
+    assert [head.split(":")[0] for head in heads] == ["replaced other", "replaced prod"]
+    assert "; RR 0.5000, AP 0.5000; " in heads[0]  # its own measures first
+    assert all(head.endswith("; release 8") for head in heads)
+    assert "  RR 0.6361 -> 0.5000 (-0.1361)" in ended.out.splitlines()
+    assert command("baseline verify").out == "other: ok\nprod: ok\n"
+
+
+def test_every_baseline_is_replaced_from_a_folder_of_runs(command, folder, two):
+    folder.joinpath("runs").mkdir()
+    shutil.copy(folder / "loss.run", folder / "runs/prod.run")
+    shutil.copy(folder / "prod.run", folder / "runs/other.txt")
+    folder.joinpath("runs/.DS_Store").touch()
+    assert command("baseline replace-all runs --note why").out.count("replaced ") == 2
+    shutil.copy(folder / "prod.run", folder / "runs/other.run")
+    ended = command("baseline replace-all runs --note why")
+    assert ended.status == 2
+    assert "two runs for other: " in ended.err
+
+
+@pytest.mark.parametrize(
+    ("runs", "status", "message"),
+    [
+        ("prod=loss.run", 2, "no run for other; give a run for every stored baseline"),
+        ("prod=loss.run other=prod.run third=good.run", 2, "no baseline third to replace"),
+        ("prod=loss.run prod=good.run other=prod.run", 2, "two runs for prod"),
+        ("prod=loss.run other", 2, "other: expected NAME=RUN for each stored baseline, or one folder of runs"),
+        ("prod=loss.run other=nowhere.run", 3, "nowhere.run"),
+        ("prod=loss.run other=bad.run", 3, "bad.run:1: "),
+        ("", 2, "RUNS"),
+    ],
+)
+def test_all_are_replaced_or_none(command, folder, two, runs, status, message):
+    folder.joinpath("bad.run").write_text("t01 Q0 d\n")
+    before = content(folder)
+    ended = command(f"baseline replace-all {runs} --note why")
+    assert (ended.status, ended.out) == (status, "")
+    assert message in ended.err
+    assert content(folder) == before
+
+
+def test_none_is_replaced_if_one_cannot_be_moved_into_its_place(command, folder, two, monkeypatch):
+    before = content(folder)
+    rename = Path.rename
+
+    def fails(self, target):
+        if Path(target).name == "prod" and self.name == "new":
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fails)
+    ended = command("baseline replace-all prod=loss.run other=prod.run --note why")
+    assert ended.status == 3
+    assert "No space left on device" in ended.err
+    assert content(folder) == before
+    assert sorted(path.name for path in folder.joinpath("baselines").iterdir()) == [".lock", "other", "prod"]
+
+
+def test_a_damaged_baseline_is_not_replaced_with_the_rest(command, folder, two):
+    folder.joinpath("baselines/other/manifest.json").write_text("{")
+    before = content(folder)
+    ended = command("baseline replace-all prod=loss.run other=prod.run --note why")
+    assert ended.status == 3
+    assert "baselines/other: manifest.json" in ended.err
+    assert content(folder) == before
+
+
+def test_an_update_of_a_subset_leaves_the_rest(command, two):
+    assert command("baseline update prod loss.run --note why").status == 0
+    assert [line.split("\t")[0] for line in command("baseline list").out.splitlines()] == ["other", "prod"]
+
+
+def test_a_replicate_of_another_system_is_told_apart(command, folder):
+    ended = command("baseline add prod loss.run --replicate")
+    assert ended.status == 0
+    assert ended.out.splitlines()[1] == "  AP 0.3383, that of prod 0.5000 (-0.1617)"
+    assert "AP differs significantly (p 0.0001)" in ended.err
+    assert "`riskguard baseline remove prod --replicate 1`" in ended.err
+    world.write_run(folder / "again.run", {"t30": 3})
+    ended = command("baseline add prod again.run --replicate")
+    assert ended.err == ""
+    assert ended.out.splitlines()[1] == "  AP 0.4944, that of prod 0.5000 (-0.0056)"
+
+
+def test_rescoring_tells_what_changes(command, folder):
+    text = folder.joinpath("qrels.txt").read_text()
+    folder.joinpath("qrels.txt").write_text(
+        text.replace("t02 0 good 1\n", "").replace("t03 0 bad1 0", "t03 0 bad1 1")
+    )
+    ended = command("baseline rescore prod")
+    assert ended.out.splitlines()[1:] == ["  AP 0.5000 -> 0.5172 (+0.0172)", "  no longer scored: t02"]
+    folder.joinpath("qrels.txt").write_text(text)
+    assert command("baseline rescore prod").out.splitlines()[1:] == [
+        "  AP 0.5172 -> 0.5000 (-0.0172)",
+        "    1 of 29 topics falls: t03 1.0000 -> 0.5000",
+        "  scored from now on: t02",
+    ]
+
+
+def test_list_and_show_tell_means_and_how_much_is_judged(command, folder):
+    assert "\t30 topics; AP 0.5000; 20% judged; " in command("baseline list").out
+    out = command("baseline show prod").out
+    assert "\nmeans        AP 0.5000\n" in out
+    judged = "30 of 30 topics retrieve a judged document; 20% of the first 10 documents are judged"
+    assert f"\njudged       {judged}\n" in out
+    folder.joinpath("baselines/prod/scores.tsv").write_text("x")
+    for line in ("list", "show prod"):
+        ended = command(f"baseline {line}")
+        assert ended.status == 3
+        assert "30 topics" in ended.out
+        assert "scores.tsv was changed after it was stored" in ended.err
+
+
+def test_verify_says_what_it_could_not_check(command, folder):
+    assert command("baseline verify --qrels qrels.txt").out == "prod: ok\n"
+    folder.joinpath("other.txt").write_text(folder.joinpath("qrels.txt").read_text().replace("t01 0 bad1 0\n", ""))
+    assert command("baseline verify --qrels other.txt").out == (
+        "prod: ok (scores not compared with the run: other.txt has changed since they were computed)\n"
+    )
+    assert command("baseline update prod prod.run --no-run --note small").status == 0
+    expected = "prod: ok (its run was not kept, so nothing backs its scores)\n"
+    assert command("baseline verify").out == expected
+    folder.joinpath("riskguard.yaml").unlink()
+    assert command("baseline update prod prod.run --qrels qrels.txt --measure AP --note kept").status == 0
+    assert command("baseline verify").out == "prod: ok (scores not compared with the run: no qrels, give --qrels)\n"
+
+
+def test_a_run_with_other_ids_is_not_stored(command, folder):
+    lines = folder.joinpath("good.run").read_text().splitlines(keepends=True)
+    folder.joinpath("ids.run").write_text("".join(line.replace(" Q0 ", " Q0 web-") for line in lines))
+    before = content(folder)
+    for line in ("add new ids.run", "update prod ids.run --note x", "promote prod ids.run --kind previous --note x"):
+        ended = command(f"baseline {line}")
+        assert ended.status == 3
+        assert "web-" in ended.err
+    assert content(folder) == before
