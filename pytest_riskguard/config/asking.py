@@ -8,6 +8,8 @@ from dataclasses import dataclass
 TIMEOUT = 30.0
 #: The most that ``Asking`` takes.
 MAX_DEPTH, MAX_WORKERS, MAX_RETRIES = 100_000, 256, 10
+#: For how many topics a query is sent twice, unless something else is said, and at most.
+ASK_TWICE, MAX_ASK_TWICE = 10, 1000
 #: Characters of a document's id.
 MAX_ID = 1000
 #: After so many queries in a row without an answer in time no further one is sent.
@@ -22,3 +24,4 @@ class Asking:
     workers: int = 1  # queries sent at a time; one worker is the calling thread itself
     timeout: float | None = TIMEOUT  # seconds that an answer may take; None is no limit
     retries: int = 0  # further attempts for a query that failed
+    ask_twice: int = 0  # for how many topics the query is sent again, to compare the answers

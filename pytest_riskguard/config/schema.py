@@ -29,7 +29,7 @@ from pydantic import (
 )
 
 from pytest_riskguard.baselines.manifest import name_problem
-from pytest_riskguard.config.asking import MAX_DEPTH, MAX_RETRIES, MAX_WORKERS, TIMEOUT
+from pytest_riskguard.config.asking import ASK_TWICE, MAX_ASK_TWICE, MAX_DEPTH, MAX_RETRIES, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
@@ -126,6 +126,7 @@ ASKING: Mapping[str, Callable[[Any], Any]] = {
     "workers": _whole(1, at_most=MAX_WORKERS),
     "timeout": lambda value: None if value == "none" else _limit(value),
     "retries": _whole(0, at_most=MAX_RETRIES),
+    "ask_twice": _whole(0, at_most=MAX_ASK_TWICE),
 }
 
 
@@ -229,6 +230,8 @@ class Retrieve(_Model):
     workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
     timeout: Annotated[float | None, PlainValidator(ASKING["timeout"])] = TIMEOUT
     retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
+    ask_twice: Annotated[int, PlainValidator(ASKING["ask_twice"])] = ASK_TWICE
+    isolate: Annotated[bool, PlainValidator(TrueOrFalse())] = False
 
 
 _Candidate = Annotated[Annotated[_File, Tag(TEXT)] | Annotated[Retrieve, Tag(MAPPING)], _BY_SHAPE]

@@ -55,11 +55,15 @@ class Rankings:
         ``sha256:...`` of the file that ``write_run`` writes with the default tag.
     contradicted : tuple of str
         Topics that were returned in another order than that of their scores.
+    again : Rankings, optional
+        What the system returned when it was asked about the topics ``asked_again`` a second time.
     """
 
     by_topic: Mapping[str, tuple[tuple[str, float], ...]]
     digest: str
     contradicted: tuple[str, ...] = ()
+    again: Rankings | None = None
+    asked_again: tuple[str, ...] = ()
 
     def chunks(self) -> Iterator[Chunk]:
         """The rankings, about 20 topics at a time."""
@@ -248,7 +252,7 @@ def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> dict[s
         try:
             key, value = entry
             score = float(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise _bad_rankings(f"topic {topic!r}: expected (docid, score), found {entry!r}") from None
         document = _identifier(key, what="docid", where=f"topic {topic!r}")
         if not abs(score) <= MAX_RUN_SCORE:

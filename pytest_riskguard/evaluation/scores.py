@@ -44,6 +44,27 @@ NOTICEABLE = 1e-3
 FEW_REORDERED, SHARE_REORDERED = 2, 0.02
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """Topics that a live system was asked about twice: where the answers differ, and the scores of both."""
+
+    topics: tuple[str, ...]
+    differing: tuple[str, ...]
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+
+    @property
+    def change(self) -> float:
+        """The average change of a topic's score, without its sign."""
+        changes = [abs(one - other) for one, other in zip(self.first, self.second, strict=True)]
+        return math.fsum(changes) / len(changes)
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """The mean score of the topics, of the first and of the second answers."""
+        return math.fsum(self.first) / len(self.first), math.fsum(self.second) / len(self.second)
+
+
 @dataclass(frozen=True, eq=False)
 class TopicScores:
     """One system's score on every judged topic, for one measure.
@@ -76,6 +97,8 @@ class TopicScores:
         Of a run, the score in the order as written (see ``order``), for each topic where it is another one.
     contradicted : tuple of str
         Topics of a run whose rank column, or whose order as returned, is not that of their scores.
+    repeated : Repeated or None
+        Of a live system that was asked twice, how far its answers agree.
     """
 
     name: str
@@ -92,6 +115,7 @@ class TopicScores:
     judged: Judged | None = None
     as_written: Mapping[str, float] = field(default_factory=lambda: _EMPTY)
     contradicted: tuple[str, ...] = ()
+    repeated: Repeated | None = None
 
     def __post_init__(self) -> None:
         values = np.array(self.values, dtype=np.float64)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +23,7 @@ from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measur
 from pytest_riskguard.evaluation.order import RankColumn, Written, as_scored, as_written, has_ties, untied
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run, refuse_inverted
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scores import Repeated, TopicScores
 from pytest_riskguard.evaluation.text_files import system_name
 from pytest_riskguard.text import listed
 
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 #: Two scores of a topic that differ by no more are the same.
 SAME_SCORE = 1e-12
+
+#: How many documents of two answers to one query are compared.
+COMPARED_DEPTH = 10
+#: The largest change of score between two answers, on average, as a share of the measure's range.
+MAX_CHANGE = 0.1
 
 Run = Path | str | Rankings | Mapping[str, Iterable[tuple[str, float]]]
 
@@ -74,8 +80,7 @@ def score_run(
     else:
         rankings = run if isinstance(run, Rankings) else rankings_as_run(run)
         name, digest, contradicted = name or "candidate", rankings.digest, rankings.contradicted
-        tally = _score(rankings.chunks(), parsed, qrels, name)
-        _check_ids(name, qrels, tally)
+        tally = _scored_rankings(rankings, parsed, qrels, name)
     return tuple(
         TopicScores(
             name=name,
@@ -92,8 +97,9 @@ def score_run(
             judged=tally.judged.total,
             as_written=MappingProxyType(others),
             contradicted=contradicted,
+            repeated=again,
         )
-        for measure, values, others in zip(parsed, tally.values, tally.as_written, strict=True)
+        for measure, values, others, again in zip(parsed, tally.values, tally.as_written, tally.again, strict=True)
     )
 
 
@@ -103,6 +109,43 @@ def _scored_file(path: Path, measures: Sequence[Measure], qrels: Qrels) -> tuple
         raise refuse_inverted(path, tally.rank_columns[RankColumn.INVERTED][0])
     _check_ids(path.name, qrels, tally)
     return tally, digest
+
+
+def _repeated(
+    rankings: Rankings, measures: Sequence[Measure], qrels: Qrels, tally: _Tally, name: str
+) -> list[Repeated | None]:
+    """For each measure what a second answer would have scored; ``DataError`` if that is too far from the first."""
+    if rankings.again is None:
+        return [None] * len(measures)
+    asked = rankings.asked_again
+    one, other = rankings.by_topic, rankings.again.by_topic
+    differing = tuple(topic for topic in asked if _top(one, topic) != _top(other, topic))
+    second = _score(rankings.again.chunks(), measures, qrels, name)
+    repeated: list[Repeated | None] = []
+    for measure, before, after in zip(measures, tally.values, second.values, strict=True):
+        scores = [[values.get(topic, float(measure.DEFAULT)) for topic in asked] for values in (before, after)]
+        repeated.append(found := Repeated(asked, differing, tuple(scores[0]), tuple(scores[1])))
+        high = (bounds(measure) or (0.0, math.inf))[1]
+        if found.change > MAX_CHANGE * (high if math.isfinite(high) else max(map(abs, scores[0]), default=0.0)):
+            raise DataError(
+                f"{name}: asked twice, it answered {len(differing)} of {len(asked)} topics differently "
+                f"({_topics(differing)}), which changes their {measure} by {found.change:.4f} on average, more than "
+                f"{MAX_CHANGE:.0%} of its range: a verdict would depend on chance; make it repeatable, or set "
+                "`ask_twice: 0`",
+                reason="bad_run",
+            )
+    return repeated
+
+
+def _top(run: Mapping[str, Sequence[tuple[str, float]]], topic: str) -> list[str]:
+    return [document for document, _ in run.get(topic, ())[:COMPARED_DEPTH]]
+
+
+def _scored_rankings(rankings: Rankings, measures: Sequence[Measure], qrels: Qrels, name: str) -> _Tally:
+    tally = _score(rankings.chunks(), measures, qrels, name)
+    _check_ids(name, qrels, tally)
+    tally.again = _repeated(rankings, measures, qrels, tally, name)
+    return tally
 
 
 def _check_ids(source: str, qrels: Qrels, tally: _Tally) -> None:
@@ -123,10 +166,14 @@ class _Tally:
 
     values: list[dict[str, float]]
     as_written: list[dict[str, float]]
+    again: list[Repeated | None] = field(init=False)
     answered: set[str] = field(default_factory=set)
     unknown: set[str] = field(default_factory=set)
     judged: JudgedTally = field(default_factory=JudgedTally)
     rank_columns: dict[RankColumn, list[str]] = field(default_factory=lambda: {kind: [] for kind in RankColumn})
+
+    def __post_init__(self) -> None:
+        self.again = [None] * len(self.values)
 
     @property
     def contradicted(self) -> tuple[str, ...]:

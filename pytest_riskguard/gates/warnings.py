@@ -63,6 +63,14 @@ def _about_the_data(
             yield warning("missing_topics", system=system, topics=topics)
     if candidate.unknown:
         yield warning("unknown_topics", topics=candidate.unknown)
+    if (repeated := candidate.repeated) is not None and repeated.differing:
+        yield warning(
+            "unstable_answers",
+            asked=len(repeated.topics),
+            topics=repeated.differing,
+            change=repeated.change,
+            means=repeated.means,
+        )
     if rescored:
         yield warning("rescored")
 

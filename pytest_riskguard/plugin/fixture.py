@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.assertions import demand
-from pytest_riskguard.config.asking import TIMEOUT
+from pytest_riskguard.config.asking import ASK_TWICE, TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -72,16 +72,18 @@ class Riskguard:
         workers: int = 1,
         timeout: float | None = TIMEOUT,
         retries: int = 0,
+        ask_twice: int = ASK_TWICE,
         name: str = "candidate",
     ) -> LiveRun:
         """A candidate that is queried now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic.
 
         ``workers`` threads send queries at a time, one is pytest's own; a query that has no answer after ``timeout``
-        seconds (None: no limit), or raises, is tried again up to ``retries`` times. How the candidate is queried does
-        not change the verdict.
+        seconds (None: no limit), or raises, is tried again up to ``retries`` times. The queries of ``ask_twice``
+        topics are sent again, and their answers compared. How the candidate is queried does not change the verdict.
         """
         __tracebackhide__ = True
         asking = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}
+        asking["ask_twice"] = ask_twice
         try:
             return live_run(self._config, self._engine, search, name=name, **asking)
         except (TypeError, ValueError) as error:

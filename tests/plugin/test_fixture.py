@@ -35,9 +35,10 @@ def test_retrieve(riskguard):
     candidate = riskguard.retrieve(search, depth=2)
     verdict = riskguard.assert_not_significantly_risky(candidate, "prod")
     assert verdict.estimates.candidate_mean == 1.0
-    assert sorted(asked) == [f"query number {number:02d}" for number in range(1, 31)]
+    assert asked[:30] == [f"query number {number:02d}" for number in range(1, 31)]
+    assert asked[30:] == asked[:30:3], "ten queries are sent again"
     riskguard.assert_not_significantly_risky(candidate, "prod", alpha=5)
-    assert len(asked) == 30, "a system is asked once"
+    assert len(asked) == 40, "gates share the answers"
 
 def test_check_does_not_raise(riskguard):
     def search(query):

@@ -332,3 +332,55 @@ def test_an_error_without_words_is_named(live):
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*('query number 07') failed: Mumble: (its __str__ raised RuntimeError) (own.py:*)"])
     assert "blame.py" not in result.stdout.str()
+
+
+#: Answers for a topic's second call: none for some topics, or another irrelevant document behind the relevant one.
+CHANGING = """
+calls = {}
+def ask(query):
+    calls[query] = calls.get(query, 0) + 1
+    if calls[query] == 2 and query[-1] in "147":
+        return SECOND
+    return [("good", 1.0), ("bad1", 0.5)]
+"""
+
+
+def changing(pytester, asked_of, second: str, *, settings: str = "") -> pytest.RunResult:
+    asked_of("ask", settings=settings)
+    pytester.path.joinpath("own.py").write_text(CHANGING.replace("SECOND", second))
+    return pytester.runpytest("--riskguard", "--riskguard-report=report.json")
+
+
+def test_answers_that_change_without_effect_are_warned_of(pytester, asked_of):
+    assert changing(pytester, asked_of, '[("good", 1.0), ("bad2", 0.5)]').ret == 0
+    (verdict,) = read_report(pytester.path / "report.json")["verdicts"]
+    (warned,) = [warning for warning in verdict["warnings"] if warning["code"] == "unstable_answers"]
+    assert warned["message"] == (
+        "asked twice, the candidate answered 3 of 10 topics differently (t01, t04, t07): their scores "
+        "change by 0.0000 on average, their mean from 1.0000 to 1.0000"
+    )
+
+
+def test_answers_that_change_a_lot_are_no_run(pytester, asked_of):
+    result = changing(pytester, asked_of, "[]")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["incomparable (bad_run): candidate: asked twice, it answered *ask_twice: 0*"])
+
+
+@pytest.mark.parametrize("settings", [", ask_twice: 0", ", ask_twice: 1000"])
+def test_how_many_are_asked_twice_is_a_setting(pytester, asked_of, settings):
+    result = changing(pytester, asked_of, "[]", settings=settings)
+    assert result.ret == (0 if settings.endswith(" 0") else 1)
+
+
+def test_an_isolated_search_gives_the_same_verdict_and_cannot_end_the_run(live, pytester, asked_of):
+    reports = []
+    for settings in ("", ", isolate: true"):
+        assert live("ask", "--riskguard-report=report.json", settings=settings).ret == 0
+        reports.append(read_report(pytester.path / "report.json"))
+    assert reports[0] == reports[1]
+    asked_of("ask", settings=", isolate: true")
+    pytester.path.joinpath("own.py").write_text("import os\ndef ask(query): os._exit(0)\n")
+    result = pytester.runpytest("--riskguard")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["incomparable (bad_run): *'own:ask' runs in ended with exit status 0; it had*"])

@@ -5,33 +5,32 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import pytest
 
-from pytest_riskguard.config.asking import MAX_TIMEOUTS, Asking
+from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.config.load import repository_of
 from pytest_riskguard.config.schema import ASKING, Retrieve
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.errors import ConfigError, DataError, ScoringError
+from pytest_riskguard.errors import ConfigError, ScoringError
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
 from pytest_riskguard.gates.option_types import shown
-from pytest_riskguard.plugin.live_systems.retrieval import FailedQuery, NoPairError, Retrieved, Search, retrieve
-from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError, import_search
-from pytest_riskguard.plugin.live_systems.time_limit import GRACE, OutOfTimeError
-from pytest_riskguard.plugin.user_errors import blamed, ending
+from pytest_riskguard.plugin.live_systems.failures import MAX_QUERY, failure, imported
+from pytest_riskguard.plugin.live_systems.isolation import retrieve_isolated
+from pytest_riskguard.plugin.live_systems.retrieval import Retrieved, Search, retrieve
+from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError
+from pytest_riskguard.plugin.live_systems.time_limit import GRACE
 from pytest_riskguard.sources import LiveRun
-from pytest_riskguard.text import clean, counted
+from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
 
-#: How many failed queries a message names; the others are counted.
-MAX_NAMED = 5
-MAX_QUERY = 80
 #: Environment variables of CI systems, as pytest knows them.
 _CI = ("CI", "BUILD_NUMBER")
 #: Capture methods that keep output of the search off the terminal.
@@ -62,14 +61,19 @@ def live_candidate(
     config: pytest.Config, engine: Engine, candidate: Retrieve, *, settings: Config, line: int
 ) -> LiveRun:
     """The candidate that a riskguard.yaml names, in this line; its function is imported when it is first queried."""
-    asking = Asking(candidate.depth, candidate.workers, candidate.timeout, candidate.retries)
+    asking = Asking(**{option: getattr(candidate, option) for option in ASKING})
+    target, root, listed = candidate.retrieve, project_of(config, settings), settings.retrieve_from or ()
 
     def retrieved() -> Rankings:
         try:
-            search = _imported(candidate.retrieve, project_of(config, settings), settings.retrieve_from or ())
+            if candidate.isolate:
+                wanted = _wanted(engine)
+                with shown_progress(config) as progress:
+                    answers = retrieve_isolated(target, wanted, asking, root=root, listed=listed, progress=progress)
+                return _as_run(answers)
+            return _retrieved(config, engine, imported(target, root, listed), asking)
         except RefusedSearchError as error:
             raise ConfigError(settings.path, line, f"candidate.retrieve: {error}") from None
-        return _retrieved(config, engine, search, asking)
 
     return LiveRun(retrieved)
 
@@ -82,7 +86,8 @@ def project_of(config: pytest.Config, settings: Config) -> Path:
     return config.rootpath if folder.is_relative_to(config.rootpath) else folder
 
 
-def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: Asking) -> Rankings:
+def _wanted(engine: Engine) -> dict[str, str]:
+    """The query of each judged topic."""
     queries, judged = engine.queries, engine.qrels.topics
     missing = [topic for topic in judged if topic not in queries]
     if missing:
@@ -91,12 +96,24 @@ def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: As
             "that has them in riskguard.yaml (collection: topics)",
             reason="missing_input",
         )
+    return {topic: queries[topic] for topic in judged}
+
+
+def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: Asking) -> Rankings:
+    wanted = _wanted(engine)
     with shown_progress(config) as progress:
-        wanted = {topic: queries[topic] for topic in judged}
         retrieved = retrieve(search, wanted, asking, progress=progress, stuck=lambda: _end_stuck_run(config, asking))
     if retrieved.failed:
-        raise _failure(retrieved, len(judged))
-    return rankings_as_run(retrieved.answers, as_returned=True)
+        raise failure(retrieved, len(wanted))
+    return _as_run(retrieved)
+
+
+def _as_run(retrieved: Retrieved) -> Rankings:
+    run = rankings_as_run(retrieved.answers, as_returned=True)
+    if not retrieved.again:
+        return run
+    again = rankings_as_run(retrieved.again, as_returned=True)
+    return replace(run, again=again, asked_again=tuple(sorted(retrieved.again)))
 
 
 def _end_stuck_run(config: pytest.Config, asking: Asking) -> None:
@@ -113,46 +130,6 @@ def _end_stuck_run(config: pytest.Config, asking: Asking) -> None:
             flush=True,
         )
     os._exit(pytest.ExitCode.INTERNAL_ERROR)
-
-
-def _failure(retrieved: Retrieved, asked: int) -> DataError:
-    """All failed queries in one message, the first ones with how they failed."""
-    failed = retrieved.failed
-    if len(failed) == 1:
-        said, problem = (f"the search for topic {text}" for text in _named(failed[0]))
-    else:
-        first = [_named(query) for query in failed[:MAX_NAMED]]
-        rest = f"; and {len(failed) - MAX_NAMED} more" if len(failed) > MAX_NAMED else ""
-        if left := asked - retrieved.asked:
-            rest += f"; {counted(left, 'topic was', 'topics were')} not queried, because {MAX_TIMEOUTS} queries in a "
-            rest += "row had no answer in time"
-        start = f"the search failed for {len(failed)} of {asked} topics: "
-        said, problem = (start + "; ".join(texts) + rest for texts in zip(*first, strict=True))
-    return DataError(said, reason="bad_run", problem=problem)
-
-
-def _named(failed: FailedQuery) -> tuple[str, str]:
-    """A topic, its query and how it failed, once with the full path of the faulty line, once with the file name."""
-    query = failed.query if len(failed.query) <= MAX_QUERY else f"{failed.query[:MAX_QUERY]}..."
-    start = f"{failed.topic!r} ({query!r}) "
-    if isinstance(failed.error, NoPairError):
-        return (f"{start}{failed.error}",) * 2
-    start += "failed: " if failed.attempts == 1 else f"failed {failed.attempts} times: "
-    long, short = ending(failed.error)
-    if isinstance(failed.error, OutOfTimeError):
-        long, short = (text.partition(": ")[2] for text in (long, short))
-    return start + long, start + short
-
-
-def _imported(target: str, root: Path, listed: Sequence[str]) -> Search:
-    try:
-        return import_search(target, root=root, listed=listed)
-    except (KeyboardInterrupt, RefusedSearchError):
-        raise
-    except BaseException as error:
-        advice = "; expected 'module:function' that python can import (pytest's `pythonpath` setting adds folders)"
-        advice = advice if isinstance(error, ImportError | AttributeError) else ""
-        raise blamed(f"cannot import {target!r}: ", error, advice, reason="missing_input") from None
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import reprlib
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -28,9 +28,11 @@ from pytest_riskguard.plugin.live_systems.time_limit import OutOfTimeError, with
 Pairs = list[tuple[str, float]]
 Search = Callable[[str], Iterable[tuple[str, float]]]
 Progress = Callable[[int, int], None]
+#: Told of a topic's answer, and whether it is the second one.
+Answered = Callable[[str, Pairs, bool], None]
 
 #: Seconds before the second attempt; each further one waits twice as long as the one before, up to the maximum.
-_FIRST_PAUSE, _MAX_PAUSE = 0.5, 30.0
+_FIRST_PAUSE, MAX_PAUSE = 0.5, 30.0
 #: How many failed queries keep the traceback of their error.
 MAX_TRACEBACKS = 10
 #: Seconds after which a wait ends to notice Ctrl-C, where a wait cannot be interrupted (Windows).
@@ -53,11 +55,13 @@ class Retrieved:
 
     answers: dict[str, Pairs]
     failed: tuple[FailedQuery, ...]
+    #: The second answers for a sample of the topics.
+    again: Mapping[str, Pairs] = field(default_factory=dict)
 
     @property
     def asked(self) -> int:
         """How many queries were sent."""
-        return len(self.answers) + len(self.failed)
+        return len(self.answers.keys() | {query.topic for query in self.failed})
 
 
 class NoPairError(ValueError):
@@ -66,7 +70,7 @@ class NoPairError(ValueError):
 
 def backoff(attempt: int) -> float:
     """Seconds between a failed attempt (the first is 1) and the next, without a random part."""
-    return min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 60), _MAX_PAUSE)
+    return min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 60), MAX_PAUSE)
 
 
 def retrieve(
@@ -76,22 +80,36 @@ def retrieve(
     *,
     progress: Progress | None = None,
     stuck: Callable[[], None] | None = None,
+    answered: Answered = lambda *_: None,
 ) -> Retrieved:
     """Send every query, by topic; a generator that ``search`` returns is read in the thread that called it.
 
     Whatever a search raises is a failure of its query, but for a KeyboardInterrupt in the calling thread, which is
-    raised here. ``progress`` is called in the calling thread with the numbers of topics done and of all topics;
-    ``stuck`` as ``time_limit.within`` does.
+    raised here. ``progress`` is called in the calling thread with the numbers of topics done and of all topics, and
+    ``answered`` with each answer; ``stuck`` as ``time_limit.within`` does.
     """
-    book = _Book(queries, asking, progress)
-    if asking.workers == 1:
+    book = _asked(search, _Book(queries, asking, progress, answered), stuck)
+    failed = [book.failed[topic] for topic in queries if topic in book.failed]
+    answers = {topic: book.answers[topic] for topic in queries if topic in book.answers}
+    if failed or asking.ask_twice == 0:
+        return Retrieved(answers, tuple(failed))
+    sample = {topic: queries[topic] for topic in spread(list(queries), asking.ask_twice)}
+    second = _asked(search, _Book(sample, asking, None, answered, is_second=True), stuck)
+    again = {topic: second.answers[topic] for topic in sample if topic in second.answers}
+    return Retrieved(answers, tuple(second.failed[topic] for topic in sample if topic in second.failed), again)
+
+
+def spread(topics: Sequence[str], size: int) -> list[str]:
+    """Some of the topics, evenly spread; all of them if there are no more."""
+    return [topics[i * len(topics) // size] for i in range(size)] if size < len(topics) else list(topics)
+
+
+def _asked(search: Search, book: _Book, stuck: Callable[[], None] | None) -> _Book:
+    if book.asking.workers == 1:
         _ask_here(search, book, stuck)
     else:
         _ask_in_threads(search, book)
-    return Retrieved(
-        {topic: book.answers[topic] for topic in queries if topic in book.answers},
-        tuple(book.failed[topic] for topic in queries if topic in book.failed),
-    )
+    return book
 
 
 @dataclass
@@ -101,6 +119,8 @@ class _Book:
     queries: Mapping[str, str]
     asking: Asking
     progress: Progress | None
+    answered: Answered
+    is_second: bool = False  # whether all of this was asked before
     answers: dict[str, Pairs] = field(default_factory=dict)
     failed: dict[str, FailedQuery] = field(default_factory=dict)
     timeouts: int = 0  # queries in a row that had no answer in time
@@ -114,6 +134,7 @@ class _Book:
         """Record how an attempt ended; return the seconds until the next one, or None if there will be none."""
         if not isinstance(outcome, BaseException):
             self.answers[topic], self.timeouts = outcome, 0
+            self.answered(topic, outcome, self.is_second)
         elif attempt <= self.asking.retries and not isinstance(outcome, NoPairError):
             return backoff(attempt)
         else:
@@ -169,7 +190,7 @@ def _answer(search: Search, query: str, depth: int) -> Pairs:
         raise NoPairError("returned None, expected (docid, score) pairs")
     pairs = list(islice(results, depth))
     for pair in pairs:
-        if not _is_pair(pair):
+        if not is_pair(pair):
             raise NoPairError(f"returned {_shown(pair)}, expected (docid, score) pairs")
     return pairs
 
@@ -182,7 +203,7 @@ def _shown(value: object) -> str:
         return f"a value of type {type(value).__name__}"
 
 
-def _is_pair(result: object) -> bool:
+def is_pair(result: object) -> bool:
     """Whether a result is a pair: text of two letters is none, nor is a pair with a missing id or a score as text."""
     return (
         isinstance(result, list | tuple)

@@ -57,6 +57,16 @@ def _rank_contradicts_score(_: Verdict, *, system: str, topics: Sequence[str]) -
     )
 
 
+def _unstable_answers(
+    _: Verdict, *, asked: int, topics: Sequence[str], change: float, means: tuple[float, float]
+) -> str:
+    return (
+        f"asked twice, the candidate answered {len(topics)} of {counted(asked, 'topic')} differently "
+        f"({', '.join(topics)}): their scores change by {change:.4f} on average, their mean from {means[0]:.4f} to "
+        f"{means[1]:.4f}"
+    )
+
+
 def _rescored(verdict: Verdict) -> str:
     baseline = "the baseline" if verdict.pool is None else "a baseline"
     return f"the judgements or the scoring library changed since {baseline} was stored, so its run was scored again"
@@ -221,6 +231,7 @@ def _slow_slide(verdict: Verdict) -> str:
 _MESSAGES: dict[str, Callable[..., str]] = {
     "missing_topics": _missing_topics,
     "unknown_topics": _unknown_topics,
+    "unstable_answers": _unstable_answers,
     "rank_contradicts_score": _rank_contradicts_score,
     "rescored": _rescored,
     "unbacked_scores": _unbacked_scores,

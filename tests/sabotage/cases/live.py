@@ -179,6 +179,65 @@ CASES = [
         ways=SERIAL,
     ),
     Case(
+        "os-exit-isolated",
+        search("import os\ndef retrieve(q): os._exit(0)", ", isolate: true"),
+        words=["ended with exit status 0", "it had answered for 0 of 60 topics", "5 failed"],
+        ways=PYTEST,
+    ),
+    Case(
+        "os-exit-on-import-isolated",
+        search("import os\nos._exit(0)", ", isolate: true"),
+        words=["ended with exit status 0"],
+        ways=SERIAL,
+    ),
+    Case(
+        "patches-judge-isolated",
+        search(
+            "import numpy, pytest\nfrom pytest_riskguard.gates import judge\nfrom pytest_riskguard import engine\n"
+            "judge.judge = engine.judge = numpy.mean = None\npytest.fail = print\n"
+            "def retrieve(q): return answer(q)",
+            ", isolate: true",
+        ),
+        status=1,
+        words=["significantly risky", "5 failed"],
+        ways=SERIAL,
+    ),
+    Case(
+        "hangs-isolated",
+        search("import time\ndef retrieve(q): time.sleep(600)", ", isolate: true, timeout: 0.5"),
+        words=["no answer within 0.5 s"],
+        ways=SERIAL,
+    ),
+    Case(
+        "exec-isolated",
+        live("builtins:exec", ", isolate: true"),
+        words=["riskguard.yaml:4: candidate.retrieve:", "is not called"],
+        ways=SERIAL,
+    ),
+    Case(
+        "random-answers",
+        search("import random\ndef retrieve(q): return random.sample(answer(q), 30)"),
+        words=["asked twice, it answered", "`ask_twice: 0`"],
+        ways=SERIAL,
+    ),
+    Case(
+        "changes-folder",
+        search("import os\ndef retrieve(q): os.chdir('/'); return answer(q)"),
+        status=1,
+        words=["significantly risky", "5 failed"],
+        ways=SERIAL,
+    ),
+    Case(
+        "warnings-as-errors",
+        search("import warnings\ndef retrieve(q): warnings.simplefilter('error'); return answer(q)"),
+        status=1,
+        words=["5 failed"],
+        ways=SERIAL,
+    ),
+    harmless("isolated", live(LIVE, ", isolate: true"), words=["5 passed"], ways=PYTEST),
+    harmless("isolated-in-threads", live(LIVE, ", isolate: true, workers: 4"), words=["5 passed"], ways=SERIAL),
+    harmless("asked-once", live(LIVE, ", ask_twice: 0"), words=["5 passed"], ways=SERIAL),
+    Case(
         "config-above-repository",
         [make_folder("inner"), make_folder("inner/.git")],
         status=2,

@@ -1,0 +1,78 @@
+"""The process that ``isolation`` starts: imports a search, sends queries, and writes each answer as a line of JSON.
+
+What the search prints goes to standard error; nothing but answers reaches the pipe to the process that judges.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.plugin.live_systems.failures import failure, imported
+from pytest_riskguard.plugin.live_systems.retrieval import Pairs, retrieve
+from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError
+
+
+class _Pipe:
+    """Messages to the process that judges."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._file = os.fdopen(descriptor, "wb")
+        self._lock = threading.Lock()
+
+    def send(self, message: dict[str, Any]) -> None:
+        """One line."""
+        with self._lock:
+            self._file.write(json.dumps(message).encode() + b"\n")
+            self._file.flush()
+
+
+def main() -> NoReturn:
+    """Do the task on standard input, and end at once, whatever threads still run."""
+    pipe = _Pipe(os.dup(1))
+    os.dup2(2, 1)
+    task = json.loads(sys.stdin.buffer.read())
+    sys.path[:] = task["path"]
+    pipe.send({"started": True})
+    try:
+        _work(task, pipe)
+        pipe.send({"done": True})
+    except RefusedSearchError as error:
+        pipe.send({"refused": str(error)})
+    except DataError as error:
+        pipe.send({"failed": str(error), "problem": error.problem, "reason": error.reason})
+    except BaseException as error:
+        text = f"the search ended with {type(error).__name__}"
+        with suppress(OSError, ValueError):
+            pipe.send({"failed": text, "problem": text, "reason": "bad_run"})
+        os._exit(1)
+    os._exit(0)
+
+
+def _work(task: dict[str, Any], pipe: _Pipe) -> None:
+    queries: dict[str, str] = task["queries"]
+    search = imported(task["target"], Path(task["root"]), task["listed"])
+
+    def sent(topic: str, key: str, pairs: Pairs) -> None:
+        pipe.send({"topic": topic, key: [[str(document), float(score)] for document, score in pairs]})
+
+    retrieved = retrieve(
+        search,
+        queries,
+        Asking(**task["asking"]),
+        answered=lambda topic, pairs, is_second: sent(topic, "again" if is_second else "pairs", pairs),
+        stuck=lambda: os._exit(1),
+    )
+    if retrieved.failed:
+        raise failure(retrieved, len(queries))
+
+
+if __name__ == "__main__":
+    main()

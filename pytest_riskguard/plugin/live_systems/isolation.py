@@ -1,0 +1,180 @@
+"""Queries a live system in a process of its own: what its code does to that process never reaches the judge's.
+
+The process gets its task as JSON on standard input and answers with a line of JSON for each topic. A process that
+ends early, writes anything else or falls silent fails the gate.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any, cast
+
+from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.plugin.live_systems.retrieval import MAX_PAUSE, Pairs, Progress, Retrieved, is_pair
+from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError
+from pytest_riskguard.plugin.live_systems.time_limit import GRACE
+from pytest_riskguard.text import clean, counted
+
+#: Bytes of one line that the process writes, which is the answer for one topic, and of all of them.
+MAX_LINE, MAX_BYTES = 50_000_000, 1_000_000_000
+#: Seconds that the import of the function may take, and the end of the process.
+MAX_START, MAX_END = 120.0, 10.0
+_CHILD = "pytest_riskguard.plugin.live_systems.isolated_process"
+
+
+class _DeadError(Exception):
+    """The process did not do what was asked of it; the message says what it did instead."""
+
+
+def retrieve_isolated(
+    target: str,
+    queries: Mapping[str, str],
+    asking: Asking,
+    *,
+    root: Path,
+    listed: Sequence[str],
+    progress: Progress | None = None,
+) -> Retrieved:
+    """As ``retrieve``, with the function that ``target`` names; every failure is raised, as ``DataError``.
+
+    ``RefusedSearchError`` if the function must not be called.
+    """
+    task = {"target": target, "root": str(root), "listed": list(listed), "path": sys.path, "queries": dict(queries)}
+    process = subprocess.Popen(  # noqa: S603 - nothing in this command line comes from a file
+        [sys.executable, "-P", "-m", _CHILD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    received = _Received(queries, progress)
+    try:
+        _hand_over(process, json.dumps(task | {"asking": asdict(asking)}).encode())
+        for line in _lines(process, _silence(asking)):
+            received.take(line)
+    except _DeadError as error:
+        problem = f"the process of its own that {target!r} runs in {error}{received.progress_so_far}"
+        raise DataError(problem, reason="bad_run") from None
+    finally:
+        _end(process)
+    return Retrieved(received.answers, (), received.again)
+
+
+def _silence(asking: Asking) -> float | None:
+    """Seconds without a line after which the process hangs: it watches the time limits itself."""
+    return None if asking.timeout is None else asking.timeout + MAX_PAUSE + GRACE
+
+
+class _Received:
+    """What the process has told so far, checked."""
+
+    def __init__(self, queries: Mapping[str, str], progress: Progress | None) -> None:
+        self.answers: dict[str, Pairs] = {}
+        self.again: dict[str, Pairs] = {}
+        self._queries, self._progress = queries, progress
+
+    @property
+    def progress_so_far(self) -> str:
+        """How far the process came."""
+        return f"; it had answered for {len(self.answers)} of {counted(len(self._queries), 'topic')}"
+
+    def take(self, message: dict[str, Any]) -> None:
+        """Take one message; raise the failure that it tells of."""
+        match message:
+            case {"refused": str(text)}:
+                raise RefusedSearchError(clean(text, limit=2000))
+            case {"failed": str(text), "problem": str(problem), "reason": "bad_run" | "missing_input" as reason}:
+                raise DataError(clean(text, limit=10_000), reason=reason, problem=clean(problem, limit=10_000))
+            case {"topic": str(topic), "pairs": list(pairs)} if self._is_answer(topic, pairs, self.answers):
+                self.answers[topic] = [(document, float(score)) for document, score in pairs]
+                if self._progress is not None:
+                    self._progress(len(self.answers), len(self._queries))
+            case {"topic": str(topic), "again": list(pairs)} if self._is_answer(topic, pairs, self.again):
+                self.again[topic] = [(document, float(score)) for document, score in pairs]
+            case {"started": True}:
+                pass
+            case {"done": True} if self.answers.keys() == self._queries.keys():
+                self.answers = {topic: self.answers[topic] for topic in self._queries}
+            case _:
+                raise _DeadError("wrote something that is no answer")
+
+    def _is_answer(self, topic: str, pairs: list[Any], before: Mapping[str, Pairs]) -> bool:
+        return (
+            topic in self._queries
+            and topic not in before
+            and all(is_pair(pair) and isinstance(pair[0], str) and isinstance(pair[1], int | float) for pair in pairs)
+        )
+
+
+def _hand_over(process: subprocess.Popen[bytes], task: bytes) -> None:
+    # where it has ended already, the missing answer will show it
+    with suppress(OSError), cast("IO[bytes]", process.stdin) as stdin:
+        stdin.write(task)
+
+
+def _lines(process: subprocess.Popen[bytes], silence: float | None) -> Iterator[dict[str, Any]]:
+    """The messages of the process up to the one that says it is done; ``_DeadError`` if that never comes."""
+    inbox: queue.Queue[bytes] = queue.Queue(maxsize=100)
+    threading.Thread(target=_read, args=(process.stdout, inbox), name="riskguard-reader", daemon=True).start()
+    size, wait = 0, MAX_START
+    while True:
+        try:
+            line = inbox.get(timeout=wait if silence is not None else None)
+        except queue.Empty:
+            raise _DeadError(f"was silent for {wait:g} s") from None
+        wait = silence if silence is not None else wait
+        size += len(line)
+        if not line:
+            raise _DeadError(_ending(process))
+        if len(line) > MAX_LINE or size > MAX_BYTES:
+            limit = MAX_LINE if len(line) > MAX_LINE else MAX_BYTES
+            raise _DeadError(f"wrote more than {limit:,} bytes")
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            raise _DeadError(f"wrote something that is no answer: {clean(repr(line[:60]))}") from None
+        yield message if isinstance(message, dict) else {}
+        if message == {"done": True}:
+            return
+
+
+def _read(stream: IO[bytes], inbox: queue.Queue[bytes]) -> None:
+    """Put each line into the inbox, at the end an empty one."""
+    with suppress(OSError, ValueError):
+        while line := stream.readline(MAX_LINE + 1):
+            inbox.put(line)
+    inbox.put(b"")
+
+
+def _ending(process: subprocess.Popen[bytes]) -> str:
+    try:
+        status = process.wait(MAX_END)
+    except subprocess.TimeoutExpired:
+        return "closed its output"
+    if status < 0:
+        return f"was killed by signal {-status}"
+    return f"ended with exit status {status}"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the process and all that it started."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(MAX_END)
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.close()

@@ -1,0 +1,117 @@
+"""Searches in a process of their own: what they do to it, and how they end, never passes a gate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.plugin.live_systems import isolation
+from pytest_riskguard.plugin.live_systems.isolation import retrieve_isolated
+from pytest_riskguard.plugin.live_systems.retrieval import Retrieved
+from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError
+
+QUERIES = {f"t{number}": f"query {number}" for number in range(6)}
+
+
+#: Writes to every open file.
+WRITES = """
+import os
+def ask(query):
+    for descriptor in range(3, 20):
+        try:
+            os.write(descriptor, {})
+        except OSError:
+            pass
+    return []
+"""
+
+
+@pytest.fixture
+def isolated(tmp_path, monkeypatch):
+    """Query the function ``ask`` of a module with this text in a process of its own."""
+
+    def run(text: str, target: str = "own:ask", **asking: Any) -> Retrieved:
+        tmp_path.joinpath("own.py").write_text(text)
+        monkeypatch.syspath_prepend(tmp_path)
+        return retrieve_isolated(target, QUERIES, Asking(**asking), root=tmp_path, listed=())
+
+    return run
+
+
+@pytest.mark.parametrize("asking", [{}, {"workers": 3}, {"ask_twice": 2}, {"timeout": None}])
+def test_answers_are_those_of_the_function_in_the_order_of_the_queries(isolated, asking):
+    found = isolated("def ask(query): print('noise'); return [(query[-1], 1), (7, 0.5)]", **asking)
+    assert found.answers == {topic: [(query[-1], 1.0), ("7", 0.5)] for topic, query in QUERIES.items()}
+    assert list(found.answers) == list(QUERIES)
+    assert list(found.again) == (["t0", "t3"] if "ask_twice" in asking else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("import os\ndef ask(query): os._exit(0)", "ended with exit status 0; it had answered for 0 of 6 topics"),
+        ("import os\nos._exit(0)", "ended with exit status 0"),
+        (
+            "import os\ndef ask(query):\n    if query[-1] == '3': os._exit(5)\n    return []",
+            "status 5.* 3 of 6",
+        ),
+        ("import os\ndef ask(query): os.kill(os.getpid(), 9)", "was killed by signal 9"),
+        ("def ask(query): raise SystemExit(0)", "the search failed for 6 of 6 topics: .* SystemExit: 0"),
+        ("def ask(query): raise KeyboardInterrupt", "the search ended with KeyboardInterrupt"),
+        ("def ask(query): return 'ab'", "expected .docid, score. pairs"),
+        ("raise ImportError('broken')", "cannot import 'own:ask': ImportError: broken"),
+        (WRITES.format("b'garbage\\n'"), "wrote something that is no answer"),
+        (WRITES.format("b'{\"done\": true}\\n'"), "wrote something that is no answer"),
+        ("import os\ndef ask(query):\n    os.closerange(0, 20)\n    return []", "ended with exit status 1"),
+    ],
+)
+def test_every_other_end_is_a_failure(isolated, text, said):
+    with pytest.raises(DataError, match=said) as failed:
+        isolated(text)
+    assert failed.value.reason in ("bad_run", "missing_input")
+
+
+def test_a_process_that_falls_silent_is_ended(isolated, monkeypatch):
+    monkeypatch.setattr(isolation, "_silence", lambda _: 1.0)
+    with pytest.raises(DataError, match="was silent for 1 s"):
+        isolated("import os, signal\ndef ask(query): os.kill(os.getpid(), signal.SIGSTOP)")
+
+
+def test_an_answer_without_end_is_cut_off(isolated, monkeypatch):
+    monkeypatch.setattr(isolation, "MAX_LINE", 1000)
+    with pytest.raises(DataError, match="more than 1,000 bytes"):
+        isolated("def ask(query): return [('d' * 900 + str(i), 1.0) for i in range(100)]")
+
+
+def test_time_limits_hold_there_too(isolated):
+    with pytest.raises(DataError, match=r"no answer within 0\.2 s"):
+        isolated("import time\ndef ask(query): time.sleep(600)", timeout=0.2)
+
+
+@pytest.mark.parametrize("target", ["builtins:exec", "os:system", "own:system"])
+def test_functions_that_are_not_of_the_project_are_refused(isolated, target):
+    with pytest.raises(RefusedSearchError, match="is not called"):
+        isolated("from os import system", target)
+
+
+def test_what_the_code_changes_stays_in_its_process(isolated):
+    text = """
+import builtins, os, sys
+from pytest_riskguard.gates import judge
+judge.judge = None
+builtins.sorted = None
+os.chdir("/")
+os.environ["CHANGED_BY_A_SEARCH"] = "1"
+sys.stdout.close()
+def ask(query): return []
+"""
+    assert list(isolated(text).answers) == list(QUERIES)
+    from os import environ
+
+    from pytest_riskguard.gates.judge import judge
+
+    assert judge is not None
+    assert "CHANGED_BY_A_SEARCH" not in environ
