@@ -123,7 +123,9 @@ class RiskguardSession:
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Write down which gates are left."""
-        selected, typed = {item.nodeid for item in session.items}, self.typed.leaves_out(self._items, self.config)
+        selected, typed = {item.nodeid for item in session.items}, set[str]()
+        with caught("finding the gates that were left out on the command line"):
+            typed = self.typed.leaves_out(self._items, self.config)
         roll = [
             RollEntry(item.nodeid, _line(item), _is_broken(item), item.nodeid in selected, item.nodeid in typed)
             for item in self._items
@@ -136,8 +138,9 @@ class RiskguardSession:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take in the gates of a worker that has ended; one that crashed left nothing."""
-        if roll := getattr(node, "workeroutput", {}).get(ROLL):
-            self.log.know_from(roll)
+        with caught("taking in the gates of a worker"):
+            if roll := getattr(node, "workeroutput", {}).get(ROLL):
+                self.log.know_from(roll)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Generator[None, object, object]:
@@ -171,12 +174,14 @@ class RiskguardSession:
         """Gather verdicts in the process that receives all test reports."""
         if self.is_worker:
             return
-        try:
-            payload = self.relay.receive(report)
-        except PayloadError as error:
-            payload = None
-            self.problems.append(str(error))
-        self.log.receive(report, payload)
+        payload = None
+        with caught("receiving the verdicts of a test"):
+            try:
+                payload = self.relay.receive(report)
+            except PayloadError as error:
+                self.problems.append(str(error))
+        with caught("noting what became of a gate"):
+            self.log.receive(report, payload)
 
     def is_of_gate_file(self, nodeid: str) -> bool:
         """Whether a test belongs to a gate file."""
@@ -195,14 +200,13 @@ class RiskguardSession:
         self._session = session
         if self.is_worker or any(config.getoption(name, default=None) for name in ONLY_SHOWING):
             return
-        require = self._read_gate_files()
-        places: dict[str, list[int]] = {}
-        for place, (test, _) in enumerate(self.relay.by_test()):
-            places.setdefault(test, []).append(place)
-        self.gates = self.log.gates(places)
-        if exitstatus in _RAN:
-            self.problems += self._too_few_gates(require)
-        self.problems += [*self._lost(), *self._lenient(), *self._written()]
+        with caught("finding out what became of the gates"):
+            require = self._read_gate_files()
+            self.gates = self._all_gates()
+            if exitstatus in _RAN:
+                self.problems += self._too_few_gates(require)
+            self.problems += [*self._lost(), *self._lenient()]
+        self.problems += self._written()
         if self.problems and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self._fail_for_internal_errors()
@@ -213,6 +217,12 @@ class RiskguardSession:
         if failures and self._session is not None and self._session.exitstatus in _RAN:
             self._session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
         return failures
+
+    def _all_gates(self) -> tuple[KnownGate, ...]:
+        places: dict[str, list[int]] = {}
+        for place, (test, _) in enumerate(self.relay.by_test()):
+            places.setdefault(test, []).append(place)
+        return self.log.gates(places)
 
     def _read_gate_files(self) -> list[int | str]:
         """Take in the gates of files that were not collected; how many gates the files require to be judged."""

@@ -292,3 +292,30 @@ def test_nothing_in_the_store_changes_whatever_becomes_of_a_gate(pytester, flaky
     for arguments in (("-n", "2", "--reruns=1"), ("-k", "flaky", "--reruns=1"), ("-x", "--deselect=test_crash.py")):
         run(pytester, *arguments)
     assert {p: p.read_bytes() for p in (pytester.path / "baselines").rglob("*") if p.is_file()} == files
+
+
+def test_gates_are_named_from_the_rootdir_wherever_pytest_is_called(pytester, project, monkeypatch):
+    project("good", into="sub")
+    pytester.makeini("[pytest]\nriskguard_config = sub/riskguard.yaml")
+    pytester.makepyfile(**{"sub/test_own": "def test_own(): ..."})
+    monkeypatch.chdir(pytester.path / "sub")
+    result = pytester.runpytest("--riskguard", "--riskguard-report=../report.json")
+    assert result.ret == 0
+    assert became(pytester) == {"sub/riskguard.yaml::no-risk": "judged"}
+    result = pytester.runpytest("--riskguard", "--ignore=riskguard.yaml", "--riskguard-report=../report.json")
+    assert result.ret == 0  # a path that was typed starts at the working folder
+    assert became(pytester) == {"sub/riskguard.yaml::no-risk": "not_collected"}
+
+
+def test_the_gates_of_the_last_failures_and_of_a_collection_are_not_lost(pytester, project):
+    project("loss", into="a")
+    project("good", into="b")
+    pytester.makeini("[pytest]\nriskguard_config = a/riskguard.yaml b/riskguard.yaml")
+    assert pytester.runpytest("--riskguard").ret == 1
+    result = pytester.runpytest("--riskguard", "--lf", "--riskguard-report=report.json")
+    result.assert_outcomes(failed=1)
+    assert became(pytester)["a/riskguard.yaml::no-risk"] == "judged"
+    assert became(pytester)["b/riskguard.yaml::no-risk"] in ("not_collected", "deselected")
+    listed = pytester.runpytest("--riskguard", "--co", "-q")
+    assert listed.ret == 0
+    listed.stdout.fnmatch_lines(["a/riskguard.yaml::no-risk", "b/riskguard.yaml::no-risk"])

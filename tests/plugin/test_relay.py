@@ -73,6 +73,31 @@ def test_too_large_verdicts_of_a_worker_are_a_failing_test(pytester, project, mo
     assert pytester.runpytest("--riskguard").ret == 0
 
 
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "pytest_riskguard.plugin.relay:Relay.receive",
+        "pytest_riskguard.plugin.gate_log:GateLog.receive",
+        "pytest_riskguard.plugin.gate_log:GateLog.gates",
+        "pytest_riskguard.plugin.gate_files:load_config",
+        "pytest_riskguard.plugin.selection:Selection.leaves_out",
+    ],
+)
+def test_a_failure_of_the_book_keeping_is_one_line_and_never_green(pytester, project, monkeypatch, broken):
+    project("good")
+    module, _, name = broken.partition(":")
+
+    def fail(*_, **__):
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(f"{module}.{name}", fail)
+    result = pytester.runpytest("--riskguard", "--riskguard-report=report.json")
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    result.stdout.fnmatch_lines(["pytest-riskguard: internal error while *: ZeroDivisionError: planted; *"])
+    assert "Traceback" not in result.stdout.str() + result.stderr.str()
+    assert (pytester.path / "report.json").exists()
+
+
 def test_a_limit_that_is_no_number_is_a_usage_error(pytester, monkeypatch):
     monkeypatch.setenv("RISKGUARD_MAX_PAYLOAD_BYTES", "many")
     result = pytester.runpytest("--riskguard")
