@@ -1,0 +1,179 @@
+"""Stores that lie although every digest fits, judgements that shrink, and commands that replace baselines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tests.sabotage.case import EVERY, SERIAL, Case, Sabotage, harmless
+from tests.sabotage.sabotages import (
+    CANDIDATE,
+    KEPT_RUN,
+    PROD,
+    QRELS,
+    append,
+    copy,
+    delete,
+    drop_topics,
+    lower_scores,
+    on_columns,
+    on_lines,
+    on_manifest,
+    on_text,
+    rename,
+    replace_text,
+    riskguard,
+    sign,
+)
+
+TOPICS_FILE, YAML = "topics.tsv", "riskguard.yaml"
+#: Topics in which the planted candidate loses.
+LOSING = tuple(f"t{number:02d}" for number in range(1, 46))
+BAD = ["baselines/prod", "bad_baseline"]
+GONE = ["inputs_changed", "no relevant document", "riskguard baseline rescore prod"]
+ASKED = ["inputs_changed", "another query text", "riskguard baseline update prod RUN"]
+
+
+def shrink(written: str) -> Sabotage:
+    """How much judgements may shrink, in riskguard.yaml."""
+    return replace_text(YAML, "topics: topics.tsv", f"topics: topics.tsv, shrink: {written}")
+
+
+def grades(*topics: str) -> Sabotage:
+    """Every grade of these topics set to 0."""
+    return on_columns(QRELS, lambda c: [*c[:3], "0"] if c[0] in topics else c)
+
+
+def query(change: Callable[[str], str]) -> Sabotage:
+    """The query texts changed."""
+    return on_lines(TOPICS_FILE, lambda lines: [lines[0], *("\t".join(_row(line, change)) for line in lines[1:])])
+
+
+def _row(line: str, change: Callable[[str], str]) -> list[str]:
+    topic, text, *tags = line.split("\t")
+    return [topic, change(text), *tags]
+
+
+def replaced(name: str, command: str, **settings: Any) -> Case:
+    """A command that must not write."""
+    return Case(name, command=command, **settings)
+
+
+CASES = [
+    # scores that their run does not have
+    Case("lowered-and-signed", [lower_scores(0.4), sign()], words=[*BAD, "the run scores"], is_quick=True),
+    Case(
+        "one-topic-lowered",
+        [on_text("baselines/prod/scores.tsv", lambda t: t.replace("t01\t0.", "t01\t0.0")), sign()],
+        words=[*BAD, "t01"],
+    ),
+    Case("run-and-scores-of-another", [copy("baselines/old/run.gz", KEPT_RUN), sign()], words=[*BAD, "scores.tsv"]),
+    Case(
+        "verify-lowered-and-signed", [lower_scores(0.4), sign()], command="baseline verify", words=["the run scores"]
+    ),
+    Case(
+        "lowered-reference-of-the-pool",
+        [lower_scores(0.4, "bm25"), sign("bm25")],
+        ways=SERIAL,
+        passes=4,
+        words=["baselines/bm25", "the run scores"],
+    ),
+    Case("unanswered-topics-made-up", on_manifest(lambda m: m["topics"].update(unanswered=["t01"])), words=BAD),
+    # another baseline under the name
+    Case(
+        "renamed-to-prod", [delete(PROD), rename("baselines/old", PROD)], words=[*BAD, "named 'old'"], is_quick=True
+    ),
+    Case("copied-to-prod", [delete(PROD), copy("baselines/bm25", PROD)], words=[*BAD, "named 'bm25'"]),
+    Case("name-null", on_manifest(lambda m: m.update(name=None)), words=[*BAD, "name"]),
+    Case("name-missing", on_manifest(lambda m: m.pop("name")), words=[*BAD, "name"]),
+    Case("name-of-old-format", on_manifest(lambda m: m.update(format=3)), words=[*BAD, "format 3"]),
+    Case("queries-missing", delete("baselines/prod/queries.tsv"), command="baseline verify", words=["queries.tsv"]),
+    Case(
+        "queries-changed",
+        append("baselines/prod/queries.tsv", "t61\t0\n"),
+        command="baseline verify",
+        words=["queries.tsv was changed"],
+    ),
+    # the candidate as replicate
+    Case(
+        "candidate-as-replicate",
+        riskguard(f"baseline add prod {CANDIDATE} --replicate"),
+        words=["bad_baseline", "replicate 1 of prod", "riskguard baseline remove prod --replicate 1"],
+        ways=EVERY,
+        is_quick=True,
+    ),
+    # judgements that shrink
+    Case("losing-topics-deleted", drop_topics(QRELS, *LOSING), words=GONE, ways=EVERY, is_quick=True),
+    Case("one-topic-deleted", drop_topics(QRELS, "t02"), words=[*GONE, "t02"]),
+    Case("losing-topics-graded-0", grades(*LOSING), words=GONE),
+    Case("one-topic-graded-0", grades("t03"), words=[*GONE, "t03"]),
+    Case("shrink-too-little", [drop_topics(QRELS, *LOSING), shrink("44")], words=GONE, ways=SERIAL),
+    Case("shrink-a-word", shrink("some"), status=2, words=["shrink", "allow"]),
+    Case("shrink-negative", shrink("-1"), status=2, words=["shrink"]),
+    Case("query-texts-changed", query(lambda text: f"easy {text}"), words=ASKED),
+    Case("one-query-text-changed", replace_text(TOPICS_FILE, "subject 02", "x"), words=[*ASKED, "t02"]),
+    # commands that replace
+    replaced("update-without-note", f"baseline update prod {CANDIDATE}", status=2, words=["needs --note"]),
+    replaced("update-with-empty-note", f"baseline update prod {CANDIDATE} --note ' '", status=2, words=["--note"]),
+    replaced(
+        "promote-without-note", f"baseline promote prod {CANDIDATE} --kind previous", status=2, words=["--note"]
+    ),
+    replaced("replace-all-without-note", f"baseline replace-all prod={CANDIDATE}", status=2, words=["--note"]),
+    replaced(
+        "replace-all-of-one",
+        f"baseline replace-all prod={CANDIDATE} --note x",
+        status=2,
+        words=["no run for bm25, old"],
+    ),
+    replaced(
+        "replace-all-unknown",
+        f"baseline replace-all prod={CANDIDATE} bm25={CANDIDATE} old={CANDIDATE} new={CANDIDATE} --note x",
+        status=2,
+        words=["no baseline new"],
+    ),
+    replaced(
+        "replace-all-one-run-missing",
+        f"baseline replace-all prod={CANDIDATE} bm25={CANDIDATE} old=runs/none.run --note x",
+        words=["none.run"],
+    ),
+    replaced(
+        "ci-replace-all",
+        f"baseline replace-all prod={CANDIDATE} bm25={CANDIDATE} old={CANDIDATE} --note x",
+        status=2,
+        env={"CI": "true"},
+        words=["--allow-ci"],
+    ),
+    replaced("dry-update", f"baseline update prod {CANDIDATE} --dry-run", status=0, words=["would replace", "fall"]),
+    replaced(
+        "dry-promote",
+        f"baseline promote prod {CANDIDATE} --kind previous --dry-run",
+        status=0,
+        words=["would promote", "fall"],
+    ),
+    replaced("dry-remove", "baseline remove prod --dry-run", status=0, words=["would remove prod"]),
+    replaced(
+        "dry-in-ci", f"baseline update prod {CANDIDATE} --dry-run", status=0, env={"CI": "true"}, words=["would"]
+    ),
+    # harmless
+    harmless("no-run-warns", riskguard("baseline remove old"), command="baseline verify"),
+    harmless("topic-added", append(QRELS, "t61 0 doc-t61-01 1\n")),
+    harmless("document-judged-again", replace_text(QRELS, "doc-t05-02 2", "doc-t05-02 1")),
+    harmless(
+        "topic-gone-and-allowed",
+        [drop_topics(QRELS, "t60"), shrink("1")],
+        words=["judgements_shrank", "t60"],
+        ways=SERIAL,
+    ),
+    harmless(
+        "topic-gone-and-rescored",
+        [
+            drop_topics(QRELS, "t60"),
+            riskguard("baseline rescore prod"),
+            riskguard("baseline rescore bm25"),
+            riskguard("baseline rescore old"),
+        ],
+    ),
+    harmless("tags-changed", replace_text(TOPICS_FILE, "\tbuy", "\tsell")),
+    harmless("topics-row-added", append(TOPICS_FILE, "t61\tnew\tbuy\n")),
+    harmless("judged-unknown", on_manifest(lambda m: m.update(judged=None))),
+]
