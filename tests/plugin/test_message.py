@@ -90,8 +90,8 @@ def test_our_lines_fit_the_screen(pytester, project, monkeypatch, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=2)
-    # A headline is one line for the short summary's sake, a command one to be copied, a file's name pytest's own.
-    whole = re.compile(r"significantly risky|reproduce:|rootdir|riskguard: ")
+    # A headline is one line for the short summary's sake, a command one to be copied, the rest is pytest's own.
+    whole = re.compile(r"significantly risky|reproduce:|rootdir|plugins|riskguard: ")
     ours = [line for line in result.outlines if not whole.search(line)]
     assert [line for line in ours if len(line) > columns] == []
     assert ("difference" in result.stdout.str()) == (columns == 120)
