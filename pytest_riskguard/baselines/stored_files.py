@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 
-def stored_file(path: Path, store: Path) -> str | None:
-    """The place in the store, such as ``prod/run.gz``, of the file that a path leads to; None if it is no such file.
+def stored_file(path: Path, store: Path, *, of: Collection[str]) -> str | None:
+    """The place in the store, such as ``prod/run.gz``, of the file of these baselines that a path leads to.
 
-    Symbolic and hard links lead to the file itself; a copy is another file. Only folders that hold a baseline count.
+    None if it is no such file. Symbolic and hard links lead to the file itself; a copy is another file.
     """
     try:
         status = path.stat()
@@ -18,13 +19,10 @@ def stored_file(path: Path, store: Path) -> str | None:
         return None
     if status.st_nlink < 2 and not within:
         return None
-    for manifest in sorted(store.glob("*/manifest.json")):
-        for folder, _, names in os.walk(manifest.parent):
-            for name in sorted(names):
-                file = Path(folder, name)
-                if same_file(file, path):
-                    return file.relative_to(store).as_posix()
-    return None
+    files = (
+        Path(folder, file) for name in sorted(of) for folder, _, names in os.walk(store / name) for file in names
+    )
+    return next((file.relative_to(store).as_posix() for file in files if same_file(file, path)), None)
 
 
 def same_file(one: Path, other: Path) -> bool:

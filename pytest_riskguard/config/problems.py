@@ -255,12 +255,17 @@ def _refuse_if_it_cannot_fail(gate: Gate, measure: str) -> None:
 
 
 def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
-    """Candidates that are files of the store."""
-    places: list[tuple[Path, Any, str | None]] = [(("candidate",), config.candidate, None)]
-    places += [(("gates", index, "candidate"), gate.candidate, gate.name) for index, gate in enumerate(config.gates)]
-    for place, candidate, gate_asked in places:
-        if isinstance(candidate, FilePath) and (stored := stored_file(candidate, config.store)):
-            yield Problem(document.line(place), _said(document, place, own_file(candidate.name, stored)), gate_asked)
+    """Candidates that are files of a baseline that they are compared with."""
+    shared = [gate for gate in config.gates if gate.candidate is None]
+    places: list[tuple[Path, Any, list[GateSettings]]] = [(("candidate",), config.candidate, shared)]
+    places += [(("gates", index, "candidate"), gate.candidate, [gate]) for index, gate in enumerate(config.gates)]
+    for place, candidate, gates in places:
+        if not isinstance(candidate, FilePath):
+            continue
+        stored = stored_file(candidate, config.store, of={name for gate in gates for name in gate.stored})
+        if stored is not None:
+            text = _said(document, place, own_file(candidate.name, stored))
+            yield Problem(document.line(place), text, gates[0].name if len(place) > 1 else None)
 
 
 def _family(document: Document, config: Config) -> Iterator[Problem]:

@@ -320,6 +320,12 @@ class GateSettings(_Model):
             return () if self.baseline is None else ((self.baseline,),)
         return (self.baselines,) if KINDS[self.kind].is_pool else tuple((name,) for name in self.baselines)
 
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """The names of all stored baselines that it is about."""
+        asked = [baseline for baselines in self.asked_of for baseline in baselines]
+        return tuple(name for b in asked for name in (b.systems if isinstance(b, ComputedBaseline) else (b,)))
+
     def option(self, name: str) -> Any:
         """The value of an option."""
         return getattr(self, name)

@@ -431,8 +431,9 @@ def test_a_file_of_the_store_is_no_candidate(command, folder):
         ended = command(f"compare {path} --baseline prod --measure AP")
         assert ended.status == 2
         assert f"{Path(path).name} is the stored prod/run.gz" in ended.err
-    ended = command("compare --scores baselines/prod/scores.tsv --baseline loss=loss.run --store baselines")
-    assert (ended.status, "scores.tsv is the stored prod/scores.tsv" in ended.err) == (2, True)
+    ended = command("compare baselines/prod/run.gz --baseline-mean prod,good.run --measure AP")
+    assert (ended.status, "run.gz is the stored prod/run.gz" in ended.err) == (2, True)
+    assert command(f"compare baselines/prod/run.gz --baseline good.run {QRELS}").status == 1  # two systems
     shutil.copy("good.run", "baselines/good.run")  # no baseline, but a run that is kept beside them
     assert command("compare baselines/good.run --baseline prod --measure AP").status == 0
 

@@ -783,6 +783,8 @@ def test_a_candidate_that_is_a_file_of_the_store_is_refused_at_its_line(tmp_path
     text += "".join(
         f"  - {{name: {c}, kind: not_inferior, baseline: prod, candidate: {c}.run}}\n" for c in ("hard", "copy")
     )
+    text += "  - {name: shared, kind: not_significantly_risky, baseline: {mean: [prod, old]}}\n"
+    text += "  - {name: other, kind: not_inferior, baseline: old, candidate: link.run}\n"  # two systems
     end = ", so a baseline would be compared with itself; name the run to judge"
     assert errors(text) == [
         (3, f"candidate: link.run is the stored prod/run.gz{end}"),

@@ -182,8 +182,8 @@ CASES = [
     Case(
         "the-stored-scores-on-the-command-line",
         status=2,
-        command="compare --scores baselines/prod/scores.tsv --baseline b=baselines/bm25/scores.tsv --store baselines",
-        words=["scores.tsv is the stored prod/scores.tsv"],
+        command="compare --scores baselines/prod/scores.tsv --baseline b=./baselines/prod/scores.tsv",
+        words=["scores.tsv is both the candidate and the baseline b"],
     ),
     Case(
         "the-candidate-on-both-sides",
