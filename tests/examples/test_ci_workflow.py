@@ -29,13 +29,25 @@ def steps(name: str, job: str) -> dict[str, str]:
     }
 
 
-GATE, COMMENT = steps("riskguard.yml", "gate"), steps("riskguard-comment.yml", "comment")
+SEARCH, GATE = steps("riskguard.yml", "search"), steps("riskguard.yml", "gate")
+COMMENT = steps("riskguard-comment.yml", "comment")
 
 
 def test_the_token_of_the_gate_may_only_read():
     found = workflow("riskguard.yml")
     assert found["permissions"] == {"contents": "read"}
     assert found[True] == "pull_request"  # YAML 1.1 reads the key `on` as true
+
+
+def test_the_job_that_judges_runs_nothing_of_the_pull_request():
+    jobs = workflow("riskguard.yml")["jobs"]
+    (checkout,) = [step["with"] for step in jobs["gate"]["steps"] if "checkout" in step.get("uses", "")]
+    assert checkout["ref"] == "${{ github.event.pull_request.base.sha }}"
+    assert jobs["gate"]["needs"] == "search"
+    (handed,) = [step["with"] for step in jobs["search"]["steps"] if "upload" in step.get("uses", "")]
+    (fetched,) = [step["with"] for step in jobs["gate"]["steps"] if "download" in step.get("uses", "")]
+    assert handed["name"] == fetched["name"]
+    assert handed["path"] == "candidate.run"
 
 
 def test_the_workflow_that_may_comment_runs_nothing_of_the_pull_request():
@@ -48,7 +60,7 @@ def test_the_workflow_that_may_comment_runs_nothing_of_the_pull_request():
     assert "pull_request_target" not in found[True]
 
 
-@pytest.mark.parametrize("script", [*GATE.values(), *COMMENT.values()])
+@pytest.mark.parametrize("script", [*SEARCH.values(), *GATE.values(), *COMMENT.values()])
 def test_no_script_has_text_of_others_pasted_into_it(script):
     assert "${{" not in script
 
@@ -93,7 +105,8 @@ def run_step(workspace: Path, script: str, **more: str) -> subprocess.CompletedP
 
 
 def test_an_improvement_passes_and_its_verdict_is_published(workspace: Path):
-    assert run_step(workspace, GATE["Run both systems on the same queries"]).returncode == 0
+    assert run_step(workspace, SEARCH["Run the candidate"]).returncode == 0
+    assert run_step(workspace, GATE["Run the baseline"]).returncode == 0
     gate = run_step(workspace, GATE["Gate"])
     assert gate.returncode == 0, gate.stdout + gate.stderr
     assert "::error" not in gate.stdout
@@ -102,8 +115,9 @@ def test_an_improvement_passes_and_its_verdict_is_published(workspace: Path):
 
 
 def test_a_risky_change_fails_the_step_and_its_verdict_is_published_all_the_same(workspace: Path):
-    changed = GATE["Run both systems on the same queries"].replace("improved", "synonyms")
+    changed = SEARCH["Run the candidate"].replace("improved", "synonyms")
     assert run_step(workspace, changed).returncode == 0
+    assert run_step(workspace, GATE["Run the baseline"]).returncode == 0
     gate = run_step(workspace, GATE["Gate"])
     assert gate.returncode == 1, gate.stdout + gate.stderr
     assert re.search(r"^::error title=riskguard%3A [^:]+::significantly risky", gate.stdout, re.MULTILINE)
