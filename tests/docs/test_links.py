@@ -10,7 +10,7 @@ import pytest
 from tests.docs.pages import DOCS, PAGES
 
 ROOT = DOCS.parent
-LINKING = [*PAGES, ROOT / "README.md"]
+LINKING = [*PAGES, ROOT / "README.md", ROOT / "SECURITY.md", ROOT / "CONTRIBUTING.md"]
 
 
 def without_code(text: str) -> str:
