@@ -255,7 +255,7 @@ class RiskguardSession:
         return self._none_judged(excuses=not asks_for_all)
 
     def _none_judged(self, *, excuses: bool) -> list[str]:
-        if any(gate.became in ("broken", "failed", "crashed", "lost") for gate in self.gates):
+        if any(self.log.ended(gate) in ("failed", "crashed", "lost") for gate in self.gates):
             return []  # red already
         if not self.gates:
             hidden = hides_files(self.config) and not self.typed.by_test

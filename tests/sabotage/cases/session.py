@@ -153,6 +153,13 @@ CASES = [
         words=[NONE_JUDGED, "(deselected)"],
     ),
     Case(
+        "broken-and-expected-to-fail",
+        [marked("pytest.mark.xfail"), write(CONFIG, "collection: [\n")],
+        status=1,
+        ways=PYTEST,
+        words=["no gate was judged of 2 known"],
+    ),
+    Case(
         "expected-to-fail",
         marked("pytest.mark.xfail"),
         status=1,
