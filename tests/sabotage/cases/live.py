@@ -234,6 +234,41 @@ CASES = [
         words=["5 failed"],
         ways=SERIAL,
     ),
+    Case(
+        "closes-stdout-isolated",
+        search("import sys\ndef retrieve(q): sys.stdout.close(); return answer(q)", ", isolate: true"),
+        status=1,
+        words=["significantly risky", "5 failed"],
+        ways=SERIAL,
+    ),
+    Case(
+        "raises-in-thread",
+        search(
+            "import threading\ndef fail(): raise ValueError('in a thread')\n"
+            "def retrieve(q): threading.Thread(target=fail).start(); return answer(q)"
+        ),
+        status=1,
+        words=["significantly risky", "5 failed"],
+        allows=["Traceback"],
+        ways=SERIAL,
+    ),
+    Case(
+        "forks",
+        search("import os\ndef retrieve(q):\n    if os.fork() == 0: os._exit(0)\n    return answer(q)"),
+        status=1,
+        words=["significantly risky", "5 failed"],
+        ways=SERIAL,
+    ),
+    Case(
+        "changes-locale",
+        search(
+            "import locale, os\ndef retrieve(q):\n    os.environ.clear()\n"
+            "    locale.setlocale(locale.LC_ALL, 'C')\n    return answer(q)"
+        ),
+        status=1,
+        words=["5 failed"],
+        ways=SERIAL,
+    ),
     harmless("isolated", live(LIVE, ", isolate: true"), words=["5 passed"], ways=PYTEST),
     harmless("isolated-in-threads", live(LIVE, ", isolate: true, workers: 4"), words=["5 passed"], ways=SERIAL),
     harmless("asked-once", live(LIVE, ", ask_twice: 0"), words=["5 passed"], ways=SERIAL),
