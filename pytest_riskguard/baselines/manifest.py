@@ -228,6 +228,7 @@ class Manifest(_Exact):
     def from_bytes(cls, content: bytes) -> Manifest:
         """Read what ``to_bytes`` wrote; a ``JsonError`` for anything else, or for a newer format."""
         data = parsed(content)
+        _check_text(data)
         number = data.pop("format", None)
         if type(number) is not int or number < 1:
             raise JsonError(f"format: expected a number from 1 to {FORMAT}, found {json.dumps(number)}")
@@ -297,6 +298,13 @@ def _check_time(where: str, text: str) -> None:
         datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"{where}: expected a date and time, found {text!r}") from None
+
+
+def _check_text(data: object) -> None:
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:  # no other version could write it again
+        raise JsonError(f"expected text without lone surrogates, found {error.object[error.start]!r}") from None
 
 
 def _check_rising(where: str, numbers: list[int]) -> None:

@@ -135,6 +135,10 @@ def changed(*path, value, manifest=MANIFEST):
             r"line \d+: a merge conflict is left",
         ),
         (b'{"format": 1, "note": "", "note": ""}', "key 'note' appears twice"),
+        (
+            MANIFEST.to_bytes().replace(b'"note": "', b'"note": "\\ud800'),
+            r"text without lone surrogates, found '\\ud800'",
+        ),
         (b'{"format": NaN}', "NaN is not a number"),
         (changed("format", value=...), "format: expected a number from 1 to 4, found null"),
         (changed("format", value="1"), 'format: expected a number from 1 to 4, found "1"'),

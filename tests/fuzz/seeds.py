@@ -1,0 +1,64 @@
+"""The files that the search begins with, small and made by code: valid ones, and the forms that a file can take."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+from pytest_riskguard.reports import json as report_json
+from pytest_riskguard.reports.known_gates import KnownGate
+from tests.baselines.test_manifest import MANIFEST, MOVED, NOISY
+from tests.reports.test_json import VERDICTS
+from tests.sabotage.project import YAML
+
+RUN = b"q1 Q0 d1 1 2.5 t\nq1 Q0 d2 2 -1e-3 t\nq2 Q0 d1 1 7 t\n"
+QRELS = b"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 -1\n"
+TOPICS = b"topic\tquery\tintent\tweight\nq1\tred shoes\tbrowse\t2\nq2\twinter coat\tbuy\t0.5\n"
+SCORES = b'topic,nDCG@10,"AP(rel=2,judged_only=True)",mine\nq1,0.4307,0.25,-7\nq2,1,0.5,1e3\n'
+
+GATES = (
+    KnownGate("riskguard.yaml::a", "riskguard.yaml", 3, "judged", 2, 1, (0,)),
+    KnownGate("tests/test_b.py::test_b", "tests/test_b.py", None, "deselected", 0, 0, ()),
+)
+SETTINGS = (
+    YAML,
+    "collection: {qrels: q.txt}\nmeasures: [RR]\ncandidate: c.run\n"
+    "gates: [{name: a, kind: no_topic_collapse, baseline: b, max_loss: 0.3}]\n",
+    "collection:\n  qrels: 'q.txt'\ncandidate: {retrieve: 'm:f', workers: 2}\nmeasures: [\"AP(rel=2)\"]\n"
+    "family: {correction: holm, gates: [a]}\ngates:\n- name: a\n  kind: not_significantly_risky\n"
+    "  baseline: {mean: [b, c]}\n  alpha: [1, 5]\n  slice: intent=x\n",
+)
+
+
+def seeds(reader: str) -> list[bytes]:
+    """The seeds of one reader."""
+    match reader:
+        case "runs":
+            return _forms(RUN, RUN + b"q1 Q0 d3 3 0 t\n")
+        case "qrels":
+            return _forms(QRELS)
+        case "topics":
+            return _forms(TOPICS, b"q1\tred shoes\nq2\t\n")
+        case "scores":
+            return _forms(SCORES, b"topic\tRR\tP@5\nq1\t0.5\t0.2\n")
+        case "manifest":
+            return [manifest.to_bytes() for manifest in (MANIFEST, NOISY, MOVED)]
+        case "report":
+            return [json.dumps(report_json.report([make()], GATES)).encode() for make in VERDICTS.values()]
+        case "yaml":
+            return [text.encode() for text in SETTINGS]
+    raise ValueError(f"no reader {reader!r}")
+
+
+def _forms(*contents: bytes) -> list[bytes]:
+    """Each content as it is, with CRLF and a byte order mark, without a last line end, and compressed."""
+    return [
+        form
+        for content in contents
+        for form in (
+            content,
+            b"\xef\xbb\xbf" + content.replace(b"\n", b"\r\n"),
+            content[:-1],
+            gzip.compress(content, mtime=0),
+        )
+    ]
