@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
+from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
@@ -31,8 +32,12 @@ from pytest_riskguard.gates.unjudged import Rejudged, judgements, rests_on_unjud
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, Question, RunFile, ScoreCache, ScoreFile, Source, Stored, label
+
+#: Below this p-value of the mean difference a replicate is hardly another run of the same system.
+UNLIKELY = 0.001
 
 
 class _Context(TypedDict):
@@ -228,6 +233,9 @@ class Engine:
         if isinstance(question.baseline, Computed):
             baseline, replicates = computed_baseline(gate, question.baseline, candidate, others), []
         verdict = judge(gate, candidate, baseline, replicates=replicates, **context)
+        worse = _worse(baseline, replicates) if verdict.outcome == "pass" else None
+        if worse is not None and judge(gate, candidate, baseline, **context).outcome == "fail":
+            raise _rests_on_replicate(worse, baseline)
         if isinstance(question.baseline, Computed):
             computed = question.baseline
             yardstick = Yardstick(computed.kind, computed.names, computed.candidate_inside)
@@ -316,6 +324,26 @@ def _refuse_own_replicate(name: str, systems: Sequence[Scored], replicates: Sequ
                 f"`riskguard baseline remove {name} --replicate {number}`",
                 reason="bad_baseline",
             )
+
+
+def _worse(baseline: TopicScores, replicates: Sequence[TopicScores]) -> TopicScores | None:
+    """The first replicate whose mean is so far below the baseline's that it is hardly a run of the same system."""
+    for replicate in replicates:
+        test = mean_test(replicate.values - baseline.values)
+        if test.estimate < 0 and test.p_value is not None and test.p_value < UNLIKELY:
+            return replicate
+    return None
+
+
+def _rests_on_replicate(replicate: TopicScores, baseline: TopicScores) -> DataError:
+    name, _, number = replicate.name.rpartition("/replicates/")
+    means = f"{mean_score(replicate):.4f}, that of {name} {mean_score(baseline):.4f}"
+    return DataError(
+        f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is far "
+        f"below the baseline's ({means}): another run of the same system hardly is; if it is another system, run "
+        f"`riskguard baseline remove {name} --replicate {number}`",
+        reason="bad_baseline",
+    )
 
 
 def _warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:

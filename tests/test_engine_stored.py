@@ -116,6 +116,16 @@ def test_the_candidate_is_no_replicate_of_its_baseline(folder, kind):
     assert "`riskguard baseline remove prod --replicate 2`" in judged.problem
 
 
+def test_a_pass_does_not_rest_on_a_replicate_of_another_system(folder):
+    write_run(folder / "nearly.run", dict.fromkeys(TOPICS[:15], 9) | {"q28": 2})  # the candidate but for one topic
+    replicate(folder, "nearly.run")
+    judged = verdict(folder)
+    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
+    assert "the mean of replicate 1 is far below the baseline's (0.5389, that of prod 1.0000)" in judged.problem
+    assert "`riskguard baseline remove prod --replicate 1`" in judged.problem
+    assert verdict(folder, "noisy.run").outcome == "pass"  # as it would without replicates
+
+
 def test_topics_that_are_gone_are_incomparable_until_they_are_allowed(folder):
     lines = folder.joinpath("qrels.txt").read_text().splitlines(keepends=True)
     folder.joinpath("qrels.txt").write_text("".join(line for line in lines if line.split()[0] not in TOPICS[:15]))

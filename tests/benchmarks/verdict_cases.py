@@ -272,7 +272,7 @@ CASES = (
         (
             add("prod", "bm25s_lucene", "--measure nDCG@10 --kind previous"),
             *(
-                add("prod", run, "--measure nDCG@10").replace("baseline add", "baseline update")
+                add("prod", run, "--measure nDCG@10 --note again").replace("baseline add", "baseline update")
                 for run in ("bm25s_k12b075", "bm25s_k09b04", "bm25s_nostop")
             ),
             stored("bm25s_nostem", "--baseline prod"),

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
 
-#: Below this p-value of the mean difference a replicate is hardly another run of the same system.
-UNLIKELY = 0.001
-
 _dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 
 
@@ -66,6 +63,7 @@ def _with_means(store: Store, name: str, manifest: Manifest) -> str:
 def _tell_distance(place: Place, name: str, number: int) -> None:
     """How far the mean of a new replicate is from its baseline's: another system is not noise."""
     from pytest_riskguard.baselines.entry import mean_score
+    from pytest_riskguard.engine import UNLIKELY
     from pytest_riskguard.evaluation.qrels import read_qrels
     from pytest_riskguard.risk import mean_test
 

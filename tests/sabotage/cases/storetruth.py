@@ -102,6 +102,15 @@ CASES = [
         ways=EVERY,
         is_quick=True,
     ),
+    Case(
+        "candidate-but-for-a-line-as-replicate",
+        [
+            copy(CANDIDATE, "runs/near.run"),
+            on_lines("runs/near.run", lambda lines: lines[:-1]),
+            riskguard("baseline add prod runs/near.run --replicate"),
+        ],
+        words=["bad_baseline", "mean of replicate 1", "riskguard baseline remove prod --replicate 1"],
+    ),
     # judgements that shrink
     Case("losing-topics-deleted", drop_topics(QRELS, *LOSING), words=GONE, ways=EVERY, is_quick=True),
     Case("one-topic-deleted", drop_topics(QRELS, "t02"), words=[*GONE, "t02"]),
