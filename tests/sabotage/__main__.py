@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.sabotage import project, runner
 from tests.sabotage.case import Case, Way
 from tests.sabotage.cases import every_case
+from tests.sabotage.processes import Ended
 from tests.sabotage.runner import Fault, Run
 
 
@@ -32,7 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         project.write(Path(scratch))
 
         def run(pair: tuple[Case, Way]) -> Run:
-            ended = runner.run(*pair, Path(scratch), Path(scratch))
+            try:
+                ended = runner.run(*pair, Path(scratch), Path(scratch))
+            except Exception as error:  # the other cases go on
+                nothing = Ended(-1, "", seconds=0, processor_seconds=0, megabytes=0)
+                ended = Run(*pair, nothing, [(Fault.BROKEN, f"{type(error).__name__}: {error}")])
             if ended.problems or options.show:
                 print(f"{ended}\n{ended.ended.output if options.show else ''}", flush=True)
             return ended

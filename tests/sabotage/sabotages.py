@@ -11,7 +11,7 @@ import json
 import os
 import shlex
 import shutil
-import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,8 @@ PROD = "baselines/prod"
 MANIFEST = f"{PROD}/manifest.json"
 SCORES = f"{PROD}/scores.tsv"
 KEPT_RUN = f"{PROD}/run.gz"
+#: For programs that prepare a case.
+MAX_SECONDS = 300.0
 
 
 # Contents
@@ -313,36 +315,31 @@ def sign(name: str = "prod") -> Sabotage:
 # Programs
 
 
-def run_program(line: str, env: Mapping[str, str | None] | None = None) -> Sabotage:
-    """A program run in the project, such as git; it must succeed."""
+def run_program(line: str, env: Mapping[str, str | None] | None = None, cwd: str = ".") -> Sabotage:
+    """A line for the shell, run in the project; it must succeed.
+
+    ``python`` and ``riskguard`` are ours; ``{project}`` stands for the project's folder.
+    """
 
     def sabotage(folder: Path) -> None:
-        subprocess.run(
-            shlex.split(line),
-            cwd=folder,
-            env={**os.environ, **(env or {})},
-            check=True,
-            capture_output=True,
-            timeout=60,
-        )
+        commands = {"python": [sys.executable], "riskguard": processes.RISKGUARD}
+        program, _, arguments = line.replace("{project}", str(folder)).partition(" ")
+        script = f"{shlex.join(commands.get(program, [program]))} {arguments}"
+        variables = processes.environment(env or {}, folder)
+        ended = processes.run(script, folder / cwd, variables, MAX_SECONDS)
+        if ended.status != 0:
+            raise RuntimeError(f"{line}: exit status {ended.status}\n{ended.output}")
 
     return sabotage
 
 
-def riskguard(line: str, status: int = 0, env: Mapping[str, str | None] | None = None) -> Sabotage:
-    """riskguard's own command run in the project; it must end with the status."""
+def riskguard(line: str, status: int | None = 0, env: Mapping[str, str | None] | None = None) -> Sabotage:
+    """riskguard's own command run in the project; it must end with the status, unless that is None."""
 
     def sabotage(folder: Path) -> None:
-        ended = subprocess.run(
-            [*processes.RISKGUARD, *shlex.split(line)],
-            cwd=folder,
-            env=processes.environment(env or {}, folder),
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        if ended.returncode != status:
-            raise RuntimeError(f"riskguard {line}: exit status {ended.returncode}\n{ended.stdout}{ended.stderr}")
+        command = [*processes.RISKGUARD, *shlex.split(line)]
+        ended = processes.run(command, folder, processes.environment(env or {}, folder), MAX_SECONDS)
+        if status is not None and ended.status != status:
+            raise RuntimeError(f"riskguard {line}: exit status {ended.status}\n{ended.output}")
 
     return sabotage

@@ -115,6 +115,13 @@ def test_a_sabotage_that_changes_nothing_is_an_error(template, tmp_path):
         runner.run(case, Way.CLI, template, tmp_path)
 
 
+def test_a_broken_case_does_not_keep_the_command_from_the_others(monkeypatch, capsys):
+    broken = Case("planted/broken", sabotages.delete("no such file"))
+    monkeypatch.setattr("tests.sabotage.__main__.every_case", lambda: (broken,))
+    assert main(["--way", "cli"]) == 1
+    assert "broken case: FileNotFoundError" in capsys.readouterr().out
+
+
 def test_cases_have_names_of_their_own():
     names = [case.name for case in every_case()]
     assert len(names) == len(set(names))
@@ -126,8 +133,8 @@ def test_the_table_counts_runs_with_each_fault():
         Run(Case("store/a"), Way.SERIAL, Ended(0, "", 2.0, 1.0, 90.0), [(Fault.GREEN, "a"), (Fault.GREEN, "b")]),
     ]
     assert table(runs)[2:] == [
-        "| store | 1 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 90 MB |",
-        "| all | 1 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 90 MB |",
+        "| store | 1 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 90 MB |",
+        "| all | 1 | 2 | 1 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 0 | 2.0 s | 90 MB |",
     ]
 
 

@@ -70,8 +70,8 @@ CASES = [
     stays("worksteal", "--dist worksteal", ways=XDIST),
     stays("each", "--dist each", ways=XDIST, words=["10 failed"]),
     stays("dist-no", "--dist no", ways=XDIST),
-    stays("first-only-workers", "-x", ways=XDIST, words=["failed"]),
-    stays("maxfail-workers", "--maxfail=2", ways=XDIST, words=["failed"]),
+    stays("first-only-workers", "-x", ways=XDIST, words=["failed"], in_pytest=2),
+    stays("maxfail-workers", "--maxfail=2", ways=XDIST, words=["failed"], in_pytest=2),
     # what a pull request can write into pytest.ini
     Case("ini-off", ini("riskguard = false"), status=1, ways=PYTEST, words=["5 failed"]),
     Case("ini-addopts-off", ini("addopts = --no-riskguard"), status=1, ways=SERIAL, words=["5 failed"]),

@@ -77,7 +77,7 @@ CASES = [
         "report-a-folder",
         make_folder("reports/x.json"),
         options=f"{REPORT}reports/x.json",
-        in_pytest=4,
+        in_pytest=1,
         words=["reports/x.json"],
         ways=SERIAL,
     ),
