@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.engine import Engine
-from pytest_riskguard.evaluation import read_qrels
+from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
 from pytest_riskguard.gates.documents import topic_documents
@@ -94,13 +94,13 @@ def test_contributions_add_up_to_urisk(cranfield, planted, candidate, alpha):
 @pytest.mark.parametrize("measure", ["nDCG@10", "nDCG(dcg='exp-log2')@10"])
 def test_document_effects_add_up_to_the_difference_of_every_topic(cranfield, planted, candidate, measure):
     path = planted[0] if candidate == "planted" else cranfield / "runs" / f"{candidate}.run.gz"
-    columns = judged(cranfield, path, "bm25s_lucene", measure).exhibits.topics
     qrels, parsed = read_qrels(cranfield / "qrels.txt"), parse_measure(measure)
-    ours, theirs = (
-        RankedRun(pack_run(run, qrels.topics), parsed) for run in (path, cranfield / "runs/bm25s_lucene.run.gz")
-    )
+    runs = (path, cranfield / "runs/bm25s_lucene.run.gz")
+    ours, theirs = (RankedRun(pack_run(run, qrels.topics), parsed) for run in runs)
+    scored, base_scored = (score_run(run, qrels, [measure])[0] for run in runs)
     added_up = 0
-    for topic, score, base in zip(columns.topics, columns.candidate, columns.baseline, strict=True):
+    values = zip(scored.topics, scored.values.tolist(), base_scored.values.tolist(), strict=True)
+    for topic, score, base in values:
         row = ResponsibleTopic(topic, None, score, base, score - base, 0.0, None, 0.0, False, False)
         (told,) = topic_documents([row], [], parsed, qrels.grades, ours, theirs)
         assert math.fsum(moved.effect for moved in told.moved) == pytest.approx(score - base, abs=1e-9)
