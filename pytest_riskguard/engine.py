@@ -352,6 +352,8 @@ def _warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
         return verdict
     if unbacked := tuple(scored.scores.name for scored in stored if not scored.backed):
         verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
+    if unnamed := tuple(scored.scores.name for scored in stored if not scored.named):
+        verdict = verdict.warned(warning("old_format", systems=unnamed))
     gone = tuple(sorted({topic for scored in stored for topic in scored.gone}))
     rephrased = tuple(sorted({topic for scored in stored for topic in scored.rephrased}))
     if gone or rephrased:

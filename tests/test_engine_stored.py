@@ -81,6 +81,19 @@ def test_scores_without_a_run_are_said_to_be_unbacked(folder):
     assert warning.message.startswith("prod was stored without the run")
 
 
+def test_an_old_format_says_what_is_not_checked_until_it_is_rescored(folder):
+    path = folder / "store/prod/manifest.json"
+    data = json.loads(path.read_text())
+    for key in ("name", "queries", "judged", "replicates", "kind", "history"):
+        del data[key]
+    path.write_text(json.dumps(data | {"format": 1}))
+    (folder / "store/prod/queries.tsv").unlink()
+    judged = verdict(folder, "prod.run")
+    assert (judged.outcome, codes(judged).count("old_format")) == ("pass", 1)
+    Store(folder / "store").rescore("prod", qrels=folder / "qrels.txt", topics=folder / "topics.tsv", allow_ci=True)
+    assert "old_format" not in codes(verdict(folder, "prod.run"))
+
+
 def test_a_computed_baseline_names_the_unbacked_systems(folder):
     add(folder, "other", keep_run=False)
     engine = Engine(qrels=folder / "qrels.txt", store=Store(folder / "store"))

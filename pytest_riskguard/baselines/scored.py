@@ -20,13 +20,15 @@ from pytest_riskguard.text import counted, listed
 class Scored:
     """Scores of a system; ``rescored`` says that they differ from those that a baseline was stored with.
 
-    ``backed`` is false for stored scores that no run was compared with. ``gone`` are topics that a baseline was
+    ``backed`` is false for stored scores that no run was compared with, ``named`` for baselines stored in a format
+    without their own name and the query texts, neither of which is checked then. ``gone`` are topics that a baseline was
     scored on and that have no relevant document any more, ``rephrased`` those with another query text now.
     """
 
     scores: TopicScores
     rescored: bool = False
     backed: bool = True
+    named: bool = True
     gone: tuple[str, ...] = ()
     rephrased: tuple[str, ...] = ()
 
@@ -44,7 +46,7 @@ def present_scores(
     if shrink is not None and len(gone) + len(rephrased) > shrink:
         problem = _shrunk(baseline, gone, rephrased, qrels.path_name, "" if topics is None else topics.path_name)
         raise baseline.error(problem, reason="inputs_changed")
-    return replace(scored, gone=gone, rephrased=rephrased)
+    return replace(scored, gone=gone, rephrased=rephrased, named=baseline.manifest.name is not None)
 
 
 def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequence[TopicScores]) -> Scored:

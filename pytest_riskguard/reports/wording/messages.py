@@ -77,6 +77,15 @@ def _unbacked_scores(_: Verdict, *, systems: Sequence[str]) -> str:
     return f"{names} stored without the run (--no-run), so nothing backs the stored scores"
 
 
+def _old_format(_: Verdict, *, systems: Sequence[str]) -> str:
+    names = f"{listed(tuple(systems), most=5)} {'is' if len(systems) == 1 else 'are'}"
+    baseline = systems[0].partition("/")[0]
+    return (
+        f"{names} stored in an old format, without name and query texts, so these are not checked; if it is the right "
+        f"baseline, run `riskguard baseline rescore {baseline}`"
+    )
+
+
 def _judgements_shrank(_: Verdict, *, gone: Sequence[str], rephrased: Sequence[str]) -> str:
     parts = []
     if gone:
@@ -235,6 +244,7 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "rank_contradicts_score": _rank_contradicts_score,
     "rescored": _rescored,
     "unbacked_scores": _unbacked_scores,
+    "old_format": _old_format,
     "judgements_shrank": _judgements_shrank,
     "few_effective_topics": _few_effective_topics,
     "no_variation": _no_variation,

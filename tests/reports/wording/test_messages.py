@@ -271,6 +271,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "prod, prod/replicates/1 were stored without the run (--no-run), so nothing backs the stored scores",
     ),
     (
+        "old_format",
+        VERDICT,
+        {"systems": ("prod", "prod/replicates/1")},
+        "prod, prod/replicates/1 are stored in an old format, without name and query texts, so these are not checked; "
+        "if it is the right baseline, run `riskguard baseline rescore prod`",
+    ),
+    (
         "judgements_shrank",
         VERDICT,
         {"gone": ("t1", "t2"), "rephrased": ()},
