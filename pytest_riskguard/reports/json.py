@@ -19,6 +19,8 @@ from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.known_gates import KnownGate
 
 SCHEMA = "riskguard-report/1"
+#: Sizes beyond it would be infinite once charts multiply them; scores are at most 1e50.
+MAX_SIZE = 1e150
 #: The JSON Schema of a report, next to this module in the package.
 SCHEMA_FILE = Path(__file__).with_name("riskguard-report-1.schema.json")
 
@@ -111,7 +113,15 @@ def _check_schema(schema: object) -> None:
 
 
 def _check(verdict: Verdict) -> None:
-    """Check that the points and columns that reports rely on are there."""
+    """Check what reports rely on: points, columns, and counts that fit one another."""
+    topics = verdict.topics
+    if topics.wins + topics.losses + topics.ties != topics.count:
+        problem = f"expected wins, losses and ties that add up to it, found {topics.count}"
+        raise ValueError(f"topics.count: {problem}")
+    for place, group in enumerate(verdict.explanation.groups if verdict.explanation is not None else ()):
+        if not len(group.topics) <= group.tagged <= topics.count:
+            problem = f"expected from {len(group.topics)} to {topics.count} topics, found {group.tagged}"
+            raise ValueError(f"explanation.groups[{place}].tagged: {problem}")
     if verdict.pool is not None and all(point.alpha != verdict.alpha for point in verdict.pool.curve):
         raise ValueError(f"pool.curve: expected a point at alpha {verdict.alpha:g}, found none")
     if verdict.exhibits is not None:
@@ -128,6 +138,12 @@ def _check_columns(exhibits: Exhibits) -> None:
                 columns[field.name] = value
             elif isinstance(value, Mapping):
                 columns |= {f"{field.name}[{key!r:.60}]": column for key, column in value.items()}
+        for name, column in columns.items():
+            sizes = [abs(value) for value in column if isinstance(value, int | float)]
+            if any(size > MAX_SIZE for size in sizes):  # not NaN, which stands for null
+                raise ValueError(
+                    f"exhibits.{part.name}.{name}: expected numbers up to {MAX_SIZE:g}, found {max(sizes):g}"
+                )
         lengths = {name: len(column) for name, column in columns.items()}
         for name, length in lengths.items():
             first, expected = next(iter(lengths.items()))

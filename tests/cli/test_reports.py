@@ -237,6 +237,30 @@ def test_columns_of_different_lengths_are_refused_with_their_place(command, part
         assert f"verdicts[0]: {said}" in " ".join(ended.err.split())
 
 
+def test_counts_that_do_not_fit_one_another_are_refused_with_their_place(command):
+    group = {"tag": "t", "value": "v", "change": "loss", "topics": ["t01", "t02"], "contribution": -1, "share": 0.9}
+    for count, tagged, said in (
+        (0, 2, "topics.count: expected wins, losses and ties that add up to it, found 0"),
+        (30, 31, "explanation.groups[0].tagged: expected from 2 to 30 topics, found 31"),
+        (30, 1, "explanation.groups[0].tagged: expected from 2 to 30 topics, found 1"),
+    ):
+        report = report_json.report([VERDICTS["loss"]()])
+        report["verdicts"][0]["topics"]["count"] = count
+        report["verdicts"][0]["explanation"]["groups"] = [group | {"tagged": tagged}]
+        Path("r.json").write_text(json.dumps(report))
+        ended = command("show r.json")
+        assert ended.status == 3
+        assert f"verdicts[0]: {said}" in " ".join(ended.err.split())
+
+
+def test_numbers_that_charts_could_not_draw_are_refused(command):
+    report = copy.deepcopy(REPORTS["charts"])
+    report["verdicts"][0]["exhibits"]["topics"]["candidate"][0] = 1e308
+    Path("r.json").write_text(json.dumps(report))
+    problem = "verdicts[0]: exhibits.topics.candidate: expected numbers up to 1e+150, found 1e+308"
+    assert problem in " ".join(command("show r.json").err.split())
+
+
 def test_a_place_of_a_system_has_as_many_axes_as_all(command):
     report = report_json.report([drawn_pool(20)])
     del report["verdicts"][0]["exhibits"]["components"]["systems"]["old"][-1]

@@ -142,6 +142,7 @@ CASES = [
     # Reports
     damaged("count-of-2-to-the-64", lambda verdict: verdict["topics"].update(count=2**64), "more than 64 bits"),
     damaged("count-below-0", lambda verdict: verdict["topics"].update(count=-1), "at least 0"),
+    damaged("count-of-none", lambda verdict: verdict["topics"].update(count=0), "add up to it, found 0"),
     damaged("count-is-text", lambda verdict: verdict["topics"].update(count="60"), "expected a whole number"),
     damaged("alpha-is-null", lambda verdict: verdict.update(alpha=None), "alpha"),
     damaged("no-baseline", lambda verdict: verdict.update(baselines=[]), "baselines: expected at least 1"),

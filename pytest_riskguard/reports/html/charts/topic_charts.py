@@ -146,7 +146,7 @@ def _histogram(rows: Sequence[Row], field: str, title: str, lines: Sequence[floa
 def binned(rows: Sequence[Row], field: str) -> list[Row]:
     """How many topics lie in each bin, losses and wins, flagged and not, stacked on one another."""
     reach = max((abs(row[field]) for row in rows), default=0.0) or 1.0
-    width = 2 * reach / BINS
+    width = 2 * reach / BINS or 1.0  # the smallest numbers there are have no fortieth part
     counts = Counter(
         (min(int((row[field] + reach) / width), BINS - 1), row["change"], row["flagged"]) for row in rows
     )
