@@ -21,8 +21,8 @@ class Scored:
     """Scores of a system; ``rescored`` says that they differ from those that a baseline was stored with.
 
     ``backed`` is false for stored scores that no run was compared with, ``named`` for baselines stored in a format
-    without their own name and the query texts, neither of which is checked then. ``gone`` are topics that a baseline was
-    scored on and that have no relevant document any more, ``rephrased`` those with another query text now.
+    without their own name and the query texts, neither of which is checked then. ``gone`` are topics that a baseline
+    was scored on and that have no relevant document any more, ``rephrased`` those with another query text now.
     """
 
     scores: TopicScores

@@ -81,8 +81,8 @@ def _old_format(_: Verdict, *, systems: Sequence[str]) -> str:
     names = f"{listed(tuple(systems), most=5)} {'is' if len(systems) == 1 else 'are'}"
     baseline = systems[0].partition("/")[0]
     return (
-        f"{names} stored in an old format, without name and query texts, so these are not checked; if it is the right "
-        f"baseline, run `riskguard baseline rescore {baseline}`"
+        f"{names} stored in an old format, without name and query texts, so these are not checked; if it is the "
+        f"right baseline, run `riskguard baseline rescore {baseline}`"
     )
 
 

@@ -274,8 +274,8 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "old_format",
         VERDICT,
         {"systems": ("prod", "prod/replicates/1")},
-        "prod, prod/replicates/1 are stored in an old format, without name and query texts, so these are not checked; "
-        "if it is the right baseline, run `riskguard baseline rescore prod`",
+        "prod, prod/replicates/1 are stored in an old format, without name and query texts, so these are not checked"
+        "; if it is the right baseline, run `riskguard baseline rescore prod`",
     ),
     (
         "judgements_shrank",
