@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="this system has
 
 RUNS = [(case, way) for case in every_case() for way in case.ways]
 #: One run in this many is in the sample. Chosen by name, so that a new case does not exchange the whole sample.
-SAMPLE = 20
+SAMPLE = 40
 
 
 def _name(run: tuple[Case, Way]) -> str:
