@@ -35,6 +35,7 @@ from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, Question, RunFile, ScoreCache, ScoreFile, Source, Stored, label
+from pytest_riskguard.text import counted, listed
 
 #: Below this p-value of the mean difference a replicate is hardly another run of the same system.
 UNLIKELY = 0.001
@@ -88,7 +89,9 @@ class Engine:
         """
         try:
             systems = self._systems(question)
-            verdict = _warned_of_stored(self._judged(question, systems, family, together), systems[1:])
+            verdict = self._judged(question, systems, family, together)
+            self._refuse_unasked(verdict, question, systems, family, together)
+            verdict = _warned_of_stored(verdict, systems[1:])
         except DataError as error:
             return incomparable(
                 question.gate,
@@ -198,9 +201,7 @@ class Engine:
         self.refuse_without_answer(question)
         systems = [self._cache.scored(source, measure) for source in question.sources]
         if question.gate.takes_replicates and isinstance(question.baseline, Stored):
-            replicates = self._cache.replicates(question.baseline, measure)
-            _refuse_own_replicate(question.baseline.name, systems, replicates)
-            systems += replicates
+            systems += self._cache.replicates(question.baseline, measure)
         return self._restricted(question.gate, systems)
 
     def _restricted(self, gate: Gate, systems: Sequence[Scored]) -> Sequence[Scored]:
@@ -243,6 +244,31 @@ class Engine:
         if isinstance(question.baseline, Stored):
             return self._with_lineage(verdict, question.baseline, candidate)
         return verdict
+
+    def _refuse_unasked(
+        self, verdict: Verdict, question: Question, systems: Sequence[Scored], family: Family | None, together: int
+    ) -> None:
+        """Refuse an answer that rests on topics that were added since, and that a stored run was never asked.
+
+        They score 0 in that run, so that whatever the candidate answers there is a win. ``DataError`` if the gate
+        passes with these topics and fails without them.
+        """
+        unasked = {topic for scored in systems[1:] for topic in scored.unasked}
+        topics = systems[0].scores.topics
+        if verdict.outcome != "pass" or not unasked or unasked.issuperset(topics):
+            return
+        others = [replace(scored, scores=scored.scores.without(unasked)) for scored in systems]
+        if self._judged(question, others, family, together).outcome != "fail":
+            return
+        names = [label(source) for source in question.sources[1:] if isinstance(source, Stored)]
+        added = tuple(sorted(unasked.intersection(topics)))
+        raise DataError(
+            f"the gate passes only because of {counted(len(added), 'topic')} ({listed(added, most=5)}), judged "
+            f"since {', '.join(names)} {'was' if len(names) == 1 else 'were'} stored and not answered there: they "
+            "score 0, so that any answer wins. Without them the gate fails; store a run that answers them with "
+            "`riskguard baseline update`",
+            reason="topics_differ",
+        )
 
     def _with_lineage(self, verdict: Verdict, baseline: Stored, candidate: TopicScores) -> Verdict:
         """The verdict with the changes that the baseline went through, if any; they decide nothing."""
@@ -310,20 +336,6 @@ class Engine:
             for source, of_source in zip(sources, scores, strict=True)
         )
         return Rejudged(gate, scores, (candidate, baseline), measure, qrels.grades, self._cache.topics)
-
-
-def _refuse_own_replicate(name: str, systems: Sequence[Scored], replicates: Sequence[Scored]) -> None:
-    """Refuse a candidate that is stored as a replicate of its baseline: all that it loses would count as noise."""
-    candidate, baseline = (scored.scores for scored in systems)
-    for replicate in (scored.scores for scored in replicates):
-        if candidate.digest is not None and candidate.digest == replicate.digest != baseline.digest:
-            number = replicate.name.rpartition("/")[2]
-            raise DataError(
-                f"{candidate.name} is the very run that is stored as replicate {number} of {name}: all that it loses "
-                f"would count as noise of {name}; if it is not another run of the system that {name} stands for, run "
-                f"`riskguard baseline remove {name} --replicate {number}`",
-                reason="bad_baseline",
-            )
 
 
 def _worse(baseline: TopicScores, replicates: Sequence[TopicScores]) -> TopicScores | None:

@@ -160,3 +160,57 @@ def test_texts_that_changed_are_incomparable_until_they_are_allowed(folder):
     judged = verdict(folder, shrink=1)
     assert judged.outcome == "fail"
     assert "judgements_shrank" in codes(judged)
+
+
+def test_a_replicate_that_scores_as_the_candidate_does_is_refused_like_its_own_run(folder):
+    lines = folder.joinpath("loss.run").read_text().splitlines(keepends=True)
+    folder.joinpath("nearly.run").write_text("".join(lines[:-1]))  # without the last document of the last topic
+    replicate(folder, "nearly.run")
+    judged = verdict(folder)
+    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
+    assert "or scores the same on every topic" in judged.problem
+
+
+def test_a_replicate_excuses_the_same_run_where_nothing_is_lost(folder):
+    replicate(folder, "noisy.run")
+    judged = verdict(folder, "noisy.run")
+    assert judged.outcome == "pass"
+    assert "loss_excused" not in codes(judged)
+
+
+def test_a_loss_of_the_mean_that_replicates_excuse_is_said(folder):
+    write_run(folder / "other.run", dict.fromkeys(TOPICS[:8], 10))
+    write_run(folder / "few.run", dict.fromkeys(TOPICS[:8], 9))
+    assert verdict(folder, "few.run").outcome == "fail"
+    replicate(folder, "other.run")
+    judged = verdict(folder, "few.run")
+    assert judged.outcome == "pass"
+    (warning,) = [warning for warning in judged.warnings if warning.code == "loss_excused"]
+    assert "(mean 1.0000 of the baseline, 0.7600 of prod/replicates/1)" in warning.message
+
+
+def judge_more(folder: Path, topics: list[str]) -> None:
+    """More judged topics, which the candidate answers perfectly and the stored run not at all."""
+    with folder.joinpath("qrels.txt").open("a") as qrels, folder.joinpath("topics.tsv").open("a") as texts:
+        qrels.writelines(f"{topic} 0 good 1\n" for topic in topics)
+        texts.writelines(f"{topic}\tquery {topic}\n" for topic in topics)
+    for path in (folder / "loss.run", folder / "noisy.run"):
+        with path.open("a") as run:
+            run.writelines(f"{topic} Q0 good 1 9 x\n" for topic in topics)
+
+
+def test_topics_that_a_stored_run_was_never_asked_cannot_make_up_for_a_loss(folder):
+    judge_more(folder, [f"new{n:02d}" for n in range(60)])
+    judged = verdict(folder)
+    assert (judged.outcome, judged.reason) == ("incomparable", "topics_differ")
+    assert "only because of 60 topics (new00, new01, new02, new03, new04 and 55 more)" in judged.problem
+    computed = Computed("mean", (Stored("prod"), Stored("prod")))
+    engine = Engine(qrels=folder / "qrels.txt", store=Store(folder / "store"))
+    question = Question(gate_of("g"), RunFile(folder / "loss.run"), computed, "RR")
+    assert engine.verdict(question).reason == "topics_differ"
+
+
+def test_added_topics_that_decide_nothing_are_harmless(folder):
+    judge_more(folder, ["new00", "new01"])
+    assert verdict(folder, "noisy.run").outcome == "pass"
+    assert verdict(folder).outcome == "fail"

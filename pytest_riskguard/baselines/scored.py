@@ -22,7 +22,8 @@ class Scored:
 
     ``backed`` is false for stored scores that no run was compared with, ``named`` for baselines stored in a format
     without their own name and the query texts, neither of which is checked then. ``gone`` are topics that a baseline
-    was scored on and that have no relevant document any more, ``rephrased`` those with another query text now.
+    was scored on and that have no relevant document any more, ``rephrased`` those with another query text now,
+    ``unasked`` topics that it was not scored on and that its run does not answer.
     """
 
     scores: TopicScores
@@ -31,6 +32,7 @@ class Scored:
     named: bool = True
     gone: tuple[str, ...] = ()
     rephrased: tuple[str, ...] = ()
+    unasked: tuple[str, ...] = ()
 
 
 def present_scores(
@@ -46,7 +48,9 @@ def present_scores(
     if shrink is not None and len(gone) + len(rephrased) > shrink:
         problem = _shrunk(baseline, gone, rephrased, qrels.path_name, "" if topics is None else topics.path_name)
         raise baseline.error(problem, reason="inputs_changed")
-    return replace(scored, gone=gone, rephrased=rephrased, named=baseline.manifest.name is not None)
+    unasked = tuple(sorted(set(scored.scores.unanswered) - set(before)))
+    named = baseline.manifest.name is not None
+    return replace(scored, gone=gone, rephrased=rephrased, unasked=unasked, named=named)
 
 
 def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequence[TopicScores]) -> Scored:

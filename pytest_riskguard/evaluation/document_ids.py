@@ -27,6 +27,8 @@ FIRST_RANKS = 10
 SHOWN_IDS = 3
 #: How many topics without a judged document are looked at for the reason.
 MAX_SAMPLE = 200
+#: How many judged ids of a topic are compared with those of a run for the reason.
+MAX_JUDGED_OF_TOPIC = 500
 #: How many judged ids show how ids are written: with fewer nothing is concluded from it.
 MIN_JUDGED_IDS, MAX_JUDGED_IDS = 20, 100_000
 
@@ -104,21 +106,22 @@ def _shown(ids: Collection[str]) -> str:
 def _cause(sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[str, int]]) -> str | None:
     """What tells the ids of most topics of the sample from judged ids; None if nothing does."""
     needed = len(sample) // 2 + 1
+    judged = {topic: dict.fromkeys(islice(grades[topic], MAX_JUDGED_OF_TOPIC)) for topic in sample}
     for cause, rewritten in _REWRITINGS.items():
         gained = sum(
-            not {rewritten(docid) for docid in grades[topic]}.isdisjoint(map(rewritten, first))
+            not {rewritten(docid) for docid in judged[topic]}.isdisjoint(map(rewritten, first))
             for topic, first in sample.items()
         )
         if gained >= needed:
             return cause
     for step in (1, -1):
-        gained = sum(any(_moved(docid, step) in grades[topic] for docid in first) for topic, first in sample.items())
+        gained = sum(any(_moved(docid, step) in judged[topic] for docid in first) for topic, first in sample.items())
         if gained >= needed:
             return f"each id of the run is {'one less' if step > 0 else 'one more'} than a judged one"
     for writer in ("run", "judgements"):
         affixes: Counter[str] = Counter()
         for topic, first in sample.items():
-            run_ids, judged_ids = islice(first, FIRST_RANKS), list(grades[topic])
+            run_ids, judged_ids = islice(first, FIRST_RANKS), list(judged[topic])
             pairs = ((a, b) if writer == "run" else (b, a) for a in run_ids for b in judged_ids)
             affixes.update({affix for long, short in pairs for affix in _affixes(long, short)})
         if affixes and (most := affixes.most_common(1)[0])[1] >= needed:

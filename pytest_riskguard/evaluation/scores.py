@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from pathlib import Path
@@ -161,6 +161,16 @@ class TopicScores:
         """The scores that the run would have in the order as written."""
         values = [self.as_written.get(topic, value) for topic, value in zip(self.topics, self.values, strict=True)]
         return replace(self, values=np.array(values), as_written=_EMPTY)
+
+    def without(self, topics: Collection[str]) -> TopicScores:
+        """The scores on all other topics, of which there must be one."""
+        places = [place for place, topic in enumerate(self.topics) if topic not in topics]
+        return replace(
+            self,
+            topics=tuple(self.topics[place] for place in places),
+            values=self.values[places],
+            unanswered=tuple(topic for topic in self.unanswered if topic not in topics),
+        )
 
     @classmethod
     def from_mapping(cls, scores: Mapping[str, float], *, name: str) -> TopicScores:

@@ -44,7 +44,7 @@ from pytest_riskguard.inference import (
     skewness,
 )
 from pytest_riskguard.risk import counts, mean_test
-from pytest_riskguard.risk.checks import FloatArray
+from pytest_riskguard.risk.checks import ROUNDING_ERROR, FloatArray
 from pytest_riskguard.text import counted
 
 #: A loss of topics with less than this share of all weight is refused if it would fail the gate without weights ...
@@ -87,12 +87,12 @@ def judge(
         )
     except DataError as error:
         return refused(question, error)
-    doubts: list[VerdictWarning | None] = []
-    if outcome != "fail":
-        try:
-            doubts = [_outweighed(comparison), _unfailing(comparison, own_level=gate.level)]
-        except DataError as error:
-            return refused(question, error)
+    try:
+        doubts = [_excused(comparison)]
+        if outcome != "fail":
+            doubts += [_outweighed(comparison), _unfailing(comparison, own_level=gate.level)]
+    except DataError as error:
+        return refused(question, error)
     findings = Deferred(lambda: explain(comparison, rescored=rescored))
     verdict = replace(question, outcome=outcome, reason=reason, findings=findings)
     for doubt in filter(None, doubts):
@@ -136,6 +136,37 @@ def _outweighed(comparison: Comparison) -> VerdictWarning | None:
             reason="cannot_fail",
         )
     return warning("outweighed", topics=topics, share=share)
+
+
+def _excused(comparison: Comparison) -> VerdictWarning | None:
+    """The warning that replicates excuse a loss of the mean; None where they do not.
+
+    Runs of one system have the same mean, but for chance: replicates are there to excuse churn. ``DataError``
+    (``bad_baseline``) where the gate would fail without replicates and one of them is the candidate's own run.
+    """
+    aligned = comparison.aligned
+    candidate, baseline, replicates = aligned.candidate, aligned.baseline, aligned.replicates
+    alone = replace(aligned, replicates=())
+    if not replicates or comparison.identical or not _fails(comparison.gate, alone):
+        return None
+    for replicate in replicates:
+        same_run = candidate.digest is not None and candidate.digest == replicate.digest
+        if same_run or np.all(np.abs(candidate.values - replicate.values) <= ROUNDING_ERROR):
+            number = replicate.name.rpartition("/")[2]
+            raise DataError(
+                f"{candidate.name} is the very run that is stored as replicate {number} of {baseline.name}, or "
+                f"scores the same on every topic: all that it loses would count as noise of {baseline.name}; if it "
+                f"is not another run of the system that {baseline.name} stands for, run "
+                f"`riskguard baseline remove {baseline.name} --replicate {number}`",
+                reason="bad_baseline",
+            )
+    fails = comparison.answer[0] == "fail"
+    if fails or not _fails(
+        replace(comparison.gate.as_kind(NotSignificantlyRisky), alpha=0.0, tradeoff="linear"), alone
+    ):
+        return None
+    lowest = min(replicates, key=lambda replicate: replicate.mean)
+    return warning("loss_excused", replicate=lowest.name, mean=lowest.mean, baseline_mean=baseline.mean)
 
 
 def _unfailing(comparison: Comparison, *, own_level: float) -> VerdictWarning | None:

@@ -190,6 +190,14 @@ def _loss_within_noise(verdict: Verdict) -> str:
     )
 
 
+def _loss_excused(_: Verdict, *, replicate: str, mean: float, baseline_mean: float) -> str:
+    return (
+        "without the replicates the mean would be significantly down; what they lose counts as noise, and so does a "
+        f"loss like it (mean {baseline_mean:.4f} of the baseline, {mean:.4f} of {replicate}): make sure that each is "
+        "a run of the baseline's own system"
+    )
+
+
 def _sparse_changes(verdict: Verdict) -> str:
     return (
         f"only {verdict.topics.changed} of {verdict.topics.count} topics changed: with so few, intervals other than "
@@ -254,6 +262,7 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "cannot_fail": _cannot_fail,
     "parametric_interval": _parametric_interval,
     "loss_within_noise": _loss_within_noise,
+    "loss_excused": _loss_excused,
     "sparse_changes": _sparse_changes,
     "methods_disagree": _methods_disagree,
     "georisk_vanishes": _georisk_vanishes,

@@ -259,6 +259,14 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "total, URisk -0.2000; store that run as a baseline of its own and compare with both (baselines: [...])",
     ),
     (
+        "loss_excused",
+        VERDICT,
+        {"replicate": "prod/replicates/1", "mean": 0.4, "baseline_mean": 0.5},
+        "without the replicates the mean would be significantly down; what they lose counts as noise, and so does a "
+        "loss like it (mean 0.5000 of the baseline, 0.4000 of prod/replicates/1): make sure that each is a run of "
+        "the baseline's own system",
+    ),
+    (
         "unbacked_scores",
         VERDICT,
         {"systems": ("prod",)},
