@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from pytest_riskguard._version import __version__
 from pytest_riskguard.errors import ReportFormatError
-from pytest_riskguard.formats.input_files import REPORT_BYTES, LimitError, read_limited
+from pytest_riskguard.formats.input_files import REPORT_BYTES, TOPICS, LimitError, read_limited
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed, to_plain
 from pytest_riskguard.gates.findings import Exhibits
 from pytest_riskguard.gates.verdict import Verdict
@@ -115,6 +115,8 @@ def _check_schema(schema: object) -> None:
 def _check(verdict: Verdict) -> None:
     """Check what reports rely on: points, columns, and counts that fit one another."""
     topics = verdict.topics
+    if topics.count > TOPICS.value:  # a strip draws a list of all topics
+        raise ValueError(f"topics.count: {TOPICS.problem(topics.count)}")
     if topics.wins + topics.losses + topics.ties != topics.count:
         problem = f"expected wins, losses and ties that add up to it, found {topics.count}"
         raise ValueError(f"topics.count: {problem}")

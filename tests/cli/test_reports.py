@@ -253,6 +253,16 @@ def test_counts_that_do_not_fit_one_another_are_refused_with_their_place(command
         assert f"verdicts[0]: {said}" in " ".join(ended.err.split())
 
 
+def test_more_topics_than_any_file_may_have_are_refused(command):
+    report = report_json.report([VERDICTS["loss"]()])
+    topics = report["verdicts"][0]["topics"]
+    topics["wins"] = topics["count"] = 2**62
+    topics["losses"] = topics["ties"] = 0
+    Path("r.json").write_text(json.dumps(report))
+    problem = "verdicts[0]: topics.count: expected at most 250,000 topics, found 4,611,686,018,427,387,904"
+    assert problem in " ".join(command("show r.json").err.split())
+
+
 def test_numbers_that_charts_could_not_draw_are_refused(command):
     report = copy.deepcopy(REPORTS["charts"])
     report["verdicts"][0]["exhibits"]["topics"]["candidate"][0] = 1e308
