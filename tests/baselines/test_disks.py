@@ -123,6 +123,8 @@ def test_a_disk_that_is_read_only_is_read_and_not_written(small_disk, collection
 def _update_with_short_files(root: Path, run: Path, qrels: Path, limit: int, results: Any) -> None:
     import resource
 
+    # Python would leave compiled modules cut off at the limit, and every later process would stumble over them.
+    sys.dont_write_bytecode = True
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))
     try:
