@@ -80,8 +80,17 @@ def test_a_run_that_answers_four_topics_fails_and_names_the_rest(cranfield: Scor
 
 @pytest.mark.parametrize(("alpha", "outcome", "reason"), [(1, "fail", "churn"), (0, "pass", None)])
 def test_rounded_scores_are_churn(cranfield: Scored, alpha, outcome, reason):
-    verdict = judge(gate_of("g", alpha=alpha), cranfield("ties_bm25s_int"), cranfield("bm25s_lucene"))
+    """As trec_eval ranks equal scores, by document; in the order of the file the gate passes at both alphas."""
+    as_scored = replace(cranfield("ties_bm25s_int"), as_written={})
+    verdict = judge(gate_of("g", alpha=alpha), as_scored, cranfield("bm25s_lucene"))
     assert (verdict.outcome, verdict.reason) == (outcome, reason)
+
+
+def test_a_verdict_that_rests_on_how_equal_scores_are_ranked_is_incomparable(cranfield: Scored):
+    verdict = judge(gate_of("g", alpha=1), cranfield("ties_bm25s_int"), cranfield("bm25s_lucene"))
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "order_as_written")
+    at_alpha_0 = judge(gate_of("g", alpha=0), cranfield("ties_bm25s_int"), cranfield("bm25s_lucene"))
+    assert at_alpha_0.outcome == "pass"
 
 
 def test_pairs_of_cranfield_runs_fall_into_the_classes_that_were_counted(cranfield: Scored, shared: Path):

@@ -126,10 +126,10 @@ def test_stored_replicates_make_the_gate_judge_the_excess(pytester, project):
     alone = pytester.runpytest("--riskguard")
     alone.assert_outcomes(failed=1)
     store = Store(pytester.path / "baselines")
-    for shift in (1, 2):
-        turned = {topic: ranks[world.TOPICS[(i + shift) % 30]] for i, topic in enumerate(world.TOPICS)}
-        run = pytester.path / f"again{shift}.run"
-        world.write_run(run, turned, tag=f"run{shift}")
+    for stretch in (3, 5):
+        turned = {topic: 1 + 9 * (number // stretch % 2) for number, topic in enumerate(world.TOPICS)}
+        run = pytester.path / f"again{stretch}.run"
+        world.write_run(run, turned, tag=f"run{stretch}")
         store.add_replicate(
             "prod", run, qrels=pytester.path / "qrels.txt", topics=None, measures=["AP"], allow_ci=True
         )
