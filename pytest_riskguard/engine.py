@@ -366,6 +366,9 @@ def _warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
         verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
     if unnamed := tuple(scored.scores.name for scored in stored if not scored.named):
         verdict = verdict.warned(warning("old_format", systems=unnamed))
+    uses = "the tags" if verdict.slice else "the weights" if verdict.weighted else None
+    if uses and (changed := tuple(scored.scores.name for scored in stored if scored.topics_changed)):
+        verdict = verdict.warned(warning("topics_changed", systems=changed, uses=uses))
     gone = tuple(sorted({topic for scored in stored for topic in scored.gone}))
     rephrased = tuple(sorted({topic for scored in stored for topic in scored.rephrased}))
     if gone or rephrased:

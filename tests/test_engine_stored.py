@@ -94,6 +94,22 @@ def test_an_old_format_says_what_is_not_checked_until_it_is_rescored(folder):
     assert "old_format" not in codes(verdict(folder, "prod.run"))
 
 
+def test_changed_tags_and_weights_are_said_where_a_gate_uses_them(folder):
+    table = ["topic\tquery\tkind\tweight\n", *(f"{topic}\tquery {topic}\tcode\t1\n" for topic in TOPICS)]
+    (folder / "topics.tsv").write_text("".join(table))
+    add(folder, "prod", replace=True)
+    gates = [gate_of("g"), gate_of("g", slice="kind=code"), gate_of("g", weighted=True)]
+
+    def warned() -> list[bool]:
+        engine = Engine(qrels=folder / "qrels.txt", topics=folder / "topics.tsv", store=Store(folder / "store"))
+        questions = [Question(gate, RunFile(folder / "prod.run"), Stored("prod"), "RR") for gate in gates]
+        return ["topics_changed" in codes(engine.verdict(question)) for question in questions]
+
+    assert warned() == [False, False, False]
+    (folder / "topics.tsv").write_text("".join(table).replace("q29\tquery q29\tcode\t1", "q29\tquery q29\tword\t2"))
+    assert warned() == [False, True, True]
+
+
 def test_a_computed_baseline_names_the_unbacked_systems(folder):
     add(folder, "other", keep_run=False)
     engine = Engine(qrels=folder / "qrels.txt", store=Store(folder / "store"))

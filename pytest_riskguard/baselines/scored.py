@@ -23,7 +23,8 @@ class Scored:
     ``backed`` is false for stored scores that no run was compared with, ``named`` for baselines stored in a format
     without their own name and the query texts, neither of which is checked then. ``gone`` are topics that a baseline
     was scored on and that have no relevant document any more, ``rephrased`` those with another query text now,
-    ``unasked`` topics that it was not scored on and that its run does not answer.
+    ``unasked`` topics that it was not scored on and that its run does not answer. ``topics_changed``: the topics file
+    is not the one that the baseline was stored with.
     """
 
     scores: TopicScores
@@ -33,6 +34,7 @@ class Scored:
     gone: tuple[str, ...] = ()
     rephrased: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
+    topics_changed: bool = False
 
 
 def present_scores(
@@ -49,8 +51,15 @@ def present_scores(
         problem = _shrunk(baseline, gone, rephrased, qrels.path_name, "" if topics is None else topics.path_name)
         raise baseline.error(problem, reason="inputs_changed")
     unasked = tuple(sorted(set(scored.scores.unanswered) - set(before)))
-    named = baseline.manifest.name is not None
-    return replace(scored, gone=gone, rephrased=rephrased, unasked=unasked, named=named)
+    stored_topics = baseline.manifest.digests.topics
+    return replace(
+        scored,
+        gone=gone,
+        rephrased=rephrased,
+        unasked=unasked,
+        named=baseline.manifest.name is not None,
+        topics_changed=topics is not None and stored_topics not in (None, topics.digest),
+    )
 
 
 def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequence[TopicScores]) -> Scored:

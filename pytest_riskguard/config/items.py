@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.errors import ConfigError, DataError
+from pytest_riskguard.formats.input_files import GATES
 from pytest_riskguard.gates.kinds import Correction, Gate
 
 if TYPE_CHECKING:
@@ -84,7 +85,27 @@ def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateIte
 
 
 def with_slices(config: Config) -> Config:
-    """The settings with the slices of every gate looked up; ``ConfigError`` has the errors of all gates."""
+    """The settings with the slices of every gate looked up; ``ConfigError`` has the errors of all gates.
+
+    Also if there are more gates than ``input_files.GATES`` allows.
+    """
+    _refuse_too_many(config, lambda gate: len(gate.slice or ()))
+    config = _with_slices(config)
+    _refuse_too_many(config, lambda gate: len(config.slices_of(gate)))
+    return config
+
+
+def _refuse_too_many(config: Config, slices: Callable[[GateSettings], int]) -> None:
+    """A short file can ask for millions of gates, so they are counted before any is made."""
+    number = sum(
+        len(gate.measure or config.measures or ()) * len(gate.alpha) * len(gate.asked_of) * max(1, slices(gate))
+        for gate in config.gates
+    )
+    if number > GATES.value:
+        raise ConfigError(config.path, 1, GATES.problem(number))
+
+
+def _with_slices(config: Config) -> Config:
     declared = [(gate, index, entry) for gate in config.gates for index, entry in enumerate(gate.slice or ())]
     if not declared:
         return config  # and no file of the collection is read, no numpy loaded

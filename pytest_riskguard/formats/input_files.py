@@ -72,6 +72,10 @@ JSON_VALUES = Limit("RISKGUARD_MAX_JSON_VALUES", 3_000_000, "values in a JSON fi
 #: Those of a verdict on 200,000 topics.
 PAYLOAD_BYTES = Limit("RISKGUARD_MAX_PAYLOAD_BYTES", 60_000_000, "bytes of verdicts of a test in a worker")
 YAML_BYTES = Limit("RISKGUARD_MAX_YAML_BYTES", 1_000_000, "bytes of settings")
+#: Measures, alphas, baselines and slices multiply.
+GATES = Limit(
+    "RISKGUARD_MAX_GATES", 2_000, "gates of a riskguard.yaml, each measure, alpha, baseline and slice counted"
+)
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20

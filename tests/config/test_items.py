@@ -193,3 +193,14 @@ def test_equal_ids_are_told_apart_by_what_they_were_made_of():
     assert len(set(first)) == 3
     assert first[2] == "g[b]"
     assert unique(["g[a]", "g[a]", "g[a]"], ["w", "x", "y"])[1:] == first[:2]
+
+
+def test_gates_are_counted_before_any_is_made(errors, monkeypatch):
+    alphas = ", ".join(map(str, range(1001)))
+    ((line, problem),) = errors(f"{GATE}, measure: [AP, RR], alpha: [{alphas}]")
+    assert line == 1
+    assert "expected at most 2,000 gates" in problem
+    assert "found 2,002; if the file is right, set RISKGUARD_MAX_GATES" in problem
+    monkeypatch.setenv("RISKGUARD_MAX_GATES", "1")
+    ((_, problem),) = errors(f"{GATE}, slice: kind")
+    assert "found 2;" in problem

@@ -28,8 +28,8 @@ SERIAL: tuple[Way, ...] = (Way.SERIAL,)
 XDIST: tuple[Way, ...] = (Way.XDIST,)
 PYTEST: tuple[Way, ...] = (Way.SERIAL, Way.XDIST)
 EVERY: tuple[Way, ...] = tuple(Way)
-#: The command for every case, and pytest, which takes longer but reads data by the same engine, for a quarter of them:
-#: which ways a case takes is drawn by its name, from these.
+#: The command for every case, and pytest, which takes longer but reads data by the same engine, for a quarter of
+#: them: which ways a case takes is drawn by its name, from these.
 USUAL: tuple[tuple[Way, ...], ...] = (*[CLI] * 12, *[(Way.CLI, Way.SERIAL)] * 3, (Way.CLI, Way.XDIST))
 
 #: What pytest ends with where the command ends with a status: a failed gate and bad data are failing items.

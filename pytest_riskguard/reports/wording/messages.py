@@ -86,6 +86,14 @@ def _old_format(_: Verdict, *, systems: Sequence[str]) -> str:
     )
 
 
+def _topics_changed(_: Verdict, *, systems: Sequence[str], uses: str) -> str:
+    baseline = systems[0].partition("/")[0]
+    return (
+        f"the topics file has changed since {baseline} was stored, and this gate uses {uses} in it; once they are "
+        f"reviewed, run `riskguard baseline rescore {baseline}`"
+    )
+
+
 def _judgements_shrank(_: Verdict, *, gone: Sequence[str], rephrased: Sequence[str]) -> str:
     parts = []
     if gone:
@@ -253,6 +261,7 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "rescored": _rescored,
     "unbacked_scores": _unbacked_scores,
     "old_format": _old_format,
+    "topics_changed": _topics_changed,
     "judgements_shrank": _judgements_shrank,
     "few_effective_topics": _few_effective_topics,
     "no_variation": _no_variation,

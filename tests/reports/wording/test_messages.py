@@ -286,6 +286,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "; if it is the right baseline, run `riskguard baseline rescore prod`",
     ),
     (
+        "topics_changed",
+        VERDICT,
+        {"systems": ("prod", "prod/replicates/1"), "uses": "the tags"},
+        "the topics file has changed since prod was stored, and this gate uses the tags in it; once they are "
+        "reviewed, run `riskguard baseline rescore prod`",
+    ),
+    (
         "judgements_shrank",
         VERDICT,
         {"gone": ("t1", "t2"), "rephrased": ()},
