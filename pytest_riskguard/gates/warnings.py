@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.ruling import FEW_TOPICS, Comparison, Ruling, limit_of, min_changes, own_method
 from pytest_riskguard.gates.verdict import Outcome, VerdictWarning, warning
 from pytest_riskguard.pool_study import yardstick_fit
 from pytest_riskguard.risk import looks_like_percent
+from pytest_riskguard.risk.checks import mean
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -32,7 +36,8 @@ def warnings(comparison: Comparison, outcome: Outcome, *, rescored: bool) -> tup
     """All warnings of a verdict, in a fixed order; ``rescored`` says that a stored baseline was scored again."""
     aligned = comparison.aligned
     missing = {"the candidate": aligned.missing_in_candidate, "the baseline": aligned.missing_in_baseline}
-    raised = list(_about_the_data(missing, aligned.candidate, rescored=rescored))
+    urisk = _urisk_of_both_answers(comparison)
+    raised = list(_about_the_data(missing, aligned.candidate, rescored=rescored, urisk=urisk))
     raised += _about_the_order({"the candidate": aligned.candidate, "the baseline": aligned.baseline})
     raised += _about_the_weights(comparison)
     if comparison.ruling.has_intervals and comparison.ruling.enough_topics:
@@ -55,8 +60,28 @@ def pool_warnings(comparison: PoolComparison, *, rescored: bool) -> tuple[Verdic
     return tuple(raised)
 
 
+def _urisk_of_both_answers(comparison: Comparison) -> tuple[float, float] | None:
+    """URisk as judged, and with the second answers of a live system that was asked some queries twice."""
+    gate, aligned = comparison.gate, comparison.aligned
+    repeated = aligned.candidate.repeated
+    if repeated is None or not repeated.differing or gate.by_topic:
+        return None
+    second = dict(zip(repeated.topics, repeated.second, strict=True))
+    pairs = zip(aligned.candidate.topics, aligned.candidate.values.tolist(), strict=True)
+    candidate = replace(aligned.candidate, values=np.array([second.get(topic, value) for topic, value in pairs]))
+    try:
+        other = Evidence.between(replace(aligned, candidate=candidate), tradeoff=gate.tradeoff)
+    except DataError:  # a difference that the smooth trade-off does not take
+        return None
+    return mean(comparison.evidence.parts(gate.alpha)), mean(other.parts(gate.alpha))
+
+
 def _about_the_data(
-    missing: Mapping[str, tuple[str, ...]], candidate: TopicScores, *, rescored: bool
+    missing: Mapping[str, tuple[str, ...]],
+    candidate: TopicScores,
+    *,
+    rescored: bool,
+    urisk: tuple[float, float] | None = None,
 ) -> Iterator[VerdictWarning]:
     for system, topics in missing.items():
         if topics:
@@ -70,6 +95,7 @@ def _about_the_data(
             topics=repeated.differing,
             change=repeated.change,
             means=repeated.means,
+            urisk=urisk,
         )
     if rescored:
         yield warning("rescored")

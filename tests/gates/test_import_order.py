@@ -19,7 +19,7 @@ IMPORTS = {
     "evidence": {"alignment"},
     "collapse": {"alignment", "kinds"},
     "ruling": {"alignment", "collapse", "evidence", "kinds"},
-    "warnings": {"kinds", "ruling", "verdict"},
+    "warnings": {"evidence", "kinds", "ruling", "verdict"},
     "power_plan": {"alignment", "evidence", "findings", "kinds", "ruling"},
     "history": {"alignment", "findings", "kinds", "ruling", "verdict"},
     "slices": {"findings", "kinds", "ruling"},

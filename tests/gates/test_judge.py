@@ -15,6 +15,7 @@ import pytest
 
 from pytest_riskguard.errors import ScoringError
 from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.evaluation.scores import Repeated
 from pytest_riskguard.gates.judge import judge, rule
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
@@ -364,3 +365,17 @@ def test_a_failure_on_few_changes_that_student_t_does_not_bear_out_says_so():
     verdict = judge(gate_of("g", alpha=0), *pair(d, level=0.95))
     assert verdict.outcome == "fail"
     assert "sparse_changes" not in [notice.code for notice in verdict.warnings]
+
+
+def test_the_effect_of_second_answers_on_urisk_is_said():
+    candidate, baseline = pair(np.zeros(30))
+    first, topics = candidate.values, candidate.topics
+    repeated = Repeated(topics[:2], topics[:1], (first[0], first[1]), (first[0] - 0.3, first[1]))
+    verdict = judge(gate_of("g", alpha=1), replace(candidate, repeated=repeated), baseline)
+    (unstable,) = [warning for warning in verdict.warnings if warning.code == "unstable_answers"]
+    before, after = unstable.parameters["urisk"]
+    assert before == 0
+    assert after == pytest.approx(-0.3 * 2 / 30)
+    by_topic = judge(gate_of("g", kind="no_topic_collapse"), replace(candidate, repeated=repeated), baseline)
+    (unstable,) = [warning for warning in by_topic.warnings if warning.code == "unstable_answers"]
+    assert unstable.parameters["urisk"] is None

@@ -58,12 +58,19 @@ def _rank_contradicts_score(_: Verdict, *, system: str, topics: Sequence[str]) -
 
 
 def _unstable_answers(
-    _: Verdict, *, asked: int, topics: Sequence[str], change: float, means: tuple[float, float]
+    _: Verdict,
+    *,
+    asked: int,
+    topics: Sequence[str],
+    change: float,
+    means: tuple[float, float],
+    urisk: tuple[float, float] | None,
 ) -> str:
+    effect = "" if urisk is None else f"; with the second answers URisk is {urisk[1]:+.4f} instead of {urisk[0]:+.4f}"
     return (
         f"asked twice, the candidate answered {len(topics)} of {counted(asked, 'topic')} differently "
         f"({', '.join(topics)}): their scores change by {change:.4f} on average, their mean from {means[0]:.4f} to "
-        f"{means[1]:.4f}"
+        f"{means[1]:.4f}{effect}"
     )
 
 
