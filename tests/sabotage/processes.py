@@ -20,6 +20,20 @@ RISKGUARD = [sys.executable, "-c", "from pytest_riskguard.cli import main; main(
 # Hypothesis, which our own tests need, takes long to load.
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest"]
 MAX_OUTPUT = 10_000_000
+#: Starts a command and reports how it ended. A process is born with the memory of the one that starts it, and that
+#: counts as its own for ever: that of this small one is small, that of a process that runs tests may be large.
+_STARTER = [
+    *(sys.executable, "-I", "-S", "-c"),
+    """
+import os, sys
+pid = os.fork()
+if not pid:
+    os.close(int(sys.argv[1]))
+    os.execvpe(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+os.write(int(sys.argv[1]), f"{status} {usage.ru_utime + usage.ru_stime} {usage.ru_maxrss}".encode())
+""",
+]
 
 
 @dataclass(frozen=True)
@@ -51,35 +65,39 @@ def run(command: Sequence[str] | str, cwd: Path, variables: Mapping[str, str], l
     Memory is that of its largest process, in units of 2**20 bytes. Both outputs go into one file, so that it cannot
     wait for a reader.
     """
-    with tempfile.TemporaryFile() as output:
+    arguments = ["/bin/sh", "-c", command] if isinstance(command, str) else command
+    receiver, sender = os.pipe()
+    with tempfile.TemporaryFile() as output, os.fdopen(receiver) as ending:
         started = time.monotonic()
         process = subprocess.Popen(
-            command,
-            shell=isinstance(command, str),
+            [*_STARTER, str(sender), *arguments],
             cwd=cwd,
             env=dict(variables),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=[sender],
         )
+        os.close(sender)
         timer = threading.Timer(limit, _kill_group, [process.pid])
         timer.start()
         try:
-            _, status, usage = os.wait4(process.pid, 0)
+            process.wait()
         finally:
             timer.cancel()
             _kill_group(process.pid)  # what it left behind, such as workers
-        process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.monotonic() - started
+        # the starter is killed with the others
+        status, processor_seconds, memory = ending.read().split() or (str(signal.SIGKILL.value), "0", "0")
         output.seek(0)
         text = output.read(MAX_OUTPUT).decode("utf-8", "replace")
     return Ended(
-        process.returncode,
+        os.waitstatus_to_exitcode(int(status)),
         text,
         seconds,
-        processor_seconds=usage.ru_utime + usage.ru_stime,
-        megabytes=usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10),
+        processor_seconds=float(processor_seconds),
+        megabytes=int(memory) / (2**20 if sys.platform == "darwin" else 2**10),
         is_killed=seconds >= limit,
     )
 

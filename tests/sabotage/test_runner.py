@@ -109,6 +109,12 @@ def test_memory_of_a_child_is_counted(template, tmp_path):
     assert found(Case("planted", line=hungry, megabytes=200), template, tmp_path) == {Fault.MEMORY}
 
 
+def test_memory_of_the_process_that_runs_the_tests_is_not_counted(template, tmp_path):
+    ballast = bytearray(300_000_000).upper()  # which fills its pages
+    assert found(Case("planted", line="exit 3", megabytes=200), template, tmp_path) == set()
+    assert ballast
+
+
 def test_a_sabotage_that_changes_nothing_is_an_error(template, tmp_path):
     case = Case("planted", sabotages.replace_text("qrels.txt", "no such words", "other"))
     with pytest.raises(ValueError, match="has no 'no such words'"):

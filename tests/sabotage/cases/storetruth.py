@@ -109,7 +109,7 @@ CASES = [
             on_lines("runs/near.run", lambda lines: lines[:-1]),
             riskguard("baseline add prod runs/near.run --replicate"),
         ],
-        words=["bad_baseline", "mean of replicate 1", "riskguard baseline remove prod --replicate 1"],
+        words=["bad_baseline", "scores the same on every topic", "riskguard baseline remove prod --replicate 1"],
     ),
     # judgements that shrink
     Case("losing-topics-deleted", drop_topics(QRELS, *LOSING), words=GONE, ways=EVERY, is_quick=True),
