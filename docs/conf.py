@@ -70,6 +70,12 @@ def add_contents(_app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] += "\n".join(["", "```{toctree}", ":hidden:", f":caption: {heading}", "", *pages, "```", ""])
 
 
+def link_to_repository(_app: Sphinx, _docname: str, source: list[str]) -> None:
+    """Link pages beside ``docs``, which are not part of the site, in the repository."""
+    beside = r"\]\((?:\.\./)+((?:CHANGELOG|CONTRIBUTING|SECURITY)\.md)"
+    source[0] = re.sub(beside, rf"]({REPOSITORY}/blob/main/\1", source[0])
+
+
 def resolve_short_name(_app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Node) -> Any:
     """Find what a docstring names without its module, where only one object has that name."""
     if node.get("refdomain") != "py":
@@ -216,6 +222,7 @@ def setup(app: Sphinx) -> None:
     app.add_directive("gate-options", GateOptions)
     app.add_directive("modules", Modules)
     app.connect("source-read", add_contents)
+    app.connect("source-read", link_to_repository)
     app.connect("missing-reference", resolve_short_name)
     app.connect("autodoc-process-signature", without_fields)
     app.connect("build-finished", write_front_page)
