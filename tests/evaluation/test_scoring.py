@@ -10,6 +10,7 @@ import pytest
 
 from pytest_riskguard.errors import DataError, MissingFileError, ScoringError, UsageError
 from pytest_riskguard.evaluation import parse_measure, rankings_as_run, read_qrels, score_run
+from pytest_riskguard.evaluation.scores import Repeated
 
 MEASURES = [
     *("AP", "AP@5", "AP(rel=2)", "AP(judged_only=True)", "nDCG", "nDCG@5", "nDCG(gains={1:7,2:9})@5"),
@@ -256,3 +257,9 @@ def test_loggers_are_left_as_they_were(write):
     qrels = read_qrels(write("q", "1 0 a 1\n"))
     score_run({"1": [("a", 1.0)]}, qrels, ["AP"])
     assert not logging.getLogger("ir_measures.cwl_eval").disabled
+
+
+def test_the_change_of_repeated_answers_is_an_average_over_the_topics_asked_twice():
+    repeated = Repeated(("a", "b", "c", "d"), ("a", "b"), (0.5, 0.2, 1.0, 0.3), (0.3, 0.4, 1.0, 0.3))
+    assert repeated.change == pytest.approx(0.1)
+    assert repeated.means == (pytest.approx(0.5), pytest.approx(0.5))
