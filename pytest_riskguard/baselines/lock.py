@@ -35,7 +35,7 @@ def locked(root: Path) -> Iterator[None]:
             f"{lock}: another process has been writing to this store for over {LOCK_TIMEOUT:g} "
             "seconds; wait until it is done and try again"
         ) from None
-    except (OSError, NotImplementedError) as error:
+    except (OSError, NotImplementedError) as error:  # filelock raises the latter where a file system has no locks
         why = getattr(error, "strerror", None) or error
         raise BaselineError(f"{root}: the store cannot be written ({why})") from error
 

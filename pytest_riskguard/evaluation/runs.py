@@ -147,9 +147,9 @@ def _rows(lines: _Lines) -> Iterator[_Row]:
             score = float(fields[4])
         except ValueError:
             score = math.nan
-        if not math.isfinite(score) or b"_" in fields[4]:
-            raise lines.refuse_line(number, line, "a finite number as the score (column 5)", fields[4].decode())
-        if abs(score) > MAX_RUN_SCORE:
+        if not abs(score) <= MAX_RUN_SCORE or b"_" in fields[4]:  # one comparison for each row; NaN fails it too
+            if not math.isfinite(score) or b"_" in fields[4]:
+                raise lines.refuse_line(number, line, "a finite number as the score (column 5)", fields[4].decode())
             raise lines.refuse_line(number, line, f"a score (column 5) of at most {_MOST}", fields[4].decode())
         yield fields[0], fields[2], fields[3], score
 
