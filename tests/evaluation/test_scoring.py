@@ -262,4 +262,4 @@ def test_loggers_are_left_as_they_were(write):
 def test_the_change_of_repeated_answers_is_an_average_over_the_topics_asked_twice():
     repeated = Repeated(("a", "b", "c", "d"), ("a", "b"), (0.5, 0.2, 1.0, 0.3), (0.3, 0.4, 1.0, 0.3))
     assert repeated.change == pytest.approx(0.1)
-    assert repeated.means == (pytest.approx(0.5), pytest.approx(0.5))
+    assert repeated.means == pytest.approx((0.5, 0.5))
