@@ -215,8 +215,8 @@ CASES = [
         ways=SERIAL,
     ),
     Case(
-        "random-answers",
-        search("import random\ndef retrieve(q): return random.sample(answer(q), 30)"),
+        "answers-that-change",
+        search("asked = set()\ndef retrieve(q): a = answer(q)[:: -1 if q in asked else 1]; asked.add(q); return a"),
         words=["asked twice, it answered", "`ask_twice: 0`"],
         ways=SERIAL,
     ),
