@@ -33,6 +33,7 @@ from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, d
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk import mean_test
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, Question, RunFile, ScoreCache, ScoreFile, Source, Stored, label
 from pytest_riskguard.text import counted, listed
@@ -251,22 +252,23 @@ class Engine:
         """Refuse an answer that rests on topics that were added since, and that a stored run was never asked.
 
         They score 0 in that run, so that whatever the candidate answers there is a win. ``DataError`` if the gate
-        passes with these topics and fails without them.
+        passes with these topics and would be red without them.
         """
         unasked = {topic for scored in systems[1:] for topic in scored.unasked}
         topics = systems[0].scores.topics
         if verdict.outcome != "pass" or not unasked or unasked.issuperset(topics):
             return
         others = [replace(scored, scores=scored.scores.without(unasked)) for scored in systems]
-        if self._judged(question, others, family, together).outcome != "fail":
+        other_outcome = self._judged(question, others, family, together).outcome
+        if other_outcome == "pass" or (other_outcome == "inconclusive" and question.gate.on_inconclusive == "warn"):
             return
         names = [label(source) for source in question.sources[1:] if isinstance(source, Stored)]
         added = tuple(sorted(unasked.intersection(topics)))
         raise DataError(
             f"the gate passes only because of {counted(len(added), 'topic')} ({listed(added, most=5)}), judged "
             f"since {', '.join(names)} {'was' if len(names) == 1 else 'were'} stored and not answered there: they "
-            "score 0, so that any answer wins. Without them the gate fails; store a run that answers them with "
-            "`riskguard baseline update`",
+            f"score 0, so that any answer wins. Without them the gate's answer is {other_outcome}; store a run that "
+            "answers them with `riskguard baseline update`",
             reason="topics_differ",
         )
 
@@ -342,7 +344,8 @@ def _worse(baseline: TopicScores, replicates: Sequence[TopicScores]) -> TopicSco
     """The first replicate whose mean is so far below the baseline's that it is hardly a run of the same system."""
     for replicate in replicates:
         test = mean_test(replicate.values - baseline.values)
-        if test.estimate < 0 and test.p_value is not None and test.p_value < UNLIKELY:
+        is_worse = test.estimate < -ROUNDING_ERROR
+        if is_worse and (test.p_value is None or test.p_value < UNLIKELY):  # None: every topic lost as much
             return replicate
     return None
 

@@ -155,6 +155,16 @@ def test_a_pass_does_not_rest_on_a_replicate_of_another_system(folder):
     assert verdict(folder, "noisy.run").outcome == "pass"  # as it would without replicates
 
 
+def test_a_replicate_that_loses_as_much_in_every_topic_is_another_system(folder):
+    """No variation, so that no test of the mean exists: the mean alone says it."""
+    write_run(folder / "ninth.run", dict.fromkeys(TOPICS, 9))
+    write_run(folder / "eighth.run", dict.fromkeys(TOPICS, 8))
+    replicate(folder, "ninth.run")
+    judged = verdict(folder, "eighth.run")
+    assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
+    assert "the mean of replicate 1 is far below the baseline's (0.1111, that of prod 1.0000)" in judged.problem
+
+
 def test_topics_that_are_gone_are_incomparable_until_they_are_allowed(folder):
     lines = folder.joinpath("qrels.txt").read_text().splitlines(keepends=True)
     folder.joinpath("qrels.txt").write_text("".join(line for line in lines if line.split()[0] not in TOPICS[:15]))
@@ -224,6 +234,21 @@ def test_topics_that_a_stored_run_was_never_asked_cannot_make_up_for_a_loss(fold
     engine = Engine(qrels=folder / "qrels.txt", store=Store(folder / "store"))
     question = Question(gate_of("g"), RunFile(folder / "loss.run"), computed, "RR")
     assert engine.verdict(question).reason == "topics_differ"
+
+
+def test_topics_that_a_stored_run_was_never_asked_cannot_make_up_for_too_few(folder):
+    qrels = folder.joinpath("qrels.txt").read_text().splitlines(keepends=True)
+    folder.joinpath("qrels.txt").write_text("".join(line for line in qrels if line.split()[0] in TOPICS[:8]))
+    add(folder, "prod", replace=True)
+    assert verdict(folder, "noisy.run").reason == "too_few_topics"
+    judge_more(folder, ["new00", "new01"])
+    judged = verdict(folder, "noisy.run")
+    assert (judged.outcome, judged.reason) == ("incomparable", "topics_differ")
+    assert "Without them the gate's answer is inconclusive" in judged.problem
+    engine = Engine(qrels=folder / "qrels.txt", store=Store(folder / "store"))
+    lenient = gate_of("g", on_inconclusive="warn")
+    question = Question(lenient, RunFile(folder / "noisy.run"), Stored("prod"), "RR")
+    assert engine.verdict(question).outcome == "pass"  # no less green than without them
 
 
 def test_added_topics_that_decide_nothing_are_harmless(folder):

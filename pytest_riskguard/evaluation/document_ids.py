@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -31,6 +31,8 @@ MAX_SAMPLE = 200
 MAX_JUDGED_OF_TOPIC = 500
 #: How many judged ids show how ids are written: with fewer nothing is concluded from it.
 MIN_JUDGED_IDS, MAX_JUDGED_IDS = 20, 100_000
+#: A rewriting of ids must leave this share of them different.
+MIN_DISTINCT = 0.9
 
 
 @dataclass(frozen=True)
@@ -112,11 +114,15 @@ def _cause(sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[s
             not {rewritten(docid) for docid in judged[topic]}.isdisjoint(map(rewritten, first))
             for topic, first in sample.items()
         )
-        if gained >= needed:
+        if gained >= needed and all(_tells_apart(rewritten, side.values()) for side in (judged, sample)):
             return cause
+    steps = {
+        step: sum(any(_moved(docid, step) in judged[topic] for docid in first) for topic, first in sample.items())
+        for step in (-2, -1, 1, 2)
+    }
     for step in (1, -1):
-        gained = sum(any(_moved(docid, step) in judged[topic] for docid in first) for topic, first in sample.items())
-        if gained >= needed:
+        by_chance = max(steps[-step], steps[2], steps[-2])  # numbers of a small collection lie close together
+        if steps[step] >= max(needed, 2 * by_chance):
             return f"each id of the run is {'one less' if step > 0 else 'one more'} than a judged one"
     for writer in ("run", "judgements"):
         affixes: Counter[str] = Counter()
@@ -124,9 +130,15 @@ def _cause(sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[s
             run_ids, judged_ids = islice(first, FIRST_RANKS), list(judged[topic])
             pairs = ((a, b) if writer == "run" else (b, a) for a in run_ids for b in judged_ids)
             affixes.update({affix for long, short in pairs for affix in _affixes(long, short)})
-        if affixes and (most := affixes.most_common(1)[0])[1] >= needed:
-            return f"those of the {writer} {most[0]}"
+        if affixes and (most := max(affixes.values())) >= needed:
+            return f"those of the {writer} {min(affix for affix, count in affixes.items() if count == most)}"
     return _written_differently(sample, grades, needed)
+
+
+def _tells_apart(rewritten: Callable[[str], str], rankings: Iterable[Iterable[str]]) -> bool:
+    """Whether documents keep ids of their own: where all URLs end in ``index.html``, that says nothing of any."""
+    ids = {docid for ranking in rankings for docid in ranking}
+    return len(set(map(rewritten, ids))) >= MIN_DISTINCT * len(ids)
 
 
 def _moved(docid: str, step: int) -> str | None:

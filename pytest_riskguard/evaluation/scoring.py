@@ -23,7 +23,7 @@ from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measur
 from pytest_riskguard.evaluation.order import RankColumn, Written, as_scored, as_written, has_ties, untied
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run, refuse_inverted
-from pytest_riskguard.evaluation.scores import Repeated, TopicScores
+from pytest_riskguard.evaluation.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.evaluation.text_files import system_name
 from pytest_riskguard.text import listed
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: Two scores of a topic that differ by no more are the same.
 SAME_SCORE = 1e-12
 
-#: How many documents of two answers to one query are compared.
+#: How many documents of two answers to one query are compared; their scores are too.
 COMPARED_DEPTH = 10
 #: The largest change of score between two answers, on average, as a share of the measure's range.
 MAX_CHANGE = 0.1
@@ -119,11 +119,15 @@ def _repeated(
         return [None] * len(measures)
     asked = rankings.asked_again
     one, other = rankings.by_topic, rankings.again.by_topic
-    differing = tuple(topic for topic in asked if _top(one, topic) != _top(other, topic))
     second = _score(rankings.again.chunks(), measures, qrels, name)
     repeated: list[Repeated | None] = []
     for measure, before, after in zip(measures, tally.values, second.values, strict=True):
         scores = [[values.get(topic, float(measure.DEFAULT)) for topic in asked] for values in (before, after)]
+        differing = tuple(
+            topic
+            for topic, first, again in zip(asked, *scores, strict=True)
+            if abs(first - again) > NOTICEABLE or _top(one, topic) != _top(other, topic)
+        )
         repeated.append(found := Repeated(asked, differing, tuple(scores[0]), tuple(scores[1])))
         high = (bounds(measure) or (0.0, math.inf))[1]
         if found.change > MAX_CHANGE * (high if math.isfinite(high) else max(map(abs, scores[0]), default=0.0)):

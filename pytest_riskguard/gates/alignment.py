@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -123,43 +123,26 @@ def refuse_other_order(
 ) -> None:
     """Check that the order of equal scores does not decide; ``outcome_of`` asks the gate's question again.
 
-    ``DataError`` with reason ``order_as_written`` if the gate has another outcome where the candidate, the others or
-    all of them are scored in the order as written (see ``evaluation.order``). A run that changes in a few topics is
-    let through, unless single topics decide.
+    ``DataError`` with reason ``order_as_written`` if the gate has another outcome where all runs are scored in the
+    order as written (see ``evaluation.order``). Never one run in one order and another in the other: runs whose
+    scores are tied by design would then differ where nothing changed. A run that changes little is left as scored,
+    unless single topics decide.
     """
-    for reordered, others_reordered in _in_written_order(gate, candidate, others):
-        other_outcome = outcome_of(reordered, others_reordered)
-        if other_outcome != outcome:
-            before, after = (candidate, *others), (reordered, *others_reordered)
-            changes = [_reordered(*pair) for pair in zip(before, after, strict=True) if pair[0] is not pair[1]]
-            raise DataError(
-                f"the order of equal scores decides: {'; '.join(changes)}. The gate's answer is {outcome} as scored "
-                f"and {other_outcome} as written; give each rank a score of its own, which differs in 32 bits too",
-                reason="order_as_written",
-            )
-
-
-def _in_written_order(
-    gate: Gate, candidate: TopicScores, others: Sequence[TopicScores]
-) -> Iterator[tuple[TopicScores, Sequence[TopicScores]]]:
-    """The candidate, the others and all of them in the order as written, as far as that changes anything.
-
-    A run is never compared with itself in another order.
-    """
-
-    def is_reordered(system: TopicScores) -> bool:
-        return bool(system.reordered) if gate.by_topic else system.is_reordered
-
-    reordered = candidate.in_written_order() if is_reordered(candidate) else candidate
-    others_reordered = [other.in_written_order() if is_reordered(other) else other for other in others]
-    same_run = candidate.digest is not None and candidate.digest in {other.digest for other in others}
-    if reordered is not candidate and not same_run:
-        yield reordered, others
-    if any(map(is_reordered, others)):
-        if not same_run:
-            yield candidate, others_reordered
-        if reordered is not candidate:
-            yield reordered, others_reordered
+    before = (candidate, *others)
+    is_changed = [bool(system.reordered) if gate.by_topic else system.is_reordered for system in before]
+    if not any(is_changed):
+        return
+    after = [
+        system.in_written_order() if changed else system for system, changed in zip(before, is_changed, strict=True)
+    ]
+    other_outcome = outcome_of(after[0], after[1:])
+    if other_outcome != outcome:
+        changes = [_reordered(*pair) for pair in zip(before, after, strict=True) if pair[0] is not pair[1]]
+        raise DataError(
+            f"the order of equal scores decides: {'; '.join(changes)}. The gate's answer is {outcome} as scored and "
+            f"{other_outcome} as written; give each rank a score of its own, which differs in 32 bits too",
+            reason="order_as_written",
+        )
 
 
 def _reordered(scored: TopicScores, written: TopicScores) -> str:

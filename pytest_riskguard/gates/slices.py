@@ -53,6 +53,7 @@ def within(scores: TopicScores, asked: str, tags: Tags) -> TopicScores:
         unknown=in_slice(scores.unknown),
         without_relevant=in_slice(scores.without_relevant),
         contradicted=in_slice(scores.contradicted),
+        repeated=None if scores.repeated is None else scores.repeated.only(in_slice(scores.repeated.topics)),
     )
 
 

@@ -89,6 +89,43 @@ def test_a_weak_system_is_not_refused(write, qrels):
     assert scores.judged == Judged(answered=30, topics=3, share=0.1)
 
 
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "https://help.example/{}/index.html",
+        "https://help.example/?id={}",
+        "https://help.example/page?id={}&lang=en",
+    ],
+)
+def test_a_weak_run_whose_ids_all_end_alike_is_not_refused(write, spelling):
+    """One judged document in each topic, as from clicks; the run finds it in two topics of five."""
+    qrels = read_qrels(write("qrels.txt", "\n".join(f"{t} 0 {spelling.format(t)} 1" for t in TOPICS)))
+    rankings = {
+        str(t): [
+            (spelling.format(t if t % 5 < 2 and rank == 1 else 100 * (t + 1) + rank), 1.0 / rank) for rank in (1, 2)
+        ]
+        for t in TOPICS
+    }
+    assert score_run(rankings, qrels, ["RR"])[0].judged == Judged(answered=30, topics=12, share=0.2)
+
+
+def test_a_weak_run_on_a_small_numbered_collection_is_not_refused(write):
+    """In two topics of three it retrieves only neighbours of judged documents, on either side."""
+    judged = {t: (3 * t + 10, 3 * t + 20) for t in TOPICS}
+    qrels = read_qrels(write("qrels.txt", "\n".join(f"{t} 0 {docid} 1" for t in TOPICS for docid in judged[t])))
+    nearby = {t: (first + 1, second - 1) if t % 3 else (first, second + 1) for t, (first, second) in judged.items()}
+    rankings = {str(t): [(str(docid), 2.0 - rank) for rank, docid in enumerate(nearby[t])] for t in TOPICS}
+    assert score_run(rankings, qrels, ["RR"])[0].judged == Judged(answered=30, topics=10, share=10 / 60)
+
+
+def test_the_likely_cause_does_not_depend_on_the_order_of_a_set(write):
+    """Some judged ids are the end of others, so that two prefixes explain as many topics."""
+    rows = [f"{t} 0 {docid} 1" for t in TOPICS for docid in (f"b{t}x", f"ab{t}x")]
+    qrels = read_qrels(write("qrels.txt", "\n".join(rows)))
+    with pytest.raises(DataError, match="those of the run begin with 'c', which the others lack"):
+        score_run({str(t): [(f"cab{t}x", 1.0)] for t in TOPICS}, qrels, ["RR"])
+
+
 def test_unanswered_topics_and_deep_ranks_do_not_count_against_a_run(write, qrels):
     deep = [f"0 Q0 other{rank} {rank} {100 - rank} t" for rank in range(20)]
     (scores,) = score_run(write("a.run", "\n".join([*deep, f"0 Q0 {judged_docid(0, 1)} 20 1 t"])), qrels, ["AP"])

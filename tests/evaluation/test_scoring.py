@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 import random
 import re
+from dataclasses import replace
 
 import ir_measures
 import numpy as np
@@ -257,6 +258,26 @@ def test_loggers_are_left_as_they_were(write):
     qrels = read_qrels(write("q", "1 0 a 1\n"))
     score_run({"1": [("a", 1.0)]}, qrels, ["AP"])
     assert not logging.getLogger("ir_measures.cwl_eval").disabled
+
+
+@pytest.mark.parametrize(("measure", "differing"), [("R@20", ("1",)), ("R@5", ())])
+def test_answers_that_differ_only_where_a_measure_looks_deeper_are_different(write, measure, differing):
+    docids = [f"d{place:02d}" for place in range(30)]
+    qrels = read_qrels(write("deep", "".join(f"{topic} 0 d{place} 1\n" for topic in "12" for place in (11, 15))))
+    answers = {topic: [(docid, 1.0) for docid in docids] for topic in "12"}
+    second = answers | {"1": [pair for pair in answers["1"] if pair[0] != "d15"]}  # beyond the first ten
+    run = replace(
+        rankings_as_run(answers, as_returned=True),
+        again=rankings_as_run(second, as_returned=True),
+        asked_again=("1", "2"),
+    )
+    if differing:
+        with pytest.raises(DataError, match=r"answered 1 of 2 topics differently \(topic 1\), which changes"):
+            score_run(run, qrels, [measure])
+        return
+    repeated = score_run(run, qrels, [measure])[0].repeated
+    assert repeated is not None
+    assert repeated.differing == differing
 
 
 def test_the_change_of_repeated_answers_is_an_average_over_the_topics_asked_twice():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scores import Repeated, TopicScores
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.slices import slices_of, within
 
@@ -30,10 +30,17 @@ def test_scores_and_what_is_said_of_topics_are_those_of_the_slice():
         unanswered=("c01", "h00"),
         unknown=("nobody", "u00"),
         without_relevant=("c29", "h11"),
+        repeated=Repeated(("c01", "h00"), ("h00",), (0.01, 0.02), (0.01, 0.3)),
     )
     part = within(whole, "intent=code", TAGS)
     assert (part.topics, part.values.tolist()) == (("c00", "c01"), [0.0, 0.01])
     assert (part.unanswered, part.unknown, part.without_relevant) == (("c01",), ("u00",), ("c29",))
+    assert part.repeated == Repeated(("c01",), (), (0.01,), (0.01,))
+    assert within(whole, "length=short", TAGS).repeated == part.repeated
+    assert (
+        within(replace(scores("c00", "h01"), repeated=whole.repeated), "intent=x", {"h01": {"intent": "x"}}).repeated
+        is None
+    )
     assert (part.name, part.digest, part.from_run) == (whole.name, whole.digest, whole.from_run)
 
 

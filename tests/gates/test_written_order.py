@@ -67,6 +67,18 @@ def test_a_verdict_that_ties_do_not_decide_stands_and_warns():
     assert by_system["the baseline"]["mean_as_written"] == pytest.approx(POOR.mean() - 0.05)
 
 
+def test_runs_that_both_tie_are_compared_in_one_order_at_a_time():
+    """Where scores are tied by design, the order as written differs from the other in every topic of every run."""
+    docid_order = np.roll(GOOD, 1) - 0.1
+    one_topic_lower = np.where(np.arange(40) == 7, 0.1, 0.0)
+    candidate = scores("new", docid_order - one_topic_lower, GOOD - one_topic_lower)
+    verdict = judge(RISK, candidate, scores("prod", docid_order, GOOD))
+    assert (verdict.outcome, codes(verdict).count("order_as_written")) == ("pass", 2)
+    pool = [scores("prod", docid_order, GOOD), scores("other", POOR)]
+    gate = gate_of("g", kind="georisk_not_worse", alpha=1)
+    assert judge_pool(gate, candidate, pool).outcome == "pass"
+
+
 def test_a_run_is_not_compared_with_itself_in_another_order():
     tied = replace(scores("new", GOOD, POOR), digest="sha256:0")
     assert judge(RISK, tied, replace(tied, name="prod")).outcome == "pass"
@@ -78,6 +90,16 @@ def test_a_few_topics_are_no_warning(count, warns):
     written[:count] -= 0.05
     verdict = judge(RISK, scores("new", GOOD + 0.1, written), scores("prod", POOR))
     assert ("order_as_written" in codes(verdict)) == warns
+
+
+@pytest.mark.parametrize(("count", "loss", "outcome"), [(19, 0.1, "pass"), (21, 0.5, "incomparable")])
+def test_ties_of_few_topics_of_many_decide_if_they_change_the_mean(count, loss, outcome):
+    """Losses of one topic in a hundred: up to 0.001 of the mean is let through, whatever the number of topics."""
+    base = np.full(2000, 0.7)
+    written = base - np.where(np.arange(2000) < count, loss, 0.0)
+    verdict = judge(RISK, scores("new", base, written), scores("prod", base))
+    assert verdict.outcome == outcome
+    assert judge(RISK, scores("new", written), scores("prod", base)).outcome == "fail"
 
 
 @pytest.mark.parametrize(("count", "outcome"), [(2, "fail"), (3, "incomparable")])

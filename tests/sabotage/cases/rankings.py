@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pytest_riskguard.baselines.store import Store
-from tests.sabotage.case import EVERY, Case, Sabotage, harmless
+from tests.sabotage.case import CLI, EVERY, Case, Sabotage, harmless
 from tests.sabotage.project import BASELINES, DEPTH, TOPICS
-from tests.sabotage.sabotages import CANDIDATE, QRELS, on_columns, prefix_ids
+from tests.sabotage.sabotages import CANDIDATE, QRELS, on_columns, on_text, prefix_ids
 
 MISMATCH = ["expected document ids of qrels.txt", "no judged document in any topic"]
 ORDER = ["the order of equal scores decides", "pass as scored and fail as written", "topics otherwise than written"]
@@ -71,6 +71,13 @@ def tied(run: str) -> str:
     return re.sub(r"(\S+) (\S+)\n", r"1 \2\n", run)
 
 
+def coarse(run: str) -> str:
+    """A run whose scores are cut to their tens, as where they are tied by design."""
+    return re.sub(r"(\S+) (\S+)\n", lambda match: f"{float(match[1]) // 10:g} {match[2]}\n", run)
+
+
+TIED_BY_DESIGN = [mirror_ids, store_again("prod", coarse), on_text(CANDIDATE, coarse)]
+
 CASES = [
     Case("ids-prefixed", prefix_ids(CANDIDATE, "web:"), words=[*MISMATCH, "begin with 'web:'"], ways=EVERY),
     Case("ids-suffixed", on_columns(CANDIDATE, lambda c: [*c[:2], f"{c[2]}.html", *c[3:]]), words=[*MISMATCH]),
@@ -86,6 +93,15 @@ CASES = [
         [unpack_prod, score_ranks(lambda _: 1, PROD_RUN)],
         command=f"compare {CANDIDATE} --baseline {PROD_RUN}",
         words=ORDER,
+    ),
+    Case(
+        "scores-tied-by-design-lose", TIED_BY_DESIGN, status=1, words=["significantly risky", "ranked by document id"]
+    ),
+    harmless(
+        "scores-tied-by-design",
+        TIED_BY_DESIGN,
+        words=["the candidate has equal scores", "the baseline has equal scores"],
+        ways=CLI,
     ),
     Case("scores-equal-of-the-stored-baseline", store_again("prod", tied), words=ORDER),
     Case("scores-are-ranks", score_ranks(lambda rank: rank), words=UPSIDE_DOWN, ways=EVERY),
