@@ -206,6 +206,8 @@ class RiskguardSession:
             if exitstatus in _RAN:
                 self.problems += self._too_few_gates(require)
             self.problems += [*self._lost(), *self._lenient()]
+            if exitstatus == pytest.ExitCode.OK:
+                self.problems += self._not_counted()
         self.problems += self._written()
         if self.problems and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
@@ -275,6 +277,12 @@ class RiskguardSession:
     def _lost(self) -> list[str]:
         names = [gate.id for gate in self.gates if gate.became == "lost"]
         return [f"no verdict came from the worker that ran {', '.join(names)}"] if names else []
+
+    def _not_counted(self) -> list[str]:
+        """Gates that failed in a run of which pytest thinks that nothing did."""
+        names = [gate.id for gate in self.gates if self.log.ended(gate) == "failed"]
+        why = "pytest counted no failure; -p no:session, or a hook of the project, keeps it from counting"
+        return [f"{', '.join(names)} failed, but {why}"] if names else []
 
     def _lenient(self) -> list[str]:
         if not is_strict(self.config):

@@ -148,6 +148,14 @@ def test_a_part_of_the_plugin_cannot_be_blocked(pytester, gates, name):
     assert pytester.runpytest().ret == 0
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_failures_that_pytest_does_not_count_are_red(pytester, gates, workers):
+    gates(addopts="-p no:session")
+    result = pytester.runpytest_subprocess("--riskguard", *workers)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(["ERROR *no-risk*failed, but pytest counted no failure; -p no:session*"])
+
+
 @pytest.mark.parametrize("settings", [{"riskguard": "false"}, {"addopts": "--no-riskguard"}])
 def test_the_option_typed_wins_over_the_ini_file(pytester, gates, settings):
     gates(**settings)

@@ -111,6 +111,14 @@ CASES = [
     # the plugin and its settings
     refused("session-blocked", "-p no:riskguard-session", "-p no:riskguard-session cannot be given"),
     refused("github-blocked", "-p no:riskguard-github", "-p no:riskguard-github cannot be given"),
+    Case(
+        "failures-not-counted",
+        ini("addopts = -p no:session"),
+        status=1,
+        ways=PYTEST,
+        words=["failed, but pytest counted no failure"],
+        is_quick=True,
+    ),
     refused("plugin-blocked", "-p no:riskguard", "unrecognized arguments: --riskguard"),
     Case("off-in-ini", ini("riskguard = false"), status=1, ways=PYTEST, words=["5 failed"]),
     Case("off-in-addopts", ini("addopts = --no-riskguard"), status=1, ways=PYTEST, words=["5 failed"]),
