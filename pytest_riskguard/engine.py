@@ -373,9 +373,10 @@ def _warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
     if uses and (changed := tuple(scored.scores.name for scored in stored if scored.topics_changed)):
         verdict = verdict.warned(warning("topics_changed", systems=changed, uses=uses))
     gone = tuple(sorted({topic for scored in stored for topic in scored.gone}))
+    emptied = tuple(sorted({topic for scored in stored for topic in scored.emptied}))
     rephrased = tuple(sorted({topic for scored in stored for topic in scored.rephrased}))
-    if gone or rephrased:
-        verdict = verdict.warned(warning("judgements_shrank", gone=gone, rephrased=rephrased))
+    if gone or emptied or rephrased:
+        verdict = verdict.warned(warning("judgements_shrank", gone=gone, emptied=emptied, rephrased=rephrased))
     return verdict
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from pytest_riskguard.baselines import queries
 from pytest_riskguard.baselines.backing import check_scores, same_libraries, score_kept_run
 from pytest_riskguard.baselines.entry import SCORES, StoredBaseline
+from pytest_riskguard.evaluation.measures import measure_name, parse_measure
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
@@ -22,9 +23,10 @@ class Scored:
 
     ``backed`` is false for stored scores that no run was compared with, ``named`` for baselines stored in a format
     without their own name and the query texts, neither of which is checked then. ``gone`` are topics that a baseline
-    was scored on and that have no relevant document any more, ``rephrased`` those with another query text now,
-    ``unasked`` topics that it was not scored on and that its run does not answer. ``topics_changed``: the topics file
-    is not the one that the baseline was stored with.
+    was scored on and that have no relevant document any more, ``emptied`` those of which its run retrieved relevant
+    documents and now none, ``rephrased`` those with another query text now, ``unasked`` topics that it was not scored
+    on and that its run does not answer. ``topics_changed``: the topics file is not the one that the baseline was
+    stored with.
     """
 
     scores: TopicScores
@@ -32,6 +34,7 @@ class Scored:
     backed: bool = True
     named: bool = True
     gone: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
     rephrased: tuple[str, ...] = ()
     unasked: tuple[str, ...] = ()
     topics_changed: bool = False
@@ -47,8 +50,9 @@ def present_scores(
     rephrased: tuple[str, ...] = ()
     if topics is not None and topics.digest != baseline.manifest.digests.topics:
         rephrased = queries.rephrased(baseline.texts(), topics.queries, set(before) & set(qrels.topics))
-    if shrink is not None and len(gone) + len(rephrased) > shrink:
-        problem = _shrunk(baseline, gone, rephrased, qrels.path_name, "" if topics is None else topics.path_name)
+    if shrink is not None and len(gone) + len(scored.emptied) + len(rephrased) > shrink:
+        topics_name = "" if topics is None else topics.path_name
+        problem = _shrunk(baseline, gone, scored.emptied, rephrased, qrels.path_name, topics_name)
         raise baseline.error(problem, reason="inputs_changed")
     unasked = tuple(sorted(set(scored.scores.unanswered) - set(before)))
     stored_topics = baseline.manifest.digests.topics
@@ -80,14 +84,29 @@ def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequen
             )
         (rescored,) = score_kept_run(baseline, qrels, [measure])
         return Scored(rescored, rescored=not np.array_equal(rescored.values, stored.values))
+    if manifest.run_kept and same_qrels:
+        return Scored(score_kept_run(baseline, qrels, [measure])[0])
     if manifest.run_kept:
-        return Scored(score_kept_run(baseline, qrels, [measure])[0], rescored=not same_qrels)
+        return _rescored(baseline, measure, qrels, table)
     if same_qrels:
         problem, reason = _without(baseline, measure), "missing_input"
     else:
         problem, reason = f"{qrels.path_name} has changed since it was scored", "inputs_changed"
     remedy = f"store it again with {baseline.command}" if baseline.earlier is None else baseline.remedy
     raise baseline.error(f"{problem}, and its run was not kept; {remedy}", reason=reason)
+
+
+def _rescored(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequence[TopicScores]) -> Scored:
+    """The scores of the kept run on other judgements, and the topics in which it has nothing left to lose."""
+    own = [scores for scores in table if scores.measure == measure]
+    least = parse_measure(measure).params.get("rel", 1) if own else 1
+    count = measure_name(f"NumRet(rel={least})")
+    by_measure = {scores.measure: scores for scores in score_kept_run(baseline, qrels, [measure, count])}
+    relevant = dict(zip(qrels.topics, by_measure[count].values, strict=True))
+    before = np.any([scores.values > 0 for scores in own or table], axis=0)
+    pairs = zip(table[0].topics, before, strict=True)
+    emptied = tuple(topic for topic, had in pairs if had and relevant.get(topic) == 0)
+    return Scored(by_measure[measure], rescored=True, emptied=emptied)
 
 
 def as_stored(baseline: StoredBaseline, measure: str) -> TopicScores:
@@ -117,19 +136,29 @@ def _without(baseline: StoredBaseline, measure: str) -> str:
 
 
 def _shrunk(
-    baseline: StoredBaseline, gone: Sequence[str], rephrased: Sequence[str], qrels_name: str, topics_name: str
+    baseline: StoredBaseline,
+    gone: Sequence[str],
+    emptied: Sequence[str],
+    rephrased: Sequence[str],
+    qrels_name: str,
+    topics_name: str,
 ) -> str:
     """Which topics, that the baseline was scored on, count no more or ask something else; and what to do."""
     parts = []
     if gone:
         verb = "have" if len(gone) > 1 else "has"
         parts.append(f"{_some(gone)} it was scored on {verb} no relevant document in {qrels_name} any more")
+    if emptied:
+        parts.append(
+            f"its run retrieves no relevant document any more in {_some(emptied)}, though it did when stored"
+        )
     if rephrased:
         parts.append(f"{_some(rephrased)} had another query text than in {topics_name} when it was stored")
     remedy = f"accept that with `riskguard baseline rescore {baseline.name}` or `shrink: allow` of `collection:`"
     if rephrased:
         remedy = f"store a run that answers the new texts with {baseline.command}, or {remedy}"
-    return f"{'; '.join(parts)}; restore {'them' if len(gone) + len(rephrased) > 1 else 'it'}, or {remedy}"
+    several = len(gone) + len(emptied) + len(rephrased) > 1
+    return f"{'; '.join(parts)}; restore {'them' if several else 'it'}, or {remedy}"
 
 
 def _some(topics: Sequence[str]) -> str:

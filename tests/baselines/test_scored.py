@@ -54,6 +54,28 @@ def test_topics_that_are_gone_are_refused_until_it_is_said_that_this_is_meant(st
     assert store.scores("prod", "AP", qrels=qrels).gone == ()
 
 
+@pytest.mark.parametrize("measure", ["AP", "nDCG@10", "P@1", "AP(rel=2)", "NumRet(rel=1)"])
+def test_topics_whose_relevant_documents_are_swapped_for_others_are_refused_likewise(
+    store, add, collection, changed, measure
+):
+    """Another document is relevant there, which nobody retrieves: neither side has anything to lose any more."""
+    add()
+    qrels = changed(
+        lambda line: (
+            f"{all_zero('t5')(line)}\nt5 0 nowhere 2" if line.startswith("t5 0 d1 ") else all_zero("t5")(line)
+        )
+    )
+    pattern = r"baselines/prod: its run retrieves no relevant document any more in 1 topic \(t5\), though it did when"
+    with pytest.raises(BaselineError, match=pattern) as caught:
+        store.scores("prod", measure, qrels=qrels)
+    assert caught.value.reason == "inputs_changed"
+    scored = store.scores("prod", measure, qrels=qrels, shrink=1)
+    assert (scored.emptied, scored.gone, scored.rescored) == (("t5",), (), True)
+    assert scored.scores.values[scored.scores.topics.index("t5")] == 0
+    store.rescore("prod", qrels=collection.folder / "edited" / "qrels.txt", topics=collection.topics)
+    assert store.scores("prod", measure, qrels=qrels).emptied == ()
+
+
 def test_replicates_shrink_likewise(store, add, replicate, changed):
     add()
     replicate()
@@ -75,7 +97,7 @@ def test_replicates_shrink_likewise(store, add, replicate, changed):
 def test_judgements_that_change_otherwise_are_rescored(store, add, changed, edit):
     add()
     scored = store.scores("prod", "AP", qrels=changed(edit))
-    assert (scored.rescored, scored.gone, scored.rephrased) == (True, (), ())
+    assert (scored.rescored, scored.gone, scored.emptied, scored.rephrased) == (True, (), (), ())
 
 
 @pytest.fixture

@@ -101,10 +101,14 @@ def _topics_changed(_: Verdict, *, systems: Sequence[str], uses: str) -> str:
     )
 
 
-def _judgements_shrank(_: Verdict, *, gone: Sequence[str], rephrased: Sequence[str]) -> str:
+def _judgements_shrank(
+    _: Verdict, *, gone: Sequence[str], rephrased: Sequence[str], emptied: Sequence[str] = ()
+) -> str:
     parts = []
     if gone:
         parts.append(f"{_topics(gone)} that the baseline was scored on no longer {_verb(gone, 'count')}")
+    if emptied:
+        parts.append(f"the baseline retrieves no relevant document any more in {_topics(emptied)}")
     if rephrased:
         verb = _verb(rephrased, "have", "has")
         parts.append(f"{_topics(rephrased)} {verb} another query text than the run answered")

@@ -316,6 +316,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     (
         "judgements_shrank",
         VERDICT,
+        {"gone": (), "emptied": ("t1",), "rephrased": ()},
+        "the baseline retrieves no relevant document any more in 1 topic (t1); `collection: {shrink: ...}` lets this "
+        "pass, until the baseline is rescored",
+    ),
+    (
+        "judgements_shrank",
+        VERDICT,
         {"gone": (), "rephrased": ("t3", "t4")},
         "2 topics (t3, t4) have another query text than the run answered; `collection: {shrink: ...}` lets this "
         "pass, until the baseline is rescored",

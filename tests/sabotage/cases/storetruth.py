@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tests.sabotage.case import EVERY, SERIAL, Case, Sabotage, harmless
@@ -31,6 +32,7 @@ TOPICS_FILE, YAML = "topics.tsv", "riskguard.yaml"
 LOSING = tuple(f"t{number:02d}" for number in range(1, 46))
 BAD = ["baselines/prod", "bad_baseline"]
 GONE = ["inputs_changed", "no relevant document", "riskguard baseline rescore prod"]
+SWAPPED = ["inputs_changed", "its run retrieves no relevant document any more", "riskguard baseline rescore prod"]
 ASKED = ["inputs_changed", "another query text", "riskguard baseline update prod RUN"]
 
 
@@ -42,6 +44,17 @@ def shrink(written: str) -> Sabotage:
 def grades(*topics: str) -> Sabotage:
     """Every grade of these topics set to 0."""
     return on_columns(QRELS, lambda c: [*c[:3], "0"] if c[0] in topics else c)
+
+
+def swap_relevant(*topics: str) -> Sabotage:
+    """Every grade of these topics set to 0, but for a document that no run retrieves."""
+    none_retrieved = append(QRELS, "".join(f"{topic} 0 doc-{topic}-99 1\n" for topic in topics))
+
+    def sabotage(folder: Path) -> None:
+        grades(*topics)(folder)
+        none_retrieved(folder)
+
+    return sabotage
 
 
 def query(change: Callable[[str], str]) -> Sabotage:
@@ -116,6 +129,8 @@ CASES = [
     Case("one-topic-deleted", drop_topics(QRELS, "t02"), words=[*GONE, "t02"]),
     Case("losing-topics-graded-0", grades(*LOSING), words=GONE),
     Case("one-topic-graded-0", grades("t03"), words=[*GONE, "t03"]),
+    Case("relevant-documents-swapped", swap_relevant(*LOSING), words=SWAPPED, ways=EVERY, is_quick=True),
+    Case("relevant-documents-of-a-topic-swapped", swap_relevant("t03"), words=[*SWAPPED, "t03"]),
     Case("shrink-too-little", [drop_topics(QRELS, *LOSING), shrink("44")], words=GONE, ways=SERIAL),
     Case("shrink-a-word", shrink("some"), status=2, words=["shrink", "allow"]),
     Case("shrink-negative", shrink("-1"), status=2, words=["shrink"]),
