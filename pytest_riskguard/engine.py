@@ -265,10 +265,11 @@ class Engine:
         names = [label(source) for source in question.sources[1:] if isinstance(source, Stored)]
         added = tuple(sorted(unasked.intersection(topics)))
         raise DataError(
-            f"the gate passes only because of {counted(len(added), 'topic')} ({listed(added, most=5)}), judged "
-            f"since {', '.join(names)} {'was' if len(names) == 1 else 'were'} stored and not answered there: they "
-            f"score 0, so that any answer wins. Without them the gate's answer is {other_outcome}; store a run that "
-            "answers them with `riskguard baseline update`",
+            f"the gate passes only because of {counted(len(added), 'topic')} ({listed(added, most=5)}), which "
+            f"{'was' if len(added) == 1 else 'were'} judged after {', '.join(names)} "
+            f"{'was' if len(names) == 1 else 'were'} stored and not answered there: a topic without an answer scores "
+            f"0, so any answer wins. Without them the gate's answer is {other_outcome}; store a run that answers them "
+            "with `riskguard baseline update`",
             reason="topics_differ",
         )
 
@@ -355,8 +356,8 @@ def _rests_on_replicate(replicate: TopicScores, baseline: TopicScores) -> DataEr
     means = f"{mean_score(replicate):.4f}, that of {name} {mean_score(baseline):.4f}"
     return DataError(
         f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is far "
-        f"below the baseline's ({means}): another run of the same system hardly is; if it is another system, run "
-        f"`riskguard baseline remove {name} --replicate {number}`",
+        f"below the baseline's ({means}), hardly another run of the same system; if it comes from another system, "
+        f"run `riskguard baseline remove {name} --replicate {number}`",
         reason="bad_baseline",
     )
 

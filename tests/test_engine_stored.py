@@ -141,7 +141,7 @@ def test_the_candidate_is_no_replicate_of_its_baseline(folder, kind):
     replicate(folder, "loss.run")
     judged = verdict(folder, kind=kind)
     assert (judged.outcome, judged.reason) == ("incomparable", "bad_baseline")
-    assert "loss is the very run that is stored as replicate 2 of prod" in judged.problem
+    assert "loss is the run stored as replicate 2 of prod" in judged.problem
     assert "`riskguard baseline remove prod --replicate 2`" in judged.problem
 
 
@@ -182,7 +182,7 @@ def test_texts_that_changed_are_incomparable_until_they_are_allowed(folder):
     folder.joinpath("topics.tsv").write_text(text)
     judged = verdict(folder)
     assert (judged.outcome, judged.reason) == ("incomparable", "inputs_changed")
-    assert "1 topic (q07) had another query text than in topics.tsv" in judged.problem
+    assert "1 topic (q07) had a different query text when it was stored than in topics.tsv now" in judged.problem
     judged = verdict(folder, shrink=1)
     assert judged.outcome == "fail"
     assert "judgements_shrank" in codes(judged)
@@ -212,7 +212,7 @@ def test_a_loss_of_the_mean_that_replicates_excuse_is_said(folder):
     judged = verdict(folder, "few.run")
     assert judged.outcome == "pass"
     (warning,) = [warning for warning in judged.warnings if warning.code == "loss_excused"]
-    assert "(mean 1.0000 of the baseline, 0.7600 of prod/replicates/1)" in warning.message
+    assert "(mean 1.0000 for the baseline, 0.7600 for prod/replicates/1)" in warning.message
 
 
 def judge_more(folder: Path, topics: list[str]) -> None:

@@ -84,7 +84,7 @@ class StoredBaseline:
         if manifest.name not in (None, self.name):
             own = clean(str(manifest.name), limit=100)
             raise self.error(
-                f"{MANIFEST} is that of a baseline named {own!r}: the folder was renamed or copied, so this is not "
+                f"{MANIFEST} belongs to a baseline named {own!r}: the folder was renamed or copied, so this is not "
                 f"what was stored as {self.name!r}; {self.remedy}"
             )
         listed = self.replicate or self.earlier
@@ -160,7 +160,7 @@ class StoredBaseline:
             raise self.error(f"{MANIFEST} and {SCORES} do not belong together; {self.remedy}")
         listed = self.earlier if self.replicate is None else None
         if listed is not None and listed != _as_earlier(listed.number, manifest, table):
-            raise self.error(f"is not as {MANIFEST} of {self._owner} lists it; {self.remedy}")
+            raise self.error(f"differs from its entry in {MANIFEST} of {self._owner}; {self.remedy}")
         return table
 
     def check_run(self) -> None:
@@ -203,7 +203,7 @@ class StoredBaseline:
         """What to do about damage."""
         if self.earlier is not None:
             return (
-                "restore it from version control, or drop what the baseline held earlier with "
+                "restore it from version control, or drop the baseline's earlier runs with "
                 f"`riskguard baseline update {self.name} RUN --note WHY --forget-history`"
             )
         return f"restore it from version control, or store it again with {self.command}"

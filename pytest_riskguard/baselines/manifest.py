@@ -239,7 +239,7 @@ class Manifest(_Exact):
             )
         for key, value in _absent(number).items():
             if key in data:
-                raise JsonError(f"key {key!r} in format {number}, which has none")
+                raise JsonError(f"key {key!r}, which format {number} does not have")
             data[key] = value
         if number == FORMAT and data.get("name", "") is None:
             raise JsonError("name: expected text, found null")
@@ -247,7 +247,7 @@ class Manifest(_Exact):
         if number == 2 and not manifest.replicates:
             raise JsonError("replicates: expected at least one, found none")
         if number != manifest.format:
-            raise JsonError(f"format: expected {manifest.format} for what is in it, found {number}")
+            raise JsonError(f"format: expected {manifest.format} for this content, found {number}")
         return manifest
 
 
@@ -309,7 +309,7 @@ def _check_text(data: object) -> None:
 
 def _check_rising(where: str, numbers: list[int]) -> None:
     if numbers != sorted(set(numbers)):
-        raise ValueError(f"{where}: expected numbers that rise, found {numbers}")
+        raise ValueError(f"{where}: expected rising numbers, found {numbers}")
 
 
 def _check_digest(where: str, digest: str) -> None:

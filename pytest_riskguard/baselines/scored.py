@@ -23,9 +23,9 @@ class Scored:
 
     ``backed`` is false for stored scores that no run was compared with, ``named`` for baselines stored in a format
     without their own name and the query texts, neither of which is checked then. ``gone`` are topics that a baseline
-    was scored on and that have no relevant document any more, ``emptied`` those of which its run retrieved relevant
-    documents and now none, ``rephrased`` those with another query text now, ``unasked`` topics that it was not scored
-    on and that its run does not answer. ``topics_changed``: the topics file is not the one that the baseline was
+    was scored on and that no longer have a relevant document, ``emptied`` those for which its run retrieved relevant
+    documents and now retrieves none, ``rephrased`` those with another query text now, ``unasked`` topics that it was
+    not scored on and that its run does not answer. ``topics_changed``: the topics file is not the one that the baseline was
     stored with.
     """
 
@@ -147,14 +147,14 @@ def _shrunk(
     parts = []
     if gone:
         verb = "have" if len(gone) > 1 else "has"
-        parts.append(f"{_some(gone)} it was scored on {verb} no relevant document in {qrels_name} any more")
+        parts.append(f"{_some(gone)} that it was scored on no longer {verb} a relevant document in {qrels_name}")
     if emptied:
         parts.append(
-            f"its run retrieves no relevant document any more in {_some(emptied)}, though it did when stored"
+            f"its run no longer retrieves a relevant document in {_some(emptied)}, though it did when stored"
         )
     if rephrased:
-        parts.append(f"{_some(rephrased)} had another query text than in {topics_name} when it was stored")
-    remedy = f"accept that with `riskguard baseline rescore {baseline.name}` or `shrink: allow` of `collection:`"
+        parts.append(f"{_some(rephrased)} had a different query text when it was stored than in {topics_name} now")
+    remedy = f"accept this with `riskguard baseline rescore {baseline.name}` or `collection: {{shrink: allow}}`"
     if rephrased:
         remedy = f"store a run that answers the new texts with {baseline.command}, or {remedy}"
     several = len(gone) + len(emptied) + len(rephrased) > 1

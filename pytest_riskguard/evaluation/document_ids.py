@@ -131,12 +131,12 @@ def _cause(sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[s
             pairs = ((a, b) if writer == "run" else (b, a) for a in run_ids for b in judged_ids)
             affixes.update({affix for long, short in pairs for affix in _affixes(long, short)})
         if affixes and (most := max(affixes.values())) >= needed:
-            return f"those of the {writer} {min(affix for affix, count in affixes.items() if count == most)}"
+            return f"ids of the {writer} {min(affix for affix, count in affixes.items() if count == most)}"
     return _written_differently(sample, grades, needed)
 
 
 def _tells_apart(rewritten: Callable[[str], str], rankings: Iterable[Iterable[str]]) -> bool:
-    """Whether documents keep ids of their own: where all URLs end in ``index.html``, that says nothing of any."""
+    """Whether documents keep distinct ids: if all URLs end in ``index.html``, that ending identifies none of them."""
     ids = {docid for ranking in rankings for docid in ranking}
     return len(set(map(rewritten, ids))) >= MIN_DISTINCT * len(ids)
 
@@ -161,7 +161,7 @@ def _written_differently(
     foreign = sum(not any(_characters(docid) in known for docid in first) for first in sample.values())
     if foreign < needed or known.total() < MIN_JUDGED_IDS:
         return None
-    return "their ids are written with other kinds of characters"
+    return "their ids use different kinds of characters"
 
 
 def _characters(docid: str) -> frozenset[str]:

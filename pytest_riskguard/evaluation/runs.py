@@ -164,8 +164,8 @@ def refuse_inverted(path: Path, topic: str) -> RunFormatError:
         number,
         line,
         "scores (column 5) that fall as ranks rise, since documents are ranked by score alone",
-        "scores that rise with the rank in most topics: every ranking is upside down; write a score of which more is "
-        "better (for distances and ranks, its negative)",
+        "scores that rise with the rank in most topics: every ranking is upside down; write scores that are higher "
+        "for better documents (distances and ranks with a minus sign)",
     )
 
 

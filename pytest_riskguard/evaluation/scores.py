@@ -37,11 +37,11 @@ _TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
 
 #: No score of a retrieval system is larger; squares and weighted losses of such scores are still finite.
 MAX_SCORE = 1e50
-#: A topic, or the average topic, scores noticeably otherwise in another order beyond this difference.
+#: Beyond this difference a topic, or the average topic, scores noticeably differently in another order.
 NOTICEABLE = 1e-3
-#: Equal scores matter if they noticeably change more topics than this, and the average topic: of 28 real runs, they
-#: do in that of BM25 scores cut to whole numbers only (tests/evaluation/test_order.py). A share of the topics would
-#: be no limit: hidden losses of one topic in a hundred are significant where there are thousands.
+#: Equal scores matter if they noticeably change more topics than this, and the average topic: of 28 real runs, only
+#: the one with BM25 scores cut to whole numbers does (tests/evaluation/test_order.py). A share of the topics would
+#: not do: among thousands of topics, hidden losses in one of a hundred are significant.
 FEW_REORDERED = 2
 
 
@@ -161,13 +161,13 @@ class TopicScores:
 
     @property
     def reordered(self) -> tuple[str, ...]:
-        """The topics that score noticeably otherwise in the order as written."""
+        """The topics that score noticeably differently in the order as written."""
         values = zip(self.topics, self.values, strict=True)
         return tuple(t for t, value in values if abs(self.as_written.get(t, value) - value) > NOTICEABLE)
 
     @property
     def is_reordered(self) -> bool:
-        """Whether more than a few topics, and the average one, score noticeably otherwise in the order as written."""
+        """Whether more than a few topics, and the average one, score noticeably differently in the order as written."""
         if len(self.reordered) <= FEW_REORDERED:
             return False
         change = math.fsum(np.abs(self.in_written_order().values - self.values))

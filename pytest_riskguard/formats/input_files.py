@@ -63,18 +63,18 @@ DOCUMENTS = Limit("RISKGUARD_MAX_DOCUMENTS", 200_000, "documents in a topic")
 JUDGEMENTS = Limit("RISKGUARD_MAX_JUDGEMENTS", 2_000_000, "judgements")
 CELLS = Limit("RISKGUARD_MAX_CELLS", 2_000_000, "cells in a table (rows times columns)")
 #: Text packs to a tenth or a twentieth; only a file that was made to exhaust its reader packs to a thousandth.
-RATIO = Limit("RISKGUARD_MAX_RATIO", 100, "times the packed size when decompressed")
+RATIO = Limit("RISKGUARD_MAX_RATIO", 100, "times the compressed size after decompression")
 MANIFEST_BYTES = Limit("RISKGUARD_MAX_MANIFEST_BYTES", 20_000_000, "bytes in a manifest")
 #: A report of 10,000 topics with the data of all charts has some 10 million bytes.
 REPORT_BYTES = Limit("RISKGUARD_MAX_REPORT_BYTES", 60_000_000, "bytes in a report")
 #: An empty object in a list takes 75 bytes of memory and three of a file.
 JSON_VALUES = Limit("RISKGUARD_MAX_JSON_VALUES", 3_000_000, "values in a JSON file")
 #: Those of a verdict on 200,000 topics.
-PAYLOAD_BYTES = Limit("RISKGUARD_MAX_PAYLOAD_BYTES", 60_000_000, "bytes of verdicts of a test in a worker")
+PAYLOAD_BYTES = Limit("RISKGUARD_MAX_PAYLOAD_BYTES", 60_000_000, "bytes of verdicts that a worker sends for a test")
 YAML_BYTES = Limit("RISKGUARD_MAX_YAML_BYTES", 1_000_000, "bytes of settings")
 #: Measures, alphas, baselines and slices multiply.
 GATES = Limit(
-    "RISKGUARD_MAX_GATES", 2_000, "gates of a riskguard.yaml, each measure, alpha, baseline and slice counted"
+    "RISKGUARD_MAX_GATES", 2_000, "gates of a riskguard.yaml, counting each measure, alpha, baseline and slice"
 )
 
 GZIP = b"\x1f\x8b"

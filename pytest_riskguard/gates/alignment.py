@@ -140,15 +140,15 @@ def refuse_other_order(
         changes = [_reordered(*pair) for pair in zip(before, after, strict=True) if pair[0] is not pair[1]]
         raise DataError(
             f"the order of equal scores decides: {'; '.join(changes)}. The gate's answer is {outcome} as scored and "
-            f"{other_outcome} as written; give each rank a score of its own, which differs in 32 bits too",
+            f"{other_outcome} as written; give each rank its own score, different even in 32 bits",
             reason="order_as_written",
         )
 
 
 def _reordered(scored: TopicScores, written: TopicScores) -> str:
     return (
-        f"{scored.name} has scores that are equal (trec_eval compares 32 bits) and ranked by document id, in "
-        f"{counted(len(scored.reordered), 'topic')} otherwise than written: mean {scored.measure} "
+        f"{scored.name} has equal scores (trec_eval compares 32 bits), which are ranked by document id; in "
+        f"{counted(len(scored.reordered), 'topic')} that is not the order as written: mean {scored.measure} "
         f"{scored.mean:.4f} as scored, {written.mean:.4f} as written"
     )
 

@@ -154,9 +154,9 @@ def _excused(comparison: Comparison) -> VerdictWarning | None:
         if same_run or np.all(np.abs(candidate.values - replicate.values) <= ROUNDING_ERROR):
             number = replicate.name.rpartition("/")[2]
             raise DataError(
-                f"{candidate.name} is the very run that is stored as replicate {number} of {baseline.name}, or "
-                f"scores the same on every topic: all that it loses would count as noise of {baseline.name}; if it "
-                f"is not another run of the system that {baseline.name} stands for, run "
+                f"{candidate.name} is the run stored as replicate {number} of {baseline.name}, or scores the same "
+                f"on every topic, so its whole loss would count as noise of {baseline.name}; if that replicate "
+                f"is not another run of the same system, run "
                 f"`riskguard baseline remove {baseline.name} --replicate {number}`",
                 reason="bad_baseline",
             )

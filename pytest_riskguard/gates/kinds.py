@@ -182,9 +182,9 @@ class Gate(EveryOption):
         for name in ("tolerance", "max_mde"):
             value = getattr(self, name)
             if value and value >= largest:
-                useless = "the gate could never fail" if name == "tolerance" else "it would ask nothing"
+                useless = "the gate could never fail" if name == "tolerance" else "it would have no effect"
                 raise ValueError(
-                    f"{name}: {value:g} is no less than the most that can be lost ({largest:g}), so {useless}; "
+                    f"{name}: {value:g} is at least the most that can be lost ({largest:g}), so {useless}; "
                     "choose a smaller one, or leave it out"
                 )
 
@@ -323,7 +323,7 @@ class NoTopicCollapse(Gate):
         name = "max_share" if self.max_loss is None else "max_loss"
         most = "the whole score" if name == "max_share" else f"{span:g}"
         raise ValueError(
-            f"{name}: {getattr(self, name):g} lets a topic lose {most}, the most that there is, so the gate could "
+            f"{name}: {getattr(self, name):g} lets a topic lose {most}, the most that it can, so the gate could "
             "never fail; choose a smaller limit"
         )
 

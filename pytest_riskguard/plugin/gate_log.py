@@ -1,4 +1,4 @@
-"""What became of every gate of a run, kept in the process that reports: judged, or why not."""
+"""How every gate of a run ended, recorded in the process that reports: judged, or why not."""
 
 from __future__ import annotations
 

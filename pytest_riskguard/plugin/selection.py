@@ -157,4 +157,6 @@ def check_runs_tests(config: pytest.Config) -> None:
     for name, option in ONLY_SHOWING.items():
         if config.getoption(name, default=None) and not getattr(typed, name, None):
             source = "PYTEST_ADDOPTS or addopts" if os.environ.get("PYTEST_ADDOPTS") else "addopts"
-            raise pytest.UsageError(f"{option} of {source} runs no tests, and riskguard is on: type it, or remove it")
+            raise pytest.UsageError(
+                f"{option} in {source} runs no tests, and riskguard is on: type it on the command line, or remove it"
+            )

@@ -59,7 +59,7 @@ class RiskguardSession:
         self.is_worker = hasattr(config, "workerinput")
         self.relay, self.log = Relay(is_worker=self.is_worker), GateLog()
         self.problems: list[str] = []
-        #: Every gate known and what became of it, once the run has ended.
+        #: Every known gate and how it ended, once the run is over.
         self.gates: tuple[KnownGate, ...] = ()
         self.typed = selection_of(config)
         self._collected: set[Path] = set()
@@ -180,7 +180,7 @@ class RiskguardSession:
                 payload = self.relay.receive(report)
             except PayloadError as error:
                 self.problems.append(str(error))
-        with caught("noting what became of a gate"):
+        with caught("recording how a gate ended"):
             self.log.receive(report, payload)
 
     def is_of_gate_file(self, nodeid: str) -> bool:
@@ -200,7 +200,7 @@ class RiskguardSession:
         self._session = session
         if self.is_worker or any(config.getoption(name, default=None) for name in ONLY_SHOWING):
             return
-        with caught("finding out what became of the gates"):
+        with caught("finding gates that were not judged"):
             require = self._read_gate_files()
             self.gates = self._all_gates()
             if exitstatus in _RAN:
@@ -268,18 +268,18 @@ class RiskguardSession:
             return []
         quiet = quiet_selection(self.config)
         why = (
-            f"; {quiet} of addopts, PYTEST_ADDOPTS or testpaths counts only if typed on the command line"
+            f"; {quiet} in addopts, PYTEST_ADDOPTS or testpaths counts only if typed on the command line"
             if quiet
             else ""
         )
-        return [f"riskguard is on and no gate was judged of {len(self.gates)} known{why}"]
+        return [f"riskguard is on and no gate was judged ({len(self.gates)} known){why}"]
 
     def _lost(self) -> list[str]:
         names = [gate.id for gate in self.gates if gate.became == "lost"]
         return [f"no verdict came from the worker that ran {', '.join(names)}"] if names else []
 
     def _not_counted(self) -> list[str]:
-        """Gates that failed in a run of which pytest thinks that nothing did."""
+        """Gates that failed in a run in which pytest counted no failure."""
         names = [gate.id for gate in self.gates if self.log.ended(gate) == "failed"]
         why = "pytest counted no failure; -p no:session, or a hook of the project, keeps it from counting"
         return [f"{', '.join(names)} failed, but {why}"] if names else []

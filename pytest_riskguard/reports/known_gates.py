@@ -1,4 +1,4 @@
-"""The gates that a run knew, and what became of each: no report leaves out a gate that was not judged."""
+"""The gates that a run knew, and how each of them ended: no report leaves out a gate that was not judged."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 from pytest_riskguard.formats.serialization import Words
 from pytest_riskguard.text import clean, counted
 
-#: What can become of a gate, in the words of reports.
+#: How a gate can end, in the words of reports.
 BECAME: Mapping[str, str] = {
     "judged": "judged",
     "no_verdict": "asked for no verdict",
@@ -18,14 +18,14 @@ BECAME: Mapping[str, str] = {
     "crashed": "its worker crashed",
     "lost": "its worker sent no verdict",
     "interrupted": "interrupted",
-    "not_run": "not run, since the run ended before",
+    "not_run": "not run, because the run ended first",
     "skipped": "skipped",
     "deselected": "deselected",
     "not_collected": "not collected",
 }
 #: A test that uses the fixture for something else is no gate that is missing.
 _COMPLETE = ("judged", "no_verdict")
-#: Gates that a terminal names for each thing that became of them.
+#: How many gates a terminal names for each reason.
 _MAX_NAMED = 10
 
 
@@ -70,7 +70,7 @@ class KnownGate:
 
     @property
     def words(self) -> str:
-        """What became of it."""
+        """How it ended."""
         return BECAME.get(self.became, clean(self.became))
 
 
@@ -86,7 +86,7 @@ def title(gates: Sequence[KnownGate]) -> str:
 
 
 def summary(gates: Sequence[KnownGate]) -> list[str]:
-    """The gates that were not judged, one line for each thing that became of them."""
+    """The gates that were not judged, one line for each reason."""
     lines = []
     for became in dict.fromkeys(gate.became for gate in missing(gates)):
         same = [gate for gate in missing(gates) if gate.became == became]

@@ -160,7 +160,7 @@ def test_a_baseline_under_another_name_is_refused(store, add, collection, qrels,
     shutil.rmtree(store.root / "prod")
     (shutil.move if how == "renamed" else shutil.copytree)(store.root / "weak", store.root / "prod")
     with pytest.raises(
-        BaselineError, match=r"prod: manifest\.json is that of a baseline named 'weak'.*renamed"
+        BaselineError, match=r"prod: manifest\.json belongs to a baseline named 'weak'.*renamed"
     ) as caught:
         store.scores("prod", "AP", qrels=qrels)
     assert caught.value.reason == "bad_baseline"

@@ -489,7 +489,7 @@ def test_a_list_that_says_other_things_than_the_run_is_found(store, chain, qrels
     history = json.loads(store.root.joinpath("prod/manifest.json").read_text())["history"]
     history[0][key] = value
     edited(store, history=history)
-    with pytest.raises(BaselineError, match=r"history/0001: is not as manifest\.json of prod lists it"):
+    with pytest.raises(BaselineError, match=r"history/0001: differs from its entry in manifest\.json of prod"):
         store.lineage("prod", "AP", qrels=qrels)
     assert len(store.verify("prod")) == 1
 

@@ -180,7 +180,7 @@ def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        (["format"], 3, "key 'name' in format 3, which has none"),
+        (["format"], 3, "key 'name', which format 3 does not have"),
         (["name"], ..., "missing key 'name'"),
         (["name"], None, "name: expected text, found null"),
         (["name"], 7, "name: expected text, found a whole number"),
@@ -211,15 +211,15 @@ NOISY = replace(MANIFEST, replicates=(StoredReplicate(1, OTHER), StoredReplicate
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        (["format"], 1, "key 'replicates' in format 1"),
+        (["format"], 1, "key 'replicates', which format 1 does not have"),
         (["replicates"], ..., "missing key 'replicates'"),
         (["replicates"], [], "replicates: expected at least one, found none"),
         (["replicates"], {}, "replicates: expected a list, found an object"),
         (["replicates", 0, "number"], "1", r"replicates\[0\]\.number: expected a whole number, found text"),
         (["replicates", 0, "number"], True, r"replicates\[0\]\.number: expected a whole number, found true"),
         (["replicates", 0, "number"], 0, "replicates: expected numbers from 1, found 0"),
-        (["replicates", 0, "number"], 2, r"replicates: expected numbers that rise, found \[2, 2\]"),
-        (["replicates", 0, "number"], 3, r"replicates: expected numbers that rise, found \[3, 2\]"),
+        (["replicates", 0, "number"], 2, r"replicates: expected rising numbers, found \[2, 2\]"),
+        (["replicates", 0, "number"], 3, r"replicates: expected rising numbers, found \[3, 2\]"),
         (["replicates", 0, "run"], "sha256:0", "replicates: run of 1: expected sha256:"),
         (["replicates", 0, "run"], DIGEST, "replicates: the same run appears twice"),
         (["replicates", 1, "run"], OTHER, "replicates: the same run appears twice"),
@@ -236,17 +236,17 @@ def test_a_list_of_replicates_is_read_as_strictly(path, value, problem):
 @pytest.mark.parametrize(
     ("path", "value", "problem"),
     [
-        (["format"], 1, "key 'kind' in format 1, which has none"),
-        (["format"], 2, "key 'kind' in format 2, which has none"),
-        (["history"], [], "format: expected 3 for what is in it, found 3"),
+        (["format"], 1, "key 'kind', which format 1 does not have"),
+        (["format"], 2, "key 'kind', which format 2 does not have"),
+        (["history"], [], "format: expected 3 for this content, found 3"),
         (["kind"], ..., "missing key 'kind'"),
         (["history"], ..., "missing key 'history'"),
         (["replicates"], ..., "missing key 'replicates'"),
         (["kind"], "newest", "kind: expected one of fixed, previous, release, best, found 'newest'"),
         (["kind"], 1, "kind: expected text, found a whole number"),
         (["history", 0, "number"], 0, "history: expected numbers from 1, found 0"),
-        (["history", 0, "number"], 9, r"history: expected numbers that rise, found \[9, 2\]"),
-        (["history", 1, "number"], 1, r"history: expected numbers that rise, found \[1, 1\]"),
+        (["history", 0, "number"], 9, r"history: expected rising numbers, found \[9, 2\]"),
+        (["history", 1, "number"], 1, r"history: expected rising numbers, found \[1, 1\]"),
         (["history", 0, "run"], "sha256:0", "history: run of 1: expected sha256:"),
         (["history", 0, "created"], "today", "history: created of 1: expected a date and time, found 'today'"),
         (["history", 0, "means", "nDCG@10"], True, r"means\.nDCG@10: expected a number, found true or false"),
@@ -260,7 +260,7 @@ def test_a_history_is_read_as_strictly(path, value, problem):
     chain = replace(MOVED, history=(EARLIER, replace(EARLIER, number=2)))
     assert Manifest.from_bytes(chain.to_bytes()) == chain
     if "expected 3 for" in problem:  # neither kind nor history: not what this version writes
-        chain, problem = replace(chain, kind="fixed"), "format: expected 1 for what is in it, found 3"
+        chain, problem = replace(chain, kind="fixed"), "format: expected 1 for this content, found 3"
     with pytest.raises(JsonError, match=problem):
         Manifest.from_bytes(changed(*path, value=value, manifest=chain))
 

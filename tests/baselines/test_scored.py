@@ -39,8 +39,8 @@ def test_topics_that_are_gone_are_refused_until_it_is_said_that_this_is_meant(st
     add()
     qrels = changed(edit)
     pattern = (
-        r"baselines/prod: 2 topics \(t5, t7\) it was scored on have no relevant document in qrels\.txt any more; "
-        r"restore them, or accept that with `riskguard baseline rescore prod` or `shrink: allow` of `collection:`"
+        r"baselines/prod: 2 topics \(t5, t7\) that it was scored on no longer have a relevant document in qrels\.txt"
+        r"; restore them, or accept this with `riskguard baseline rescore prod` or `collection: \{shrink: allow\}`"
     )
     for shrink in (0, 1):
         with pytest.raises(BaselineError, match=pattern) as caught:
@@ -65,7 +65,7 @@ def test_topics_whose_relevant_documents_are_swapped_for_others_are_refused_like
             f"{all_zero('t5')(line)}\nt5 0 nowhere 2" if line.startswith("t5 0 d1 ") else all_zero("t5")(line)
         )
     )
-    pattern = r"baselines/prod: its run retrieves no relevant document any more in 1 topic \(t5\), though it did when"
+    pattern = r"baselines/prod: its run no longer retrieves a relevant document in 1 topic \(t5\), though it did when"
     with pytest.raises(BaselineError, match=pattern) as caught:
         store.scores("prod", measure, qrels=qrels)
     assert caught.value.reason == "inputs_changed"
@@ -80,7 +80,9 @@ def test_replicates_shrink_likewise(store, add, replicate, changed):
     add()
     replicate()
     qrels = changed(without("t5"))
-    with pytest.raises(BaselineError, match=r"prod/replicates/1: 1 topic \(t5\) it was scored on has no relevant"):
+    with pytest.raises(
+        BaselineError, match=r"prod/replicates/1: 1 topic \(t5\) that it was scored on no longer has a relevant"
+    ):
         store.replicates("prod", "AP", qrels=qrels)
     (scored,) = store.replicates("prod", "AP", qrels=qrels, shrink=1)
     assert scored.gone == ("t5",)
@@ -117,9 +119,9 @@ def test_topics_that_ask_something_else_are_refused_like_topics_that_are_gone(st
     qrels = read_qrels(collection.qrels)
     topics = texts(lambda line: line.replace("query 3", "another query"))
     pattern = (
-        r"1 topic \(t3\) had another query text than in edited\.tsv when it was stored; restore it, or store a run "
-        r"that answers the new texts with `riskguard baseline update prod RUN.*`, or accept that with `riskguard "
-        r"baseline rescore prod`"
+        r"1 topic \(t3\) had a different query text when it was stored than in edited\.tsv now; restore it, or store "
+        r"a run that answers the new texts with `riskguard baseline update prod RUN.*`, or accept this with "
+        r"`riskguard baseline rescore prod`"
     )
     with pytest.raises(BaselineError, match=pattern) as caught:
         store.scores("prod", "AP", qrels=qrels, topics=topics)

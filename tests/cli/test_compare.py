@@ -391,12 +391,12 @@ def test_other_questions_and_options(command, line, status, said):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--tolerance 2", "tolerance: 2 is no less than the most that can be lost (2), so the gate could never fail"),
-        ("--tolerance 1 --on-churn warn", "tolerance: 1 is no less than the most that can be lost (1)"),
+        ("--tolerance 2", "tolerance: 2 is at least the most that can be lost (2), so the gate could never fail"),
+        ("--tolerance 1 --on-churn warn", "tolerance: 1 is at least the most that can be lost (1)"),
         ("--alpha 0 --gate not_inferior --tolerance 1", "lost (1)"),
-        ("--max-mde 2", "max_mde: 2 is no less than the most that can be lost (2), so it would ask nothing"),
-        ("--gate georisk_not_worse --tolerance 1", "tolerance: 1 is no less than the most that can be lost (1)"),
-        ("--gate no_topic_collapse --max-loss 1", "max_loss: 1 lets a topic lose 1, the most that there is"),
+        ("--max-mde 2", "max_mde: 2 is at least the most that can be lost (2), so it would have no effect"),
+        ("--gate georisk_not_worse --tolerance 1", "tolerance: 1 is at least the most that can be lost (1)"),
+        ("--gate no_topic_collapse --max-loss 1", "max_loss: 1 lets a topic lose 1, the most that it can"),
         ("--gate no_topic_collapse --max-loss none --max-share 1", "max_share: 1 lets a topic lose the whole score"),
         ("--measure NumQ", "'NumQ' counts topics: it is the same for every run, so no gate could fail"),
         ("--measure NumRel(rel=2)", "'NumRel(rel=2)' counts the judgements of each topic: it is the same for every"),

@@ -238,7 +238,7 @@ def test_rescoring_names_what_it_could_not_score(command, folder):
     assert command("baseline promote prod loss.run --note why").status == 0
     ended = command("baseline rescore prod --measure AP --measure RR")
     assert ended.out.splitlines()[0].startswith("rescored prod: 30 topics; AP 0.3383, RR 0.3383; ")
-    assert ended.out.splitlines()[-1] == "prod/history/0001 keeps the scores it had: its run was not kept"
+    assert ended.out.splitlines()[-1] == "prod/history/0001 keeps its old scores: its run was not kept"
     out = command("baseline show prod")
     assert out.status == 3
     assert "prod/history/0001: it has scores of AP, not of RR" in out.err

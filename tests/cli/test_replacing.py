@@ -38,7 +38,7 @@ def test_a_baseline_is_not_replaced_without_a_reason(command, folder, line):
     ("line", "first"),
     [
         ("update prod loss.run", "would replace prod; nothing was written"),
-        ("update prod prod.run", "would replace prod by the run that it has; nothing was written"),
+        ("update prod prod.run", "would replace prod with the run that it already has; nothing was written"),
         ("replace-all prod=loss.run", "would replace prod; nothing was written"),
         ("promote prod loss.run --kind previous", "would promote prod; nothing was written"),
         ("promote prod loss.run --kind best", "prod stays as it is: its kind is best, and a mean would fall"),
@@ -150,13 +150,13 @@ def test_an_update_of_a_subset_leaves_the_rest(command, two):
 def test_a_replicate_of_another_system_is_told_apart(command, folder):
     ended = command("baseline add prod loss.run --replicate")
     assert ended.status == 0
-    assert ended.out.splitlines()[1] == "  AP 0.3383, that of prod 0.5000 (-0.1617)"
+    assert ended.out.splitlines()[1] == "  AP 0.3383, against 0.5000 for prod (-0.1617)"
     assert "AP differs significantly (p 0.0001)" in ended.err
     assert "`riskguard baseline remove prod --replicate 1`" in ended.err
     world.write_run(folder / "again.run", {"t30": 3})
     ended = command("baseline add prod again.run --replicate")
     assert ended.err == ""
-    assert ended.out.splitlines()[1] == "  AP 0.4944, that of prod 0.5000 (-0.0056)"
+    assert ended.out.splitlines()[1] == "  AP 0.4944, against 0.5000 for prod (-0.0056)"
 
 
 def test_rescoring_tells_what_changes(command, folder):

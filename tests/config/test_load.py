@@ -738,13 +738,13 @@ def test_what_a_family_takes(errors, family, gate, problem):
 @pytest.mark.parametrize(
     ("keys", "problem"),
     [
-        ("tolerance: 2", "tolerance of gate 'no-risk': 2 is no less than the most that can be lost (2), so the gate"),
-        ("alpha: [5, 0], tolerance: 1.5", "tolerance of gate 'no-risk': 1.5 is no less than the most that can"),
-        ("alpha: 5, on_churn: warn, tolerance: 1", "tolerance of gate 'no-risk': 1 is no less than the most"),
-        ("measure: [AP, P@5], max_mde: 2", "max_mde of gate 'no-risk': 2 is no less than the most that can be lost"),
+        ("tolerance: 2", "tolerance of gate 'no-risk': 2 is at least the most that can be lost (2), so the gate"),
+        ("alpha: [5, 0], tolerance: 1.5", "tolerance of gate 'no-risk': 1.5 is at least the most that can"),
+        ("alpha: 5, on_churn: warn, tolerance: 1", "tolerance of gate 'no-risk': 1 is at least the most"),
+        ("measure: [AP, P@5], max_mde: 2", "max_mde of gate 'no-risk': 2 is at least the most that can be lost"),
         ("kind: no_topic_collapse, max_loss: 1", "max_loss of gate 'no-risk': 1 lets a topic lose 1, the most that"),
         ("kind: no_topic_collapse, max_loss: 3, max_share: 1", "max_loss of gate 'no-risk': 3 lets a topic lose 1"),
-        ("kind: georisk_not_worse, tolerance: 1", "tolerance of gate 'no-risk': 1 is no less than the most that can"),
+        ("kind: georisk_not_worse, tolerance: 1", "tolerance of gate 'no-risk': 1 is at least the most that can"),
         ("measure: NumQ", "measure of gate 'no-risk': 'NumQ' counts topics: it is the same for every run"),
         ("measure: [AP, NumRel]", "measure of gate 'no-risk': 'NumRel' counts the judgements of each topic"),
         ("measure: NumRet", "measure of gate 'no-risk': 'NumRet' counts documents, relevant or not"),

@@ -39,8 +39,8 @@ def run_of(written: Callable[[str], str], *, topics: range = TOPICS) -> str:
 @pytest.mark.parametrize(
     ("written", "cause"),
     [
-        (lambda docid: f"doc:{docid}", "those of the run begin with 'doc:', which the others lack"),
-        (lambda docid: f"{docid}-en", "those of the run end with '-en', which the others lack"),
+        (lambda docid: f"doc:{docid}", "ids of the run begin with 'doc:', which the others lack"),
+        (lambda docid: f"{docid}-en", "ids of the run end with '-en', which the others lack"),
         (lambda docid: f"{docid}.html", "one side writes a file extension"),
         (lambda docid: f"{docid}.0", "one side writes whole numbers with decimals"),
         (lambda docid: f"000{docid}", "they differ in leading zeros"),
@@ -48,7 +48,7 @@ def run_of(written: Callable[[str], str], *, topics: range = TOPICS) -> str:
         (lambda docid: f"articles/{docid}.md", "one side writes paths or URLs of files"),
         (lambda docid: str(int(docid) - 1), "each id of the run is one less than a judged one"),
         (lambda docid: str(int(docid) + 1), "each id of the run is one more than a judged one"),
-        (lambda docid: f"#{int(docid) * 7919:x}", "their ids are written with other kinds of characters"),
+        (lambda docid: f"#{int(docid) * 7919:x}", "their ids use different kinds of characters"),
         (lambda docid: str(10**9 + int(docid)), "its ids may come from another collection or index"),
     ],
 )
@@ -65,7 +65,7 @@ def test_ids_of_another_spelling_are_refused_with_the_likely_cause(write, qrels,
 
 def test_the_judgements_may_be_what_is_written_differently(write):
     qrels = read_qrels(write("qrels.txt", "\n".join(f"{topic} 0 DOC-{topic}a 1" for topic in TOPICS)))
-    with pytest.raises(DataError, match="those of the judgements begin with 'DOC-', which the others lack"):
+    with pytest.raises(DataError, match="ids of the judgements begin with 'DOC-', which the others lack"):
         score_run({str(topic): [(f"{topic}a", 1.0)] for topic in TOPICS}, qrels, ["P@5"])
     with pytest.raises(DataError, match="they differ in upper and lower case"):
         score_run({str(topic): [(f"doc-{topic}A", 1.0)] for topic in TOPICS}, qrels, ["P@5"])

@@ -167,7 +167,9 @@ def test_text_beyond_the_limit_is_refused_with_its_size(path, compressed):
 
 def test_a_file_that_packs_far_better_than_text_is_refused_early(path):
     path.write_bytes(gzip.compress(b"\n" * 2**27))  # 130 kB
-    with pytest.raises(LimitError, match=r"at most 100 times the packed size .*, found \d+; .*RISKGUARD_MAX_RATIO"):
+    with pytest.raises(
+        LimitError, match=r"at most 100 times the compressed size .*, found \d+; .*RISKGUARD_MAX_RATIO"
+    ):
         text_of(path)
 
 

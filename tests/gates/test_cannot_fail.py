@@ -100,7 +100,7 @@ def test_a_pool_without_scores_and_a_tolerance_beyond_georisk_are_refused():
     verdict = judge_pool(gate_of("g", kind="georisk_not_worse", tolerance=0.6), BETTER, systems)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
     assert (verdict.problem or "").startswith(
-        "tolerance 0.6: GeoRisk cannot fall that far, since that of prod is at most"
+        "tolerance 0.6: GeoRisk cannot fall that far, since GeoRisk of prod is at most"
     )
     empty = [topic_scores(name, np.zeros(40)) for name in ("candidate", "prod", "old")]
     verdict = judge_pool(gate_of("g", kind="georisk_not_worse"), empty[0], empty[1:])

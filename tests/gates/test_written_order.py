@@ -1,4 +1,4 @@
-"""Verdicts on runs whose equal scores are ranked otherwise than written."""
+"""Verdicts on runs in which equal scores are ranked in another order than the one written."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def codes(verdict: Verdict) -> list[str]:
 def test_a_verdict_that_the_order_of_ties_decides_is_incomparable(candidate, baseline, outcome):
     verdict = judge(RISK, candidate, baseline)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "order_as_written")
-    assert f"The gate's answer is {outcome}; give each rank a score of its own" in str(verdict.problem)
+    assert f"The gate's answer is {outcome}; give each rank its own score" in str(verdict.problem)
 
 
 def test_the_message_names_the_run_the_topics_and_both_means():
     verdict = judge(RISK, scores("new", GOOD, POOR), scores("prod", GOOD))
     means = f"mean nDCG@10 {GOOD.mean():.4f} as scored, {POOR.mean():.4f} as written"
-    assert "new has scores that are equal (trec_eval compares 32 bits)" in str(verdict.problem)
-    assert f"in 40 topics otherwise than written: {means}" in str(verdict.problem)
+    assert "new has equal scores (trec_eval compares 32 bits)" in str(verdict.problem)
+    assert f"in 40 topics that is not the order as written: {means}" in str(verdict.problem)
     assert "prod" not in str(verdict.problem)
 
 
@@ -194,6 +194,6 @@ def test_a_computed_baseline_is_computed_in_both_orders(folder):
     computed = Computed("mean", (RunFile(folder / "tied.run"), RunFile(folder / "weak.run")))
     verdict = engine.verdict(Question(RISK, RunFile(folder / "poor.run"), computed, "RR"))
     assert verdict.reason == "order_as_written"
-    assert "mean(tied, weak) has scores that are equal" in str(verdict.problem)
+    assert "mean(tied, weak) has equal scores" in str(verdict.problem)
     better = engine.verdict(Question(RISK, RunFile(folder / "good.run"), computed, "RR"))
     assert better.outcome == "pass"

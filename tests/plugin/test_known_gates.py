@@ -1,4 +1,4 @@
-"""A report names every gate that the run knew, and what became of it."""
+"""A report names every gate that the run knew, and how it ended."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def test_gates_that_are_not_run_after_the_first_failure_are_named(pytester, proj
     result = run(pytester, option)
     assert result.ret == 1
     assert became(pytester) == {"riskguard.yaml::first": "judged", "riskguard.yaml::second": "not_run"}
-    result.stdout.fnmatch_lines(["not judged (not run, since the run ended before): riskguard.yaml::second"])
+    result.stdout.fnmatch_lines(["not judged (not run, because the run ended first): riskguard.yaml::second"])
 
 
 def test_gates_of_an_interrupted_run_are_named(pytester, two_gates):

@@ -166,7 +166,7 @@ def test_a_search_that_nothing_can_interrupt_ends_the_run(pytester, asked_of):
     pytester.path.joinpath("own.py").write_text(STUCK)
     result = pytester.runpytest_subprocess("--riskguard", timeout=120)
     assert result.ret == pytest.ExitCode.INTERNAL_ERROR
-    result.stderr.fnmatch_lines(["pytest-riskguard: *: a search has no answer after 0.2 s and*"])
+    result.stderr.fnmatch_lines(["pytest-riskguard: *: a search gave no answer in 0.2 s, and*"])
 
 
 @pytest.mark.parametrize("settings", ["", ", workers: 4"])
@@ -384,4 +384,6 @@ def test_an_isolated_search_gives_the_same_verdict_and_cannot_end_the_run(live, 
     pytester.path.joinpath("own.py").write_text("import os\ndef ask(query): os._exit(0)\n")
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["incomparable (bad_run): *'own:ask' runs in ended with exit status 0; it had*"])
+    result.stdout.fnmatch_lines(
+        ["incomparable (bad_run): *the isolated process of 'own:ask' ended with exit status 0; it had*"]
+    )

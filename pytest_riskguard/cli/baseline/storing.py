@@ -73,12 +73,12 @@ def _tell_distance(place: Place, name: str, number: int) -> None:
         own = place.store.scores(name, measure, qrels=qrels).scores
         means = mean_score(own), mean_score(other)
         difference = signed(means[1] - means[0])
-        click.echo(f"  {measure} {plain(means[1])}, that of {name} {plain(means[0])} ({difference})")
+        click.echo(f"  {measure} {plain(means[1])}, against {plain(means[0])} for {name} ({difference})")
         p_value = mean_test(other.values - own.values).p_value
         if p_value is not None and p_value < UNLIKELY:
             click.echo(
-                f"  {measure} differs significantly (p {probability(p_value)}): if this is not the output of the "
-                f"same system, run `riskguard baseline remove {name} --replicate {number}`: gates take it for noise",
+                f"  {measure} differs significantly (p {probability(p_value)}): gates treat the difference as noise; "
+                f"if this run is from another system, run `riskguard baseline remove {name} --replicate {number}`",
                 err=True,
             )
 
@@ -160,7 +160,9 @@ class _Old:
         name, manifest = self.name, replacement.manifest
         is_same = self.manifest is not None and self.manifest.digests.run == replacement.run
         if manifest is None:
-            click.echo(f"would replace {name}{' by the run that it has' if is_same else ''}; nothing was written")
+            click.echo(
+                f"would replace {name}{' with the run that it already has' if is_same else ''}; nothing was written"
+            )
         else:
             click.echo(f"replaced {name}: {_with_means(self.store, name, manifest)}")
         for line in change_lines(replacement.changes):
@@ -255,7 +257,7 @@ def rescore(name: str, *, place: Place, allow_ci: bool) -> None:
     for line in change_lines(changes_between(before, place.store.stored_scores(name))):
         click.echo(line)
     for other in unscored:
-        click.echo(f"{other} keeps the scores it had: its run was not kept")
+        click.echo(f"{other} keeps its old scores: its run was not kept")
 
 
 @click.command()
@@ -273,7 +275,7 @@ def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bo
 
     if (variable := ci_variable()) and not (allow_ci or dry_run):
         raise UsageError(
-            f"baselines are not removed inside CI ({variable} is set), where nobody reviews that; remove it on your "
+            f"baselines are not removed inside CI ({variable} is set), where nobody reviews it; remove them on your "
             "machine, or pass --allow-ci"
         )
     baselines = opened(store)

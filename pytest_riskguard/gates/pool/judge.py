@@ -100,7 +100,7 @@ def _refuse_if_it_cannot_fail(comparison: PoolComparison) -> None:
         most = math.sqrt(float(np.mean(reference.scores.values)))
         if gate.tolerance >= most > 0:
             raise DataError(
-                f"tolerance {gate.tolerance:g}: GeoRisk cannot fall that far, since that of {reference.name} is "
+                f"tolerance {gate.tolerance:g}: GeoRisk cannot fall that far, since GeoRisk of {reference.name} is "
                 f"at most {most:.4f}; choose a smaller tolerance",
                 reason="cannot_fail",
             )

@@ -124,8 +124,8 @@ def _end_stuck_run(config: pytest.Config, asking: Asking) -> None:
     test = (os.environ.get("PYTEST_CURRENT_TEST") or "a test").rpartition(" (")[0]
     with suppress(OSError, ValueError):
         print(
-            f"\npytest-riskguard: {clean(test, limit=MAX_QUERY)}: a search has no answer after {asking.timeout:g} s "
-            f"and cannot be interrupted {GRACE:g} s later either; the run ends here. Set a time limit in its client.",
+            f"\npytest-riskguard: {clean(test, limit=MAX_QUERY)}: a search gave no answer in {asking.timeout:g} s, "
+            f"and could not be interrupted for {GRACE:g} s more; the run ends here. Set a time limit in its client.",
             file=sys.stderr,
             flush=True,
         )

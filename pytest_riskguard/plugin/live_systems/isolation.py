@@ -1,4 +1,4 @@
-"""Queries a live system in a process of its own: what its code does to that process never reaches the judge's.
+"""Queries a live system in a separate process, so that its code cannot affect the process that judges.
 
 The process gets its task as JSON on standard input and answers with a line of JSON for each topic. A process that
 ends early, writes anything else or falls silent fails the gate.
@@ -63,7 +63,7 @@ def retrieve_isolated(
         for line in _lines(process, _silence(asking)):
             received.take(line)
     except _DeadError as error:
-        problem = f"the process of its own that {target!r} runs in {error}{received.progress_so_far}"
+        problem = f"the isolated process of {target!r} {error}{received.progress_so_far}"
         raise DataError(problem, reason="bad_run") from None
     finally:
         _end(process)
@@ -106,7 +106,7 @@ class _Received:
             case {"done": True} if self.answers.keys() == self._queries.keys():
                 self.answers = {topic: self.answers[topic] for topic in self._queries}
             case _:
-                raise _DeadError("wrote something that is no answer")
+                raise _DeadError("wrote something other than an answer")
 
     def _is_answer(self, topic: str, pairs: list[Any], before: Mapping[str, Pairs]) -> bool:
         return (
@@ -142,7 +142,7 @@ def _lines(process: subprocess.Popen[bytes], silence: float | None) -> Iterator[
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
-            raise _DeadError(f"wrote something that is no answer: {clean(repr(line[:60]))}") from None
+            raise _DeadError(f"wrote something other than an answer: {clean(repr(line[:60]))}") from None
         yield message if isinstance(message, dict) else {}
         if message == {"done": True}:
             return

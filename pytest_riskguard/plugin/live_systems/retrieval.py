@@ -171,7 +171,7 @@ def _ask_here(search: Search, book: _Book, stuck: Callable[[], None] | None) -> 
 
 
 def _out_of_time(asking: Asking, note: str) -> OutOfTimeError:
-    hint = f" (`timeout` sets another limit than {asking.timeout:g} s)" if asking.timeout == TIMEOUT else ""
+    hint = " (the default; `timeout` changes it)" if asking.timeout == TIMEOUT else ""
     return OutOfTimeError(f"no answer within {asking.timeout:g} s{hint}{note}")
 
 

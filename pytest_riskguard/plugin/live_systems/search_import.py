@@ -97,7 +97,7 @@ def import_search(target: str, *, root: Path, listed: Sequence[str] = ()) -> Cal
     _check_name(target, module)
     for spec in _specs(module):
         if not is_listed and not _is_of_project(spec, root):
-            where = f"found at {spec.origin}" if spec.has_location else "which is no Python file"
+            where = f"found at {spec.origin}" if spec.has_location else "which is not a Python file"
             raise _refused(target, f"module {spec.name!r} is not part of the project ({where})", root)
     search: Any = attrgetter(function)(importlib.import_module(module))
     if not callable(search):
@@ -125,7 +125,7 @@ def _check_name(target: str, module: str) -> None:
     if _is_never(top) and not _standard_name_of_project(top):
         source = "riskguard or its dependencies" if top in NEVER else "Python's standard library"
         raise RefusedSearchError(
-            f"{target!r} is not called: {top!r} is a module of {source}, none of whose functions is a search; "
+            f"{target!r} is not called: {top!r} is a module of {source}, where no function is a search; "
             "name a function of your own"
         )
 

@@ -27,8 +27,8 @@ _TEMPLATES = {
     ),
     "order_as_written": (
         "{system} has equal scores (trec_eval compares 32 bits), which are ranked by document id: {topics} topics "
-        "score otherwise in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "
-        "give each rank a score of its own"
+        "score differently in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "
+        "give each rank its own score"
     ),
     "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
 }
@@ -88,8 +88,8 @@ def _old_format(_: Verdict, *, systems: Sequence[str]) -> str:
     names = f"{listed(tuple(systems), most=5)} {'is' if len(systems) == 1 else 'are'}"
     baseline = systems[0].partition("/")[0]
     return (
-        f"{names} stored in an old format, without name and query texts, so these are not checked; if it is the "
-        f"right baseline, run `riskguard baseline rescore {baseline}`"
+        f"{names} stored in an old format, without its name and query texts, so these are not checked; if it is "
+        f"the right baseline, run `riskguard baseline rescore {baseline}`"
     )
 
 
@@ -108,10 +108,10 @@ def _judgements_shrank(
     if gone:
         parts.append(f"{_topics(gone)} that the baseline was scored on no longer {_verb(gone, 'count')}")
     if emptied:
-        parts.append(f"the baseline retrieves no relevant document any more in {_topics(emptied)}")
+        parts.append(f"the baseline no longer retrieves a relevant document in {_topics(emptied)}")
     if rephrased:
         verb = _verb(rephrased, "have", "has")
-        parts.append(f"{_topics(rephrased)} {verb} another query text than the run answered")
+        parts.append(f"{_topics(rephrased)} {verb} a different query text from the one that the run answered")
     return f"{'; '.join(parts)}; `collection: {{shrink: ...}}` lets this pass, until the baseline is rescored"
 
 
@@ -211,9 +211,9 @@ def _loss_within_noise(verdict: Verdict) -> str:
 
 def _loss_excused(_: Verdict, *, replicate: str, mean: float, baseline_mean: float) -> str:
     return (
-        "without the replicates the mean would be significantly down; what they lose counts as noise, and so does a "
-        f"loss like it (mean {baseline_mean:.4f} of the baseline, {mean:.4f} of {replicate}): make sure that each is "
-        "a run of the baseline's own system"
+        "without the replicates the mean would be significantly down; a loss as large as theirs counts as noise "
+        f"(mean {baseline_mean:.4f} for the baseline, {mean:.4f} for {replicate}): make sure that each is a run of "
+        "the baseline's own system"
     )
 
 

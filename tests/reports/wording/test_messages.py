@@ -36,8 +36,8 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         VERDICT,
         {"system": "the candidate", "topics": 12, "mean": 0.5, "mean_as_written": 0.25},
         "the candidate has equal scores (trec_eval compares 32 bits), which are ranked by document id: 12 topics "
-        "score otherwise in the order as written, where the mean is 0.2500 instead of 0.5000; give each rank a score "
-        "of its own",
+        "score differently in the order as written, where the mean is 0.2500 instead of 0.5000; give each rank its "
+        "own score",
     ),
     (
         "rank_contradicts_score",
@@ -269,9 +269,9 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "loss_excused",
         VERDICT,
         {"replicate": "prod/replicates/1", "mean": 0.4, "baseline_mean": 0.5},
-        "without the replicates the mean would be significantly down; what they lose counts as noise, and so does a "
-        "loss like it (mean 0.5000 of the baseline, 0.4000 of prod/replicates/1): make sure that each is a run of "
-        "the baseline's own system",
+        "without the replicates the mean would be significantly down; a loss as large as theirs counts as noise "
+        "(mean 0.5000 for the baseline, 0.4000 for prod/replicates/1): make sure that each is a run of the "
+        "baseline's own system",
     ),
     (
         "unbacked_scores",
@@ -289,8 +289,8 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "old_format",
         VERDICT,
         {"systems": ("prod", "prod/replicates/1")},
-        "prod, prod/replicates/1 are stored in an old format, without name and query texts, so these are not checked"
-        "; if it is the right baseline, run `riskguard baseline rescore prod`",
+        "prod, prod/replicates/1 are stored in an old format, without its name and query texts, so these are not "
+        "checked; if it is the right baseline, run `riskguard baseline rescore prod`",
     ),
     (
         "topics_changed",
@@ -310,22 +310,22 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "judgements_shrank",
         VERDICT,
         {"gone": ("t1",), "rephrased": ("t3",)},
-        "1 topic (t1) that the baseline was scored on no longer counts; 1 topic (t3) has another query text than the "
-        "run answered; `collection: {shrink: ...}` lets this pass, until the baseline is rescored",
+        "1 topic (t1) that the baseline was scored on no longer counts; 1 topic (t3) has a different query text from "
+        "the one that the run answered; `collection: {shrink: ...}` lets this pass, until the baseline is rescored",
     ),
     (
         "judgements_shrank",
         VERDICT,
         {"gone": (), "emptied": ("t1",), "rephrased": ()},
-        "the baseline retrieves no relevant document any more in 1 topic (t1); `collection: {shrink: ...}` lets this "
+        "the baseline no longer retrieves a relevant document in 1 topic (t1); `collection: {shrink: ...}` lets this "
         "pass, until the baseline is rescored",
     ),
     (
         "judgements_shrank",
         VERDICT,
         {"gone": (), "rephrased": ("t3", "t4")},
-        "2 topics (t3, t4) have another query text than the run answered; `collection: {shrink: ...}` lets this "
-        "pass, until the baseline is rescored",
+        "2 topics (t3, t4) have a different query text from the one that the run answered; `collection: {shrink: "
+        "...}` lets this pass, until the baseline is rescored",
     ),
     (
         "history_unusable",

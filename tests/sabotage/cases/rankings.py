@@ -14,7 +14,11 @@ from tests.sabotage.project import BASELINES, DEPTH, TOPICS
 from tests.sabotage.sabotages import CANDIDATE, QRELS, on_columns, on_text, prefix_ids
 
 MISMATCH = ["expected document ids of qrels.txt", "no judged document in any topic"]
-ORDER = ["the order of equal scores decides", "pass as scored and fail as written", "topics otherwise than written"]
+ORDER = [
+    "the order of equal scores decides",
+    "pass as scored and fail as written",
+    "topics that is not the order as written",
+]
 UPSIDE_DOWN = ["candidate.run:2: expected scores (column 5) that fall as ranks rise", "upside down"]
 PROD_RUN = "runs/prod.run"
 

@@ -93,7 +93,7 @@ CASES = [
         Case(f"{name}-of-gzipped-{what}", write(path, bomb(line, 64)), words=[Path(path).name, words], megabytes=500)
         for name, path in {"run": CANDIDATE, "qrels": QRELS, "topics": TOPICS_FILE}.items()
         for what, line, words in (
-            ("newlines", b"\n", "at most 100 times the packed size when decompressed"),
+            ("newlines", b"\n", "at most 100 times the compressed size after decompression"),
             ("spaces", b"    ", "bytes in a"),
             ("zeros", b"\0" * 8, "found a NUL byte"),
         )

@@ -10,7 +10,7 @@ from tests.sabotage.project import IMPROVED
 from tests.sabotage.sabotages import CONFIG, append, delete, rename, write
 
 TEST = "test_ranking.py"
-NONE_JUDGED = "no gate was judged of"
+NONE_JUDGED = "no gate was judged ("
 OWN = write("test_own.py", "def test_own(): ...\n")
 REPORT = "r.json"
 
@@ -33,7 +33,7 @@ def marked(mark: str) -> Sabotage:
 
 def quiet(name: str, option: str, *, known: int = 5, ways: Any = PYTEST, **settings: Any) -> Case:
     """A selection in ``addopts``, which nobody typed."""
-    words = [f"{NONE_JUDGED} {known} known", f"{option.split('=')[0].split()[0]} of addopts"]
+    words = [f"{NONE_JUDGED}{known} known)", f"{option.split('=')[0].split()[0]} in addopts"]
     return Case(name, ini(f"addopts = {option}"), status=1, ways=ways, words=words, **settings)
 
 
@@ -165,7 +165,7 @@ CASES = [
         [marked("pytest.mark.xfail"), write(CONFIG, "collection: [\n")],
         status=1,
         ways=PYTEST,
-        words=["no gate was judged of 2 known"],
+        words=["no gate was judged (2 known)"],
     ),
     Case(
         "expected-to-fail",

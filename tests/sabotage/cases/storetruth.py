@@ -31,9 +31,9 @@ TOPICS_FILE, YAML = "topics.tsv", "riskguard.yaml"
 #: Topics in which the planted candidate loses.
 LOSING = tuple(f"t{number:02d}" for number in range(1, 46))
 BAD = ["baselines/prod", "bad_baseline"]
-GONE = ["inputs_changed", "no relevant document", "riskguard baseline rescore prod"]
-SWAPPED = ["inputs_changed", "its run retrieves no relevant document any more", "riskguard baseline rescore prod"]
-ASKED = ["inputs_changed", "another query text", "riskguard baseline update prod RUN"]
+GONE = ["inputs_changed", "no longer ha", "riskguard baseline rescore prod"]
+SWAPPED = ["inputs_changed", "its run no longer retrieves a relevant document", "riskguard baseline rescore prod"]
+ASKED = ["inputs_changed", "different query text", "riskguard baseline update prod RUN"]
 
 
 def shrink(written: str) -> Sabotage:
