@@ -99,14 +99,14 @@ CASES = [
         words=["no-risk"],
         passes=1,
     ),
-    *(refused(f"{option[2:]}-in-addopts", option, f"{option} of", "riskguard is on") for option in SHOWING),
+    *(refused(f"{option[2:]}-in-addopts", option, f"{option} in", "riskguard is on") for option in SHOWING),
     Case(
         "collect-only-in-environment",
         status=1,
         in_pytest=4,
         ways=SERIAL,
         env={"PYTEST_ADDOPTS": "--co"},
-        words=["--collect-only of PYTEST_ADDOPTS or addopts"],
+        words=["--collect-only in PYTEST_ADDOPTS or addopts"],
     ),
     # the plugin and its settings
     refused("session-blocked", "-p no:riskguard-session", "-p no:riskguard-session cannot be given"),
