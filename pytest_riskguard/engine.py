@@ -268,8 +268,8 @@ class Engine:
             f"the gate passes only because of {counted(len(added), 'topic')} ({listed(added, most=5)}), which "
             f"{'was' if len(added) == 1 else 'were'} judged after {', '.join(names)} "
             f"{'was' if len(names) == 1 else 'were'} stored and not answered there: a topic without an answer scores "
-            f"0, so any answer wins. Without them the gate's answer is {other_outcome}; store a run that answers them "
-            "with `riskguard baseline update`",
+            f"0, so any answer wins. Without them the gate's answer is {other_outcome}; store a run that answers "
+            "them with `riskguard baseline update`",
             reason="topics_differ",
         )
 

@@ -167,7 +167,7 @@ class TopicScores:
 
     @property
     def is_reordered(self) -> bool:
-        """Whether more than a few topics, and the average one, score noticeably differently in the order as written."""
+        """Whether the order as written noticeably changes the scores of more than a few topics, and the average."""
         if len(self.reordered) <= FEW_REORDERED:
             return False
         change = math.fsum(np.abs(self.in_written_order().values - self.values))

@@ -122,7 +122,7 @@ def test_the_likely_cause_does_not_depend_on_the_order_of_a_set(write):
     """Some judged ids are the end of others, so that two prefixes explain as many topics."""
     rows = [f"{t} 0 {docid} 1" for t in TOPICS for docid in (f"b{t}x", f"ab{t}x")]
     qrels = read_qrels(write("qrels.txt", "\n".join(rows)))
-    with pytest.raises(DataError, match="those of the run begin with 'c', which the others lack"):
+    with pytest.raises(DataError, match="ids of the run begin with 'c', which the others lack"):
         score_run({str(t): [(f"cab{t}x", 1.0)] for t in TOPICS}, qrels, ["RR"])
 
 
