@@ -25,8 +25,8 @@ class Scored:
     without their own name and the query texts, neither of which is checked then. ``gone`` are topics that a baseline
     was scored on and that no longer have a relevant document, ``emptied`` those for which its run retrieved relevant
     documents and now retrieves none, ``rephrased`` those with another query text now, ``unasked`` topics that it was
-    not scored on and that its run does not answer. ``topics_changed``: the topics file is not the one that the baseline was
-    stored with.
+    not scored on and that its run does not answer. ``topics_changed``: the topics file is not the
+    one that the baseline was stored with.
     """
 
     scores: TopicScores
