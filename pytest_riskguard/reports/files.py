@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Sequence
@@ -23,6 +24,8 @@ class Format:
     suffixes: tuple[str, ...]
 
 
+#: Folders in which only the system makes links.
+_OF_SYSTEM = (Path("/dev"), Path("/proc"))
 JSON, MARKDOWN, HTML = FORMATS = (Format((".json",)), Format((".md",)), Format((".html", ".htm")))
 
 
@@ -83,9 +86,13 @@ def write(
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all; a device or a pipe is written directly.
 
-    A link is kept: the file it points to is replaced. An existing file keeps its mode.
+    A link to a file in its own folder is kept: the file it points to is replaced. Any other link is refused with an
+    ``OSError``, since whoever changes the repository may have made it. An existing file keeps its mode.
     """
-    target = path.resolve()
+    target = Path(os.path.realpath(path))  # which, unlike resolve(), accepts a link to itself
+    if path.is_symlink() and not _may_follow(path, target):
+        where = "leads out of its folder; delete it, or name the file that it points to"
+        raise OSError(errno.ELOOP, f"a link that {where}", str(path))
     if target.exists() and not target.is_file():
         target.write_text(text, encoding="utf-8", newline="\n")
         return
@@ -100,6 +107,13 @@ def write_text(path: Path, text: str) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def _may_follow(link: Path, target: Path) -> bool:
+    """Whether a link is the system's own, such as ``/dev/stdout``, or leads to a file beside it."""
+    folder = link.absolute().parent.resolve()
+    is_of_system = any(folder.is_relative_to(root) for root in _OF_SYSTEM)
+    return is_of_system or (target.parent == folder and (target.is_file() or not target.exists()))
 
 
 def _mode(target: Path) -> int:

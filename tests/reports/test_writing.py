@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,32 @@ def test_a_link_keeps_pointing_and_its_file_keeps_its_mode(tmp_path):
     assert link.is_symlink()
     assert target.read_text() == "new"
     assert target.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("name", ["../precious", "../new", "deep/report.json", "/dev/null"])
+def test_a_link_that_leads_elsewhere_is_refused(tmp_path, name):
+    (tmp_path / "precious").write_text("old")
+    (tmp_path / "reports" / "deep").mkdir(parents=True)
+    link = tmp_path / "reports" / "report.json"
+    link.symlink_to(name)
+    with pytest.raises(OSError, match="leads out of its folder"):
+        write_text(link, "new")
+    assert link.is_symlink()
+    assert (tmp_path / "precious").read_text() == "old"
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_link_to_itself_is_replaced(tmp_path):
+    link = tmp_path / "report.json"
+    link.symlink_to("report.json")
+    write_text(link, "new")
+    assert link.read_text() == "new"
+
+
+@pytest.mark.skipif(not Path("/dev/stdout").is_symlink(), reason="this system has no such link")
+def test_the_links_of_the_system_are_followed(capfd):
+    write_text(Path("/dev/stdout"), "new")
+    assert capfd.readouterr().out in ("new", "")
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

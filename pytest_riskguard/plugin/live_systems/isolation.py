@@ -7,19 +7,21 @@ ends early, writes anything else or falls silent fails the gate.
 from __future__ import annotations
 
 import json
+import math
 import os
 import queue
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, cast
 
-from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.config.asking import MAX_ID, Asking
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.plugin.live_systems.retrieval import MAX_PAUSE, Pairs, Progress, Retrieved, is_pair
 from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError
@@ -28,8 +30,12 @@ from pytest_riskguard.text import clean, counted
 
 #: Bytes of one line that the process writes, which is the answer for one topic, and of all of them.
 MAX_LINE, MAX_BYTES = 50_000_000, 1_000_000_000
+#: Bytes of a line without results, and of one result: JSON writes a character of an id in up to twelve.
+_MESSAGE_BYTES, _PAIR_BYTES = 100_000, 12 * MAX_ID + 50
 #: Seconds that the import of the function may take, and the end of the process.
 MAX_START, MAX_END = 120.0, 10.0
+#: Seconds between two looks at whether the process has ended.
+_GLANCE = 1.0
 _CHILD = "pytest_riskguard.plugin.live_systems.isolated_process"
 
 
@@ -57,10 +63,10 @@ def retrieve_isolated(
         stdout=subprocess.PIPE,
         start_new_session=True,
     )
-    received = _Received(queries, progress)
+    received = _Received(queries, asking.depth, progress)
     try:
         _hand_over(process, json.dumps(task | {"asking": asdict(asking)}).encode())
-        for line in _lines(process, _silence(asking)):
+        for line in _lines(process, _silence(asking), min(MAX_LINE, _MESSAGE_BYTES + asking.depth * _PAIR_BYTES)):
             received.take(line)
     except _DeadError as error:
         problem = f"the isolated process of {target!r} {error}{received.progress_so_far}"
@@ -78,10 +84,11 @@ def _silence(asking: Asking) -> float | None:
 class _Received:
     """What the process has told so far, checked."""
 
-    def __init__(self, queries: Mapping[str, str], progress: Progress | None) -> None:
+    def __init__(self, queries: Mapping[str, str], depth: int, progress: Progress | None) -> None:
         self.answers: dict[str, Pairs] = {}
         self.again: dict[str, Pairs] = {}
-        self._queries, self._progress = queries, progress
+        self._queries, self._depth, self._progress = queries, depth, progress
+        self._is_started = False
 
     @property
     def progress_so_far(self) -> str:
@@ -101,8 +108,8 @@ class _Received:
                     self._progress(len(self.answers), len(self._queries))
             case {"topic": str(topic), "again": list(pairs)} if self._is_answer(topic, pairs, self.again):
                 self.again[topic] = [(document, float(score)) for document, score in pairs]
-            case {"started": True}:
-                pass
+            case {"started": True} if not self._is_started:  # said for ever, it would hide the silence
+                self._is_started = True
             case {"done": True} if self.answers.keys() == self._queries.keys():
                 self.answers = {topic: self.answers[topic] for topic in self._queries}
             case _:
@@ -112,6 +119,7 @@ class _Received:
         return (
             topic in self._queries
             and topic not in before
+            and len(pairs) <= self._depth
             and all(is_pair(pair) and isinstance(pair[0], str) and isinstance(pair[1], int | float) for pair in pairs)
         )
 
@@ -122,23 +130,20 @@ def _hand_over(process: subprocess.Popen[bytes], task: bytes) -> None:
         stdin.write(task)
 
 
-def _lines(process: subprocess.Popen[bytes], silence: float | None) -> Iterator[dict[str, Any]]:
+def _lines(process: subprocess.Popen[bytes], silence: float | None, longest: int) -> Iterator[dict[str, Any]]:
     """The messages of the process up to the one that says it is done; ``_DeadError`` if that never comes."""
-    inbox: queue.Queue[bytes] = queue.Queue(maxsize=100)
-    threading.Thread(target=_read, args=(process.stdout, inbox), name="riskguard-reader", daemon=True).start()
+    inbox: queue.Queue[bytes] = queue.Queue(maxsize=10)
+    reading = (process.stdout, inbox, longest)
+    threading.Thread(target=_read, args=reading, name="riskguard-reader", daemon=True).start()
     size, wait = 0, MAX_START
     while True:
-        try:
-            line = inbox.get(timeout=wait if silence is not None else None)
-        except queue.Empty:
-            raise _DeadError(f"was silent for {wait:g} s") from None
+        line = _next(inbox, process, wait if silence is not None else None)
         wait = silence if silence is not None else wait
         size += len(line)
         if not line:
             raise _DeadError(_ending(process))
-        if len(line) > MAX_LINE or size > MAX_BYTES:
-            limit = MAX_LINE if len(line) > MAX_LINE else MAX_BYTES
-            raise _DeadError(f"wrote more than {limit:,} bytes")
+        if len(line) > longest or size > MAX_BYTES:
+            raise _DeadError(f"wrote more than {longest if len(line) > longest else MAX_BYTES:,} bytes")
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):
@@ -148,10 +153,28 @@ def _lines(process: subprocess.Popen[bytes], silence: float | None) -> Iterator[
             return
 
 
-def _read(stream: IO[bytes], inbox: queue.Queue[bytes]) -> None:
-    """Put each line into the inbox, at the end an empty one."""
-    with suppress(OSError, ValueError):
-        while line := stream.readline(MAX_LINE + 1):
+def _next(inbox: queue.Queue[bytes], process: subprocess.Popen[bytes], wait: float | None) -> bytes:
+    """The next line; an empty one if the process has ended, though others may hold its output open."""
+    last = math.inf if wait is None else time.monotonic() + wait
+    while True:
+        has_ended = process.poll() is not None
+        now = time.monotonic()
+        try:
+            return inbox.get(timeout=max(min(MAX_END if has_ended else _GLANCE, last - now), 0.0))
+        except queue.Empty:
+            if has_ended:
+                return b""
+            if now >= last:
+                raise _DeadError(f"was silent for {wait:g} s") from None
+
+
+def _read(stream: IO[bytes], inbox: queue.Queue[bytes], longest: int) -> None:
+    """Put each line into the inbox, at the end an empty one.
+
+    The stream is closed here: elsewhere, closing it would wait for a read that may never end.
+    """
+    with suppress(OSError, ValueError), stream:
+        while line := stream.readline(longest + 1):
             inbox.put(line)
     inbox.put(b"")
 
@@ -174,7 +197,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.kill()
     with suppress(subprocess.TimeoutExpired):
         process.wait(MAX_END)
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            with suppress(OSError, ValueError):
-                stream.close()
+    if process.stdin is not None:
+        with suppress(OSError, ValueError):
+            process.stdin.close()

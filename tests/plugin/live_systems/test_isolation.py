@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -84,6 +85,33 @@ def test_an_answer_without_end_is_cut_off(isolated, monkeypatch):
     monkeypatch.setattr(isolation, "MAX_LINE", 1000)
     with pytest.raises(DataError, match="more than 1,000 bytes"):
         isolated("def ask(query): return [('d' * 900 + str(i), 1.0) for i in range(100)]")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_child_that_keeps_the_output_open_is_not_waited_for(isolated, monkeypatch):
+    monkeypatch.setattr(isolation, "MAX_END", 0.5)
+    with pytest.raises(DataError, match="ended with exit status 7"):
+        isolated(
+            "import os, time\n"
+            "def ask(query):\n"
+            "    if os.fork() == 0:\n"
+            "        os.setsid()\n"
+            "        time.sleep(20)\n"
+            "    os._exit(7)"
+        )
+
+
+def test_more_results_than_were_asked_for_are_no_answer(isolated):
+    forged = b'{"topic": "t0", "pairs": [["a", 0], ["b", 0]]}\n'
+    with pytest.raises(DataError, match="wrote something that is no answer"):
+        isolated(WRITES.format(forged), depth=1)
+    with pytest.raises(DataError, match="more than 112,050 bytes"):
+        isolated(WRITES.format(f"b' ' * 200_000 + {forged}"), depth=1)
+
+
+def test_it_cannot_start_again_and_again(isolated):
+    with pytest.raises(DataError, match="wrote something that is no answer"):
+        isolated(WRITES.format(b'{"started": true}\n'))
 
 
 def test_time_limits_hold_there_too(isolated):

@@ -32,6 +32,13 @@ def search(body: str, settings: str = "") -> tuple[Sabotage, ...]:
     return write("own.py", AS_IS + body), live("own:retrieve", settings)
 
 
+def forged(first: str, line: str, then: str) -> tuple[Sabotage, ...]:
+    """A module that writes its own lines to every open file while it is imported, again and again."""
+    write_all = "    for d in range(3, 20):\n        with contextlib.suppress(OSError): os.write(d, line)\n"
+    body = f"import contextlib, os\n{first}\nline = {line}\nwhile True:\n{write_all}    {then}\n"
+    return search(body, ", isolate: true")
+
+
 def refused(name: str, target: str, *words: str, listed: bool = False) -> Case:
     """A function that is no search: it is not called, and the message names line and remedy."""
     breaks = [live(target), queries_are("open('ran', 'w')")]
@@ -206,6 +213,31 @@ CASES = [
         "hangs-isolated",
         search("import time\ndef retrieve(q): time.sleep(600)", ", isolate: true, timeout: 0.5"),
         words=["no answer within 0.5 s"],
+        ways=SERIAL,
+    ),
+    Case(
+        "child-outlives-isolated",
+        search(
+            "import os, time\ndef retrieve(q):\n    if os.fork() == 0: os.setsid(); time.sleep(45)\n    os._exit(0)",
+            ", isolate: true, timeout: 0.5",
+        ),
+        words=["ended with exit status 0", "0 of 60 topics"],
+        options="-k no-risk",
+        ways=SERIAL,
+    ),
+    Case(
+        "says-it-has-started-isolated",
+        forged("import time", "b'{\"started\": true}\\n'", "time.sleep(1)"),
+        words=["wrote something that is no answer"],
+        options="-k no-risk",
+        ways=SERIAL,
+    ),
+    Case(
+        "forges-millions-of-results-isolated",
+        forged("", 'b\'{"topic": "t01", "pairs": [\' + b\'["a",0],\' * 5_000_000 + b\'["a",0]]}\\n\'', "break"),
+        words=["wrote more than", "bytes"],
+        options="-k no-risk",
+        megabytes=400,
         ways=SERIAL,
     ),
     Case(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.sabotage.case import CLI, PYTEST, SERIAL, Case, harmless
-from tests.sabotage.sabotages import make_folder, run_program
+from tests.sabotage.sabotages import link, make_folder, run_program, write
 
 #: Surroundings in which the regression must be as red, and the improvement as green, as anywhere.
 SURROUNDINGS: dict[str, dict[str, Any]] = {
@@ -80,6 +80,35 @@ CASES = [
         in_pytest=1,
         words=["reports/x.json"],
         ways=SERIAL,
+    ),
+    *[
+        Case(
+            f"report-is-a-link-{name}",
+            [make_folder("reports"), write("precious", "old"), link("reports/x.json", target)],
+            options=f"{REPORT}reports/x.json",
+            in_pytest=1,
+            words=["could not write the report reports/x.json", "leads out of its folder", "5 failed"],
+            ways=SERIAL,
+        )
+        for name, target in [
+            ("to-another-file", "../precious"),
+            ("to-a-new-file", "../new"),
+            ("to-a-device", "/dev/null"),
+        ]
+    ],
+    Case(
+        "json-is-a-link-to-the-store",
+        [make_folder("reports"), link("reports/x.json", "../baselines/prod/scores.tsv")],
+        options="--json reports/x.json",
+        status=2,
+        words=["cannot write", "leads out of its folder", "45 losses"],
+        ways=CLI,
+    ),
+    harmless(
+        "json-is-a-link-in-its-folder",
+        [make_folder("reports"), write("reports/1.json", "old"), link("reports/x.json", "1.json")],
+        line="{} --json reports/x.json && grep -q verdicts reports/1.json && test -L reports/x.json",
+        ways=CLI,
     ),
     Case("report-of-no-format", options=f"{REPORT}report.docx", in_pytest=4, words=[".json"], ways=SERIAL),
     Case(
