@@ -11,11 +11,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pytest_riskguard.text import clean
+
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
 
 
 _MAX_SHOWN = 50
+#: Characters of what is wrong with a riskguard.yaml.
+_MAX_PROBLEM = 10_000
 
 
 class RiskguardError(Exception):
@@ -32,6 +36,7 @@ class ConfigError(UsageError):
     def __init__(
         self, path: Path, line: int, problem: str, *, gate: str | None = None, errors: Sequence[ConfigError] = ()
     ) -> None:
+        problem = clean(problem, limit=_MAX_PROBLEM)
         message = f"{path}:{line}: {problem}"
         if len(errors) > 1:
             others = "error" if len(errors) == 2 else "errors"

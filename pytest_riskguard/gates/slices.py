@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.kinds import MIN_SLICE_TOPICS, NotSignificantlyRisky, parse_slice
-from pytest_riskguard.text import nearest
+from pytest_riskguard.text import clean, nearest
 
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.scores import TopicScores
@@ -64,7 +64,7 @@ def slices_of(
 
     ``TAG=VALUE`` asks for one, whatever its size; ``TAG`` for each of its values that at least ``smallest`` of the
     ``judged`` topics have. ``option`` is what the user calls ``smallest``. ``ValueError`` if there is no such tag
-    or value, or none of its values has enough topics.
+    or value, or none of its values has enough topics, or one of them cannot be printed.
     """
     tag, value = parse_slice(entry)
     sizes = _sizes(entry, tag, judged, tags)
@@ -74,11 +74,14 @@ def slices_of(
         return (f"{tag}={value}",)
     large = tuple(f"{tag}={known}" for known in sorted(sizes) if sizes[known] >= smallest)
     if not large:
-        largest = ", ".join(f"{known} {size}" for known, size in sizes.most_common(_MAX_SHOWN))
+        largest = ", ".join(f"{clean(known)} {size}" for known, size in sizes.most_common(_MAX_SHOWN))
         raise ValueError(
             f"no value of {tag!r} has {smallest} judged topics (largest: {largest}); set {option} lower, or name "
-            f"the slices to ask about, such as {tag}={sizes.most_common(1)[0][0]}"
+            f"the slices to ask about, such as {tag}={clean(sizes.most_common(1)[0][0])}"
         )
+    for part in large:
+        if not part.isprintable():
+            raise ValueError(f"{part!r} has characters that cannot be printed; change this value in the topics file")
     return large
 
 
@@ -109,7 +112,7 @@ def _instead(word: str, known: Iterable[str], *, prefix: str = "") -> str:
     if close := nearest(word, known):
         return f"did you mean {prefix + close!r}?"
     more = ", ..." if len(known) > _MAX_SHOWN else ""
-    return f"there are {', '.join(prefix + name for name in known[:_MAX_SHOWN])}{more}"
+    return f"there are {', '.join(prefix + clean(name) for name in known[:_MAX_SHOWN])}{more}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -86,6 +86,22 @@ def test_a_tag_whose_values_are_all_small_says_their_sizes():
         slices_of("intent", JUDGED, TAGS, smallest=31, option="few")
 
 
+@pytest.mark.parametrize("value", ["a\x1b[2Jb", "a\u202eb", "a\xa0b"])
+def test_a_value_that_cannot_be_printed_is_refused(value):
+    tags = {f"t{i}": {"intent": value} for i in range(30)}
+    with pytest.raises(ValueError, match="has characters that cannot be printed; change this value") as refused:
+        slices_of("intent", list(tags), tags)
+    assert str(refused.value).isprintable()
+
+
+def test_values_in_messages_are_printable():
+    tags = {f"t{i}": {"intent": "a\x1b[2Jb", "kind\x1b": "b"} for i in range(9)}
+    for entry in ("intent", "intent=z", "zzz"):
+        with pytest.raises(ValueError, match=r"no value of|no judged topic|there is no tag") as refused:
+            slices_of(entry, list(tags), tags)
+        assert str(refused.value).isprintable()
+
+
 def test_a_tag_with_an_equals_sign_cannot_be_named():
     tags = {"q1": {"a=b": "c"}}
     with pytest.raises(ValueError, match="tag 'a=b' has a '=' in its name"):

@@ -253,6 +253,14 @@ CASES = [
         ways=SERIAL,
     ),
     Case(
+        "scores-of-1e300-and-warnings-are-errors",
+        search("def retrieve(q): return [(document, score * 1e300) for document, score in answer(q)]"),
+        status=1,
+        words=["significantly risky", "5 failed"],
+        options="-W error",
+        ways=SERIAL,
+    ),
+    Case(
         "changes-folder",
         search("import os\ndef retrieve(q): os.chdir('/'); return answer(q)"),
         status=1,

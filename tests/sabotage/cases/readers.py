@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.sabotage.case import EVERY, Case, Sabotage, harmless
+from tests.sabotage.case import CLI, EVERY, PYTEST, Case, Sabotage, harmless
 from tests.sabotage.sabotages import (
     CANDIDATE,
     CONFIG,
@@ -133,6 +133,21 @@ CASES = [
         "scores-beyond-32-bits",
         on_scores(CANDIDATE, lambda score: score * 1e300),
         words=["largest number of 32 bits"],
+    ),
+    Case(
+        "scores-of-1e300-and-warnings-are-errors",
+        on_scores(CANDIDATE, lambda score: score * 1e300),
+        words=["candidate.run:1: expected a score", "largest number of 32 bits"],
+        env={"PYTHONWARNINGS": "error"},
+        options="--alpha 1",
+        ways=CLI,
+    ),
+    Case(
+        "scores-of-1e300-and-warnings-are-errors-in-pytest",
+        on_scores(CANDIDATE, lambda score: score * 1e300),
+        words=["candidate.run:1: expected a score", "largest number of 32 bits", "5 failed"],
+        options="-W error",
+        ways=PYTEST,
     ),
     *(
         Case(

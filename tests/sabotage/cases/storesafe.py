@@ -5,10 +5,24 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from pathlib import Path
+from typing import Any
 
-from tests.sabotage.case import Case, harmless
-from tests.sabotage.sabotages import PROD, copy, delete, fifo, link, make_folder, rename, run_program, to_link, write
+from tests.sabotage.case import Case, Sabotage, harmless
+from tests.sabotage.sabotages import (
+    MANIFEST,
+    PROD,
+    copy,
+    delete,
+    fifo,
+    link,
+    make_folder,
+    rename,
+    run_program,
+    to_link,
+    write,
+)
 
 LOCK = "baselines/.lock"
 WORK = "baselines/.tmp-" + "0123456789abcdef" * 2
@@ -26,7 +40,7 @@ def lock_file(folder: Path) -> None:
 
 def repository(folder: Path) -> None:
     """A commit, and a program that leaves a file behind when it is started."""
-    (folder / "program.sh").write_text(f"#!/bin/sh\ntouch {folder}/started\n")
+    (folder / "program.sh").write_bytes(b"#!/bin/sh\ntouch '" + os.fsencode(folder) + b"/started'\n")
     (folder / "program.sh").chmod(0o755)
     run_program("git init -q")(folder)
     run_program("git add .")(folder)
@@ -50,6 +64,45 @@ def bare(folder: Path) -> None:
 def monitored(folder: Path) -> None:
     """A program that watches the files."""
     run_program(f"git config core.fsmonitor {folder}/program.sh")(folder)
+
+
+def set_up(*settings: tuple[str, str]) -> tuple[Sabotage, ...]:
+    """A repository with these settings of its own."""
+
+    def configure(folder: Path) -> None:
+        for name, value in settings:
+            subprocess.run(["git", "config", name, os.fsencode(value)], cwd=folder, check=True)
+
+    return (repository, configure)
+
+
+def kept_in(name: str) -> tuple[Sabotage, ...]:
+    """The project in a folder of this name."""
+
+    def sabotage(folder: Path) -> None:
+        entries = list(folder.iterdir())
+        (folder / name).mkdir()
+        for entry in entries:
+            entry.rename(folder / name / entry.name)
+        repository(folder / name)
+
+    return (sabotage,)
+
+
+def changed_in_latin_1(folder: Path) -> None:
+    """A file whose name is no UTF-8, committed and changed."""
+    path = folder / os.fsdecode(b"caf\xe9.txt")
+    path.write_text("old")
+    repository(folder)
+    path.write_text("new")
+
+
+def stored(name: str, *breaks: Sabotage, dirty: str = "false", **settings: Any) -> Case:
+    """A baseline is stored with the commit that git is at, whatever else git says."""
+    commit = f"grep -q $(git rev-parse HEAD) {MANIFEST} && grep -q 'dirty\": {dirty}' {MANIFEST}"
+    return harmless(
+        name, breaks, command=UPDATE, writes=True, line=f"{{}} && test ! -e started && {commit}", **settings
+    )
 
 
 CASES = [
@@ -113,6 +166,30 @@ CASES = [
     harmless("bare-repository", (repository, bare), command=UPDATE, writes=True, line=UNLESS_STARTED, is_quick=True),
     harmless("filter", (repository, filtered), command=UPDATE, writes=True, line=UNLESS_STARTED),
     harmless("file-monitor", (repository, monitored), command=UPDATE, writes=True, line=UNLESS_STARTED),
+    # what git says is text
+    stored(
+        "git-in-colour", *set_up(("color.ui", "always"), ("color.status", "always"), ("core.pager", "./program.sh"))
+    ),
+    stored(
+        "git-in-another-form", *set_up(("status.short", "true"), ("status.branch", "true"), ("column.ui", "always"))
+    ),
+    stored("git-setting-no-utf-8", *set_up(("user.name", "Andr\udce9"), ("core.quotePath", "false"))),
+    stored("git-setting-of-lines", *set_up(("riskguard.note", "a\ncore.worktree=/\n\x1b[2J"))),
+    stored("git-path-no-utf-8", *kept_in("caf\udce9"), cwd="caf\udce9"),
+    stored(
+        "git-path-odd",
+        *kept_in("a $(touch started) 'b\" ::error:: \x1b[2J"),
+        cwd="a $(touch started) 'b\" ::error:: \x1b[2J",
+    ),
+    stored("git-change-no-utf-8", changed_in_latin_1, dirty="true"),
+    harmless(
+        "git-path-of-two-lines",
+        kept_in("a\nb"),
+        cwd="a\nb",
+        command=UPDATE,
+        writes=True,
+        line="{} && ! grep -q commit.*[0-9a-f]\\{{40\\}} baselines/prod/manifest.json",
+    ),
     harmless("lock-cannot-be-read-through", link(LOCK, "../qrels.txt")),
     harmless("readme-beside-the-files", write(f"{PROD}/README.md", "ask Ann")),
     harmless(

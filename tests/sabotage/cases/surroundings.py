@@ -1,10 +1,12 @@
-"""The machine around a run: variables, locales, folders, output that cannot be written, options of Python."""
+"""The machine around a run: variables, locales, folders, options of Python, output that cannot be made or written."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tests.sabotage.case import CLI, PYTEST, SERIAL, Case, harmless
+from tests.sabotage.case import CLI, PYTEST, SERIAL, Case, Sabotage, harmless
+from tests.sabotage.processes import CHECKOUT
+from tests.sabotage.project import IMPROVED
 from tests.sabotage.sabotages import link, make_folder, run_program, write
 
 #: Surroundings in which the regression must be as red, and the improvement as green, as anywhere.
@@ -44,6 +46,38 @@ def around(name: str) -> list[Case]:
     ]
 
 
+#: Code of ours that shows or writes a verdict, what riskguard was doing, and the options with which it does that.
+RENDERERS = {
+    "html": ("reports.html.render", "the report reports/x.html", f"{REPORT}reports/x.html"),
+    "json": ("reports.json.dumps", "the report reports/x.json", f"{REPORT}reports/x.json"),
+    "junit": ("reports.junit.properties", "properties of a verdict for JUnit XML", "--junitxml=reports/x.xml"),
+    "table": ("reports.gates_table.lines", "listing the gates", ""),
+    "terminal": ("reports.terminal.explain", "showing a verdict", ""),
+}
+
+
+def raising(function: str) -> list[Sabotage]:
+    """A function of ours raises, in whichever process of the run."""
+    module, _, name = function.rpartition(".")
+    body = "def broken(*arguments, **options):\n    raise ZeroDivisionError('planted')\n"
+    patch = f"import pytest_riskguard.{module} as module\n\n\n{body}\n\nmodule.{name} = broken\n"
+    return [write("sitecustomize.py", patch), make_folder("reports")]
+
+
+def renderer(name: str, function: str, doing: str, **settings: Any) -> Case:
+    """The verdict stands, one line says what failed, and the exit status is neither green nor a traceback."""
+    words = [f"{doing}: ZeroDivisionError: planted; the verdict stands"]
+    return Case(
+        f"renderer-raises-{name}",
+        raising(function),
+        in_pytest=3,
+        words=words,
+        allows=["internal error while"],
+        env={"PYTHONPATH": f"{CHECKOUT}:."},
+        **settings,
+    )
+
+
 CASES = [
     *[case for name in SURROUNDINGS for case in around(name)],
     Case("deleted-temporary-folder", status=1, env={"TMPDIR": "/nowhere"}, words=["significantly risky"]),
@@ -65,6 +99,25 @@ CASES = [
         env={"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": "{project}/no/summary.md"},
     ),
     # output
+    *[
+        renderer(name, function, doing, options=options, pytest_words=["5 failed"], ways=PYTEST)
+        for name, (function, doing, options) in RENDERERS.items()
+    ],
+    *[
+        renderer(f"{name}-green", function, doing, options=options, ways=SERIAL, project=IMPROVED, passes=5)
+        for name, (function, doing, options) in RENDERERS.items()
+        if name != "terminal"  # which explains no gate that passes
+    ],
+    *[
+        renderer(
+            f"{name}-command", RENDERERS[name][0], doing, options=options, ways=CLI, cli_words=["FAIL", "-0.6062"]
+        )
+        for name, doing, options in [
+            ("html", "showing the verdicts", "--html reports/x.html"),
+            ("json", "showing the verdicts", "--json reports/x.json"),
+            ("terminal", "showing a verdict", ""),
+        ]
+    ],
     Case("stdout-full", line="{} > /dev/full", status=3, in_pytest=3, words=["No space left"], ways=CLI),
     Case("stdout-closed", line="{} >&-", status=3, words=["standard output is closed"], ways=CLI),
     Case("stdout-and-stderr-closed", line="{} >&- 2>&-", status=3, ways=CLI),

@@ -36,7 +36,37 @@ def weigh(weight: str) -> Sabotage:
     return on_columns(TOPICS_FILE, lambda c: [*c, "weight" if c[0] == "topic" else weight], TAB)
 
 
+def tagged(intent: str) -> Sabotage:
+    """Every topic has this intent, and a gate is about each intent."""
+    tag = on_columns(TOPICS_FILE, lambda c: c if c[0] == "topic" else [*c[:2], intent], TAB)
+    slices = replace_text(CONFIG, "alpha: 1}", "alpha: 1, slice: intent}")
+    return lambda folder: (tag(folder), slices(folder))
+
+
 CASES = [
+    Case(
+        "tag-moves-the-cursor",
+        tagged("a\x1b[2Jb"),
+        words=["riskguard.yaml:6: slice of gate 'no-risk':", "has characters that cannot be printed"],
+        absent=["\x1b[2J"],
+        ways=SERIAL,
+    ),
+    Case(
+        "tag-moves-the-cursor-command",
+        tagged("a\x1b[2Jb"),
+        status=2,
+        words=["has characters that cannot be printed"],
+        absent=["\x1b[2J"],
+        options="--slice intent",
+        ways=CLI,
+    ),
+    Case(
+        "tag-of-too-few-topics-moves-the-cursor",
+        [tagged("a\x1b[2Jb"), replace_text(CONFIG, "slice: intent}", "slice: intent, smallest_slice: 61}")],
+        words=["no value of 'intent' has 61 judged topics"],
+        absent=["\x1b[2J"],
+        ways=SERIAL,
+    ),
     Case("truncated", truncate(TOPICS_FILE, 0.5), words=["topics.tsv"]),
     Case("empty", empty(TOPICS_FILE), words=["topics.tsv"], ways=EVERY),
     Case("header-only", on_lines(TOPICS_FILE, lambda lines: lines[:1]), words=["topics.tsv"]),
