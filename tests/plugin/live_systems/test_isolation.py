@@ -106,7 +106,7 @@ def test_more_results_than_were_asked_for_are_no_answer(isolated):
     with pytest.raises(DataError, match="wrote something that is no answer"):
         isolated(WRITES.format(forged), depth=1)
     with pytest.raises(DataError, match="more than 112,050 bytes"):
-        isolated(WRITES.format(f"b' ' * 200_000 + {forged}"), depth=1)
+        isolated(WRITES.format(f"b' ' * 200_000 + {forged!r}"), depth=1)
 
 
 def test_it_cannot_start_again_and_again(isolated):
