@@ -54,6 +54,13 @@ def coverage(session: nox.Session) -> None:
 
 
 @nox.session
+def mutation(session: nox.Session) -> None:
+    """Mutation tests, which take hours: a survivor must be explained. ``-- risk`` does one package."""
+    session.install("-e", ".", "--group", "mutation")
+    session.run("python", "-m", "tests.mutation", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Style: ruff's checks and its formatting."""
     session.install("--group", "lint")

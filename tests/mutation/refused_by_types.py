@@ -1,7 +1,7 @@
 """Mutants that ``mypy --strict`` refuses: printed as mypy's JSON, for mutmut's ``type_check_command``.
 
-mutmut runs this in its own folder, where each function stands beside its mutants. mypy also complains there about what
-mutmut itself writes; a complaint counts only inside a mutant whose original has no complaint.
+mutmut runs this in its own folder, where each function stands beside its mutants. There mypy also complains about
+mutmut's own lines, so a complaint counts only inside a mutant, and only if there is none inside the original.
 """
 
 from __future__ import annotations

@@ -1,16 +1,28 @@
-"""What became of the mutants of a package, as mutmut wrote it down."""
+"""The outcome of each mutant, from the files that mutmut wrote, and the explanations of those that survive."""
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+#: One file for each package: ``mutant, before, after, why``.
+EXPLANATIONS = "docs/data/mutation"
+_CHECKOUT = Path(__file__).resolve().parents[2]
 #: mutmut's exit statuses; every other one is that of a test that failed.
 _SURVIVED = (0, 5, 33)
 _TIMED_OUT = (24, -24, 36, 152, 255)
 _REFUSED = 37
+#: Columns of the table, and the outcomes that they count.
+_COLUMNS = {
+    "refused by mypy": "refused",
+    "killed by tests": "killed",
+    "timed out": "timed out",
+    "survived": "survived",
+    "not run": "not run",
+}
 
 
 @dataclass(frozen=True)
@@ -34,7 +46,7 @@ class Result:
         return self.name.split(".")[0]
 
     @property
-    def is_killed(self) -> bool:
+    def is_noticed(self) -> bool:
         """Whether a test, a limit of time or a type noticed it."""
         return self.outcome in ("killed", "timed out", "refused")
 
@@ -47,17 +59,32 @@ def results_of(copy: Path) -> list[Result]:
 def table(results: Iterable[Result]) -> list[str]:
     """Counts by package, in Markdown."""
     results = list(results)
-    heads = ("package", "mutants", "refused by mypy", "killed by tests", "timed out", "survived", "not run", "noticed")
-    rows = [_row(name, [one for one in results if one.package == name]) for name in sorted({r.package for r in results})]
+    heads = ("package", "mutants", *_COLUMNS, "noticed")
+    packages = sorted({result.package for result in results})
+    rows = [_row(package, [result for result in results if result.package == package]) for package in packages]
     lines = [heads, ("---", *["---:"] * (len(heads) - 1)), *rows, _row("all", results)]
     return [f"| {' | '.join(line)} |" for line in lines]
 
 
+def share_noticed(results: Iterable[Result]) -> float:
+    """The share of the mutants that were noticed, of those that were run; 1 if none was."""
+    run = [result for result in results if result.outcome != "not run"]
+    return sum(result.is_noticed for result in run) / len(run) if run else 1.0
+
+
+def explanations() -> list[dict[str, str]]:
+    """Every mutant that is known to survive, with the line before and after, and why no test notices."""
+    rows = []
+    for path in sorted((_CHECKOUT / EXPLANATIONS).glob("*.csv")):
+        with path.open(encoding="utf-8", newline="") as file:
+            rows += list(csv.DictReader(file))
+    return rows
+
+
 def _row(name: str, results: list[Result]) -> tuple[str, ...]:
     outcomes = [result.outcome for result in results]
-    counts = [outcomes.count(outcome) for outcome in ("refused", "killed", "timed out", "survived", "not run")]
-    noticed = sum(result.is_killed for result in results) / max(len(results), 1)
-    return (name, f"{len(results):,}", *(f"{count:,}" for count in counts), f"{noticed:.1%}")
+    counts = [outcomes.count(outcome) for outcome in _COLUMNS.values()]
+    return (name, f"{len(results):,}", *(f"{count:,}" for count in counts), f"{share_noticed(results):.1%}")
 
 
 def _results(folder: Path) -> Iterator[Result]:
