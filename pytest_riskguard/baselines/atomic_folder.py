@@ -110,6 +110,12 @@ def held_names(root: Path) -> set[str]:
     return (entries - works) | {name for name in replaced if name}
 
 
+def unfinished_names(root: Path) -> set[str]:
+    """Names whose folder is just being replaced or first written, or was when the process was killed."""
+    works = [work for work in _work_folders(root) if _is_folder(work / _NEW)]
+    return {name for work in works if (name := _replaces(work))}
+
+
 @contextmanager
 def temporary_folder(root: Path, name: str) -> Iterator[Path]:
     """An empty folder for ``publish`` to put in the place of ``name``; deleted at the end if it was not."""

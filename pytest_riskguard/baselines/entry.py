@@ -222,8 +222,8 @@ class StoredBaseline:
         """What happened to ``file``, whose digest is not as expected."""
         if atomic_folder.sha256(content.replace(b"\r\n", b"\n")) == expected:
             return (
-                f"{file}: its line endings were changed to CRLF (git does that with core.autocrlf); add the line "
-                f"`{self.root.name}/** -text` to .gitattributes, delete the file and check it out again"
+                f"{file}: its line endings were changed to CRLF (git does that with core.autocrlf); write the line "
+                f"`* -text` into {self.root.name}/.gitattributes, delete the file and check it out again"
             )
         if content.startswith(_LFS):
             return f"{file} {_POINTER}; {self.remedy}"

@@ -42,6 +42,11 @@ class StoreReader:
             held = atomic_folder.held_names(self.root)
         return tuple(sorted(name for name in held if name_problem(name) is None))
 
+    def unfinished(self) -> tuple[str, ...]:
+        """Names, sorted, that a process is writing now, or was when it was killed: what was stored before counts."""
+        with self._reading():
+            return tuple(sorted(atomic_folder.unfinished_names(self.root)))
+
     def manifest(self, name: str) -> Manifest:
         """The manifest of a baseline; its scores and its run are not checked."""
         return self._read(name, lambda baseline: baseline.manifest)

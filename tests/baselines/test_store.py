@@ -388,7 +388,7 @@ DAMAGE = {
     ),
     "CRLF": (
         lambda f: (f / "scores.tsv").write_bytes((f / "scores.tsv").read_bytes().replace(b"\n", b"\r\n")),
-        r"changed to CRLF .*core\.autocrlf.* `baselines/\*\* -text` to \.gitattributes",
+        r"changed to CRLF .*core\.autocrlf.* `\* -text` into baselines/\.gitattributes",
     ),
     "a conflict": (
         lambda f: swap(f / "scores.tsv", b"t2\t", b"<<<<<<< HEAD\nt2\t"),

@@ -39,11 +39,13 @@ def test_a_writer_that_is_killed_leaves_a_whole_baseline(store, add, collection,
 
     assert store.names() == ("other", "prod")
     assert store.verify("prod") == []
+    assert store.unfinished() == (("prod",) if at != "after-rename" else ())
     read = store.scores("prod", "AP", qrels=qrels).scores
     assert np.array_equal(read.values, old.values) == (at != "after-rename")
     assert any(path.name.startswith(".") and path.name != LOCK for path in store.root.iterdir())  # left behind
 
     store.remove("other")  # any later writer
+    assert store.unfinished() == ()
     assert sorted(path.name for path in store.root.iterdir()) == [LOCK, "prod"]
     assert np.array_equal(store.scores("prod", "AP", qrels=qrels).scores.values, read.values)
 
@@ -52,6 +54,7 @@ def test_a_first_baseline_that_was_not_finished_is_not_there(store, collection, 
     writer = Writer(store.root, "prod", collection.run, collection.qrels, stop=("between", tmp_path / "reached"))
     writer.kill_when_it_has_stopped()
     assert store.names() == ()
+    assert store.unfinished() == ("prod",)
     with pytest.raises(BaselineError, match="no baseline 'prod'"):
         store.manifest("prod")
 

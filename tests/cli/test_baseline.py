@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from pytest_riskguard.baselines import atomic_folder
 from pytest_riskguard.config.load import load_config
 
 
@@ -114,6 +115,28 @@ def test_a_link_in_the_place_of_a_baseline_is_left_to_its_owner(command, folder)
     assert command("baseline add prod good.run").out.startswith("stored prod: ")
     assert command("baseline verify").out == "prod: ok\n"
     assert folder.joinpath("elsewhere/manifest.json").exists()
+
+
+@pytest.mark.parametrize("line", ["list", "verify", "show prod"])
+def test_what_was_interrupted_is_announced(command, folder, line):
+    store = folder / "baselines"
+    with atomic_folder.temporary_folder(store, "prod"), atomic_folder.temporary_folder(store, "new"):
+        ended = command(f"baseline {line}")
+        assert ended.status == 0
+        told = ": another process is storing it, or was interrupted: so far "
+        assert f"prod{told}the old baseline is kept; if none is running, repeat the command\n" in ended.err
+        assert f"new{told}nothing is stored; " in ended.err
+    assert command(f"baseline {line}").err == ""
+
+
+def test_git_keeps_the_line_ends_of_a_new_store(command, folder):
+    assert command("baseline add prod prod.run --store of/search").status == 0
+    assert folder.joinpath("of/search/.gitattributes").read_bytes() == b"* -text\n"
+    assert folder.joinpath("of/search/.gitignore").read_bytes() == b".lock\n.tmp-*\n"
+    folder.joinpath("of/search/.gitattributes").unlink()
+    assert command("baseline add next good.run --store of/search").status == 0
+    assert not folder.joinpath("of/search/.gitattributes").exists()  # somebody did not want it
+    assert command("baseline list --store of/search").out.count("\n") == 2
 
 
 def test_a_damaged_replicate_is_named_and_can_be_removed(command, folder, again):

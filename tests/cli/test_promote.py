@@ -120,6 +120,20 @@ def test_a_yardstick_that_is_left_behind_is_called_stale(command, slide, days, f
     assert "age          stored 1 day ago, 1 change accepted since\n" in command("baseline show release").out
 
 
+def test_a_baseline_older_than_allowed_fails_verify(command, slide, days):
+    days("2025-02-16")
+    assert command("baseline verify chain --max-age 291").status == 0
+    ended = command("baseline verify chain --max-age 290")
+    assert ended.status == 3
+    assert ended.out == (
+        "chain: baselines/chain: stored 291 days ago, --max-age allows 290 days; store the run of today's system "
+        "with `riskguard baseline update chain RUN --note WHY`, or promote it\n"
+    )
+    assert command("baseline rescore chain").status == 0
+    assert command("baseline verify chain --max-age 290").status == 3  # new scores make the run no younger
+    assert command("baseline verify chain --max-age -1").status == 2
+
+
 def test_an_oldest_run_that_all_others_beat_is_no_yardstick(command, folder):
     for number, count in enumerate((12, 16, 20), start=1):
         world.write_run(folder / f"up{number}.run", dict.fromkeys(world.TOPICS[:count], 1))

@@ -41,6 +41,7 @@ _MEANING = {
 def list_(store: Path | None) -> int:
     """List the stored baselines."""
     baselines = opened(store)
+    _tell_unfinished(baselines)
     if not baselines.names():
         click.echo(f"no baselines in {baselines.root}; riskguard baseline add NAME RUN stores one", err=True)
     damaged = []
@@ -55,6 +56,18 @@ def list_(store: Path | None) -> int:
         click.echo(f"{name}\t{in_a_line(manifest, means, stale)}")
         damaged += problems
     return _status(damaged)
+
+
+def _tell_unfinished(store: Store) -> None:
+    """Say which baselines were not, or not yet, stored or replaced as somebody asked."""
+    names = store.names()
+    for name in store.unfinished():
+        remains = "the old baseline is kept" if name in names else "nothing is stored"
+        click.echo(
+            f"{name}: another process is storing it, or was interrupted: so far {remains}; if none is running, "
+            "repeat the command",
+            err=True,
+        )
 
 
 def _means(store: Store, name: str) -> tuple[dict[str, float], list[str]]:
@@ -91,6 +104,7 @@ def show(
     oldest run.
     """
     baselines = opened(store)
+    _tell_unfinished(baselines)
     manifest = baselines.manifest(name)
     means, damaged = _means(baselines, name)
     git = manifest.git
@@ -167,7 +181,13 @@ def _drift(
 @click.argument("names", nargs=-1)
 @store_option
 @file_option("--qrels", help="Qrels file that the scores were computed with. [default: riskguard.yaml's]")
-def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None) -> None:
+@click.option(
+    "--max-age",
+    type=click.IntRange(min=0),
+    metavar="DAYS",
+    help="Fail for a baseline stored more than DAYS days ago.",
+)
+def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None, max_age: int | None) -> None:
     """Check that baselines are what was stored.
 
     Compares all of them, or NAMES, with the digests in their manifests, and their scores with what their runs score,
@@ -176,6 +196,7 @@ def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None) ->
     from pytest_riskguard.evaluation.qrels import read_qrels
 
     baselines = opened(store)
+    _tell_unfinished(baselines)
     if not (names or baselines.names()):
         raise BaselineError(f"no baselines in {baselines.root}: nothing to verify")
     if qrels is None and (settings := surroundings()) is not None:
@@ -183,11 +204,21 @@ def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None) ->
     judgements = None if qrels is None else read_qrels(qrels)
     problems = []
     for name in names or baselines.names():
-        faults = baselines.verify(name, qrels=judgements)
+        faults = baselines.verify(name, qrels=judgements) or _too_old(baselines, name, max_age)
         problems += faults
         click.echo(f"{name}: {'; '.join(faults) if faults else _sound(baselines.manifest(name), judgements)}")
     if problems:
         raise BaselineError(f"{counted(len(problems), 'problem')} found")
+
+
+def _too_old(store: Store, name: str, max_age: int | None) -> list[str]:
+    """That a sound baseline is older than allowed, if it is."""
+    if max_age is None or (stale := store.staleness(name)).days <= max_age:
+        return []
+    return [
+        f"{store.root.name}/{name}: {stale_in_words(stale)}, --max-age allows {counted(max_age, 'day')}; store the "
+        f"run of today's system with `riskguard baseline update {name} RUN --note WHY`, or promote it"
+    ]
 
 
 def _sound(manifest: Manifest, qrels: Qrels | None) -> str:

@@ -47,8 +47,13 @@ def add(name: str, run: Path, *, place: Place, kind: str | None, replicate: bool
     if replicate and kind is not None:
         raise UsageError("--kind says what a baseline stands for; a replicate is only another run of it")
     if not replicate:
+        from pytest_riskguard.baselines import version_control
+
         measures = place.measures or place.default_measures or (DEFAULT_MEASURE,)
+        is_new_store = not place.store.root.exists()
         manifest = place.store.add(name, run, **place.scoring(measures), kind=kind, **options)
+        if is_new_store:
+            version_control.prepare(place.store.root)
         click.echo(f"stored {name}: {_with_means(place.store, name, manifest)}")
         return
     number = place.store.add_replicate(name, run, **place.scoring(place.measures), **options)

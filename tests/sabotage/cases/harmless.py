@@ -48,6 +48,20 @@ COMMIT = (
     "git -c user.name=a -c user.email=a@example.org commit -q -m all",
 )
 IN_GIT = [run_program(line) for line in COMMIT]
+#: A store made by the command, checked out with the line ends of Windows.
+CRLF_CHECKOUT = [
+    *(run_program(f"gzip -dc baselines/{name}/run.gz > {name}.run") for name in BASELINES),
+    delete("baselines"),
+    *(riskguard(f"baseline add {name} {name}.run") for name in BASELINES),
+    *IN_GIT,
+    run_program("git clone -q -c core.autocrlf=true file://{project} clone"),
+]
+#: Killed between its two renames.
+INTERRUPTED = run_program(
+    'python -c "import os; from pathlib import Path; from pytest_riskguard.baselines.atomic_folder import '
+    "temporary_folder; work = temporary_folder(Path('baselines'), 'prod'); new = work.__enter__(); "
+    "Path('baselines/prod').rename(new.parent / 'old'); os._exit(0)\""
+)
 CLONE = [*IN_GIT, run_program("git clone -q --depth 1 file://{project} clone")]
 
 
@@ -135,6 +149,7 @@ CASES = [
     *both("linked", moved("real"), link("linked", "real"), cwd="linked"),
     *both("in-git", *IN_GIT),
     *both("shallow-clone", *CLONE, cwd="clone"),
+    *both("checked-out-with-crlf", *CRLF_CHECKOUT, cwd="clone"),
     *both("detached", *IN_GIT, run_program("git checkout -q --detach")),
     *both("git-without-commit", run_program("git init -q")),
     *both("git-broken", write(".git/HEAD", "garbage\n")),
@@ -154,6 +169,8 @@ CASES = [
     *both("backup-of-the-config", copy(CONFIG, f"{CONFIG}~")),
     *both("lock-left-behind", write("baselines/.lock", "")),
     *both("folder-of-a-writer-left-behind", write("baselines/.tmp-1234/scores.tsv", "half")),
+    *both("update-interrupted", INTERRUPTED),
+    harmless("verify-interrupted", INTERRUPTED, command="baseline verify", words=["prod: ok", "was interrupted"]),
     *both("other-baseline-broken", delete("baselines/old/manifest.json"), ways=CLI),
     *both("second-config-below", copy(CONFIG, f"sub/{CONFIG}")),
     *both("note-edited-by-hand", on_manifest(lambda manifest: manifest.update(note="in production"))),
