@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.measures import least_and_greatest
@@ -51,6 +53,8 @@ from pytest_riskguard.text import counted
 MIN_SHARE = 0.01
 #: ... and with less than this, it is named.
 LITTLE_SHARE = 0.1
+#: Topics that lost less than this share of the average loser are not counted among the topics that lost.
+NEXT_TO_NOTHING = 0.1
 #: Intervals whose upper limit lies below 0 as soon as enough topics lose and none wins.
 _EDGED = ("auto", "bca", "percentile")
 
@@ -121,7 +125,7 @@ def _outweighed(comparison: Comparison) -> VerdictWarning | None:
     gate, aligned, weights = comparison.gate, comparison.aligned, comparison.aligned.weights
     if weights is None or gate.by_topic or comparison.identical:
         return None
-    lost = comparison.differences < 0
+    lost = _lost(comparison.differences)
     share = float(np.sum(weights[lost] / np.max(weights)) / np.sum(weights / np.max(weights)))
     unweighted = replace(gate.as_kind(NotSignificantlyRisky), weighted=False)
     if share >= LITTLE_SHARE or not _fails(unweighted, replace(aligned, weights=None)):
@@ -131,11 +135,19 @@ def _outweighed(comparison: Comparison) -> VerdictWarning | None:
         raise DataError(
             f"weights: without them the candidate is significantly risky, but the {counted(len(topics), 'topic')} "
             f"that lost ({', '.join(topics[:5])}{', ...' * (len(topics) > 5)}) have {100 * share:.2g}% of the "
-            f"weight, too little to fail any gate; give them weights that count (at least {100 * MIN_SHARE:g}% in "
+            f"weight, too little to count; give them weights that count (at least {100 * MIN_SHARE:g}% in "
             "all), or leave them out of the judgements",
             reason="cannot_fail",
         )
     return warning("outweighed", topics=topics, share=share)
+
+
+def _lost(differences: FloatArray) -> npt.NDArray[np.bool_]:
+    """Which topics lost, but for those that lost next to nothing: their weights say nothing about the loss."""
+    losses = np.maximum(0.0, -differences)
+    mean_of_losers = math.fsum(losses) / max(int(np.count_nonzero(losses)), 1)
+    lost: npt.NDArray[np.bool_] = losses > NEXT_TO_NOTHING * mean_of_losers
+    return lost
 
 
 def _excused(comparison: Comparison) -> VerdictWarning | None:

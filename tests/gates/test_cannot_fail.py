@@ -138,3 +138,14 @@ def test_weights_that_leave_the_losing_topics_little_are_said():
     assert told.parameters["share"] == pytest.approx(0.6 / 10.6)
     assert "outweighed" not in codes(weighted_by(0.04))  # a tenth of the weight
     assert weighted_by(1.0).outcome == "fail"
+
+
+def test_next_to_nothing_lost_in_heavy_topics_does_not_hide_what_the_others_lost():
+    """Thirty topics of next to no weight lose 0.1 each, the ten of all weight a millionth."""
+    light = np.arange(40) < 30
+    baseline = topic_scores("prod", np.full(40, 0.5) + np.arange(40) / 200)
+    candidate = topic_scores("candidate", baseline.values - np.where(light, 0.1, 1e-6))
+    topics = Topics({}, weights=dict(zip(baseline.topics, np.where(light, 1e-9, 1.0).tolist(), strict=True)))
+    verdict = judge(gate_of("g", weighted=True, tolerance=0.01), candidate, baseline, topics=topics)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+    assert "the 30 topics that lost (t00000, t00001" in (verdict.problem or "")
