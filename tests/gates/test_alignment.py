@@ -1,0 +1,228 @@
+"""Two systems on one list of topics, and why they cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.alignment import align, on_one_list, refuse_other_order
+from pytest_riskguard.gates.kinds import Gate, gate_of
+
+STRICT, LENIENT = gate_of("g"), gate_of("g", missing="zero")
+
+
+def system(name: str, values: dict[str, float], **more: Any) -> TopicScores:
+    return replace(TopicScores.from_mapping(values, name=name), **more)
+
+
+def values_of(scores: TopicScores) -> dict[str, float]:
+    return dict(zip(scores.topics, scores.values.tolist(), strict=True))
+
+
+A = system("a", {"1": 0.5, "2": 0.25})
+B = system("b", {"2": 0.75, "1": 1.0})
+
+
+def test_systems_on_the_same_topics_stay_as_they_are():
+    aligned = align(STRICT, A, B)
+    assert (aligned.candidate, aligned.baseline) == (A, B)
+    assert (aligned.missing_in_candidate, aligned.missing_in_baseline) == ((), ())
+    assert (aligned.replicates, aligned.weights, aligned.tags) == ((), None, {})
+
+
+def test_a_topic_of_one_side_scores_0_on_the_other_and_is_named():
+    longer = system("longer", {"1": 0.5, "3": 0.25, "0": 1.0})
+    aligned = align(LENIENT, longer, replace(B, unanswered=("1",)), replicates=[A])
+    assert values_of(aligned.candidate) == {"0": 1.0, "1": 0.5, "2": 0.0, "3": 0.25}
+    assert values_of(aligned.baseline) == {"0": 0.0, "1": 1.0, "2": 0.75, "3": 0.0}
+    assert aligned.missing_in_candidate == ("2",)
+    assert aligned.missing_in_baseline == ("0", "1", "3")
+    assert [values_of(other) for other in aligned.replicates] == [{"0": 0.0, "1": 0.5, "2": 0.25, "3": 0.0}]
+
+
+def test_three_systems_are_put_on_the_topics_of_all():
+    systems, missing = on_one_list(LENIENT, (A, B, system("c", {"2": 0.5, "4": 0.25})))
+    assert [one.topics for one in systems] == [("1", "2", "4")] * 3
+    assert missing == (("4",), ("4",), ("1",))
+    assert values_of(systems[2]) == {"1": 0.0, "2": 0.5, "4": 0.25}
+
+
+def test_topics_that_replicate_and_baseline_both_left_out_are_no_noise():
+    partial = [replace(scores, unanswered=("2",)) for scores in (B, A)]
+    aligned = align(STRICT, A, partial[0], replicates=partial[1:])
+    assert aligned.missing_in_baseline == ("2",)
+
+
+def test_tags_and_weights_come_from_the_topics_file():
+    topics = Topics({}, tags={"1": {"kind": "brand"}}, weights={"2": 3.0, "1": 0.5})
+    weighted = align(gate_of("g", weighted=True), A, B, topics=topics)
+    assert weighted.weights is not None
+    assert weighted.weights.tolist() == [0.5, 3.0]
+    assert weighted.tags == {"1": {"kind": "brand"}}
+    assert align(STRICT, A, B, topics=topics).weights is None
+
+
+SCORE_BOTH = "score both on the same topics, or let missing topics score 0 (missing: zero)"
+
+
+@pytest.mark.parametrize(
+    ("gate", "candidate", "replicates", "topics", "reason", "message"),
+    [
+        (
+            STRICT,
+            system("x", {"1": 0.5, "2": 0.5, "5": 0.1, "6": 0.1}),
+            [],
+            None,
+            "topics_differ",
+            f"the topics differ: b lacks 2 topics: 5, 6; {SCORE_BOTH}",
+        ),
+        (
+            STRICT,
+            system("x", {"1": 0.5, "5": 0.1}),
+            [],
+            None,
+            "topics_differ",
+            f"the topics differ: x lacks 1 topic: 2; b lacks 1 topic: 5; {SCORE_BOTH}",
+        ),
+        (
+            LENIENT,
+            A,
+            [system("b/1", {"1": 0.5, "7": 0.5})],
+            None,
+            "topics_differ",
+            f"the topics differ: b lacks 1 topic: 7; {SCORE_BOTH}",
+        ),
+        (
+            LENIENT,
+            system("x", {"7": 0.5}),
+            [],
+            None,
+            "no_common_topic",
+            "x (1 topic, such as '7') and b (2 topics, such as '1') have no topic in common",
+        ),
+        (
+            STRICT,
+            replace(A, qrels_digest="sha256:1"),
+            [],
+            None,
+            "inputs_changed",
+            "a and b were scored with different qrels; score both with the same file",
+        ),
+        (
+            STRICT,
+            A,
+            [replace(A, name="b/1", unanswered=("1", "2"))],
+            None,
+            "bad_baseline",
+            "b/1, a replicate of b, did not answer 2 topics that b answered: 1, 2; expected a whole run, because "
+            "missing topics would count as noise of the baseline: store it again, or let missing topics score 0 "
+            "(missing: zero)",
+        ),
+        (
+            gate_of("g", weighted=True),
+            A,
+            [],
+            Topics({}, weights={"9": 1.0}, path_name="t.tsv"),
+            "missing_input",
+            "t.tsv: no weight for 2 topics: 1, 2; give every judged topic a weight, or count all topics the same "
+            "(weighted: false)",
+        ),
+        (
+            gate_of("g", weighted=True),
+            A,
+            [],
+            Topics({}, weights={"1": 1.0}),
+            "missing_input",
+            "the weights: no weight for 1 topic: 2; give every judged topic a weight, or count all topics the same "
+            "(weighted: false)",
+        ),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_with_the_reason(gate, candidate, replicates, topics, reason, message):
+    baseline = replace(B, qrels_digest="sha256:2")
+    with pytest.raises(DataError) as refused:
+        align(gate, candidate, baseline, replicates=replicates, topics=topics)
+    assert (refused.value.reason, str(refused.value)) == (reason, message)
+
+
+@pytest.mark.parametrize("topics", [None, Topics({})])
+def test_a_weighted_gate_needs_weights(topics):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
+        align(gate_of("g", weighted=True), A, B, topics=topics)
+    assert str(refused.value) == ("weighted: there are no weights; give a topics file with a column named weight")
+
+
+def tied(name: str, values: dict[str, float], as_written: dict[str, float]) -> TopicScores:
+    return system(name, values, measure="AP", as_written=as_written)
+
+
+#: Five topics; of a tied run three or two score otherwise in the order as written.
+FIVE = dict.fromkeys("12345", 0.5)
+THREE, TWO = dict.fromkeys("124", 0.25), dict.fromkeys("12", 0.25)
+
+
+def lower_is_worse(candidate: TopicScores, others: Sequence[TopicScores]) -> str:
+    return "fail" if candidate.mean < max(other.mean for other in others) else "pass"
+
+
+@pytest.mark.parametrize(
+    ("gate", "candidate", "others"),
+    [
+        (STRICT, system("a", FIVE), [system("b", FIVE)]),
+        (STRICT, tied("a", FIVE, TWO), [system("b", FIVE)]),
+        (STRICT, tied("a", FIVE, THREE), [tied("b", FIVE, THREE)]),
+        (STRICT, tied("a", FIVE, dict.fromkeys("124", 0.75)), [system("b", FIVE)]),
+        (gate_of("g", "no_topic_collapse"), tied("a", FIVE, {"1": 0.4995}), [system("b", FIVE)]),
+    ],
+)
+def test_the_order_of_equal_scores_may_differ_where_the_answer_does_not(gate, candidate, others):
+    refuse_other_order(gate, candidate, others, "pass", lower_is_worse)
+
+
+EQUAL = (
+    "{} has equal scores (trec_eval compares 32 bits), which are ranked by document id; in {} that is not the order "
+    "as written: mean AP {} as scored, {} as written"
+)
+ONE_OF_TWO = (
+    "The gate's answer is pass as scored and fail as written; give each rank its own score, different even in 32 bits"
+)
+
+
+@pytest.mark.parametrize(
+    ("gate", "candidate", "others", "changes"),
+    [
+        (
+            STRICT,
+            tied("a", FIVE, THREE),
+            [system("b", FIVE)],
+            EQUAL.format("a", "3 topics", "0.5000", "0.3500"),
+        ),
+        (
+            STRICT,
+            tied("a", FIVE, THREE),
+            [system("b", FIVE), tied("c", FIVE, dict.fromkeys("2345", 0.75))],
+            EQUAL.format("a", "3 topics", "0.5000", "0.3500")
+            + "; "
+            + EQUAL.format("c", "4 topics", "0.5000", "0.7000"),
+        ),
+        (
+            gate_of("g", "no_topic_collapse"),
+            tied("a", FIVE, {"1": 0.0}),
+            [system("b", FIVE)],
+            EQUAL.format("a", "1 topic", "0.5000", "0.4000"),
+        ),
+    ],
+)
+def test_an_order_of_equal_scores_that_decides_is_refused(
+    gate: Gate, candidate: TopicScores, others: list[TopicScores], changes: str
+):
+    with pytest.raises(DataError) as refused:
+        refuse_other_order(gate, candidate, others, "pass", lower_is_worse)
+    assert refused.value.reason == "order_as_written"
+    assert str(refused.value) == f"the order of equal scores decides: {changes}. {ONE_OF_TWO}"

@@ -1,0 +1,33 @@
+"""Topics as columns, which charts draw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pytest_riskguard.gates.findings import ResponsibleTopic, TopicColumns
+
+ROWS = (
+    ResponsibleTopic("q1", "red shoes", 0.25, 0.75, -0.5, -0.05, 0.5, -3.5, True, False),
+    ResponsibleTopic("q2", None, 0.5, 0.375, 0.125, 0.0125, None, 2.0, False, False),
+)
+
+
+def test_columns_of_single_topics_hold_their_figures():
+    assert TopicColumns.of(iter(ROWS)) == TopicColumns(
+        topics=("q1", "q2"),
+        queries=("red shoes", None),
+        candidate=(0.25, 0.5),
+        baseline=(0.75, 0.375),
+        contributions=(-0.05, 0.0125),
+        standardised=(-3.5, 2.0),
+        critical_value=None,
+        tags={},
+    )
+
+
+def test_a_topic_is_flagged_beyond_the_critical_value_on_either_side():
+    columns = TopicColumns.of(ROWS)
+    assert [columns.flagged(place) for place in (0, 1)] == [False, False]
+    for critical, flagged in ((1.9, [True, True]), (2.0, [True, False]), (3.5, [False, False])):
+        beyond = replace(columns, critical_value=critical)
+        assert [beyond.flagged(place) for place in (0, 1)] == flagged

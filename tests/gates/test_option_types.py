@@ -1,0 +1,232 @@
+"""What an option of a gate is: its declaration, its check, and the words in which a wrong value is refused."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any
+
+import pytest
+from annotated_types import Interval
+
+from pytest_riskguard.formats.serialization import Words
+from pytest_riskguard.gates.kinds import parse_slice
+from pytest_riskguard.gates.option_types import (
+    Check,
+    Number,
+    OneOf,
+    Option,
+    OptionTypeError,
+    Text,
+    Texts,
+    TrueOrFalse,
+    declared,
+    lists_options,
+    option,
+    shown,
+)
+
+FRUIT = OneOf(("apple", "pear", "plum"))
+
+
+def kind_of_two_options() -> dict[str, Option]:
+    """The options of a class that is declared here and now."""
+
+    @dataclass(frozen=True)
+    class Kind:
+        name: str = "no option"
+        max_size: float = option(0.5, Number(0, 1), "How large.", in_yaml=False)
+        fruit: str = option("pear", FRUIT, "Which fruit.", flag="--pick", metavar="FRUIT")
+
+    with pytest.raises(TypeError, match="positional"):
+        Kind("a name", 0.25)
+    assert Kind().max_size == 0.5
+    return declared(Kind)
+
+
+def test_what_a_class_declares_is_what_every_way_in_reads():
+    options = kind_of_two_options()
+    assert options == {
+        "max_size": Option(
+            "How large.", Number(0, 1), "--max-size", in_yaml=False, name="max_size", type="float", default=0.5
+        ),
+        "fruit": Option("Which fruit.", FRUIT, "--pick", "FRUIT", name="fruit", type="str", default="pear"),
+    }
+    assert [known.type_text for known in options.values()] == ["float", "{'apple', 'pear', 'plum'}"]
+
+
+def listed(docstring: str | None) -> Callable[..., Any]:
+    """A function with this docstring, with the two options; one of them is its own parameter."""
+
+    def function(first, *, fruit, **options):
+        return first, fruit, options
+
+    function.__doc__ = docstring
+    return lists_options(kind_of_two_options())(function)
+
+
+ENTRIES = "max_size : float, default 0.5\n    How large.\nfruit : {'apple', 'pear', 'plum'}\n    Which fruit."
+
+
+@pytest.mark.parametrize(
+    ("docstring", "shown_text"),
+    [
+        ("Do it.\n\n    Notes\n    {options}\n    End.", f"Do it.\n\nNotes\n{ENTRIES}\nEnd."),
+        ("Do it.", f"Do it.\n\nParameters\n----------\n{ENTRIES}"),
+        (None, f"\n\nParameters\n----------\n{ENTRIES}"),
+    ],
+)
+def test_a_function_that_takes_options_lists_them(docstring, shown_text):
+    function = listed(docstring)
+    assert function.__doc__ == shown_text
+    parameters = inspect.signature(function).parameters
+    assert [*parameters] == ["first", "fruit", "max_size"]
+    size = parameters["max_size"]
+    assert (size.default, size.annotation, size.kind) == (0.5, "float", inspect.Parameter.KEYWORD_ONLY)
+    assert parameters["fruit"].default is inspect.Parameter.empty
+    assert function(1, fruit="plum", max_size=0.25) == (1, "plum", {"max_size": 0.25})
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        (Option("", Number(0, 1)), Annotated[float, Interval(ge=0, le=1)]),
+        (Option("", Number(2)), Annotated[float, Interval(ge=2, le=None)]),
+        (Option("", Number(0, optional=True)), Annotated[float, Interval(ge=0, le=None)] | None),
+        (Option("", FRUIT), Annotated[str, Words(("apple", "pear", "plum"))]),
+        (Option("", TrueOrFalse()), bool),
+        (Option("", Texts(Text("a word"), "words")), tuple[str, ...]),
+        (Option("", Text("a word")), str),
+        (Option("", Text("a word", optional=True)), str | None),
+        (Option("", Number(0, 1), report_type=int), int),
+    ],
+)
+def test_the_type_in_a_report_is_that_of_the_check(known, expected):
+    assert known.json_type == expected
+
+
+@pytest.mark.parametrize(
+    ("check", "expected"),
+    [
+        (Number(), "a finite number"),
+        (Number(0), "a finite number, at least 0"),
+        (Number(0, open_range=True), "a finite number, above 0"),
+        (Number(0, 1), "a number from 0 to 1"),
+        (Number(0, 0.5, open_range=True), "a number above 0 and below 0.5"),
+        (Number(0, 1, words="a share"), "a share"),
+        (FRUIT, "apple, pear or plum"),
+        (OneOf(("apple",)), "apple"),
+        (TrueOrFalse(), "true or false"),
+        (Text("a word"), "a word"),
+        (Texts(Text("a word"), "a list of words"), "a list of words"),
+    ],
+)
+def test_a_check_says_what_it_expects(check, expected):
+    assert check.expected == expected
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "held"),
+    [
+        (Number(0, 1), 0, 0),
+        (Number(0, 1), 1.0, 1.0),
+        (Number(0, 1), Fraction(1, 3), Fraction(1, 3)),
+        (Number(), -1e300, -1e300),
+        (Number(0, 1, open_range=True), 0.5, 0.5),
+        (Number(0, 1, optional=True), None, None),
+        (FRUIT, "plum", "plum"),
+        (TrueOrFalse(), False, False),
+        (Text("a word"), "word", "word"),
+        (Text("a word", parse=str.upper), "word", "WORD"),
+        (Text("a word", optional=True), None, None),
+        (Texts(Text("a word", parse=str.upper), "words"), ["a", "b"], ("A", "B")),
+        (Texts(Text("a word"), "words"), [], ()),
+    ],
+)
+def test_a_value_that_fits_is_let_through(check, value, held):
+    assert check(value) == held
+    assert type(check(value)) is type(held)
+
+
+RIGHT_TYPE, WRONG_TYPE = ValueError, OptionTypeError
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "error", "words"),
+    [
+        (Number(0, 1), 1.5, RIGHT_TYPE, "a number from 0 to 1, found the number 1.5"),
+        (Number(0, 1), -0.5, RIGHT_TYPE, "a number from 0 to 1, found the number -0.5"),
+        (Number(0, 1, open_range=True), 0, RIGHT_TYPE, "a number above 0 and below 1, found the number 0"),
+        (Number(0, 1, open_range=True), 1, RIGHT_TYPE, "a number above 0 and below 1, found the number 1"),
+        (Number(), math.inf, RIGHT_TYPE, "a finite number, found the number inf"),
+        (Number(), math.nan, RIGHT_TYPE, "a finite number, found the number nan"),
+        (Number(), 10**400, RIGHT_TYPE, f"a finite number, found the number 1{'0' * 59}..."),
+        pytest.param(
+            Number(), 10**5000, RIGHT_TYPE, "a finite number, found a number of thousands of digits", id="huge"
+        ),
+        (Number(), True, WRONG_TYPE, "a finite number, found true"),
+        (Number(), None, WRONG_TYPE, "a finite number, found nothing"),
+        (Number(), "1", WRONG_TYPE, "a finite number, found '1'"),
+        (FRUIT, "plumm", RIGHT_TYPE, "apple, pear or plum, found 'plumm'; did you mean 'plum'?"),
+        (FRUIT, "xyz", RIGHT_TYPE, "apple, pear or plum, found 'xyz'"),
+        (FRUIT, 3, WRONG_TYPE, "apple, pear or plum, found the number 3"),
+        (TrueOrFalse(), "yes", WRONG_TYPE, "true or false, found 'yes'"),
+        (TrueOrFalse(), 1, WRONG_TYPE, "true or false, found the number 1"),
+        (Text("a word"), " ", RIGHT_TYPE, "a word, found ' '"),
+        (Text("a word"), "a\nb", RIGHT_TYPE, "a word, found 'a\\nb'"),
+        (Text("a word"), None, WRONG_TYPE, "a word, found nothing"),
+        (Text("a word"), 3, WRONG_TYPE, "a word, found the number 3; put it in quotes"),
+        (Text("a word"), False, WRONG_TYPE, "a word, found false; put it in quotes"),
+        (Text("a word"), ["a"], WRONG_TYPE, "a word, found a list"),
+        (Texts(Text("a word"), "words"), "word", WRONG_TYPE, "words, found 'word'"),
+        (Texts(Text("a word"), "words"), {"a": 1}, WRONG_TYPE, "words, found a mapping"),
+        (Texts(Text("a word"), "words"), 3, WRONG_TYPE, "words, found the number 3"),
+        (Texts(Text("a word"), "words"), ["a", 3], WRONG_TYPE, "a word, found the number 3; put it in quotes"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused_in_words(check: Check, value, error, words):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
+        check(value)
+    assert (type(refused.value), str(refused.value)) == (error, f"expected {words}")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "nothing"),
+        (True, "true"),
+        ({}, "a mapping"),
+        ([], "an empty list"),
+        ([0], "a list"),
+        ("x" * 60, repr("x" * 60)),
+        ("x" * 61, repr("x" * 60 + "...")),
+        (0.5, "the number 0.5"),
+        (10**59, f"the number 1{'0' * 59}"),
+        (10**60, f"the number 1{'0' * 59}..."),
+        pytest.param(10**5000, "a number of thousands of digits", id="huge"),
+    ],
+)
+def test_an_error_shows_a_value_in_plain_words_and_cut_short(value, text):
+    assert shown(value) == text
+
+
+def test_other_objects_are_shown_by_their_type():
+    assert shown(1j) == "complex 1j"
+
+
+@pytest.mark.parametrize(
+    ("text", "tag", "value"),
+    [("kind=brand", "kind", "brand"), (" kind = a=b ", "kind", "a=b"), ("kind", "kind", None)],
+)
+def test_a_slice_is_a_tag_or_one_value_of_it(text, tag, value):
+    assert parse_slice(text) == (tag, value)
+
+
+@pytest.mark.parametrize("text", ["=brand", "kind=", " = ", "="])
+def test_half_a_slice_is_refused(text):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
+        parse_slice(text)
+    assert str(refused.value) == f"expected TAG=VALUE or TAG, a column of the topics file, found {text!r}"
