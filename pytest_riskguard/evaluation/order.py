@@ -26,10 +26,12 @@ _USUAL_LENGTH = 10_000
 class RankColumn(Enum):
     """What the rank column of a topic says about its scores."""
 
-    SILENT = "silent"  # one document, equal scores, or ranks that number nothing
+    SILENT = "silent"  # one document, equal scores, or no such column
+    NUMBERS_NOTHING = "numbers nothing"  # 0 everywhere, for one
     AGREES = "agrees"
     CONTRADICTS = "contradicts"
     INVERTED = "inverted"  # the higher the score, the worse the rank, for every document
+    STANDS_FOR_SCORES = "stands for scores"  # the column of scores numbers the lines, the one of ranks nothing
 
 
 class Written(NamedTuple):
@@ -49,7 +51,10 @@ def as_written(docids: Sequence[str], scores: Sequence[float], ranks: Sequence[b
     if numbers is not None:
         rank_column = _said_by(numbers, scores)
     else:
-        rank_column = RankColumn.SILENT if ranks is None or not _are_lines(scores) else RankColumn.INVERTED
+        if ranks is None or min(scores) == max(scores):
+            rank_column = RankColumn.SILENT
+        else:
+            rank_column = RankColumn.STANDS_FOR_SCORES if _are_lines(scores) else RankColumn.NUMBERS_NOTHING
         numbers = range(len(docids))
     if falls and list(numbers) == sorted(numbers):
         return Written(docids, scores, rank_column)
@@ -114,6 +119,6 @@ def _said_by(numbers: Sequence[int], scores: Sequence[float]) -> RankColumn:
 
 
 def _are_lines(scores: Sequence[float]) -> bool:
-    """Whether scores number the lines of a topic, from 1 or 0: ranks in the column of scores."""
+    """Whether scores number the lines of a topic, from 1 or 0: ranks in the column of scores. Two may by chance."""
     first = scores[0]
-    return len(scores) > 1 and first in (0, 1) and list(scores) == [first + place for place in range(len(scores))]
+    return len(scores) > 2 and first in (0, 1) and list(scores) == [first + place for place in range(len(scores))]

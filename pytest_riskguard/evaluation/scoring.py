@@ -106,7 +106,7 @@ def score_run(
 def _scored_file(path: Path, measures: Sequence[Measure], qrels: Qrels) -> tuple[_Tally, str]:
     tally, digest = fold_run(path, lambda chunks: _score(chunks, measures, qrels, path.name))
     if tally.is_inverted:
-        raise refuse_inverted(path, tally.rank_columns[RankColumn.INVERTED][0])
+        raise refuse_inverted(path, tally.upside_down[0])
     _check_ids(path.name, qrels, tally)
     return tally, digest
 
@@ -182,13 +182,19 @@ class _Tally:
     @property
     def contradicted(self) -> tuple[str, ...]:
         """The topics whose rank column says something else than their scores."""
-        return tuple(sorted(self.rank_columns[RankColumn.CONTRADICTS] + self.rank_columns[RankColumn.INVERTED]))
+        return tuple(sorted(self.rank_columns[RankColumn.CONTRADICTS] + self.upside_down))
+
+    @property
+    def upside_down(self) -> list[str]:
+        """The topics whose scores rise with the rank, or number the lines."""
+        return self.rank_columns[RankColumn.INVERTED] + self.rank_columns[RankColumn.STANDS_FOR_SCORES]
 
     @property
     def is_inverted(self) -> bool:
-        """Whether most topics are upside down, of those whose rank column says anything."""
+        """Whether most topics are upside down, of those with different scores and a rank column."""
         topics = {kind: len(topics) for kind, topics in self.rank_columns.items()}
-        return topics[RankColumn.INVERTED] > topics[RankColumn.AGREES] + topics[RankColumn.CONTRADICTS]
+        other = topics[RankColumn.AGREES] + topics[RankColumn.CONTRADICTS] + topics[RankColumn.NUMBERS_NOTHING]
+        return len(self.upside_down) > other
 
 
 def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, source: str) -> _Tally:

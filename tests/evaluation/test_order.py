@@ -23,16 +23,17 @@ IDS = ["b", "a", "c"]
         ([1.0, 2.0, 3.0], [b"3", b"2", b"1"], "cab", RankColumn.AGREES),  # lines in another order
         ([3.0, 3.0, 1.0], [b"2", b"1", b"3"], "abc", RankColumn.AGREES),  # ties go by rank
         ([3.0, 3.0, 3.0], [b"3", b"1", b"2"], "acb", RankColumn.SILENT),  # equal scores contradict nothing
-        ([3.0, 3.0, 1.0], [b"0", b"0", b"0"], "bac", RankColumn.SILENT),
-        ([1.0, 3.0, 2.0], [b"1", b"1", b"1"], "acb", RankColumn.SILENT),
-        ([3.0, 2.0, 1.0], [b"1", b"2", b"2"], "bac", RankColumn.SILENT),
-        ([3.0, 1.0, 2.0], [b"-", b"1.5", b"Q0"], "bca", RankColumn.SILENT),
+        ([3.0, 3.0, 1.0], [b"0", b"0", b"0"], "bac", RankColumn.NUMBERS_NOTHING),
+        ([3.0, 3.0, 3.0], [b"0", b"0", b"0"], "bac", RankColumn.SILENT),
+        ([1.0, 3.0, 2.0], [b"1", b"1", b"1"], "acb", RankColumn.NUMBERS_NOTHING),
+        ([3.0, 2.0, 1.0], [b"1", b"2", b"2"], "bac", RankColumn.NUMBERS_NOTHING),
+        ([3.0, 1.0, 2.0], [b"-", b"1.5", b"Q0"], "bca", RankColumn.NUMBERS_NOTHING),
         ([3.0, 1.0, 2.0], None, "bca", RankColumn.SILENT),
         ([3.0, 1.0, 2.0], [b"1", b"2", b"3"], "bca", RankColumn.CONTRADICTS),
         ([1.0, 2.0, 3.0], [b"1", b"2", b"3"], "cab", RankColumn.INVERTED),
         ([0.5, 0.5, 0.9], [b"5", b"6", b"7"], "cba", RankColumn.INVERTED),
-        ([1.0, 2.0, 3.0], [b"0", b"0", b"0"], "cab", RankColumn.INVERTED),  # scores that number the lines
-        ([0.0, 1.0, 2.0], [b"x", b"x", b"x"], "cab", RankColumn.INVERTED),
+        ([1.0, 2.0, 3.0], [b"0", b"0", b"0"], "cab", RankColumn.STANDS_FOR_SCORES),
+        ([0.0, 1.0, 2.0], [b"x", b"x", b"x"], "cab", RankColumn.STANDS_FOR_SCORES),
         ([1699999999.0, 1699999998.0, 1699999997.0], [b"1", b"2", b"3"], "bac", RankColumn.AGREES),
     ],
 )
@@ -156,6 +157,24 @@ def test_a_run_whose_scores_are_its_ranks_is_refused(write, qrels, scores, ranks
     ) as e:
         score_run(path, qrels, ["RR"])
     assert e.value.reason == "bad_run"
+
+
+@pytest.mark.parametrize(
+    ("scores", "count", "is_refused"), [("123", 10, False), ("123", 11, True), ("12", 20, False)]
+)
+def test_a_few_scores_may_number_the_lines_by_chance(write, qrels, scores, count, is_refused):
+    """Counts of matching words, in lines of any order, with 0 as every rank: in two lines that says nothing."""
+    lines = [
+        f"{topic} Q0 d{i} 0 {score} t"
+        for place, topic in enumerate(TOPICS)
+        for i, score in enumerate(scores if place < count else scores[::-1])
+    ]
+    path = write("a.run", "\n".join(lines))
+    if is_refused:
+        with pytest.raises(RunFormatError, match="upside down"):
+            score_run(path, qrels, ["RR"])
+    else:
+        assert score_run(path, qrels, ["RR"])[0].contradicted == (tuple(TOPICS[:count]) if scores == "123" else ())
 
 
 @pytest.mark.parametrize(("count", "is_refused"), [(10, False), (11, True)])
