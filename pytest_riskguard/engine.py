@@ -38,7 +38,7 @@ from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.sources import Computed, Question, RunFile, ScoreCache, ScoreFile, Source, Stored, label
 from pytest_riskguard.text import counted, listed
 
-#: Below this p-value of the mean difference a replicate is hardly another run of the same system.
+#: Below this p-value of the mean difference a replicate is unlikely to be another run of the same system.
 UNLIKELY = 0.001
 
 
@@ -249,9 +249,9 @@ class Engine:
     def _refuse_unasked(
         self, verdict: Verdict, question: Question, systems: Sequence[Scored], family: Family | None, together: int
     ) -> None:
-        """Refuse an answer that rests on topics that were added since, and that a stored run was never asked.
+        """Refuse an answer that rests on topics added since a run was stored, which that run was never asked.
 
-        They score 0 in that run, so that whatever the candidate answers there is a win. ``DataError`` if the gate
+        They score 0 in that run, so any answer of the candidate is a win. ``DataError`` if the gate
         passes with these topics and would be red without them.
         """
         unasked = {topic for scored in systems[1:] for topic in scored.unasked}
@@ -342,7 +342,7 @@ class Engine:
 
 
 def _worse(baseline: TopicScores, replicates: Sequence[TopicScores]) -> TopicScores | None:
-    """The first replicate whose mean is so far below the baseline's that it is hardly a run of the same system."""
+    """The first replicate whose mean is too far below the baseline's for a run of the same system."""
     for replicate in replicates:
         test = mean_test(replicate.values - baseline.values)
         is_worse = test.estimate < -ROUNDING_ERROR
@@ -363,7 +363,7 @@ def _rests_on_replicate(replicate: TopicScores, baseline: TopicScores) -> DataEr
 
 
 def _warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
-    """The verdict with what is to be said of stored baselines and replicates; it decides nothing."""
+    """The verdict with the warnings about stored baselines and replicates, which decide nothing."""
     if verdict.outcome == "incomparable":
         return verdict
     if unbacked := tuple(scored.scores.name for scored in stored if not scored.backed):

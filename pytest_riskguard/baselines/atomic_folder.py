@@ -1,9 +1,9 @@
 """Folders that are either complete or absent, and the digests of the files in them.
 
 Not every system can replace a folder in one step. A new folder is therefore written in a work folder, as
-``.tmp-NUMBER/new``. ``publish`` renames the old one to ``.tmp-NUMBER/old`` and then the new one to its place. Whoever
-reads between the two renames, or after a process was killed there, finds both in the work folder and reads the old
-one. So at every moment one of the two is in use and complete.
+``.tmp-NUMBER/new``. ``publish`` renames the old one to ``.tmp-NUMBER/old`` and then the new one to its place. A
+reader that comes between the two renames, or after a process was killed there, finds both in the work folder and
+reads the old one. So at every moment one of the two is in use and complete.
 
 Anybody who can add files to a store can make folders with such names. A work folder is ours only if the file
 ``riskguard.json`` in it has the number that the file system gave to the folder, which a checkout cannot reproduce;
@@ -31,7 +31,7 @@ from pytest_riskguard.formats.input_files import GZIP, RUN_BYTES, ContentError, 
 _WORK = re.compile(r"\.tmp-[0-9a-f]{32}")
 _NEW, _OLD, _MARKER = "new", "old", "riskguard.json"
 _MAX_MARKER_BYTES = 1000
-#: How often a name is looked for that was neither in its place nor in a work folder: it may have moved between.
+#: How often to look for a name that was neither in its place nor in a work folder: it may have moved in between.
 _LOOKS = 3
 
 
@@ -89,7 +89,7 @@ def is_link(path: Path) -> bool:
 
 
 def newest(root: Path, name: str) -> Path | None:
-    """The folder of ``name``, or else the one that is just being replaced; None if there is neither."""
+    """The folder of ``name``, or the old one while it is being replaced; None if there is neither."""
     for _ in range(_LOOKS):
         if (root / name).exists():
             return root / name
@@ -100,7 +100,7 @@ def newest(root: Path, name: str) -> Path | None:
 
 
 def held_names(root: Path) -> set[str]:
-    """Names of the folders under ``root``, work folders aside, and of those that are just being replaced."""
+    """Names of the folders under ``root`` without work folders, and of those that are being replaced."""
     try:
         entries = {entry.name for entry in root.iterdir() if entry.is_dir()}
     except FileNotFoundError:
@@ -245,7 +245,7 @@ def _finish(work: Path, *, replaces: str) -> None:
         (work / _OLD).rename(work.parent / replaces)
     for path in (work / _NEW, work / _OLD):
         delete(path)
-    if not any(os.path.lexists(path) for path in (work / _NEW, work / _OLD)):  # else a later writer tries again
+    if not any(os.path.lexists(path) for path in (work / _NEW, work / _OLD)):  # otherwise a later writer tries again
         delete(work / _MARKER)
     with suppress(OSError):  # what is left in it is not ours, or cannot be deleted now
         work.rmdir()

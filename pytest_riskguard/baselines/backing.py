@@ -1,4 +1,4 @@
-"""Whether what is stored is true: everything equals its digest, and scores are those that the kept run has."""
+"""Whether what is stored is true: each file equals its digest, and the scores are those of the kept run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pytest_riskguard.text import counted
 #: Stored scores may differ this much from those of the run: other builds of the same libraries round differently.
 ROUNDING = 1e-9
 
-#: What was found to equal its run in this process, as the content that was compared, and the scores of the run.
+#: The scores of each run that was found to match its stored scores in this process, by the content compared.
 _backed: dict[tuple[Hashable, ...], Mapping[str, TopicScores]] = {}
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a baseline's scores when it is replaced, for a person to review before anything depends on it."""
+"""How a baseline's scores change when it is replaced, for a person to review before anything depends on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What in the folder of a baseline this package did not write, so that nothing of others is ever lost with it."""
+"""Files in a baseline's folder that this package did not write, so that they are never lost with the baseline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pytest_riskguard.errors import BaselineError, DataError
 from pytest_riskguard.text import counted, listed
 
 _FILES = (MANIFEST, SCORES, RUN, QUERIES)
-#: A folder whose manifest cannot be read is taken for a damaged baseline if it holds as many files of a baseline.
+#: A folder whose manifest cannot be read is taken for a damaged baseline if it holds at least this many files of one.
 _MIN_FILES = 2
 _LISTS = ("replicates", "history")
 # What file managers write into any folder that somebody looks at.
@@ -20,9 +20,9 @@ _LITTER = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 
 
 def carried(baseline: StoredBaseline) -> list[str]:
-    """Names of what others keep in the folder of a baseline that is to be replaced; empty if there is no folder.
+    """Names of foreign files in the folder of a baseline that is to be replaced; empty if there is no folder.
 
-    A ``BaselineError`` if the folder is no baseline's, or files of others lie where the new one may have no place.
+    A ``BaselineError`` if the folder is not a baseline's, or foreign files lie among its replicates or earlier runs.
     """
     if not os.path.lexists(baseline.folder):
         return []
@@ -33,7 +33,7 @@ def carried(baseline: StoredBaseline) -> list[str]:
 
 
 def check_removable(baseline: StoredBaseline) -> None:
-    """Raise ``BaselineError`` if a folder is no baseline's, or files of others would be lost with it."""
+    """Raise ``BaselineError`` if a folder is not a baseline's, or foreign files would be lost with it."""
     if foreign := _foreign_of_baseline(baseline):
         raise _not_ours(baseline, foreign)
 
@@ -67,9 +67,9 @@ def _not_ours(baseline: StoredBaseline, foreign: Sequence[str]) -> BaselineError
 
 
 def _foreign(folder: Path, prefix: str, lists: tuple[str, ...]) -> Iterator[str]:
-    """What is neither a file of a baseline nor one of its lists, relative to the baseline's folder.
+    """Files and folders that are no part of a baseline, relative to the baseline's folder.
 
-    A link is never followed. Under a name of ours it is ours, since deleting it loses nothing.
+    A link is never followed. One with the name of a baseline's file counts as ours, since deleting it loses nothing.
     """
     for path in sorted(folder.iterdir()):
         place, is_folder = f"{prefix}{path.name}", path.is_dir() and not is_link(path)
@@ -82,7 +82,7 @@ def _foreign(folder: Path, prefix: str, lists: tuple[str, ...]) -> Iterator[str]
 
 
 def _foreign_in_list(folder: Path, prefix: str) -> Iterator[str]:
-    """The same of a folder of replicates or earlier runs, each in a folder whose name is its number."""
+    """The same for a folder of replicates or earlier runs, each in a folder whose name is its number."""
     for path in sorted(folder.iterdir()):
         is_numbered = path.name.isascii() and path.name.isdigit()
         if is_numbered and path.is_dir() and not is_link(path):

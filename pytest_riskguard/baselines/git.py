@@ -3,8 +3,8 @@
 The configuration of a repository names programs: filters, hooks, monitors of the file system, transports. So git is
 asked in two steps. In the repository itself it only says what is checked out and where its index and its objects are,
 which starts nothing. The work tree is then compared through an empty git folder of our own, which borrows that index
-and those objects: git finds no configuration and no hooks there, and an attribute that names a filter names none that
-is defined.
+and those objects: git finds no configuration and no hooks there, and a filter that an attribute names is
+not defined there.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COMPARISON = re.compile(
 )
 #: For both steps, in place of every variable that redirects git.
 _ENVIRONMENT = {
-    "GIT_ALLOW_PROTOCOL": "",  # a partial clone fetches what it lacks, in whatever way its configuration says
+    "GIT_ALLOW_PROTOCOL": "",  # a partial clone fetches what it lacks, as its configuration says
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
@@ -43,7 +43,7 @@ _STATUS = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules
 
 
 def git_state(folder: Path) -> GitState | None:
-    """Commit and dirtiness of the repository around an existing folder, or None where git cannot say.
+    """Commit and dirtiness of the repository around an existing folder, or None if git cannot say.
 
     Changes inside the folder do not count: storing one baseline does not make the next one dirty. Neither do changes
     inside submodules.
@@ -82,7 +82,7 @@ def _compared(git: str, root: Path, folder: Path, own: Path) -> GitState | None:
         "GIT_WORK_TREE": str(root),
         "GIT_INDEX_FILE": str(root / index),
         "GIT_OBJECT_DIRECTORY": str(root / objects),
-        # neither the settings of the user, whose programs are not ours to start on files of a repository
+        # no settings of the user either: the programs they name must not run on files of a repository
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,

@@ -17,9 +17,9 @@ LOCK_TIMEOUT = 60.0
 
 @contextmanager
 def locked(root: Path) -> Iterator[None]:
-    """Hold the lock of the store ``root``, and first remove what killed writers have left behind.
+    """Hold the lock of the store ``root``, after removing what killed writers left behind.
 
-    A ``BaselineError`` if the store cannot be written, also while the lock is held, or another process keeps it.
+    A ``BaselineError`` if the store cannot be written, before or while the lock is held, or another process holds it.
     """
     from filelock import FileLock, Timeout
 

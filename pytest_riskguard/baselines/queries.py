@@ -1,6 +1,6 @@
-"""``queries.tsv``: which query text each scored topic had when a baseline was stored, as digests and not as text.
+"""``queries.tsv``: digests of the query text that each scored topic had when a baseline was stored.
 
-A run answers the texts that its system was asked; scores of other texts cannot be compared with it.
+A run answers the texts that its system was given; scores for other texts cannot be compared with it.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class StoreReader:
         )
 
     def stored_scores(self, name: str, *, replicate: int | None = None) -> tuple[TopicScores, ...]:
-        """The scores of a baseline or of one replicate as stored, of every measure, whatever is judged today."""
+        """The scores of a baseline or of one replicate as stored, for every measure and on the judgements of then."""
 
         def work(baseline: StoredBaseline) -> tuple[TopicScores, ...]:
             return (baseline if replicate is None else baseline.listed(baseline.find(replicate))).table()

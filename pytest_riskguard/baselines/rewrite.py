@@ -236,7 +236,7 @@ def without_replicate(baseline: StoredBaseline, number: int, folder: Path) -> No
 
 
 def rescored_replicates(baseline: StoredBaseline, scored: ScoredRun, folder: Path) -> tuple[StoredReplicate, ...]:
-    """Write the replicates of a baseline that is scored again; none if ``scored`` is a run other than the baseline's.
+    """Write the replicates of a baseline that is scored again; none if ``scored`` is not the baseline's run.
 
     A run that was kept is scored like the baseline's. A replicate that has no run, or is damaged, is copied as it is.
     The replicates of a damaged baseline are dropped.

@@ -21,8 +21,8 @@ from pytest_riskguard.text import counted, listed
 class Scored:
     """Scores of a system; ``rescored`` says that they differ from those that a baseline was stored with.
 
-    ``backed`` is false for stored scores that no run was compared with, ``named`` for baselines stored in a format
-    without their own name and the query texts, neither of which is checked then. ``gone`` are topics that a baseline
+    ``backed`` is false for stored scores without a run to compare them with, ``named`` for baselines in a format
+    without their own name and query texts, which are then not checked. ``gone`` are topics that a baseline
     was scored on and that no longer have a relevant document, ``emptied`` those for which its run retrieved relevant
     documents and now retrieves none, ``rephrased`` those with another query text now, ``unasked`` topics that it was
     not scored on and that its run does not answer. ``topics_changed``: the topics file is not the
@@ -143,7 +143,7 @@ def _shrunk(
     qrels_name: str,
     topics_name: str,
 ) -> str:
-    """Which topics, that the baseline was scored on, count no more or ask something else; and what to do."""
+    """The topics that the baseline was scored on and that no longer count or have another text; and what to do."""
     parts = []
     if gone:
         verb = "have" if len(gone) > 1 else "has"

@@ -89,7 +89,7 @@ class Store(StoreReader):
         allow_ci: bool = False,
         **scoring: Unpack[Scoring],
     ) -> Replacement:
-        """``add`` in the place of an existing baseline, telling what changes; ``dry_run`` writes nothing."""
+        """``add`` in the place of an existing baseline; returns what changes; ``dry_run`` writes nothing."""
         self._check_place(allow_ci=allow_ci or dry_run)
         _check_kind(kind)
         if name not in self.names():
@@ -108,7 +108,7 @@ class Store(StoreReader):
         """``update`` for every stored baseline at once, each with the measures that it has besides those given.
 
         All are replaced or, if anything fails, none; a process that is killed while they are moved into place leaves
-        each of them old or new. A ``UsageError`` if ``runs`` names not exactly the baselines that are stored.
+        each of them old or new. A ``UsageError`` unless ``runs`` names exactly the stored baselines.
         """
         self._check_place(allow_ci=allow_ci or dry_run)
         self._check_names_all(runs)
@@ -292,7 +292,7 @@ class Store(StoreReader):
     def _replacing(self, *names: str) -> Iterator[tuple[Path, ...]]:
         """Empty folders that take the places of baselines at the end; the store is locked meanwhile.
 
-        What others keep beside the files of a baseline moves along.
+        Foreign files beside those of a baseline are copied to the new folder.
         """
         targets = [self.root / name for name in names]
         with locked(self.root), ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Whether a path leads to a file of a stored baseline, under whatever name: a candidate must not be one."""
+"""Whether a path leads to a file of a stored baseline, under any name: a candidate must not be one."""
 
 from __future__ import annotations
 

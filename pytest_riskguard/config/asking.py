@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: Seconds that an answer may take, unless something else is said.
+#: Seconds that an answer may take by default.
 TIMEOUT = 30.0
 #: The most that ``Asking`` takes.
 MAX_DEPTH, MAX_WORKERS, MAX_RETRIES = 100_000, 256, 10
-#: For how many topics a query is sent twice, unless something else is said, and at most.
+#: For how many topics a query is sent twice, by default and at most.
 ASK_TWICE, MAX_ASK_TWICE = 10, 1000
 #: Characters of a document's id.
 MAX_ID = 1000
-#: After so many queries in a row without an answer in time no further one is sent.
+#: After this many queries in a row without an answer in time, no more are sent.
 MAX_TIMEOUTS = 3
 
 

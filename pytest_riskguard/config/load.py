@@ -47,7 +47,7 @@ def find_config(start: Path, *, stop: Path | None = None) -> Path | None:
 def _home(start: Path) -> Path:
     try:
         home = Path(os.path.normpath(Path.home()))
-    except RuntimeError:  # nobody says where it is
+    except RuntimeError:  # the home folder is unknown
         return start
     return home if home.is_absolute() and home.parent != home and start.is_relative_to(home) else start
 

@@ -240,7 +240,7 @@ def _conflicts(gate: GateSettings, config: Config) -> Iterator[tuple[str, str]]:
 
 
 def _refuse_if_it_cannot_fail(gate: Gate, measure: str) -> None:
-    """Refuse a gate that no scores could fail; what a measure can be is looked up only where that decides."""
+    """Refuse a gate that no scores could fail; the range of a measure is looked up only if that decides."""
     if not measure.startswith("Num"):
         try:
             gate.refuse_if_it_cannot_fail(1.0)

@@ -322,7 +322,7 @@ class GateSettings(_Model):
 
     @property
     def stored(self) -> tuple[str, ...]:
-        """The names of all stored baselines that it is about."""
+        """The names of all stored baselines that it compares with."""
         asked = [baseline for baselines in self.asked_of for baseline in baselines]
         return tuple(name for b in asked for name in (b.systems if isinstance(b, ComputedBaseline) else (b,)))
 

@@ -1,11 +1,11 @@
-"""Whether the document ids of a run are those of the judgements, and what tells them apart if they are not.
+"""Whether the document ids of a run are those of the judgements, and how they differ if they are not.
 
 A system that is merely weak retrieves few judged documents too, where judgements are sparse or answers short. So a
-run is refused only if most of the topics that it answers have no judged document, and besides
+run is refused only if most of the topics that it answers have no judged document, and in addition
 
 - none of the topics has one, or
-- one rewriting of its ids (a prefix taken off, lower case, ...) gives judged documents to most of those topics, or
-- the ids of most of those topics are written with kinds of characters that no judged id is written with.
+- one rewriting of its ids (a prefix taken off, lower case, ...) finds judged documents in most of those topics, or
+- the ids of most of those topics use kinds of characters that no judged id uses.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from pytest_riskguard.evaluation.qrels import Qrels
 
-#: In how many of the first ranks the share of judged documents is counted.
+#: How many of the first ranks count for the share of judged documents.
 FIRST_RANKS = 10
 #: How many ids of each side a message shows.
 SHOWN_IDS = 3
-#: How many topics without a judged document are looked at for the reason.
+#: How many topics without a judged document are examined for the reason.
 MAX_SAMPLE = 200
-#: How many judged ids of a topic are compared with those of a run for the reason.
+#: How many judged ids of a topic are compared with those of a run to find the reason.
 MAX_JUDGED_OF_TOPIC = 500
-#: How many judged ids show how ids are written: with fewer nothing is concluded from it.
+#: How many judged ids are used to see how ids are written: from fewer nothing is concluded.
 MIN_JUDGED_IDS, MAX_JUDGED_IDS = 20, 100_000
 #: A rewriting of ids must leave this share of them different.
 MIN_DISTINCT = 0.9
@@ -106,7 +106,7 @@ def _shown(ids: Collection[str]) -> str:
 
 
 def _cause(sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[str, int]]) -> str | None:
-    """What tells the ids of most topics of the sample from judged ids; None if nothing does."""
+    """How the ids of most topics of the sample differ from judged ids; None if no difference is found."""
     needed = len(sample) // 2 + 1
     judged = {topic: dict.fromkeys(islice(grades[topic], MAX_JUDGED_OF_TOPIC)) for topic in sample}
     for cause, rewritten in _REWRITINGS.items():
@@ -146,7 +146,7 @@ def _moved(docid: str, step: int) -> str | None:
 
 
 def _affixes(long: str, short: str) -> Iterator[str]:
-    """What the longer of two ids has before or after the shorter one; never digits beside digits."""
+    """What the longer of two ids has before or after the shorter one; never digits next to digits."""
     if long.endswith(short) and not (long[-len(short) - 1].isdigit() and short[0].isdigit()):
         yield f"begin with {long[: -len(short)]!r}, which the others lack"
     if long.startswith(short) and not (long[len(short)].isdigit() and short[-1].isdigit()):

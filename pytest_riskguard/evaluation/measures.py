@@ -37,7 +37,7 @@ _COUNTS = frozenset({"NumQ", "NumRel", "NumRet", "alpha_DCG"})
 _UNBOUNDED = frozenset({"BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"})
 
 _MEASURE_NAME = re.compile(r"\w+")
-# What measures count that say nothing about a ranking.
+# Measures that say nothing about a ranking, and what they count.
 _UNINFORMATIVE = {
     "NumQ": "topics",
     "NumRel": "the judgements of each topic",
@@ -112,7 +112,7 @@ def bounds(measure: Measure) -> tuple[float, float] | None:
 
 
 def least_and_greatest(text: str) -> tuple[float, float]:
-    """As ``bounds``, infinite where they are not known: a text that is no measure may be any column of scores."""
+    """As ``bounds``, but infinite if they are not known: a text that is not a measure may be any column of scores."""
     try:
         return bounds(parse_measure(text)) or (-math.inf, math.inf)
     except UsageError:
@@ -120,13 +120,13 @@ def least_and_greatest(text: str) -> tuple[float, float]:
 
 
 def span(text: str) -> float:
-    """How far the scores of a measure can lie apart: 1 for most, infinity without a greatest value."""
+    """How far apart the scores of a measure can be: 1 for most, infinity without a greatest value."""
     low, high = least_and_greatest(text)
     return high - low
 
 
 def refuse_uninformative(text: str) -> None:
-    """``UsageError`` for a measure that no ranking can do badly in; other texts, known or not, are let through."""
+    """``UsageError`` for a measure in which no ranking can do badly; any other text passes, known or not."""
     name = _MEASURE_NAME.match(text.strip())
     if name is None or name[0] not in _UNINFORMATIVE:
         return

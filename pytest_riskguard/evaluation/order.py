@@ -1,8 +1,8 @@
-"""The order of a topic's documents: as a run is written, and as a measure's provider ranks them by their scores.
+"""The order of a topic's documents: as written in the run, and as a measure's provider ranks them by their scores.
 
-As written means by score in 64 bits, equal scores by the rank column, then by line. Providers break ties by document
-id, and pytrec_eval compares scores in 32 bits, where 1699999999 and 1699999998 are equal. A rank column that does not
-number the documents of a topic (0 everywhere, for one) says nothing.
+The order as written is by score in 64 bits, for equal scores by the rank column, then by line. Providers break ties
+by document id, and pytrec_eval compares scores in 32 bits, where 1699999999 and 1699999998 are equal. A rank column
+that does not number the documents of a topic (0 everywhere, for example) is ignored.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class RankColumn(Enum):
     """What the rank column of a topic says about its scores."""
 
     SILENT = "silent"  # one document, equal scores, or no such column
-    NUMBERS_NOTHING = "numbers nothing"  # 0 everywhere, for one
+    NUMBERS_NOTHING = "numbers nothing"  # 0 everywhere, for example
     AGREES = "agrees"
     CONTRADICTS = "contradicts"
     INVERTED = "inverted"  # the higher the score, the worse the rank, for every document
@@ -101,7 +101,7 @@ def _usual_ranks() -> list[bytes]:
 
 
 def _numbers(ranks: Sequence[bytes]) -> Sequence[int] | None:
-    """The ranks of a topic's documents; None unless each document has one of its own."""
+    """The ranks of a topic's documents; None unless they are all different numbers."""
     try:
         numbers = list(map(int, ranks))
     except ValueError:
@@ -119,6 +119,6 @@ def _said_by(numbers: Sequence[int], scores: Sequence[float]) -> RankColumn:
 
 
 def _are_lines(scores: Sequence[float]) -> bool:
-    """Whether scores number the lines of a topic, from 1 or 0: ranks in the column of scores. Two may by chance."""
+    """Whether scores number the lines of a topic, from 1 or 0: ranks in the score column. Two may do so by chance."""
     first = scores[0]
     return len(scores) > 2 and first in (0, 1) and list(scores) == [first + place for place in range(len(scores))]

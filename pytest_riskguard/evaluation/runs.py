@@ -31,7 +31,7 @@ class Documents(dict[str, float]):
     ranks: list[bytes] | None = None
 
 
-#: Some topics, whole.
+#: Some topics with all their documents.
 Chunk = dict[str, Documents]
 
 Result = TypeVar("Result")
@@ -54,7 +54,7 @@ class Rankings:
     digest : str
         ``sha256:...`` of the file that ``write_run`` writes with the default tag.
     contradicted : tuple of str
-        Topics that were returned in another order than that of their scores.
+        Topics whose documents were returned in another order than that of their scores.
     again : Rankings, optional
         What the system returned when it was asked about the topics ``asked_again`` a second time.
     """

@@ -47,7 +47,7 @@ FEW_REORDERED = 2
 
 @dataclass(frozen=True)
 class Repeated:
-    """Topics that a live system was asked about twice: where the answers differ, and the scores of both."""
+    """Topics that a live system was asked about twice: which answers differ, and the scores of both."""
 
     topics: tuple[str, ...]
     differing: tuple[str, ...]
@@ -105,13 +105,13 @@ class TopicScores:
         Whether the scores were computed from a run (then the judged topics are those of the qrels) rather than
         given as such (then both sides must name the same topics).
     judged : Judged or None
-        How much of what the run retrieved is judged; None where there is no run.
+        How much of what the run retrieved is judged; None if there is no run.
     as_written : mapping topic -> value
-        Of a run, the score in the order as written (see ``order``), for each topic where it is another one.
+        The score of a run in the order as written (see ``order``), for each topic where it differs.
     contradicted : tuple of str
-        Topics of a run whose rank column, or whose order as returned, is not that of their scores.
+        Topics of a run whose rank column, or whose order as returned, contradicts their scores.
     repeated : Repeated or None
-        Of a live system that was asked twice, how far its answers agree.
+        How far the answers of a live system agree that was asked twice.
     """
 
     name: str

@@ -114,7 +114,7 @@ def _scored_file(path: Path, measures: Sequence[Measure], qrels: Qrels) -> tuple
 def _repeated(
     rankings: Rankings, measures: Sequence[Measure], qrels: Qrels, tally: _Tally, name: str
 ) -> list[Repeated | None]:
-    """For each measure what a second answer would have scored; ``DataError`` if that is too far from the first."""
+    """What the second answers score, for each measure; ``DataError`` if that is too far from the first."""
     if rankings.again is None:
         return [None] * len(measures)
     asked = rankings.asked_again
@@ -181,7 +181,7 @@ class _Tally:
 
     @property
     def contradicted(self) -> tuple[str, ...]:
-        """The topics whose rank column says something else than their scores."""
+        """The topics whose rank column contradicts their scores."""
         return tuple(sorted(self.rank_columns[RankColumn.CONTRADICTS] + self.upside_down))
 
     @property
@@ -191,7 +191,7 @@ class _Tally:
 
     @property
     def is_inverted(self) -> bool:
-        """Whether most topics are upside down, of those with different scores and a rank column."""
+        """Whether most of the topics with different scores and a rank column are upside down."""
         topics = {kind: len(topics) for kind, topics in self.rank_columns.items()}
         other = topics[RankColumn.AGREES] + topics[RankColumn.CONTRADICTS] + topics[RankColumn.NUMBERS_NOTHING]
         return len(self.upside_down) > other

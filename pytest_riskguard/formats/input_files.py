@@ -16,7 +16,7 @@ from pytest_riskguard.errors import MissingFileError, UsageError
 
 
 class ContentError(Exception):
-    """The bytes of a file cannot be had; the message says why, without naming the file."""
+    """The bytes of a file cannot be read; the message says why, without naming the file."""
 
 
 class LimitError(ContentError):
@@ -62,14 +62,14 @@ TOPICS = Limit("RISKGUARD_MAX_TOPICS", 250_000, "topics")
 DOCUMENTS = Limit("RISKGUARD_MAX_DOCUMENTS", 200_000, "documents in a topic")
 JUDGEMENTS = Limit("RISKGUARD_MAX_JUDGEMENTS", 2_000_000, "judgements")
 CELLS = Limit("RISKGUARD_MAX_CELLS", 2_000_000, "cells in a table (rows times columns)")
-#: Text packs to a tenth or a twentieth; only a file that was made to exhaust its reader packs to a thousandth.
+#: Text compresses to a tenth or a twentieth; only a file made to exhaust its reader compresses to a thousandth.
 RATIO = Limit("RISKGUARD_MAX_RATIO", 100, "times the compressed size after decompression")
 MANIFEST_BYTES = Limit("RISKGUARD_MAX_MANIFEST_BYTES", 20_000_000, "bytes in a manifest")
 #: A report of 10,000 topics with the data of all charts has some 10 million bytes.
 REPORT_BYTES = Limit("RISKGUARD_MAX_REPORT_BYTES", 60_000_000, "bytes in a report")
 #: An empty object in a list takes 75 bytes of memory and three of a file.
 JSON_VALUES = Limit("RISKGUARD_MAX_JSON_VALUES", 3_000_000, "values in a JSON file")
-#: Those of a verdict on 200,000 topics.
+#: A verdict on 200,000 topics has that many.
 PAYLOAD_BYTES = Limit("RISKGUARD_MAX_PAYLOAD_BYTES", 60_000_000, "bytes of verdicts that a worker sends for a test")
 YAML_BYTES = Limit("RISKGUARD_MAX_YAML_BYTES", 1_000_000, "bytes of settings")
 #: Measures, alphas, baselines and slices multiply.
@@ -79,9 +79,9 @@ GATES = Limit(
 
 GZIP = b"\x1f\x8b"
 _BLOCK = 2**20
-#: Decompressed bytes from which on the ratio counts: up to here no file is a burden.
+#: Decompressed bytes above which the ratio counts: a smaller file is no burden.
 _FREE_BYTES = 4 * 2**20
-#: Packed bytes that may be read for one block of text; empty gzip members and endless headers have no text at all.
+#: Compressed bytes that may be read for one block of text; empty gzip members and endless headers have no text.
 _MAX_PACKED_PER_BLOCK = 8 * _BLOCK
 
 
@@ -166,7 +166,7 @@ def _unpacked(file: BinaryIO, limit: Limit) -> Iterator[bytes]:
 
 
 class _Packed:
-    """A gzip file, which refuses to be read on and on without giving any text."""
+    """A gzip file that stops when much is read from it without giving any text."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file, self.block_begins = file, 0
@@ -178,7 +178,7 @@ class _Packed:
         return self._file.read(size)
 
     def seek(self, position: int) -> int:
-        """Only for the protocol of files; nothing is read twice."""
+        """Needed by the file protocol; nothing is read twice."""
         return self._file.seek(position)
 
 

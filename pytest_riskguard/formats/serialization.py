@@ -126,7 +126,7 @@ def parsed(content: bytes) -> dict[str, Any]:
 
 
 def _check_size(content: bytes) -> None:
-    """Refuse what would take far more memory than the file; text with commas counts as more than it is."""
+    """Refuse what would take far more memory than the file; commas inside text count as values too."""
     count = sum(map(content.count, (b",", b"[", b"{")))
     if count > JSON_VALUES.value:
         raise JsonError(JSON_VALUES.problem(count))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_riskguard.plugin.options import CONFIG_NAME, Mode, add_options, left_out, mode_of, tells_github
-from pytest_riskguard.plugin.selection import PARSERS, TOLD, check_runs_tests, selection_of
+from pytest_riskguard.plugin.selection import PARSERS, SELECTION, check_runs_tests, selection_of
 
 if TYPE_CHECKING:
     from pytest_riskguard.plugin.fixture import Riskguard
@@ -57,7 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _register(config: pytest.Config, plugin: object, name: str) -> None:
-    """Register a part of this plugin; blocking it would leave gates unjudged without a word."""
+    """Register a part of this plugin; if it were blocked, gates would silently not be judged."""
     if config.pluginmanager.is_blocked(name):
         raise pytest.UsageError(f"-p no:{name} cannot be given while riskguard is on; --no-riskguard switches it off")
     config.pluginmanager.register(plugin, name)
@@ -93,7 +93,7 @@ def pytest_configure_node(node: Any) -> None:
 
     node.workerinput[WIDTH] = shutil.get_terminal_size().columns
     node.workerinput[BLOCKS] = run_context.current().screen.blocks
-    node.workerinput[TOLD] = selection_of(node.config).told()
+    node.workerinput[SELECTION] = selection_of(node.config).plain()
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

@@ -77,9 +77,10 @@ class Riskguard:
     ) -> LiveRun:
         """A candidate that is queried now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic.
 
-        ``workers`` threads send queries at a time, one is pytest's own; a query that has no answer after ``timeout``
-        seconds (None: no limit), or raises, is tried again up to ``retries`` times. The queries of ``ask_twice``
-        topics are sent again, and their answers compared. How the candidate is queried does not change the verdict.
+        ``workers`` threads send queries in parallel; with one, pytest's own thread does. A query that has no answer
+        after ``timeout`` seconds (None: no limit), or raises, is tried again up to ``retries`` times. The queries of
+        ``ask_twice`` topics are sent again, and their answers compared. How the candidate is queried does
+        not change the verdict.
         """
         __tracebackhide__ = True
         asking = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}

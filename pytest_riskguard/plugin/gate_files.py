@@ -1,4 +1,4 @@
-"""What the gate files of a run declare, read where verdicts meet: no file drops out because it was not collected."""
+"""The gates that the gate files of a run declare, read in the controller, so that uncollected files count too."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pytest_riskguard.plugin.gate_log import RollEntry
 def entries(path: Path, *, root: Path, typed: bool) -> tuple[list[RollEntry], int | str | None]:
     """The gates of a file, one entry for each name, and how many gates it requires to be judged.
 
-    A file that cannot be read has one entry, with the name that its failing item has; ``typed`` says that what was
-    typed explains it if the file was not collected.
+    A file that cannot be read has one entry, with the name of its failing item. ``typed`` says that if the file was
+    not collected, the typed command line is the reason.
     """
     file = Path(os.path.relpath(path, root)).as_posix()
     try:

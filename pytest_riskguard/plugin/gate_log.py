@@ -11,7 +11,7 @@ import pytest
 from pytest_riskguard.plugin.relay import Payload
 from pytest_riskguard.reports.known_gates import KnownGate
 
-#: Of a report that xdist makes for a test whose worker died.
+#: ``when`` of a report that xdist makes for a test whose worker died.
 _CRASHED = "???"
 #: How an attempt ended that failed as ``pytest.mark.xfail`` expects.
 XFAILED = "xfailed"
@@ -26,7 +26,7 @@ class RollEntry:
     #: It stands for the gates of a file that cannot be read.
     broken: bool = False
     selected: bool = True
-    #: It was not selected, and what was typed on the command line explains that.
+    #: It was not selected, because of what was typed on the command line.
     typed: bool = False
 
 
@@ -37,15 +37,15 @@ def written(roll: Sequence[RollEntry]) -> str:
 
 @dataclass
 class _State:
-    """What is known of a test so far."""
+    """What is known about a test so far."""
 
     started: bool = False
-    #: Of the last attempt: passed, failed, xfailed, skipped, crashed or lost; None while it runs.
+    #: How the last attempt ended: passed, failed, xfailed, skipped, crashed or lost; None while it runs.
     last: str | None = None
-    #: In the process that runs it now.
+    #: Counted in the process that runs it now.
     attempts: int = 0
     failures: int = 0
-    #: In processes that crashed.
+    #: Counted in processes that crashed.
     earlier_attempts: int = 0
     earlier_failures: int = 0
 
@@ -59,7 +59,7 @@ class GateLog:
         self._roll_came = False
 
     def know(self, roll: Sequence[RollEntry]) -> None:
-        """Take in the gates that a process has collected."""
+        """Record the gates that a process has collected."""
         self._roll_came = True
         self._roll |= {entry.id: entry for entry in roll}
 
@@ -68,14 +68,14 @@ class GateLog:
         self.know([RollEntry(**entry) for entry in json.loads(text)])
 
     def know_uncollected(self, entries: Sequence[RollEntry]) -> None:
-        """Take in gates of files, as far as no process has collected them; several items may stand for one gate."""
+        """Record gates of files unless a process has collected them; several items may stand for one gate."""
         for entry in entries:
             if not any(id == entry.id or id.startswith(f"{entry.id}[") for id in self._roll):
                 self._roll[entry.id] = replace(entry, selected=False)
                 self._states[entry.id] = _State(last="not_collected" if self._roll_came else "not_run")
 
     def receive(self, report: pytest.TestReport, payload: Payload | None) -> None:
-        """Note how a test went on."""
+        """Record the next step of a test."""
         if payload is not None and payload.roll is not None:
             self.know_from(payload.roll)
         state = self._states.setdefault(report.nodeid, _State())
@@ -93,7 +93,7 @@ class GateLog:
     def gates(self, verdicts: Mapping[str, Sequence[int]]) -> tuple[KnownGate, ...]:
         """All gates, sorted by id; ``verdicts`` are the places of the verdicts of each test."""
         ids = {*self._roll, *verdicts}
-        if not self._roll_came:  # which tests are gates is not known: a crashed one may be
+        if not self._roll_came:  # it is not known which tests are gates: a crashed one may be
             ids |= {id for id, state in self._states.items() if state.last == "crashed"}
         return tuple(self._gate(id, tuple(verdicts.get(id, ()))) for id in sorted(ids))
 
@@ -110,7 +110,7 @@ class GateLog:
         )
 
     def unexplained(self) -> list[str]:
-        """Gates that no typed selection explains if they were not run."""
+        """Gates that no typed selection left out."""
         return [id for id, entry in self._roll.items() if not entry.typed]
 
     def was_asked_for(self, gate: KnownGate) -> bool:
@@ -123,7 +123,7 @@ class GateLog:
 
 
 def _last(report: pytest.TestReport, payload: Payload | None) -> str | None:
-    """What a report says of an attempt: how it ended, or None if it says nothing new."""
+    """How an attempt ended, by a report of it; None if that says nothing new."""
     if report.when == _CRASHED:
         return "crashed"
     if report.failed or str(report.outcome) == "rerun":  # the word of pytest-rerunfailures

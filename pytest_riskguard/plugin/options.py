@@ -86,7 +86,7 @@ def _number_or_all(text: str) -> int | str:
 
 @dataclass(frozen=True)
 class Mode:
-    """Whether gates are judged, who says so (ini file or command line), the gate files, and others given as paths."""
+    """Whether gates are judged, what decided that (``origin``), the gate files, and others given as paths."""
 
     on: bool
     origin: str

@@ -1,4 +1,4 @@
-"""Verdicts, and what else is known about a gate, on their way from the process that judges to the one that reports.
+"""Carries verdicts and attempts from the process that judges to the one that reports.
 
 They travel on the reports of tests, which pytest-xdist carries from its workers to the controller, as text in ASCII.
 """
@@ -32,7 +32,7 @@ class PayloadError(ValueError):
 
 @dataclass
 class Attempts:
-    """How often a test was started in this process, and in which of these attempts it failed."""
+    """How often a test was started in this process, and which of these attempts failed."""
 
     count: int = 0
     failed: set[int] = field(default_factory=set)
@@ -61,7 +61,7 @@ class Payload:
     verdicts: list[dict[str, Any]]
     attempts: int
     failures: int
-    #: Which gates there are, with the first report of a process.
+    #: The gates that a process collected, with its first report.
     roll: str | None
 
 

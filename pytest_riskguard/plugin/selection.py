@@ -1,4 +1,4 @@
-"""The selection of tests that was typed: one in addopts, PYTEST_ADDOPTS or testpaths must not hide every gate."""
+"""The typed selection of tests: one in addopts, PYTEST_ADDOPTS or testpaths must not hide every gate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ONLY_SHOWING = {
 }
 _HELP = ("-h", "--help")
 #: The entry of xdist's ``workerinput`` that holds the selection.
-TOLD = "riskguard_selection"
+SELECTION = "riskguard_selection"
 #: The parser of each run in this process.
 PARSERS: WeakKeyDictionary[pytest.PytestPluginManager, pytest.Parser] = WeakKeyDictionary()
 
@@ -47,7 +47,7 @@ class Selection:
 
     @property
     def by_test(self) -> bool:
-        """Whether single tests were asked for, so that whatever else is not run was not."""
+        """Whether single tests were asked for, so that no other test had to run."""
         return self.node_ids or self.by_last_run
 
     @property
@@ -55,18 +55,18 @@ class Selection:
         """Whether anything was selected."""
         return self != Selection()
 
-    def told(self) -> dict[str, Any]:
+    def plain(self) -> dict[str, Any]:
         """The selection as a worker receives it, in plain types."""
         return asdict(self)
 
     def leaves_out_file(self, path: Path, here: Path) -> bool:
-        """Whether the selection explains that a gate file was not collected."""
+        """Whether a gate file was not collected because of the selection."""
         paths = {(here / path).resolve(), *(here / path).resolve().parents}
         ignored = any((here / given).resolve() in paths for given in self.ignore)
         return self.by_test or ignored or any(fnmatch(str(path), str(here / glob)) for glob in self.ignore_glob)
 
     def leaves_out(self, items: list[pytest.Item], config: pytest.Config) -> set[str]:
-        """Node ids of the items that the selection explains when they are not run."""
+        """Node ids of the items that the selection leaves out."""
         from _pytest.mark import deselect_by_keyword, deselect_by_mark
 
         kept = [item for item in items if not self.by_test and not item.nodeid.startswith(self.deselect or ("\0",))]
@@ -78,7 +78,7 @@ class Selection:
 
 
 class _Typed:
-    """A configuration with other options, which tells nobody what is deselected."""
+    """A configuration with other options, whose hook for deselected tests does nothing."""
 
     def __init__(self, config: pytest.Config, option: Namespace) -> None:
         self._config, self.option = config, option
@@ -106,9 +106,9 @@ def _parsed(config: pytest.Config, arguments: list[str]) -> Namespace:
 
 
 def selection_of(config: pytest.Config) -> Selection:
-    """The selection that was typed on the command line; a worker is told by the controller."""
+    """The selection that was typed on the command line; a worker receives it from the controller."""
     if hasattr(config, "workerinput"):
-        return Selection(**config.workerinput[TOLD])
+        return Selection(**config.workerinput[SELECTION])
     options = typed_options(config)
     return Selection(
         keyword=options.keyword or "",
@@ -122,7 +122,7 @@ def selection_of(config: pytest.Config) -> Selection:
 
 
 def quiet_selection(config: pytest.Config) -> str:
-    """The selecting options that nobody typed, as a message names them; empty if there are none."""
+    """The selecting options that were not typed, as a message names them; empty if there are none."""
     typed, options = typed_options(config), config.option
     names = {
         "keyword": "-k",
@@ -144,12 +144,12 @@ def quiet_selection(config: pytest.Config) -> str:
 
 
 def hides_files(config: pytest.Config) -> bool:
-    """Whether tests may be unknown because of an option that nobody typed: their files were not collected."""
+    """Whether tests may be unknown because an option that was not typed kept their files from being collected."""
     return any(option in quiet_selection(config).split(", ") for option in ("--ignore", "--ignore-glob", "a node id"))
 
 
 def check_runs_tests(config: pytest.Config) -> None:
-    """Refuse an option that nobody typed and that keeps pytest from running tests, while gates are to be judged."""
+    """Refuse an option that was not typed and keeps pytest from running tests, if gates are to be judged."""
     typed = typed_options(config)
     asked = config.getoption("riskguard", default=None) if typed.riskguard is None else typed.riskguard
     if not (config.getini("riskguard") if asked is None else asked):

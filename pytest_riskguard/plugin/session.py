@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
 _JUNIT_COUNT = pytest.StashKey[int]()
 _ENGINES = pytest.StashKey[dict[Path, "Engine"]]()
-#: What a worker leaves at its end, where it has run no test that could carry it.
+#: The key under which a worker leaves its gates at its end, in case no test of its own carried them.
 ROLL = "riskguard_roll"
 
 
@@ -104,7 +104,7 @@ class RiskguardSession:
     def pytest_collection_modifyitems(
         self, session: pytest.Session, items: list[pytest.Item]
     ) -> Generator[None, object, object]:
-        """Collect gate files where pytest does not look; write down the gates before any of them is deselected."""
+        """Collect gate files where pytest does not look; record the gates before any of them is deselected."""
         if self._collects_files:
             self._add_hidden(session, items)
         self._items = [item for item in items if _is_gate(item)]
@@ -122,7 +122,7 @@ class RiskguardSession:
                 items.extend(item for item in session.genitems(collector) if isinstance(item, pytest.Item))
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Write down which gates are left."""
+        """Record which gates are left."""
         selected, typed = {item.nodeid for item in session.items}, set[str]()
         with caught("finding the gates that were left out on the command line"):
             typed = self.typed.leaves_out(self._items, self.config)
@@ -137,8 +137,8 @@ class RiskguardSession:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take in the gates of a worker that has ended; one that crashed left nothing."""
-        with caught("taking in the gates of a worker"):
+        """Record the gates of a worker that has ended; one that crashed left nothing."""
+        with caught("recording the gates of a worker"):
             if roll := getattr(node, "workeroutput", {}).get(ROLL):
                 self.log.know_from(roll)
 
@@ -214,7 +214,7 @@ class RiskguardSession:
         self._fail_for_internal_errors()
 
     def _fail_for_internal_errors(self) -> list[str]:
-        """Set the exit status if something of riskguard's own failed; return the lines that say what, each once."""
+        """Set the exit status if riskguard itself failed somewhere; return the lines that say where, each once."""
         failures = list(dict.fromkeys([*self.relay.failures, *self.relay.waiting_failures]))
         if failures and self._session is not None and self._session.exitstatus in _RAN:
             self._session.exitstatus = pytest.ExitCode.INTERNAL_ERROR
@@ -227,7 +227,7 @@ class RiskguardSession:
         return self.log.gates(places)
 
     def _read_gate_files(self) -> list[int | str]:
-        """Take in the gates of files that were not collected; how many gates the files require to be judged."""
+        """Record the gates of files that were not collected; return how many gates the files require to be judged."""
         from pytest_riskguard.plugin.gate_files import entries
 
         require = []
@@ -318,7 +318,7 @@ class RiskguardSession:
         failures = self._fail_for_internal_errors()
         quiet = self.config.get_verbosity() < 0
         shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and verdict.passed)]
-        # what was left out on the command line is no news
+        # the user knows what was left out on the command line
         unjudged = known_gates.summary([gate for gate in self.gates if not self._was_asked_for(gate)])
         if self.config.getoption("no_summary"):
             shown = []
@@ -343,12 +343,12 @@ class RiskguardSession:
         self.show_internal_errors(terminalreporter)
 
     def _was_asked_for(self, gate: KnownGate) -> bool:
-        """Whether somebody typed that this gate is left out."""
+        """Whether the typed command line leaves this gate out."""
         no_yaml = gate.became == "not_collected" and typed_options(self.config).riskguard_no_yaml
         return no_yaml or self.log.was_asked_for(gate)
 
     def show_internal_errors(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Show the lines about failures of riskguard's own that were not shown yet, and set the exit status."""
+        """Show the lines about internal errors that were not shown yet, and set the exit status."""
         failures = self._fail_for_internal_errors()
         for line in failures[self._failures_shown :]:
             terminalreporter.line(line, red=True, bold=True)

@@ -1,4 +1,4 @@
-"""Failures of riskguard's own while a verdict is shown or written: said in one line, and the verdict stands."""
+"""Internal errors while a verdict is shown or written: each is reported in one line, and the verdict stands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MAX_TOPICS = 10
 
 
 def in_one_line(doing: str, error: BaseException) -> str:
-    """What failed, while doing what (``writing report.md``), and where to report it."""
+    """What failed while ``doing`` something (``writing report.md``), and where to report it."""
     try:
         text = clean(str(error), limit=MAX_TEXT)
     except Exception as second:
@@ -36,7 +36,7 @@ def in_one_line(doing: str, error: BaseException) -> str:
 
 @contextmanager
 def caught(doing: str, *, but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-    """Hand an exception of the block, ``but`` those named, to the listeners of ``run_context`` as a line, and go on.
+    """Pass an exception of the block, ``but`` those named, to the listeners of ``run_context`` as a line, and go on.
 
     Listeners write the line to standard error and make the exit status 3 (pytest: ``INTERNAL_ERROR``).
     """
@@ -49,7 +49,7 @@ def caught(doing: str, *, but: tuple[type[Exception], ...] = ()) -> Iterator[Non
 
 
 def shown_or_plain(verdict: Verdict, render: Callable[[], str]) -> str:
-    """A verdict as ``render`` shows it; if that raises, its bare facts and what went wrong."""
+    """A verdict as ``render`` shows it; if that raises, only the main facts and what went wrong."""
     try:
         return render()
     except Exception as error:
@@ -74,7 +74,7 @@ def plain(verdict: Verdict) -> str:
 
 
 def bare(verdict: Verdict) -> Verdict:
-    """The answer without anything that was found out about it: what can still be written where a finding raises."""
+    """The answer without its findings, which can still be written if a finding raises."""
     from pytest_riskguard.gates.verdict import Deferred, Findings
 
     return replace(

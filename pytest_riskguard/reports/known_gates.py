@@ -23,7 +23,7 @@ BECAME: Mapping[str, str] = {
     "deselected": "deselected",
     "not_collected": "not collected",
 }
-#: A test that uses the fixture for something else is no gate that is missing.
+#: A test that uses the fixture for something else is not a missing gate.
 _COMPLETE = ("judged", "no_verdict")
 #: How many gates a terminal names for each reason.
 _MAX_NAMED = 10

@@ -1,4 +1,4 @@
-"""``riskguard baseline list``, ``show`` and ``verify``: what is stored, and whether it is sound."""
+"""``riskguard baseline list``, ``show`` and ``verify``: what is stored, and whether it is intact."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def _drift(
 def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None, max_age: int | None) -> None:
     """Check that baselines are what was stored.
 
-    Compares all of them, or NAMES, with the digests in their manifests, and their scores with what their runs score,
+    Compares all of them, or NAMES, with the digests in their manifests, and scores their runs again to compare,
     replicates and earlier runs included.
     """
     from pytest_riskguard.evaluation.qrels import read_qrels

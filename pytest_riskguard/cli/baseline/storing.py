@@ -1,6 +1,6 @@
 """The commands of ``riskguard baseline`` that write: add, update, replace-all, promote, rescore and remove.
 
-Each says what changes, for whoever reviews it; what replaces a baseline needs a note that says why.
+Each says what changes, for the person who reviews it; replacing a baseline needs a note that says why.
 """
 
 from __future__ import annotations
@@ -114,8 +114,8 @@ def update(name: str, run: Path, *, place: Place, note: str, dry_run: bool, **op
 def replace_all(runs: tuple[str, ...], *, place: Place, note: str, dry_run: bool, **options: Any) -> None:
     """Replace every stored baseline.
 
-    RUNS is one NAME=RUN for each stored baseline, or a folder with a run for each, which is named by its file. All
-    are replaced, or none: a baseline without a run is an error, and so is a run without a baseline.
+    RUNS is one NAME=RUN for each stored baseline, or a folder with a run for each, named after its baseline.
+    All are replaced, or none: a baseline without a run is an error, and so is a run without a baseline.
     """
     _check_note("replace-all", note, dry_run=dry_run)
     by_name = _runs_by_name(runs)
@@ -241,7 +241,7 @@ def _check_note(command: str, note: str, *, dry_run: bool) -> None:
     """Refuse to replace a baseline without a reason."""
     if not (note.strip() or dry_run):
         raise UsageError(
-            f"riskguard baseline {command} needs --note: say why the new run is trusted, for whoever reviews this"
+            f"riskguard baseline {command} needs --note: say why the new run is trusted, for the reviewer"
         )
 
 

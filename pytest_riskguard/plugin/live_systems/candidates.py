@@ -117,7 +117,7 @@ def _as_run(retrieved: Retrieved) -> Rankings:
 
 
 def _end_stuck_run(config: pytest.Config, asking: Asking) -> None:
-    """End the process: a call that no exception reaches would keep it for ever."""
+    """End the process: a call that cannot be interrupted would block it forever."""
     capture = config.pluginmanager.get_plugin("capturemanager")
     if capture is not None:
         capture.suspend_global_capture(in_=True)

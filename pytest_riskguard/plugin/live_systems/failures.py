@@ -1,4 +1,4 @@
-"""How searches fail, in the words of the gate: on import, and for which queries."""
+"""Failures of searches as errors of the gate: on import, and for which queries."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_QUERY = 80
 
 
 def failure(retrieved: Retrieved, asked: int) -> DataError:
-    """All failed queries in one message, the first ones with how they failed."""
+    """All failed queries in one message; the first ones with their errors."""
     failed = retrieved.failed
     if len(failed) == 1:
         said, problem = (f"the search for topic {text}" for text in _named(failed[0]))

@@ -35,7 +35,7 @@ class _Pipe:
 
 
 def main() -> NoReturn:
-    """Do the task on standard input, and end at once, whatever threads still run."""
+    """Do the task on standard input, then end at once, even if threads still run."""
     pipe = _Pipe(os.dup(1))
     os.dup2(2, 1)
     task = json.loads(sys.stdin.buffer.read())

@@ -1,7 +1,7 @@
 """Queries a live system in a separate process, so that its code cannot affect the process that judges.
 
 The process gets its task as JSON on standard input and answers with a line of JSON for each topic. A process that
-ends early, writes anything else or falls silent fails the gate.
+ends early, writes anything else or falls silent makes the gate incomparable.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _CHILD = "pytest_riskguard.plugin.live_systems.isolated_process"
 
 
 class _DeadError(Exception):
-    """The process did not do what was asked of it; the message says what it did instead."""
+    """The process did not answer; the message says what it did instead."""
 
 
 def retrieve_isolated(
@@ -77,12 +77,12 @@ def retrieve_isolated(
 
 
 def _silence(asking: Asking) -> float | None:
-    """Seconds without a line after which the process hangs: it watches the time limits itself."""
+    """Seconds without a line after which the process counts as hung: it enforces the time limits itself."""
     return None if asking.timeout is None else asking.timeout + MAX_PAUSE + GRACE
 
 
 class _Received:
-    """What the process has told so far, checked."""
+    """The messages of the process so far, checked."""
 
     def __init__(self, queries: Mapping[str, str], depth: int, progress: Progress | None) -> None:
         self.answers: dict[str, Pairs] = {}
@@ -92,11 +92,11 @@ class _Received:
 
     @property
     def progress_so_far(self) -> str:
-        """How far the process came."""
+        """How many topics the process has answered."""
         return f"; it had answered for {len(self.answers)} of {counted(len(self._queries), 'topic')}"
 
     def take(self, message: dict[str, Any]) -> None:
-        """Take one message; raise the failure that it tells of."""
+        """Take one message; raise the failure that it reports."""
         match message:
             case {"refused": str(text)}:
                 raise RefusedSearchError(clean(text, limit=2000))
@@ -125,13 +125,13 @@ class _Received:
 
 
 def _hand_over(process: subprocess.Popen[bytes], task: bytes) -> None:
-    # where it has ended already, the missing answer will show it
+    # if it has ended already, the missing answers will show that
     with suppress(OSError), cast("IO[bytes]", process.stdin) as stdin:
         stdin.write(task)
 
 
 def _lines(process: subprocess.Popen[bytes], silence: float | None, longest: int) -> Iterator[dict[str, Any]]:
-    """The messages of the process up to the one that says it is done; ``_DeadError`` if that never comes."""
+    """The messages of the process up to the one that says it is done; ``_DeadError`` if it never comes."""
     inbox: queue.Queue[bytes] = queue.Queue(maxsize=10)
     reading = (process.stdout, inbox, longest)
     threading.Thread(target=_read, args=reading, name="riskguard-reader", daemon=True).start()
@@ -154,7 +154,7 @@ def _lines(process: subprocess.Popen[bytes], silence: float | None, longest: int
 
 
 def _next(inbox: queue.Queue[bytes], process: subprocess.Popen[bytes], wait: float | None) -> bytes:
-    """The next line; an empty one if the process has ended, though others may hold its output open."""
+    """The next line; an empty one if the process has ended, even if other processes keep its output open."""
     last = math.inf if wait is None else time.monotonic() + wait
     while True:
         has_ended = process.poll() is not None
@@ -169,7 +169,7 @@ def _next(inbox: queue.Queue[bytes], process: subprocess.Popen[bytes], wait: flo
 
 
 def _read(stream: IO[bytes], inbox: queue.Queue[bytes], longest: int) -> None:
-    """Put each line into the inbox, at the end an empty one.
+    """Put each line into the inbox, and an empty one at the end.
 
     The stream is closed here: elsewhere, closing it would wait for a read that may never end.
     """

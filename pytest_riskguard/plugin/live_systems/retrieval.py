@@ -1,8 +1,9 @@
 """Queries a live system: several queries at a time, each with a time limit and a number of attempts.
 
 Answers are kept in the order of the queries, whichever arrives first, so that how a system is queried never changes a
-verdict. One worker is the calling thread itself, whose call is interrupted at its time limit. Of several, none can be
-stopped: a thread that exceeds its time limit is abandoned, its query counts as failed, and another thread takes over.
+verdict. A single worker is the calling thread itself, whose call is interrupted at its time limit. Several workers
+cannot be stopped: a thread that exceeds its time limit is abandoned, its query counts as failed, and another thread
+takes over.
 All threads are daemons, so a process can end without waiting for them.
 """
 
@@ -28,7 +29,7 @@ from pytest_riskguard.plugin.live_systems.time_limit import OutOfTimeError, with
 Pairs = list[tuple[str, float]]
 Search = Callable[[str], Iterable[tuple[str, float]]]
 Progress = Callable[[int, int], None]
-#: Told of a topic's answer, and whether it is the second one.
+#: Called with a topic, its answer, and whether that is the second one.
 Answered = Callable[[str, Pairs, bool], None]
 
 #: Seconds before the second attempt; each further one waits twice as long as the one before, up to the maximum.
@@ -41,7 +42,7 @@ _MAX_WAIT = 0.2
 
 @dataclass(frozen=True)
 class FailedQuery:
-    """A query without an answer after all attempts; ``error`` is how the last one ended."""
+    """A query without an answer after all attempts; ``error`` is the error of the last one."""
 
     topic: str
     query: str
@@ -51,11 +52,11 @@ class FailedQuery:
 
 @dataclass(frozen=True)
 class Retrieved:
-    """Answers by topic, and what failed, both in the order of the queries; some have neither after many time-outs."""
+    """Answers by topic, and failed queries, in the order of the queries; after time-outs a topic may have neither."""
 
     answers: dict[str, Pairs]
     failed: tuple[FailedQuery, ...]
-    #: The second answers for a sample of the topics.
+    #: The second answers, for a sample of the topics.
     again: Mapping[str, Pairs] = field(default_factory=dict)
 
     @property
@@ -84,9 +85,9 @@ def retrieve(
 ) -> Retrieved:
     """Send every query, by topic; a generator that ``search`` returns is read in the thread that called it.
 
-    Whatever a search raises is a failure of its query, but for a KeyboardInterrupt in the calling thread, which is
-    raised here. ``progress`` is called in the calling thread with the numbers of topics done and of all topics, and
-    ``answered`` with each answer; ``stuck`` as ``time_limit.within`` does.
+    Anything that a search raises is a failure of its query, except a KeyboardInterrupt in the calling thread, which
+    is raised here. ``progress`` is called in the calling thread with the numbers of topics done and of all topics,
+    and ``answered`` with each answer; ``stuck`` as in ``time_limit.within``.
     """
     book = _asked(search, _Book(queries, asking, progress, answered), stuck)
     failed = [book.failed[topic] for topic in queries if topic in book.failed]
@@ -100,7 +101,7 @@ def retrieve(
 
 
 def spread(topics: Sequence[str], size: int) -> list[str]:
-    """Some of the topics, evenly spread; all of them if there are no more."""
+    """``size`` of the topics, evenly spread; all of them if there are fewer."""
     return [topics[i * len(topics) // size] for i in range(size)] if size < len(topics) else list(topics)
 
 
@@ -120,14 +121,14 @@ class _Book:
     asking: Asking
     progress: Progress | None
     answered: Answered
-    is_second: bool = False  # whether all of this was asked before
+    is_second: bool = False  # whether these queries are sent for the second time
     answers: dict[str, Pairs] = field(default_factory=dict)
     failed: dict[str, FailedQuery] = field(default_factory=dict)
     timeouts: int = 0  # queries in a row that had no answer in time
 
     @property
     def gives_up(self) -> bool:
-        """Whether the system seems to answer no more."""
+        """Whether the system seems to have stopped answering."""
         return self.timeouts >= MAX_TIMEOUTS
 
     def note(self, topic: str, attempt: int, outcome: Pairs | BaseException) -> float | None:
@@ -139,7 +140,7 @@ class _Book:
             return backoff(attempt)
         else:
             if isinstance(outcome, NoPairError) or len(self.failed) >= MAX_TRACEBACKS:
-                outcome = outcome.with_traceback(None)  # whose frames hold whole answers
+                outcome = outcome.with_traceback(None)  # its frames hold whole answers
             self.failed[topic] = FailedQuery(topic, self.queries[topic], outcome, attempt)
             self.timeouts = self.timeouts + 1 if isinstance(outcome, OutOfTimeError) else 0
         if self.progress is not None:
@@ -176,7 +177,7 @@ def _out_of_time(asking: Asking, note: str) -> OutOfTimeError:
 
 
 def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
-    """The answer, or how the call ended."""
+    """The answer, or the error that ended the call."""
     try:
         return _answer(search, query, depth)
     except BaseException as error:
@@ -196,15 +197,15 @@ def _answer(search: Search, query: str, depth: int) -> Pairs:
 
 
 def _shown(value: object) -> str:
-    """A value in few characters, whatever its size."""
+    """A value of any size in few characters."""
     try:
         return reprlib.repr(value)
-    except Exception:  # of the value's own, or a whole number of too many digits
+    except Exception:  # raised by the value, or for too many digits
         return f"a value of type {type(value).__name__}"
 
 
 def is_pair(result: object) -> bool:
-    """Whether a result is a pair: text of two letters is none, nor is a pair with a missing id or a score as text."""
+    """Whether a result is a pair; a text of two letters is not, nor a pair without an id or with a score as text."""
     return (
         isinstance(result, list | tuple)
         and len(result) == 2

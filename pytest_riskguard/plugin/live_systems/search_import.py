@@ -1,8 +1,8 @@
 """Imports the search that a riskguard.yaml names, and nothing else: YAML must not be able to run any other code.
 
-Accepted are functions that the project defines in Python files below its root, and functions that ``retrieve_from``
-lists, for search code that is installed. Never accepted, listed or not, is what comes with Python or with
-riskguard's own dependencies. Importing runs code, so modules are looked up and checked before they are imported, and
+It accepts functions that the project defines in Python files below its root, and functions that ``retrieve_from``
+lists, for search code that is installed. Functions that come with Python or with riskguard's own dependencies are
+never accepted, listed or not. Importing runs code, so modules are looked up and checked before they are imported, and
 the function once more afterwards, since a module may have imported it from elsewhere.
 """
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from types import CodeType
 from typing import Any
 
-#: Top-level modules of riskguard, of what it needs and of what installs it: none of their functions is a search.
+#: Top-level modules of riskguard, its dependencies and its installers: none of their functions is a search.
 NEVER = frozenset(
     [
         "__editable___",
@@ -77,7 +77,7 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _STANDARD_LIBRARY = tuple(
     Path(path).resolve() for name in ("stdlib", "platstdlib") if (path := sysconfig.get_path(name))
 )
-#: How many wrappers are looked through.
+#: How many wrappers are unwrapped.
 _MAX_WRAPPERS = 100
 
 
@@ -88,8 +88,8 @@ class RefusedSearchError(ValueError):
 def import_search(target: str, *, root: Path, listed: Sequence[str] = ()) -> Callable[..., Any]:
     """Import ``package.module:function``, which the project below ``root`` must define or ``listed`` must name.
 
-    ``RefusedSearchError`` if it must not be called; whatever importing it raises. What an entry of ``listed`` names
-    is one function, or every function of one module.
+    ``RefusedSearchError`` if it must not be called; also any error that importing it raises. An entry of ``listed``
+    names one function, or every function of one module.
     """
     module, _, function = target.partition(":")
     is_listed = module in listed or target in listed
@@ -144,7 +144,7 @@ def _standard_name_of_project(top: str) -> bool:
 
 
 def _specs(module: str) -> Iterator[ModuleSpec]:
-    """Where a module and the packages around it are, without importing any; ``ModuleNotFoundError`` if nowhere."""
+    """Specs of a module and the packages around it, not imported; ``ModuleNotFoundError`` if one is missing."""
     path: Sequence[str] | None = None
     parts = module.split(".")
     for end in range(1, len(parts) + 1):

@@ -1,9 +1,9 @@
-"""Calls with a time limit in the thread of the caller, so that a search finds the thread that its client belongs to.
+"""Calls with a time limit in the thread of the caller, since a search's client may belong to that thread.
 
 In the main thread of a POSIX system an alarm (``SIGALRM``) interrupts the call, also where it sleeps, waits for a
-lock or reads from a socket. Elsewhere, and where somebody else uses that alarm, another thread raises the exception
-in the caller's, which Python code notices and a waiting C function does not. A call that nothing interrupts is given
-up by ``stuck``. While a debugger is at work no limit holds.
+lock or reads from a socket. Elsewhere, and if other code uses that alarm, another thread raises the exception in
+the caller's, which Python code notices but a waiting C function does not. ``stuck`` handles a call that nothing
+interrupts. No limit holds while a debugger is at work.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Interruption(BaseException):
 def within(seconds: float | None, call: Callable[[], Result], *, stuck: Callable[[], None] | None = None) -> Result:
     """What the call returns or raises; ``OutOfTimeError`` with its traceback if it takes longer.
 
-    ``stuck`` is called in another thread if the call has not even ended ``GRACE`` seconds later.
+    ``stuck`` is called in another thread if the call has still not ended ``GRACE`` seconds later.
     """
     if seconds is None:
         return call()
@@ -56,7 +56,7 @@ def within(seconds: float | None, call: Callable[[], Result], *, stuck: Callable
 
 
 class _Alarm(Protocol):
-    """Raises ``_Interruption`` in the calling thread after some seconds, again and again until it is stopped."""
+    """Raises ``_Interruption`` in the calling thread after some seconds, and again until it is stopped."""
 
     def start(self) -> None: ...
 
@@ -104,7 +104,7 @@ class _Raised:
         with self._lock:
             if not self._stopped.is_set():
                 self._stopped.set()
-                _raise_in(self._caller, None)  # one that has not arrived yet
+                _raise_in(self._caller, None)  # withdraws one that has not arrived yet
 
     def _wait(self) -> None:
         wait = self._seconds
