@@ -103,14 +103,14 @@ def test_a_child_that_keeps_the_output_open_is_not_waited_for(isolated, monkeypa
 
 def test_more_results_than_were_asked_for_are_no_answer(isolated):
     forged = b'{"topic": "t0", "pairs": [["a", 0], ["b", 0]]}\n'
-    with pytest.raises(DataError, match="wrote something that is no answer"):
+    with pytest.raises(DataError, match="wrote something other than an answer"):
         isolated(WRITES.format(forged), depth=1)
     with pytest.raises(DataError, match="more than 112,050 bytes"):
         isolated(WRITES.format(f"b' ' * 200_000 + {forged!r}"), depth=1)
 
 
 def test_it_cannot_start_again_and_again(isolated):
-    with pytest.raises(DataError, match="wrote something that is no answer"):
+    with pytest.raises(DataError, match="wrote something other than an answer"):
         isolated(WRITES.format(b'{"started": true}\n'))
 
 
