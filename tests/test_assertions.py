@@ -212,7 +212,7 @@ def test_a_gate_that_no_scores_could_fail_is_refused():
         TopicScores(name, "AP", tuple(sorted(BASELINE)), np.full(len(BASELINE), 0.5))
         for name in ("candidate", "baseline")
     )
-    with pytest.raises(ValueError, match=r"tolerance: 2 is no less than the most that can be lost \(2\)"):
+    with pytest.raises(ValueError, match=r"tolerance: 2 is at least the most that can be lost \(2\)"):
         assert_not_significantly_risky(candidate, baseline, tolerance=2)
     with pytest.raises(ValueError, match="'NumQ' counts topics: it is the same for every run"):
         assert_not_significantly_risky(replace(candidate, measure="NumQ"), baseline)

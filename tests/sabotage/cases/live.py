@@ -228,7 +228,7 @@ CASES = [
     Case(
         "says-it-has-started-isolated",
         forged("import time", "b'{\"started\": true}\\n'", "time.sleep(1)"),
-        words=["wrote something that is no answer"],
+        words=["wrote something other than an answer"],
         options="-k no-risk",
         ways=SERIAL,
     ),
