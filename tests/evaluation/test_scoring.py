@@ -271,13 +271,27 @@ def test_answers_that_differ_only_where_a_measure_looks_deeper_are_different(wri
         again=rankings_as_run(second, as_returned=True),
         asked_again=("1", "2"),
     )
-    if differing:
-        with pytest.raises(DataError, match=r"answered 1 of 2 topics differently \(topic 1\), which changes"):
-            score_run(run, qrels, [measure])
-        return
     repeated = score_run(run, qrels, [measure])[0].repeated
     assert repeated is not None
     assert repeated.differing == differing
+
+
+@pytest.mark.parametrize(
+    ("asked", "changed", "is_refused"), [(10, 2, False), (10, 3, True), (2, 1, False), (2, 2, True), (1, 1, True)]
+)
+def test_two_topics_of_many_are_no_change_of_all_answers(write, asked, changed, is_refused):
+    topics = [str(number) for number in range(asked)]
+    qrels = read_qrels(write("plain", "".join(f"{topic} 0 good 1\n" for topic in topics)))
+    first = dict.fromkeys(topics, (("good", 2.0), ("bad", 1.0)))
+    second = first | dict.fromkeys(topics[:changed], (("bad", 2.0), ("good", 1.0)))
+    run = replace(rankings_as_run(first), again=rankings_as_run(second), asked_again=tuple(topics))
+    if is_refused:
+        with pytest.raises(DataError, match="asked twice, it answered") as caught:
+            score_run(run, qrels, ["Success@1"])
+        assert caught.value.reason == "bad_run"
+    else:
+        (scored,) = score_run(run, qrels, ["Success@1"])
+        assert scored.repeated.differing == tuple(topics[:changed])
 
 
 def test_the_change_of_repeated_answers_is_an_average_over_the_topics_asked_twice():
