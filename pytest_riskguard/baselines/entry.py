@@ -98,6 +98,15 @@ class StoredBaseline:
                 raise self.error(f"{MANIFEST} gives {what} a kind or a history; {self.remedy}")
         return manifest
 
+    def check_format(self) -> None:
+        """Refuse to replace what a newer version wrote, which may hold more than this one can keep."""
+        with suppress(MissingFileError, LimitError, JsonError):
+            content = read_limited(self.folder / MANIFEST, MANIFEST_BYTES)
+            try:
+                Manifest.from_bytes(content)
+            except NewerFormatError as error:
+                raise self.error(f"{MANIFEST}: {error}") from None
+
     def replicates(self) -> tuple[StoredBaseline, ...]:
         """The replicates that the manifest lists, by number, not read yet."""
         return self._all_listed("replicates", self.manifest.replicates)

@@ -296,7 +296,10 @@ class Store(StoreReader):
         """
         targets = [self.root / name for name in names]
         with locked(self.root), ExitStack() as stack:
-            carried = [foreign_files.carried(StoredBaseline(self.root, t.name, t)) for t in targets]
+            replaced = [StoredBaseline(self.root, target.name, target) for target in targets]
+            for baseline in replaced:
+                baseline.check_format()
+            carried = [foreign_files.carried(baseline) for baseline in replaced]
             folders = [stack.enter_context(atomic_folder.temporary_folder(self.root, name)) for name in names]
             yield tuple(folders)
             for target, folder, foreign in zip(targets, folders, carried, strict=True):

@@ -91,7 +91,9 @@ def test_an_update_says_which_replicates_it_removes(command, again):
     ]
     assert last == "removed replicates 1, 2 of prod: they were stored for the run that was replaced"
     assert command("baseline add prod again-1.run --replicate").status == 0
-    assert "removed replicate 1 of prod: " in command("baseline update prod prod.run --note why").out
+    out = command("baseline update prod prod.run --note why").out
+    assert "\n  compared with nothing: the scores before are damaged" in out
+    assert "removed replicate 1 of prod: " in out
 
 
 def test_an_update_of_a_damaged_baseline_says_which_replicates_go_with_it(command, folder, again):

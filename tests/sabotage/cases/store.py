@@ -198,6 +198,15 @@ CASES = [
     refused("show-manifest-truncated", truncate(MANIFEST, 0.5), command="baseline show prod"),
     refused("show-manifest-device", link(MANIFEST, "/dev/zero"), command="baseline show prod", seconds=15),
     refused("show-missing", command="baseline show prdo", words=["prdo"]),
+    *[
+        refused(
+            f"newer-format-{command.split()[1]}",
+            on_manifest(lambda manifest: manifest.update(format=5)),
+            command=command,
+            words=["written in format 5 by a newer pytest-riskguard", "upgrade"],
+        )
+        for command in (f"baseline update prod {CANDIDATE} --note why", "baseline rescore prod", "baseline show prod")
+    ],
     refused("rescore-run-flipped", flip_byte(KEPT_RUN), command="baseline rescore prod"),
     refused("rescore-run-missing", delete(KEPT_RUN), command="baseline rescore prod"),
     refused("rescore-missing", command="baseline rescore prdo", words=["prdo"]),
