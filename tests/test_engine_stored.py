@@ -1,4 +1,4 @@
-"""What the engine asks of stored baselines besides scores: that these are backed, and judged on every topic."""
+"""What the engine checks about stored baselines besides scores: their runs, replicates and topics."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def test_lowered_scores_are_incomparable(folder):
 
 
 @pytest.mark.parametrize("kind", ["not_significantly_risky", "not_inferior"])
-def test_the_candidate_is_no_replicate_of_its_baseline(folder, kind):
+def test_a_candidate_stored_as_replicate_of_its_baseline_is_refused(folder, kind):
     replicate(folder, "noisy.run")
     assert verdict(folder, kind=kind).outcome == "fail"
     assert verdict(folder, "prod.run").outcome == "pass"  # the run of the baseline itself
@@ -204,7 +204,7 @@ def test_a_replicate_excuses_the_same_run_where_nothing_is_lost(folder):
     assert "loss_excused" not in codes(judged)
 
 
-def test_a_loss_of_the_mean_that_replicates_excuse_is_said(folder):
+def test_a_loss_of_the_mean_that_replicates_excuse_gives_a_warning(folder):
     write_run(folder / "other.run", dict.fromkeys(TOPICS[:8], 10))
     write_run(folder / "few.run", dict.fromkeys(TOPICS[:8], 9))
     assert verdict(folder, "few.run").outcome == "fail"

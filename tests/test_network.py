@@ -1,4 +1,4 @@
-"""Nothing is sent or fetched: no process of ours opens a connection or looks a name up."""
+"""Nothing is sent or fetched: no process of riskguard opens a connection or looks up a name."""
 
 from __future__ import annotations
 

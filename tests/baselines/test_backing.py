@@ -65,7 +65,7 @@ def test_stored_scores_come_with_the_order_and_the_judged_share_of_their_run(sto
         assert (dict(stored.as_written), stored.judged) == (dict(of_run.as_written), of_run.judged)
 
 
-def test_a_lie_of_replicates_and_earlier_runs_is_found_too(store, add, replicate, collection, qrels, lie):
+def test_false_scores_of_replicates_and_earlier_runs_are_found_too(store, add, replicate, collection, qrels, lie):
     add(kind="previous")
     store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
     replicate()
@@ -115,7 +115,7 @@ def test_a_baseline_that_was_replaced_is_compared_anew(store, add, collection, q
         store.scores("prod", "AP", qrels=qrels)
 
 
-def test_other_roundings_of_the_same_libraries_are_no_lie(store, add, qrels, lie):
+def test_different_rounding_by_the_same_libraries_is_accepted(store, add, qrels, lie):
     add()
     value = dict(zip(qrels.topics, store.scores("prod", "AP", qrels=qrels).scores.values, strict=True))["t5"]
     folder = store.root / "prod"
@@ -127,7 +127,7 @@ def test_other_roundings_of_the_same_libraries_are_no_lie(store, add, qrels, lie
     assert store.verify("prod", qrels=qrels) == []
 
 
-def test_a_lie_about_the_judgements_or_the_libraries_has_the_run_scored(store, add, collection, qrels, lie):
+def test_a_manifest_with_false_judgements_or_libraries_causes_rescoring(store, add, collection, qrels, lie):
     add()
     true = store.scores("prod", "AP", qrels=qrels).scores.values
     lie(store.root / "prod", "t5", 0.001)
@@ -147,7 +147,7 @@ def test_scores_of_a_library_that_is_not_installed_are_not_compared(store, add, 
     assert store.verify("prod", qrels=qrels) == []
 
 
-def test_nothing_backs_scores_without_their_run(store, add, qrels):
+def test_scores_without_their_run_cannot_be_checked(store, add, qrels):
     add(keep_run=False)
     assert not store.scores("prod", "AP", qrels=qrels).backed
     assert store.verify("prod", qrels=qrels) == []

@@ -1,4 +1,4 @@
-"""Only what riskguard made is ever deleted, moved or read: not what others keep in a store, or plant in it."""
+"""Only what riskguard made is ever deleted, moved or read, not files that others keep or plant in a store."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_link_in_the_place_of_a_baseline_is_not_touched(store, chain, writes, 
 
 
 @pytest.mark.parametrize("what", WRITES[:-1])
-def test_what_others_keep_beside_the_files_of_a_baseline_moves_along(store, chain, writes, what, link):
+def test_foreign_files_beside_those_of_a_baseline_are_kept(store, chain, writes, what, link):
     (chain / "README.md").write_text("ask Ann")
     (chain / "plots" / "old").mkdir(parents=True)
     (chain / "plots" / "old" / "risk.svg").write_text("<svg/>")
@@ -105,7 +105,7 @@ def test_what_others_keep_beside_the_files_of_a_baseline_moves_along(store, chai
 
 
 @pytest.mark.parametrize("what", WRITES)
-def test_what_others_keep_among_the_runs_of_a_baseline_is_named_and_not_lost(store, chain, writes, what):
+def test_foreign_files_among_the_runs_of_a_baseline_are_named_and_not_lost(store, chain, writes, what):
     runs = ("history", "history/0001", "history/0001/replicates", "history/0001/replicates/1", "replicates/1")
     for place in (f"{folder}/notes.txt" for folder in runs):
         (chain / place).write_text("ask Ann")
@@ -120,7 +120,7 @@ def test_what_others_keep_among_the_runs_of_a_baseline_is_named_and_not_lost(sto
     writes[what]()
 
 
-def test_a_baseline_with_files_of_others_is_not_removed(store, chain):
+def test_a_baseline_with_foreign_files_is_not_removed(store, chain):
     (chain / "README.md").write_text("ask Ann")
     with pytest.raises(BaselineError, match=r"prod: holds 1 file or folder that riskguard did not write .README\.md"):
         store.remove("prod")

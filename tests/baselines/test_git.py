@@ -93,7 +93,7 @@ def test_a_store_whose_name_looks_like_a_pattern_is_left_out_by_its_name(reposit
     assert git_state(store).dirty is True
 
 
-def test_no_repository_no_commit_and_no_git_give_none(tmp_path, monkeypatch):
+def test_without_repository_commit_or_git_there_is_no_state(tmp_path, monkeypatch):
     folder = tmp_path / "folder"
     folder.mkdir()
     subprocess.run(["git", "init", "-q"], cwd=folder, check=True, capture_output=True)
@@ -291,7 +291,7 @@ def test_no_program_that_a_repository_names_is_started(repository, plant):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system (Windows) starts no shell script by its name")
 @pytest.mark.parametrize("around", [True, False], ids=["in a repository", "outside any"])
-def test_a_store_that_looks_like_a_bare_repository_is_none(repository, around):
+def test_a_store_that_looks_like_a_bare_repository_is_not_used_as_one(repository, around):
     # HEAD, config, index, objects and refs, which a pull request can commit like any other file
     (repository.root / ".gitattributes").write_text("* filter=planted\n")
     shutil.copytree(repository.root / ".git", repository.store, dirs_exist_ok=True)
@@ -308,7 +308,7 @@ def test_a_store_that_looks_like_a_bare_repository_is_none(repository, around):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system (Windows) starts no shell script by its name")
-def test_a_git_folder_that_is_no_repository_hides_no_bare_one(repository):
+def test_a_broken_git_folder_does_not_lead_to_a_bare_repository(repository):
     shutil.copytree(repository.root / ".git", repository.store, dirs_exist_ok=True)
     repository.git("config", "--file", str(repository.store / "config"), "core.fsmonitor", str(repository.program))
     (repository.store / ".git").mkdir()
@@ -316,7 +316,7 @@ def test_a_git_folder_that_is_no_repository_hides_no_bare_one(repository):
     assert not repository.started.exists()
 
 
-def test_a_repository_that_somebody_else_owns_gives_none(repository):
+def test_a_repository_of_another_user_gives_no_commit(repository):
     if not hasattr(os, "chown") or os.geteuid() != 0:
         pytest.skip("this system does not let the user give files away")
     for place in (repository.root, repository.root / ".git"):

@@ -1,4 +1,4 @@
-"""What is recorded of the place a baseline is stored from."""
+"""What is recorded about the origin of a baseline."""
 
 from __future__ import annotations
 

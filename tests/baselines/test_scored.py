@@ -35,7 +35,7 @@ def all_zero(*topics):
 
 
 @pytest.mark.parametrize("edit", [without("t5", "t7"), all_zero("t5", "t7")])
-def test_topics_that_are_gone_are_refused_until_it_is_said_that_this_is_meant(store, add, collection, changed, edit):
+def test_topics_that_are_gone_are_refused_unless_shrink_allows_them(store, add, collection, changed, edit):
     add()
     qrels = changed(edit)
     pattern = (
@@ -55,7 +55,7 @@ def test_topics_that_are_gone_are_refused_until_it_is_said_that_this_is_meant(st
 
 
 @pytest.mark.parametrize("measure", ["AP", "nDCG@10", "P@1", "AP(rel=2)", "NumRet(rel=1)"])
-def test_topics_whose_relevant_documents_are_swapped_for_others_are_refused_likewise(
+def test_topics_whose_relevant_documents_are_swapped_for_others_are_refused_too(
     store, add, collection, changed, measure
 ):
     """Another document is relevant there, which nobody retrieves: neither side has anything to lose any more."""
@@ -76,7 +76,7 @@ def test_topics_whose_relevant_documents_are_swapped_for_others_are_refused_like
     assert store.scores("prod", measure, qrels=qrels).emptied == ()
 
 
-def test_replicates_shrink_likewise(store, add, replicate, changed):
+def test_replicates_are_checked_for_shrunk_judgements_too(store, add, replicate, changed):
     add()
     replicate()
     qrels = changed(without("t5"))
@@ -114,7 +114,7 @@ def texts(collection):
     return texts
 
 
-def test_topics_that_ask_something_else_are_refused_like_topics_that_are_gone(store, add, collection, texts):
+def test_topics_with_another_query_text_are_refused_like_topics_that_are_gone(store, add, collection, texts):
     add()
     qrels = read_qrels(collection.qrels)
     topics = texts(lambda line: line.replace("query 3", "another query"))

@@ -1,4 +1,4 @@
-"""A baseline is stored whole or not at all, whoever dies or writes meanwhile."""
+"""A baseline is stored whole or not at all, even if processes die or write at the same time."""
 
 from __future__ import annotations
 

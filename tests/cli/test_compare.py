@@ -423,7 +423,7 @@ def test_a_wide_limit_that_can_still_be_exceeded_is_let_through(command, line):
     assert command(f"compare loss.run --baseline prod {measure} {line}").status in (0, 1, 3)
 
 
-def test_a_file_of_the_store_is_no_candidate(command, folder):
+def test_a_file_of_the_store_is_refused_as_candidate(command, folder):
     stored = folder / "baselines" / "prod"
     folder.joinpath("link.run").symlink_to(stored / "run.gz")
     folder.joinpath("hard.run").hardlink_to(stored / "run.gz")

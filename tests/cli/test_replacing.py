@@ -1,4 +1,4 @@
-"""What replaces baselines needs a reason, says what changes, and can be tried without writing anything."""
+"""Commands that replace baselines need a reason, say what changes, and can be tried without writing anything."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_rescoring_tells_what_changes(command, folder):
     ]
 
 
-def test_list_and_show_tell_means_and_how_much_is_judged(command, folder):
+def test_list_and_show_print_means_and_the_share_judged(command, folder):
     assert "\t30 topics; AP 0.5000; 20% judged; " in command("baseline list").out
     out = command("baseline show prod").out
     assert "\nmeans        AP 0.5000\n" in out

@@ -801,7 +801,7 @@ def test_judgements_may_shrink_by_a_number_of_topics_or_any(write, written, limi
 
 
 @pytest.mark.parametrize("written", ["-1", "1.5", "true", "none", "'3'", "[]", ""])
-def test_nothing_else_says_how_much_judgements_may_shrink(errors, written):
+def test_other_values_of_shrink_are_refused(errors, written):
     text = f"collection:\n  qrels: q.txt\n  shrink: {written}\nmeasures: [AP]\ncandidate: c\ngates: [{{{GATE}}}]\n"
     ((line, problem),) = errors(text)
     assert line == 3

@@ -1,4 +1,4 @@
-"""What docs/reliability.md promises names the tests that show it."""
+"""Each promise of docs/reliability.md names a test that exists."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_ids_of_another_spelling_are_refused_with_the_likely_cause(write, qrels,
     assert "and no judged document in any topic that it answers" in str(caught.value)
 
 
-def test_the_judgements_may_be_what_is_written_differently(write):
+def test_the_difference_may_lie_in_the_ids_of_the_judgements(write):
     qrels = read_qrels(write("qrels.txt", "\n".join(f"{topic} 0 DOC-{topic}a 1" for topic in TOPICS)))
     with pytest.raises(DataError, match="ids of the judgements begin with 'DOC-', which the others lack"):
         score_run({str(topic): [(f"{topic}a", 1.0)] for topic in TOPICS}, qrels, ["P@5"])

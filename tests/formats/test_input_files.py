@@ -1,4 +1,4 @@
-"""Input files are regular files of a limited size, whatever stands in their place."""
+"""Input files must be regular files of a limited size; anything else in their place is refused."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_a_file_without_permission_is_said_to_be_unreadable(path, monkeypatch, r
         READERS[reader](path)
 
 
-def test_what_was_opened_is_checked_and_not_what_the_path_was_before(path, monkeypatch):
+def test_the_opened_file_is_checked_and_not_what_was_at_its_path_before(path, monkeypatch):
     path.write_text("text\n")
     (path.parent / "pipe").unlink(missing_ok=True)
     os.mkfifo(path.parent / "pipe")
@@ -149,7 +149,7 @@ def test_a_limit_that_is_no_number_is_a_usage_error(monkeypatch, text):
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="this system has no /proc")
-def test_a_file_that_says_it_is_empty_is_read_up_to_the_limit_all_the_same():
+def test_a_file_of_reported_size_0_is_still_read_up_to_the_limit():
     status = Path("/proc/self/status")
     assert status.stat().st_size == 0
     with pytest.raises(LimitError, match="found 11"):
@@ -165,7 +165,7 @@ def test_text_beyond_the_limit_is_refused_with_its_size(path, compressed):
         list(blocks(path, LIMIT))
 
 
-def test_a_file_that_packs_far_better_than_text_is_refused_early(path):
+def test_a_file_that_compresses_far_better_than_text_is_refused_early(path):
     path.write_bytes(gzip.compress(b"\n" * 2**27))  # 130 kB
     with pytest.raises(
         LimitError, match=r"at most 100 times the compressed size .*, found \d+; .*RISKGUARD_MAX_RATIO"
@@ -173,7 +173,7 @@ def test_a_file_that_packs_far_better_than_text_is_refused_early(path):
         text_of(path)
 
 
-def test_a_small_file_may_pack_as_well_as_it_likes(path):
+def test_a_small_file_may_have_any_compression_ratio(path):
     path.write_bytes(gzip.compress(b"\n" * 2**22))
     assert text_of(path) == b"\n" * 2**22
 

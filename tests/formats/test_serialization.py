@@ -107,7 +107,7 @@ def test_what_other_programs_could_not_read_is_refused(content, problem):
         parsed(content)
 
 
-def test_what_they_can_read_is_read():
+def test_numbers_and_levels_up_to_the_limits_are_read():
     assert parsed(b'{"a": [-9223372036854775807, 1e308, 5e-324]}') == {"a": [-(2**63) + 1, 1e308, 5e-324]}
     assert parsed(nested(MAX_DEPTH - 1, "[", "]"))
 

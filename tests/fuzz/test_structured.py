@@ -107,7 +107,7 @@ def test_any_table_is_read_or_refused(reader: str, content: bytes) -> None:
 @pytest.mark.parametrize(
     ("reader", "valid"), [("runs", valid_runs()), ("qrels", valid_qrels()), ("scores", valid_scores())]
 )
-def test_what_is_right_is_read(reader: str, valid: st.SearchStrategy[bytes]) -> None:
+def test_valid_files_are_read(reader: str, valid: st.SearchStrategy[bytes]) -> None:
     @given(valid)
     def check(content: bytes) -> None:
         assert replay(reader, content)

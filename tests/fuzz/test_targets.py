@@ -59,7 +59,7 @@ def test_a_change_of_json_is_json_and_depends_on_the_seed_alone():
     assert len({*changed}) > 30
 
 
-def test_a_finding_comes_out(monkeypatch):
+def test_a_finding_is_raised(monkeypatch):
     def broken(content: bytes) -> bool:
         raise ZeroDivisionError
 

@@ -1,4 +1,4 @@
-"""Gates that no candidate could fail, as far as their scores show it: refused, or said in a warning."""
+"""Gates that, as the scores show, no candidate could fail: refused, or named in a warning."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def codes(verdict: Verdict) -> set[str]:
         ({"method": "student_t", "tolerance": 0.5}, "tolerance 0.5"),
     ],
 )
-def test_an_option_that_even_no_score_at_all_satisfies_is_refused(options, option):
+def test_an_option_that_even_scores_of_0_satisfy_is_refused(options, option):
     verdict = judge(gate_of("g", **options), BETTER, LOW)
     if option is None:  # the usual limit would not be exceeded either
         assert (verdict.outcome, codes(verdict)) == ("pass", {"cannot_fail"})
@@ -58,7 +58,7 @@ def test_an_option_that_can_be_exceeded_is_let_through(options):
     assert judge(gate_of("g", **options), nothing, LOW).outcome == "fail"
 
 
-def test_a_limit_that_no_topic_reaches_is_refused_where_the_usual_one_would_do():
+def test_a_limit_that_no_topic_can_reach_is_refused_if_the_default_can_be_reached():
     high = topic_scores("prod", np.linspace(0.1, 0.8, 40))
     verdict = judge(gate_of("g", kind="no_topic_collapse", max_loss=0.9), high, high)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
@@ -77,7 +77,7 @@ def test_a_level_that_this_many_topics_cannot_reach_is_refused():
     assert "cannot_fail" in codes(judge(gate_of("g"), few, few, family=family))  # not the fault of the gate
 
 
-def test_a_baseline_with_little_to_lose_is_said():
+def test_a_baseline_with_little_to_lose_gives_a_warning():
     better = topic_scores("candidate", np.where(np.arange(40) < 9, 0.9, 0.0))
     verdict = worded(judge(gate_of("g"), better, SPARSE))
     (told,) = (warning.message for warning in verdict.warnings if warning.code == "cannot_fail")
@@ -131,7 +131,7 @@ def test_weights_that_leave_the_losing_topics_nothing_are_refused(options):
         )
 
 
-def test_weights_that_leave_the_losing_topics_little_are_said():
+def test_weights_that_leave_the_losing_topics_little_give_a_warning():
     verdict = weighted_by(0.02)
     (told,) = (warning for warning in verdict.warnings if warning.code == "outweighed")
     assert (verdict.outcome, len(told.parameters["topics"])) == ("pass", 30)

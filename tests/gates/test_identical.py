@@ -48,7 +48,7 @@ def test_the_same_run_passes_every_gate(options):
     assert ("riskguard.identical_to", "prod") in junit.properties(verdict)
 
 
-def test_it_passes_however_few_topics_there_are():
+def test_the_same_run_passes_even_with_few_topics():
     for count in (1, 5):
         verdict = judge(gate_of("g"), run("candidate", values=VALUES[:count]), run("prod", values=VALUES[:count]))
         assert (verdict.outcome, verdict.identical_to) == ("pass", ("prod",))

@@ -367,7 +367,7 @@ def test_a_failure_on_few_changes_that_student_t_does_not_bear_out_says_so():
     assert "sparse_changes" not in [notice.code for notice in verdict.warnings]
 
 
-def test_the_effect_of_second_answers_on_urisk_is_said():
+def test_the_effect_of_second_answers_on_urisk_is_stated():
     candidate, baseline = pair(np.zeros(30))
     first, topics = candidate.values, candidate.topics
     repeated = Repeated(topics[:2], topics[:1], (first[0], first[1]), (first[0] - 0.3, first[1]))

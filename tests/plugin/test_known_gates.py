@@ -163,7 +163,7 @@ WAYS_NOT_TO_BE_JUDGED = """
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_tests_with_the_fixture_are_gates_whatever_becomes_of_them(pytester, two_gates, workers):
+def test_tests_with_the_fixture_are_gates_however_they_end(pytester, two_gates, workers):
     pytester.makepyfile(test_own=WAYS_NOT_TO_BE_JUDGED)
     assert run(pytester, "-n", workers, "-k", "not second").ret == 1
     assert became(pytester) == {
@@ -224,7 +224,7 @@ def flaky(pytester, project):
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])
-def test_a_pass_after_a_failure_is_said_everywhere(pytester, flaky, workers):
+def test_a_pass_after_a_failure_is_shown_everywhere(pytester, flaky, workers):
     formats = ("--riskguard-report=report.md", "--riskguard-report=report.html")
     result = run(pytester, "-n", workers, "--reruns=1", *formats)
     result.assert_outcomes(passed=2, errors=0)
@@ -285,7 +285,7 @@ def test_a_worker_that_crashes_and_a_pass_in_another_are_two_attempts(pytester, 
     assert result.ret == 1
 
 
-def test_nothing_in_the_store_changes_whatever_becomes_of_a_gate(pytester, flaky):
+def test_no_outcome_of_a_gate_changes_the_store(pytester, flaky):
     files = {path: path.read_bytes() for path in (pytester.path / "baselines").rglob("*") if path.is_file()}
     assert files
     pytester.makepyfile(test_crash=CRASH, test_others=WAYS_NOT_TO_BE_JUDGED)

@@ -1,4 +1,4 @@
-"""A live candidate as its user meets it: asked in threads, named where it fails, ended by Ctrl-C."""
+"""A live candidate as its user sees it: queried in threads, named if it fails, ended by Ctrl-C."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_a_search_may_have_no_limit(live, timeout):
     assert live("ask", settings=f", timeout: {timeout}").ret == 0
 
 
-def test_a_search_that_never_answers_is_not_asked_every_query(pytester, asked_of):
+def test_a_search_that_never_answers_is_not_sent_every_query(pytester, asked_of):
     asked_of("ask", settings=", timeout: 0.2")
     pytester.path.joinpath("own.py").write_text("import time\ndef ask(query):\n    time.sleep(600)\n")
     result = pytester.runpytest_subprocess("--riskguard", timeout=120)
@@ -179,7 +179,7 @@ def test_a_search_that_nothing_can_interrupt_ends_the_run(pytester, asked_of):
         ("is_cancelled", "CancelledError (own.py:*)"),
     ],
 )
-def test_what_would_end_the_run_or_skip_the_gate_is_a_failure(live, function, said, settings):
+def test_a_search_that_would_end_the_run_or_skip_the_gate_is_a_failure(live, function, said, settings):
     result = live(function, settings=settings)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(failed=1)
@@ -362,14 +362,14 @@ def test_answers_that_change_without_effect_are_warned_of(pytester, asked_of):
     )
 
 
-def test_answers_that_change_a_lot_are_no_run(pytester, asked_of):
+def test_answers_that_change_a_lot_make_the_run_incomparable(pytester, asked_of):
     result = changing(pytester, asked_of, "[]")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["incomparable (bad_run): candidate: asked twice, it answered *ask_twice: 0*"])
 
 
 @pytest.mark.parametrize("settings", [", ask_twice: 0", ", ask_twice: 1000"])
-def test_how_many_are_asked_twice_is_a_setting(pytester, asked_of, settings):
+def test_the_number_of_queries_sent_twice_is_a_setting(pytester, asked_of, settings):
     result = changing(pytester, asked_of, "[]", settings=settings)
     assert result.ret == (0 if settings.endswith(" 0") else 1)
 

@@ -1,4 +1,4 @@
-"""Verdicts on their way from a worker: compressed, limited, and never dropped without a word."""
+"""Verdicts on their way from a worker: compressed, limited, and never dropped silently."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_worker_sends_a_fraction_of_the_json_in_plain_types(verdict):
     assert received[0] == received[1] == verdict.to_dict()
 
 
-def test_a_worker_that_would_send_too_much_fails_the_test_with_the_figure(verdict, monkeypatch):
+def test_a_worker_that_would_send_too_much_fails_the_test_and_states_the_size(verdict, monkeypatch):
     monkeypatch.setenv("RISKGUARD_MAX_PAYLOAD_BYTES", "100000")
     carrier = sent(verdict, is_worker=True)
     assert carrier.outcome == "failed"

@@ -1,4 +1,4 @@
-"""A selection that nobody typed cannot keep every gate from being judged."""
+"""A selection that was not typed cannot keep every gate from being judged."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def test_the_summary_lists_every_gate_with_its_margin(pytester, project):
     none.stdout.no_fnmatch_line("PASS*")
 
 
-def test_nothing_is_written_that_was_not_asked_for(pytester, project):
+def test_only_the_reports_asked_for_are_written(pytester, project):
     project("good")
     before = sorted(path.relative_to(pytester.path) for path in pytester.path.rglob("*"))
     result = pytester.runpytest("--riskguard", "-p", "no:cacheprovider")

@@ -48,7 +48,7 @@ def test_a_report_that_lacks_the_verdict_of_a_gate_is_refused(tmp_path, gates, p
         read(path)
 
 
-def test_what_became_of_gates_is_said_once_for_all_of_a_kind():
+def test_gates_that_ended_alike_are_listed_in_one_line():
     many = [missing(f"g{number}") for number in range(12)]
     lines = summary([gate(), *many, missing("x", "broken")])
     names = ", ".join(one.id for one in many[:10])
@@ -73,7 +73,7 @@ def test_a_report_that_must_be_short_still_names_the_gates_that_were_not_judged(
     assert "not judged" in text.splitlines()[0]
 
 
-def test_what_came_before_the_last_attempt():
+def test_failures_before_the_last_attempt_are_counted():
     assert after(0) == after(None) == ""
     assert after(1) == " (after 1 failure)"
     assert after(2) == " (after 2 failures)"

@@ -1,4 +1,4 @@
-"""One case of the matrix: what is broken, by which ways it is run, and what must come."""
+"""One case of the matrix: what is broken, how it is run, and the expected result."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ EVERY: tuple[Way, ...] = tuple(Way)
 #: them: which ways a case takes is drawn by its name, from these.
 USUAL: tuple[tuple[Way, ...], ...] = (*[CLI] * 12, *[(Way.CLI, Way.SERIAL)] * 3, (Way.CLI, Way.XDIST))
 
-#: What pytest ends with where the command ends with a status: a failed gate and bad data are failing items.
+#: The exit status of pytest for each of the command's: a failed gate and bad data are failing items.
 IN_PYTEST = {0: 0, 1: 1, 2: 1, 3: 1}
 COMPARE = "runs/candidate.run --baseline prod"
 
@@ -130,7 +130,7 @@ class Case:
                 raise TypeError(f"{self.name}: {name} is a list of words")
 
     def expected_status(self, way: Way) -> int:
-        """The exit status that must come."""
+        """The expected exit status."""
         if way is Way.CLI:
             return self.status
         return IN_PYTEST[self.status] if self.in_pytest is None else self.in_pytest

@@ -1,4 +1,4 @@
-"""Processes with a limit of time, whose memory is measured, in surroundings that do not depend on the machine."""
+"""Processes with a time limit, whose memory is measured, in an environment that does not depend on the machine."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ RISKGUARD = [sys.executable, "-c", "from pytest_riskguard.cli import main; main(
 # Hypothesis, which our own tests need, takes long to load.
 PYTEST = [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest"]
 MAX_OUTPUT = 10_000_000
-#: Starts a command and reports how it ended. A process is born with the memory of the one that starts it, and that
-#: counts as its own for ever: that of this small one is small, that of a process that runs tests may be large.
+#: Starts a command and reports how it ended. A process begins with the memory of its parent, which counts
+#: towards its own maximum: this small parent has little, a process that runs tests may have much.
 _STARTER = [
     *(sys.executable, "-I", "-S", "-c"),
     """

@@ -1,4 +1,4 @@
-"""Runs a case in a process of its own and lists what is wrong with what came."""
+"""Runs a case in a separate process and lists what is wrong with the result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_DIGESTED = 100_000_000
 #: Folders and files that a run may write: caches, bytecode, and the reports that were asked for.
 WRITTEN_BY_RUNS = (".pytest_cache", "__pycache__", "reports")
 
-#: What only a fault of ours prints, such as a file and a line of ours in pytest's own kind of traceback.
+#: What only a fault of riskguard prints, such as one of its files with a line in pytest's kind of traceback.
 _OURS = (
     r"Traceback \(most recent call last\)",
     r"INTERNALERROR",
@@ -50,7 +50,7 @@ class Fault(Enum):
 
 @dataclass(frozen=True)
 class Run:
-    """A case by one of its ways, and what is wrong with it: faults with a line each."""
+    """A case run in one of its ways, and what is wrong with it: faults with a line each."""
 
     case: Case
     way: Way
@@ -93,7 +93,7 @@ def run(case: Case, way: Way, template: Path, scratch: Path) -> Run:
 def find_problems(
     case: Case, way: Way, ended: Ended, before: dict[str, str], after: dict[str, str]
 ) -> Iterator[tuple[Fault, str]]:
-    """Everything that is wrong with a run: nothing if it ended as it must."""
+    """Everything that is wrong with a run; nothing if it ended as expected."""
     if ended.is_killed:
         yield Fault.HANG, f"still running after {ended.seconds:.0f} s"
         return

@@ -76,7 +76,7 @@ def prepend(path: str, content: str | bytes) -> Sabotage:
 
 
 def replace_text(path: str, old: str, new: str, count: int = -1) -> Sabotage:
-    """Other words, in all places or in the first ``count``; the old ones must be there."""
+    """Words replaced, everywhere or the first ``count`` times; the old ones must be there."""
 
     def change(text: str) -> str:
         if old not in text:
@@ -186,7 +186,7 @@ def rename(path: str, name: str) -> Sabotage:
 
 
 def copy(path: str, name: str) -> Sabotage:
-    """A file or folder once more, in place of what has that path."""
+    """A copy of a file or folder, in place of what has that path."""
 
     def sabotage(folder: Path) -> None:
         source, target = folder / path, folder / name

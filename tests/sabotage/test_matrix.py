@@ -1,4 +1,4 @@
-"""Every case by each of its ways: a sample with every run of the tests, the whole as slow tests."""
+"""Every case in each of its ways: a sample with every run of the tests, all of them as slow tests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def template(tmp_path_factory):
     "run",
     [pytest.param(run, id=_name(run), marks=() if _is_in_sample(run) else pytest.mark.slow) for run in RUNS],
 )
-def test_nothing_is_green_that_is_broken_nor_red_that_is_harmless(run, template, tmp_path):
+def test_broken_cases_are_not_green_and_harmless_ones_not_red(run, template, tmp_path):
     case, way = run
     ended = runner.run(case, way, template, tmp_path)
     assert not ended.problems, f"{ended}\n{ended.ended.output}"

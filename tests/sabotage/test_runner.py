@@ -1,4 +1,4 @@
-"""The matrix can fail: whatever must not happen is planted here, and the runner notices it."""
+"""The matrix can fail: each fault is planted here, and the runner notices it."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ def test_a_harmless_case_must_be_green():
     assert faults(case=harmless("rerun"), status=1) == [Fault.RED]
 
 
-def test_words_that_must_not_come_are_a_fault():
+def test_words_that_must_not_be_printed_are_a_fault():
     assert faults(case=Case("planted", absent=["5 failed"])) == [Fault.WORDS]
 
 
-def test_an_internal_error_that_the_case_plants_is_allowed():
+def test_an_internal_error_planted_by_the_case_is_allowed():
     case = Case("planted", allows=["internal error while writing"])
     assert faults(case=case, output="internal error while writing") == []
     assert faults(case=case, output="internal error while reading") == [Fault.TRACEBACK]
@@ -121,14 +121,14 @@ def test_a_sabotage_that_changes_nothing_is_an_error(template, tmp_path):
         runner.run(case, Way.CLI, template, tmp_path)
 
 
-def test_a_broken_case_does_not_keep_the_command_from_the_others(monkeypatch, capsys):
+def test_a_broken_case_does_not_stop_the_others(monkeypatch, capsys):
     broken = Case("planted/broken", sabotages.delete("no such file"))
     monkeypatch.setattr("tests.sabotage.__main__.every_case", lambda: (broken,))
     assert main(["--way", "cli"]) == 1
     assert "broken case: FileNotFoundError" in capsys.readouterr().out
 
 
-def test_cases_have_names_of_their_own():
+def test_cases_have_unique_names():
     names = [case.name for case in every_case()]
     assert len(names) == len(set(names))
 

@@ -1,4 +1,4 @@
-"""Searches in a process of their own: what they do to it, and how they end, never passes a gate."""
+"""Isolated searches: nothing that they do to their process, and no way in which they end, makes a gate pass."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_answers_are_those_of_the_function_in_the_order_of_the_queries(isolated,
         ("import os\ndef ask(query):\n    os.closerange(0, 20)\n    return []", "ended with exit status 1"),
     ],
 )
-def test_every_other_end_is_a_failure(isolated, text, said):
+def test_every_other_way_to_end_is_a_failure(isolated, text, said):
     with pytest.raises(DataError, match=said) as failed:
         isolated(text)
     assert failed.value.reason in ("bad_run", "missing_input")
@@ -109,12 +109,12 @@ def test_more_results_than_were_asked_for_are_no_answer(isolated):
         isolated(WRITES.format(f"b' ' * 200_000 + {forged!r}"), depth=1)
 
 
-def test_it_cannot_start_again_and_again(isolated):
+def test_a_second_start_message_is_refused(isolated):
     with pytest.raises(DataError, match="wrote something other than an answer"):
         isolated(WRITES.format(b'{"started": true}\n'))
 
 
-def test_time_limits_hold_there_too(isolated):
+def test_time_limits_hold_in_the_isolated_process_too(isolated):
     with pytest.raises(DataError, match=r"no answer within 0\.2 s"):
         isolated("import time\ndef ask(query): time.sleep(600)", timeout=0.2)
 
@@ -125,7 +125,7 @@ def test_functions_that_are_not_of_the_project_are_refused(isolated, target):
         isolated("from os import system", target)
 
 
-def test_what_the_code_changes_stays_in_its_process(isolated):
+def test_changes_by_isolated_code_stay_in_its_process(isolated):
     text = """
 import builtins, os, sys
 from pytest_riskguard.gates import judge

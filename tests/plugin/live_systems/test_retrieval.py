@@ -183,7 +183,7 @@ def test_an_answer_that_comes_too_late_is_not_taken():
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_a_system_that_answers_no_more_is_not_asked_for_ever(workers):
+def test_a_system_that_stops_answering_is_not_queried_forever(workers):
     hangs = threading.Event()
     try:
         found = retrieve(lambda _: [("d", float(hangs.wait()))], QUERIES, Asking(workers=workers, timeout=0.1))
@@ -264,7 +264,7 @@ def test_an_interrupt_of_the_calling_thread_passes_through(timeout):
 
 @pytest.mark.parametrize("asking", WAYS)
 @pytest.mark.parametrize("ending", [SystemExit, GeneratorExit, asyncio.CancelledError, pytest.exit.Exception])
-def test_whatever_else_a_search_raises_is_a_failure_of_its_query(asking, ending):
+def test_any_other_exception_of_a_search_is_a_failure_of_its_query(asking, ending):
     def search(query: str) -> list[tuple[str, float]]:
         if query == "query 3":
             raise ending
@@ -274,7 +274,7 @@ def test_whatever_else_a_search_raises_is_a_failure_of_its_query(asking, ending)
     assert (failed.topic, type(failed.error)) == ("t03", ending)
 
 
-def test_an_interrupt_that_a_thread_raises_is_none_of_the_user():
+def test_a_keyboard_interrupt_raised_in_a_thread_is_not_from_the_user():
     started, released = threading.Event(), threading.Event()
 
     def search(query: str) -> list[tuple[str, float]]:

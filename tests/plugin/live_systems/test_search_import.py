@@ -180,7 +180,7 @@ def test_everything_else_is_refused_and_modules_elsewhere_are_not_even_imported(
 
 
 @pytest.mark.parametrize("listed", ["vendor", "vendor:search"])
-def test_what_is_listed_is_accepted(root, listed):
+def test_a_listed_function_is_accepted(root, listed):
     assert import_search("vendor:search", root=root, listed=[listed])("query") == []
     assert import_search("own:vendored", root=root, listed=["own:vendored"])("query") == []
     with pytest.raises(RefusedSearchError, match="list an installed search in `retrieve_from`"):
@@ -190,12 +190,12 @@ def test_what_is_listed_is_accepted(root, listed):
 @pytest.mark.parametrize(
     "target", ["builtins:exec", "os:system", "numpy:load", "own:imported_exec", "own:partial_system"]
 )
-def test_listing_does_not_help_what_comes_with_python_or_riskguard(root, target):
+def test_functions_of_python_or_riskguard_are_refused_even_if_listed(root, target):
     with pytest.raises(RefusedSearchError):
         import_search(target, root=root, listed=[target, target.partition(":")[0]])
 
 
-def test_what_is_not_there_is_an_import_error(root):
+def test_a_missing_module_or_function_is_an_import_error(root):
     for target in ("nowhere:ask", "own.inner:ask", "bag.nowhere:ask"):
         with pytest.raises(ModuleNotFoundError, match=re.escape(f"No module named {target.partition(':')[0]!r}")):
             import_search(target, root=root)
@@ -203,7 +203,7 @@ def test_what_is_not_there_is_an_import_error(root):
         import_search("own:nothing", root=root)
 
 
-def test_all_that_riskguard_needs_is_named():
+def test_every_dependency_of_riskguard_is_named():
     names, todo = set(), ["pytest-riskguard", "pip", "setuptools", "wheel"]
     while todo:
         try:

@@ -74,7 +74,7 @@ def _again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("seconds", [None, 30])
-def test_a_call_that_ends_in_time_is_as_without_a_limit(seconds):
+def test_a_call_that_ends_in_time_behaves_as_without_a_limit(seconds):
     assert within(seconds, lambda: 3) == 3
     with pytest.raises(KeyError):
         within(seconds, lambda: dict[str, int]()["x"])
@@ -82,7 +82,7 @@ def test_a_call_that_ends_in_time_is_as_without_a_limit(seconds):
 
 @pytest.mark.skipif(not HAS_ALARM, reason="this system has no alarm")
 @pytest.mark.parametrize("call", [*PYTHON, *WAITING])
-def test_an_alarm_interrupts_python_and_what_waits(call):
+def test_an_alarm_interrupts_python_code_and_waiting_calls(call):
     with pytest.raises(OutOfTimeError, match=r"no answer within 0.1 s"):
         within(0.1, CALLS[call])
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
@@ -113,7 +113,7 @@ def test_in_another_thread_than_the_main_one_no_signal_is_used():
 
 
 @pytest.mark.skipif(not HAS_ALARM, reason="this system has no alarm")
-def test_an_alarm_of_somebody_else_stays_theirs():
+def test_an_alarm_of_other_code_is_left_alone():
     def theirs(number: int, frame: FrameType | None) -> None:
         raise AssertionError("their alarm rang")
 
@@ -155,7 +155,7 @@ def test_no_limit_holds_while_a_debugger_is_at_work(request, fixture):
     assert within(0.1, debugger["interaction"], stuck=spin) == "continued"
 
 
-def test_a_call_that_nothing_interrupts_is_given_up(monkeypatch):
+def test_a_call_that_cannot_be_interrupted_is_given_up(monkeypatch):
     monkeypatch.setattr(time_limit, "GRACE", 0.1)
     monkeypatch.setattr(time_limit, "_signals_are_free", lambda: False)
     gave_up = threading.Event()

@@ -1,4 +1,4 @@
-"""What is no regular file, exhausts a reader, or holds numbers and text that no program reads."""
+"""Files that are not regular, exhaust a reader, or hold numbers and text that no program reads."""
 
 from __future__ import annotations
 

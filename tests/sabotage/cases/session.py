@@ -32,7 +32,7 @@ def marked(mark: str) -> Sabotage:
 
 
 def quiet(name: str, option: str, *, known: int = 5, ways: Any = PYTEST, **settings: Any) -> Case:
-    """A selection in ``addopts``, which nobody typed."""
+    """A selection in ``addopts``, which was not typed."""
     words = [f"{NONE_JUDGED}{known} known)", f"{option.split('=')[0].split()[0]} in addopts"]
     return Case(name, ini(f"addopts = {option}"), status=1, ways=ways, words=words, **settings)
 

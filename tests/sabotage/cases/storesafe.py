@@ -1,4 +1,4 @@
-"""What a store is made to read, run or delete: only what riskguard wrote is read, and only that is deleted."""
+"""Attempts to make a store read, run or delete something: only what riskguard wrote is read or deleted."""
 
 from __future__ import annotations
 

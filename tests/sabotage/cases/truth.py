@@ -1,4 +1,4 @@
-"""What a stored baseline says against what can be checked: its run, its name, its topics and its judgements."""
+"""Claims of a stored baseline that can be checked: its run, its name, its topics and its judgements."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def shrink(value: object) -> Sabotage:
 
 
 def untrue(name: str, *breaks: Sabotage, **settings: Any) -> Case:
-    """prod says what is not so."""
+    """The files of prod make a false claim."""
     defaults: dict[str, Any] = {"words": ["baselines/prod", "bad_baseline"]}
     return Case(name, breaks, **(defaults | settings))
 
@@ -60,7 +60,7 @@ def verified(name: str, *breaks: Sabotage, **settings: Any) -> Case:
 
 
 def shrunk(name: str, *breaks: Sabotage, **settings: Any) -> Case:
-    """Judgements that prod was stored with are gone, which must be on purpose."""
+    """Judgements that prod was stored with are gone, which must be confirmed."""
     defaults: dict[str, Any] = {"words": ["inputs_changed", "rescore"]}
     return Case(name, breaks, **(defaults | settings))
 
