@@ -17,8 +17,8 @@ separate process, and looks for problems. For every case it is a problem if
     Case("qrels-truncated", truncate("qrels.txt", 0.5), words=["qrels.txt", "expected 4 columns"]),
 
 ``status`` is the exit status expected of the command (default 3: incomparable); that of pytest is then 1, unless
-``in_pytest`` says otherwise. Every case runs by the command, a quarter of them by pytest too; ``ways=PYTEST`` is for what
-the command does not read, ``ways=EVERY`` for what is read in another way. ``command="baseline verify"`` runs
+``in_pytest`` says otherwise. Every case runs by the command, a quarter of them by pytest too; ``ways=PYTEST`` is for
+what the command does not read, ``ways=EVERY`` for what is read in another way. ``command="baseline verify"`` runs
 another command, and the command only. ``harmless(...)`` takes the project whose candidate is better than the baseline
 and must be green. ``Case`` documents the rest, ``sabotages`` has the vocabulary; any function that takes the
 project's folder is a sabotage. A new area is a new file in ``cases`` with a list ``CASES``; nothing else is needed.
