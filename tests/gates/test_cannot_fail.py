@@ -102,6 +102,16 @@ def test_a_pool_without_scores_and_a_tolerance_beyond_georisk_are_refused():
     assert (verdict.problem or "").startswith(
         "tolerance 0.6: GeoRisk cannot fall that far, since GeoRisk of prod is at most"
     )
+    verdict = judge_pool(gate_of("g", kind="georisk_not_worse", tolerance=0.35), BETTER, systems)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+    assert (verdict.problem or "").startswith(
+        "tolerance 0.35: even a candidate that scores 0 on every topic would pass, since GeoRisk of prod is"
+    )
+    assert judge_pool(gate_of("g", kind="georisk_not_worse", tolerance=0.25), BETTER, systems).outcome == "pass"
+    nothing = topic_scores("candidate", np.zeros(40))
+    assert judge_pool(gate_of("g", kind="georisk_not_worse", tolerance=0.25), nothing, systems).outcome == "fail"
+    own = [replace(system, measure="clicks") for system in (BETTER, *systems)]  # 0 need not be the least
+    assert judge_pool(gate_of("g", kind="georisk_not_worse", tolerance=0.35), own[0], own[1:]).outcome == "pass"
     empty = [topic_scores(name, np.zeros(40)) for name in ("candidate", "prod", "old")]
     verdict = judge_pool(gate_of("g", kind="georisk_not_worse"), empty[0], empty[1:])
     assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")

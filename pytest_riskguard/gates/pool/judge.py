@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -80,6 +80,8 @@ def judge_pool(
         _refuse_if_it_cannot_fail(comparison)
         outcome, reason = comparison.answer
         refuse_other_order(gate, candidate, baselines, outcome, lambda one, others: compared(one, others).answer[0])
+        if outcome == "pass" and gate.tolerance > 0:
+            _refuse_if_nothing_passes(comparison, compared)
     except DataError as error:
         return refused(question, error)
     findings = Deferred(lambda: explain(comparison, alphas=alphas, rescored=rescored))
@@ -104,6 +106,23 @@ def _refuse_if_it_cannot_fail(comparison: PoolComparison) -> None:
                 f"at most {most:.4f}; choose a smaller tolerance",
                 reason="cannot_fail",
             )
+
+
+def _refuse_if_nothing_passes(
+    comparison: PoolComparison, compared: Callable[[TopicScores, Sequence[TopicScores]], PoolComparison]
+) -> None:
+    """``DataError`` (``cannot_fail``) if even a candidate that scores 0 everywhere would pass, for the tolerance."""
+    candidate = comparison.candidate
+    if candidate.measure is None or least_and_greatest(candidate.measure)[0] != 0:
+        return
+    silent = compared(replace(candidate, values=np.zeros_like(candidate.values)), comparison.baselines)
+    if silent.answer[0] == "pass":
+        reference = comparison.reference
+        raise DataError(
+            f"tolerance {comparison.gate.tolerance:g}: even a candidate that scores 0 on every topic would pass, "
+            f"since GeoRisk of {reference.name} is no larger; choose a smaller tolerance",
+            reason="cannot_fail",
+        )
 
 
 def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescored: bool = False) -> Findings:

@@ -126,6 +126,12 @@ CASES = [
         words=["cannot_fail", "tolerance 1.8: even a candidate that scores 0 on every topic would pass"],
     ),
     Case(
+        "pool-tolerance-beyond-georisk",
+        options="--gate georisk_not_worse --tolerance 0.8",
+        ways=CLI,
+        words=["cannot_fail", "tolerance 0.8: even a candidate that scores 0 on every topic would pass"],
+    ),
+    Case(
         "pool-tolerance-beyond-the-reference",
         options="--gate georisk_not_worse --tolerance 0.95",
         ways=CLI,
