@@ -55,7 +55,7 @@ class Engine:
     """Judges gates over one collection; sources are as ``ScoreCache`` takes them.
 
     ``report``: verdicts hold what the charts of a report draw. ``shrink``: how many topics that a stored baseline was
-    scored on may have no relevant document any more, or another query text; None for any number.
+    scored on may no longer have a relevant document, or have another query text; None for any number.
     """
 
     def __init__(

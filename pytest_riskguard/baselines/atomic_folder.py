@@ -111,7 +111,7 @@ def held_names(root: Path) -> set[str]:
 
 
 def unfinished_names(root: Path) -> set[str]:
-    """Names whose folder is just being replaced or first written, or was when the process was killed."""
+    """Names whose folder is being written or replaced, or was when the process was killed."""
     works = [work for work in _work_folders(root) if _is_folder(work / _NEW)]
     return {name for work in works if (name := _replaces(work))}
 

@@ -67,7 +67,7 @@ def _not_ours(baseline: StoredBaseline, foreign: Sequence[str]) -> BaselineError
 
 
 def _foreign(folder: Path, prefix: str, lists: tuple[str, ...]) -> Iterator[str]:
-    """Files and folders that are no part of a baseline, relative to the baseline's folder.
+    """Files and folders that do not belong to a baseline, relative to the baseline's folder.
 
     A link is never followed. One with the name of a baseline's file counts as ours, since deleting it loses nothing.
     """

@@ -43,7 +43,7 @@ class StoreReader:
         return tuple(sorted(name for name in held if name_problem(name) is None))
 
     def unfinished(self) -> tuple[str, ...]:
-        """Names, sorted, that a process is writing now, or was when it was killed: what was stored before counts."""
+        """Names, sorted, that a process is writing, or was when it was killed; the old baseline still counts."""
         with self._reading():
             return tuple(sorted(atomic_folder.unfinished_names(self.root)))
 
@@ -61,7 +61,7 @@ class StoreReader:
         memory; ``rescored`` is then true if the judgements changed or a library gives other values, and false for a
         measure that was not stored. Without a stored run a ``BaselineError`` has reason ``missing_input`` if the
         measure was not stored, ``inputs_changed`` if the judgements changed. It has the latter also if more than
-        ``shrink`` (None: any number) of the topics that the baseline was scored on have no relevant document any more
+        ``shrink`` (None: any number) of the topics that the baseline was scored on no longer have a relevant document
         or, with ``topics``, another query text.
         """
         measure = measure_name(measure)
@@ -87,7 +87,7 @@ class StoreReader:
         )
 
     def stored_scores(self, name: str, *, replicate: int | None = None) -> tuple[TopicScores, ...]:
-        """The scores of a baseline or of one replicate as stored, for every measure and on the judgements of then."""
+        """The scores of a baseline or of one replicate as stored, for every measure, on the judgements used then."""
 
         def work(baseline: StoredBaseline) -> tuple[TopicScores, ...]:
             return (baseline if replicate is None else baseline.listed(baseline.find(replicate))).table()

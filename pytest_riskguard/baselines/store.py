@@ -196,7 +196,7 @@ class Store(StoreReader):
         stays as it is if the mean of any measure would fall, so that no gate against it gets easier. The measures
         of the baseline are always kept, so that its history can be compared. Without ``kind`` it keeps its kind. A
         ``UsageError`` if the baseline is ``fixed`` or already holds this run; a ``BaselineError`` if part of it is
-        damaged, or it is ``best`` and cannot be scored any more. ``dry_run`` writes nothing.
+        damaged, or it is ``best`` and can no longer be scored. ``dry_run`` writes nothing.
         """
         self._check_place(allow_ci=allow_ci or dry_run)
         _check_kind(kind)

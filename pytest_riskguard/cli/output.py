@@ -123,7 +123,7 @@ def output_failed(error: BaseException) -> bool:
 
 
 def deliver(*steps: Callable[[], None]) -> None:
-    """Show and write verdicts: each step is taken, whatever became of those before it.
+    """Show and write verdicts: each step is taken even if an earlier one failed.
 
     What goes wrong is handed to the listeners of ``run_context`` as a line, and makes the exit status 3; the first
     error that a person can correct is raised at the end.

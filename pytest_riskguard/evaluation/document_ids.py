@@ -31,7 +31,7 @@ MAX_SAMPLE = 200
 MAX_JUDGED_OF_TOPIC = 500
 #: How many judged ids are used to see how ids are written: from fewer nothing is concluded.
 MIN_JUDGED_IDS, MAX_JUDGED_IDS = 20, 100_000
-#: A rewriting of ids must leave this share of them different.
+#: After a rewriting, at least this share of the ids must still be distinct.
 MIN_DISTINCT = 0.9
 
 

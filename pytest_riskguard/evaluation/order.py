@@ -31,7 +31,7 @@ class RankColumn(Enum):
     AGREES = "agrees"
     CONTRADICTS = "contradicts"
     INVERTED = "inverted"  # the higher the score, the worse the rank, for every document
-    STANDS_FOR_SCORES = "stands for scores"  # the column of scores numbers the lines, the one of ranks nothing
+    STANDS_FOR_SCORES = "stands for scores"  # the score column numbers the lines, and the rank column numbers nothing
 
 
 class Written(NamedTuple):

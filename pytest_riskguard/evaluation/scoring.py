@@ -37,8 +37,8 @@ SAME_SCORE = 1e-12
 COMPARED_DEPTH = 10
 #: The largest change of score between two answers, on average, as a share of the measure's range.
 MAX_CHANGE = 0.1
-#: Two topics of ten that score otherwise are no such change: a measure of 0 or 1 (Success@1) reaches it by chance, in
-#: one run of twelve of a system that changes in a topic of twenty.
+#: Two topics of ten that score differently are not enough: with a measure of 0 or 1 (Success@1), that happens by
+#: chance in one of twelve runs of a system that changes one topic in twenty.
 FEW_CHANGED = 2
 
 Run = Path | str | Rankings | Mapping[str, Iterable[tuple[str, float]]]

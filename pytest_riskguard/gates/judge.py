@@ -117,7 +117,7 @@ def rule(
 
 
 def _outweighed(comparison: Comparison) -> VerdictWarning | None:
-    """The warning that a loss is not seen because its topics weigh next to nothing; None where that is not so.
+    """The warning that weights hide a loss because its topics weigh next to nothing; None if they do not.
 
     Without weights the candidate would be significantly risky. ``DataError`` (``cannot_fail``) where the topics that
     lost have less than ``MIN_SHARE`` of all weight.
@@ -135,7 +135,7 @@ def _outweighed(comparison: Comparison) -> VerdictWarning | None:
         raise DataError(
             f"weights: without them the candidate is significantly risky, but the {counted(len(topics), 'topic')} "
             f"that lost ({', '.join(topics[:5])}{', ...' * (len(topics) > 5)}) have {100 * share:.2g}% of the "
-            f"weight, too little to count; give them weights that count (at least {100 * MIN_SHARE:g}% in "
+            f"weight, so their loss does not count; give them a larger weight (at least {100 * MIN_SHARE:g}% in "
             "all), or leave them out of the judgements",
             reason="cannot_fail",
         )
@@ -143,7 +143,7 @@ def _outweighed(comparison: Comparison) -> VerdictWarning | None:
 
 
 def _lost(differences: FloatArray) -> npt.NDArray[np.bool_]:
-    """Which topics lost, but for those that lost next to nothing: their weights say nothing about the loss."""
+    """Which topics lost, except those that lost next to nothing: their weights say nothing about the loss."""
     losses = np.maximum(0.0, -differences)
     mean_of_losers = math.fsum(losses) / max(int(np.count_nonzero(losses)), 1)
     lost: npt.NDArray[np.bool_] = losses > NEXT_TO_NOTHING * mean_of_losers
@@ -151,9 +151,9 @@ def _lost(differences: FloatArray) -> npt.NDArray[np.bool_]:
 
 
 def _excused(comparison: Comparison) -> VerdictWarning | None:
-    """The warning that replicates excuse a loss of the mean; None where they do not.
+    """The warning that replicates excuse a loss of the mean; None if they do not.
 
-    Runs of one system have the same mean, but for chance: replicates are there to excuse churn. ``DataError``
+    Runs of one system have the same mean except by chance: replicates are there to excuse churn. ``DataError``
     (``bad_baseline``) where the gate would fail without replicates and one of them is the candidate's own run.
     """
     aligned = comparison.aligned
@@ -182,9 +182,9 @@ def _excused(comparison: Comparison) -> VerdictWarning | None:
 
 
 def _unfailing(comparison: Comparison, *, own_level: float) -> VerdictWarning | None:
-    """The warning that not even a candidate without any score would fail the gate; None where one would.
+    """The warning that not even a candidate that scores 0 everywhere would fail the gate; None if it would.
 
-    ``DataError`` (``cannot_fail``) where an option is the reason, or every score is 0 already; ``own_level`` is the
+    ``DataError`` (``cannot_fail``) if an option is the reason, or every score is 0 already; ``own_level`` is the
     gate's level before any correction for several gates. Only for measures whose least score is 0.
     """
     gate, aligned = comparison.gate, comparison.aligned
@@ -228,7 +228,7 @@ def refuse_without_scores(measure: str | None, *values: FloatArray) -> None:
 
 
 def _has_an_edge(comparison: Comparison) -> bool:
-    """Whether a gate can surely fail, without another interval: nothing is tolerated, and many topics can lose."""
+    """Whether a gate can certainly fail, without another interval: nothing is tolerated, and many topics can lose."""
     gate, evidence = comparison.gate, comparison.evidence
     is_plain = gate.tolerance == 0 and gate.level <= OPTIONS["level"].default
     is_own = not (gate.by_topic or evidence.noisy or evidence.weights is not None)

@@ -170,7 +170,7 @@ class Gate(EveryOption):
                 )
 
     def largest_loss(self, span: float) -> float:
-        """The most that what is judged can lose, if scores span this much: every topic falls all the way."""
+        """The largest possible loss, if scores span this much and every topic falls all the way."""
         return span * (1 + self.alpha)
 
     def refuse_if_it_cannot_fail(self, span: float) -> None:

@@ -91,15 +91,15 @@ def test_an_update_says_which_replicates_it_removes(command, again):
     ]
     assert last == "removed replicates 1, 2 of prod: they were stored for the run that was replaced"
     assert command("baseline add prod again-1.run --replicate").status == 0
-    out = command("baseline update prod prod.run --note why").out
-    assert "\n  compared with nothing: the scores before are damaged" in out
-    assert "removed replicate 1 of prod: " in out
+    assert "removed replicate 1 of prod: " in command("baseline update prod prod.run --note why").out
 
 
 def test_an_update_of_a_damaged_baseline_says_which_replicates_go_with_it(command, folder, again):
     assert command("baseline add prod again-1.run --replicate").status == 0
     folder.joinpath("baselines/prod/manifest.json").write_text("{")
-    assert "removed replicate 1 of prod: " in command("baseline update prod prod.run --note why").out
+    out = command("baseline update prod prod.run --note why").out
+    assert "\n  nothing to compare with: the scores before are damaged" in out
+    assert "removed replicate 1 of prod: " in out
     assert command("baseline verify").out == "prod: ok\n"
 
 
@@ -125,7 +125,7 @@ def test_what_was_interrupted_is_announced(command, folder, line):
     with atomic_folder.temporary_folder(store, "prod"), atomic_folder.temporary_folder(store, "new"):
         ended = command(f"baseline {line}")
         assert ended.status == 0
-        told = ": another process is storing it, or was interrupted: so far "
+        told = ": another process is storing it, or was interrupted; so far "
         assert f"prod{told}the old baseline is kept; if none is running, repeat the command\n" in ended.err
         assert f"new{told}nothing is stored; " in ended.err
     assert command(f"baseline {line}").err == ""

@@ -59,12 +59,12 @@ def list_(store: Path | None) -> int:
 
 
 def _tell_unfinished(store: Store) -> None:
-    """Say which baselines were not, or not yet, stored or replaced as somebody asked."""
+    """Name the baselines whose storing or replacement is unfinished."""
     names = store.names()
     for name in store.unfinished():
         remains = "the old baseline is kept" if name in names else "nothing is stored"
         click.echo(
-            f"{name}: another process is storing it, or was interrupted: so far {remains}; if none is running, "
+            f"{name}: another process is storing it, or was interrupted; so far {remains}; if none is running, "
             "repeat the command",
             err=True,
         )
@@ -212,7 +212,7 @@ def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None, ma
 
 
 def _too_old(store: Store, name: str, max_age: int | None) -> list[str]:
-    """That a sound baseline is older than allowed, if it is."""
+    """The problem of an intact baseline that is older than allowed, if it is."""
     if max_age is None or (stale := store.staleness(name)).days <= max_age:
         return []
     return [

@@ -108,7 +108,7 @@ class _Received:
                     self._progress(len(self.answers), len(self._queries))
             case {"topic": str(topic), "again": list(pairs)} if self._is_answer(topic, pairs, self.again):
                 self.again[topic] = [(document, float(score)) for document, score in pairs]
-            case {"started": True} if not self._is_started:  # said for ever, it would hide the silence
+            case {"started": True} if not self._is_started:  # repeated forever, it would hide the silence
                 self._is_started = True
             case {"done": True} if self.answers.keys() == self._queries.keys():
                 self.answers = {topic: self.answers[topic] for topic in self._queries}
