@@ -201,17 +201,13 @@ def _unfailing(comparison: Comparison, *, own_level: float) -> VerdictWarning | 
     options = (
         ("max_loss",) if gate.by_topic else ("tolerance",) if gate.level != own_level else ("tolerance", "level")
     )
-    for name in options:
-        value, usual = getattr(gate, name), OPTIONS[name].default
-        if (
-            gate.slice is None
-            and value is not None
-            and value > usual
-            and _fails(replace(gate, **{name: usual}), silent)
-        ):
+    larger = [name for name in options if (getattr(gate, name) or 0) > OPTIONS[name].default and gate.slice is None]
+    for names in [*([name] for name in larger), *([larger] if len(larger) > 1 else [])]:
+        if _fails(replace(gate, **{name: OPTIONS[name].default for name in names}), silent):
+            asked = " and ".join(f"{name} {getattr(gate, name):g}" for name in names)
             raise DataError(
-                f"{name} {value:g}: even a candidate that scores 0 on every topic would pass, since {baseline.name} "
-                f"scores {mean:.4f} on average and {most:.4f} at most; choose a smaller {name}",
+                f"{asked}: even a candidate that scores 0 on every topic would pass, since {baseline.name} scores "
+                f"{mean:.4f} on average and {most:.4f} at most; choose a smaller {' and '.join(names)}",
                 reason="cannot_fail",
             )
     return warning("cannot_fail", mean=mean, most=most, above=int(np.count_nonzero(baseline.values > 0)))
