@@ -17,6 +17,7 @@ from pytest_riskguard.plugin.relay import PayloadError, Relay, attempts_of
 from pytest_riskguard.plugin.selection import ONLY_SHOWING, hides_files, quiet_selection, selection_of, typed_options
 from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.internal_errors import caught, plain
+from pytest_riskguard.text import counted
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -205,6 +206,8 @@ class RiskguardSession:
             self.gates = self._all_gates()
             if exitstatus in _RAN:
                 self.problems += self._too_few_gates(require)
+            if exitstatus == pytest.ExitCode.OK:
+                self.problems += self._ended_early()
             self.problems += [*self._lost(), *self._lenient()]
             if exitstatus == pytest.ExitCode.OK:
                 self.problems += self._not_counted()
@@ -283,6 +286,11 @@ class RiskguardSession:
         names = [gate.id for gate in self.gates if self.log.ended(gate) == "failed"]
         why = "pytest counted no failure; -p no:session, or a hook of the project, keeps it from counting"
         return [f"{', '.join(names)} failed, but {why}"] if names else []
+
+    def _ended_early(self) -> list[str]:
+        """A run that says it is complete, such as one that ``pytest.exit(returncode=0)`` ended."""
+        waiting = [gate for gate in self.gates if gate.became in ("not_run", "interrupted")]
+        return [f"the run ended before {counted(len(waiting), 'gate')} could be judged"] if waiting else []
 
     def _lenient(self) -> list[str]:
         if not is_strict(self.config):

@@ -42,8 +42,10 @@ def ending(error: BaseException) -> tuple[str, str]:
 
 def _how(error: BaseException) -> str:
     try:
-        text = error.msg if isinstance(error, SyntaxError) else str(error)
-    except Exception as second:  # an exception of the code under test may have a broken __str__
+        text = str(error.msg if isinstance(error, SyntaxError) else error)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as second:  # an exception of the code under test may have a broken __str__
         text = f"(its __str__ raised {type(second).__name__})"
     text = text if len(text) <= MAX_MESSAGE else f"{text[:MAX_MESSAGE]}..."
     for call in ("skip", "xfail", "fail", "exit"):
@@ -55,7 +57,7 @@ def _how(error: BaseException) -> str:
 
 def place(error: BaseException) -> tuple[Path | None, int | None]:
     """Where an error must be fixed: the line of a syntax error, or the innermost frame outside libraries."""
-    if isinstance(error, SyntaxError) and error.filename is not None:
+    if isinstance(error, SyntaxError) and isinstance(error.filename, str):
         return Path(error.filename), error.lineno
     frames = [(frame.f_code.co_filename, line) for frame, line in traceback.walk_tb(error.__traceback__)]
     for file, line in reversed(frames):

@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any, cast
 
 import numpy as np
 
@@ -189,11 +190,20 @@ def _answer(search: Search, query: str, depth: int) -> Pairs:
     results = search(query)
     if results is None:  # a forgotten return statement
         raise NoPairError("returned None, expected (docid, score) pairs")
-    pairs = list(islice(results, depth))
-    for pair in pairs:
-        if not is_pair(pair):
-            raise NoPairError(f"returned {_shown(pair)}, expected (docid, score) pairs")
-    return pairs
+    return [_plain(result) for result in islice(results, depth)]
+
+
+def _plain(result: object) -> tuple[str, float]:
+    """A result as a pair of Python's own types: nothing of the search runs after it has answered."""
+    try:
+        if is_pair(result):
+            document, score = cast(Sequence[Any], result)
+            pair = "".join([str(document)]), float(score)
+            if len(pair[0]) <= MAX_ID:
+                return pair
+    except (TypeError, ValueError, ArithmeticError):  # of the conversion, such as that of a fraction of huge numbers
+        pass
+    raise NoPairError(f"returned {_shown(result)}, expected (docid, score) pairs")
 
 
 def _shown(value: object) -> str:

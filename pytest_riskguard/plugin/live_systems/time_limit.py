@@ -47,16 +47,23 @@ def within(seconds: float | None, call: Callable[[], Result], *, stuck: Callable
         with _watched(seconds + GRACE, stuck):
             try:
                 alarm.start()
-                return call()
+                result = call()
             finally:
                 alarm.stop()
-    except _Interruption as error:
+    except BaseException as error:
         alarm.stop()
+        if not alarm.has_rung or isinstance(error, KeyboardInterrupt):
+            raise
         raise OutOfTimeError(f"no answer within {seconds:g} s").with_traceback(error.__traceback__) from None
+    if alarm.has_rung:  # the call caught what interrupted it
+        raise OutOfTimeError(f"no answer within {seconds:g} s")
+    return result
 
 
 class _Alarm(Protocol):
     """Raises ``_Interruption`` in the calling thread after some seconds, and again until it is stopped."""
+
+    has_rung: bool
 
     def start(self) -> None: ...
 
@@ -73,7 +80,7 @@ class _Signal:
     """By the alarm of the process."""
 
     def __init__(self, seconds: float) -> None:
-        self._seconds, self._running = seconds, False
+        self._seconds, self._running, self.has_rung = seconds, False, False
 
     def start(self) -> None:
         self._running = True
@@ -87,6 +94,7 @@ class _Signal:
 
     def _ring(self, _: int, frame: FrameType | None) -> None:
         if self._running and not _is_debugged(frame):
+            self.has_rung = True
             raise _Interruption
 
 
@@ -95,7 +103,7 @@ class _Raised:
 
     def __init__(self, seconds: float) -> None:
         self._seconds, self._caller = seconds, threading.get_ident()
-        self._lock, self._stopped = threading.Lock(), threading.Event()
+        self._lock, self._stopped, self.has_rung = threading.Lock(), threading.Event(), False
 
     def start(self) -> None:
         threading.Thread(target=self._wait, name="riskguard-time-limit", daemon=True).start()
@@ -111,6 +119,7 @@ class _Raised:
         while not self._stopped.wait(wait):
             with self._lock:
                 if not self._stopped.is_set() and not _is_debugged(sys._current_frames().get(self._caller)):
+                    self.has_rung = True
                     _raise_in(self._caller, _Interruption)
             wait = AGAIN
 

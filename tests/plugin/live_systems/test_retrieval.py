@@ -11,6 +11,10 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -216,6 +220,9 @@ def test_failures_between_time_outs_do_not_count_as_silence():
         ([("d" * 1001, 1.0)], r"returned \('ddd.*ddd', 1.0\), expected"),
         ([("d1", 10**400)], "returned \\('d1', 1000"),
         ([(10**5000, 1.0)], "returned a value of type tuple|returned \\(1"),
+        ([("d1", Fraction(10**400, 3))], r"returned \('d1', Fraction\("),
+        ([("d1", Decimal("sNaN"))], r"returned \('d1', Decimal\('sNaN'\)\), expected"),
+        ([(Path("d" * 1001), 1.0)], r"returned \(.*, 1.0\), expected"),
         (None, "returned None, expected"),
     ],
 )
@@ -225,6 +232,30 @@ def test_what_is_no_pair_is_a_failure_that_is_not_tried_again(asking, results, s
     assert failed.attempts == 1
     with pytest.raises(NoPairError, match=said):
         raise failed.error
+
+
+@pytest.mark.parametrize("asking", WAYS)
+def test_answers_hold_only_types_of_python(asking):
+    class Id(str):
+        __slots__ = ()
+
+    class Score(float):
+        pass
+
+    (pair,) = retrieve(lambda _: [(Id("d1"), Score(1.5))], {"t": "q"}, asking).answers["t"]
+    assert [type(part) for part in pair] == [str, float]
+    assert pair == ("d1", 1.5)
+
+
+@pytest.mark.parametrize("asking", WAYS)
+def test_what_a_result_does_when_it_is_read_is_a_failure_of_its_query(asking):
+    class Ends:
+        def __str__(self) -> str:
+            pytest.exit("done", returncode=0)
+
+    results: list[Any] = [(Ends(), 1.0)]
+    (failed,) = retrieve(lambda _: results, {"t": "q"}, asking).failed
+    assert isinstance(failed.error, pytest.exit.Exception)
 
 
 @pytest.mark.parametrize("asking", WAYS)

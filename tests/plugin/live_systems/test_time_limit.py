@@ -97,6 +97,19 @@ def test_without_an_alarm_another_thread_interrupts_python(call):
     assert within(LONG, lambda: sum(range(100_000))) == 4999950000  # nothing arrives late
 
 
+@pytest.mark.parametrize("another", [None, ValueError("another"), SystemExit(0)])
+def test_a_call_that_catches_its_interruption_is_out_of_time_all_the_same(another):
+    def call() -> None:
+        try:
+            time.sleep(20)
+        except BaseException:
+            if another is not None:
+                raise another from None
+
+    with pytest.raises(OutOfTimeError, match=r"no answer within 0\.1 s"):
+        within(0.1, call)
+
+
 def test_in_another_thread_than_the_main_one_no_signal_is_used():
     ended: list[object] = []
 

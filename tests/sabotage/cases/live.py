@@ -81,6 +81,35 @@ CASES = [
         words=["it called pytest.exit (x)", "5 failed"],
         ways=PYTEST,
     ),
+    *[
+        Case(
+            f"answers-that-call-pytest-{name}",
+            search(
+                f"import pytest\nclass Own({base}):\n    def {method}(self): {call}\ndef retrieve(q): return [{pair}]"
+            ),
+            words=["it called pytest.", "(x)", "5 failed"],
+            ways=SERIAL,
+        )
+        for name, base, method, call, pair in [
+            ("exit", "object", "__str__", "pytest.exit('x', returncode=0)", "(Own(), 1.0)"),
+            ("skip", "float", "__float__", "pytest.skip('x')", "('d', Own())"),
+        ]
+    ],
+    Case(
+        "error-that-exits",
+        search("class Own(Exception):\n    def __str__(self): raise SystemExit(0)\ndef retrieve(q): raise Own"),
+        words=["its __str__ raised SystemExit", "5 failed"],
+        ways=SERIAL,
+    ),
+    Case(
+        "catches-its-interruption",
+        search(
+            "import time\ndef retrieve(q):\n    try: time.sleep(600)\n    except BaseException: return answer(q)",
+            ", timeout: 0.5",
+        ),
+        words=["no answer within 0.5 s", "57 topics were not queried"],
+        ways=SERIAL,
+    ),
     Case(
         "pytest-exit-on-import",
         search("import pytest\npytest.exit('x', returncode=0)"),

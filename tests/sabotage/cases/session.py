@@ -231,6 +231,16 @@ CASES = [
         words=["not judged (interrupted): test_a.py::test_a"],
     ),
     Case(
+        "ended-as-if-complete",
+        write("test_a.py", "import pytest\n\n\ndef test_a():\n    pytest.exit('done', returncode=0)\n"),
+        status=1,
+        ways=SERIAL,
+        project=IMPROVED,
+        options=f"{TEST} test_a.py {CONFIG}",
+        words=["the run ended before 4 gates could be judged", "not judged (not run"],
+        passes=1,
+    ),
+    Case(
         "tests-that-cannot-be-imported",
         write("test_a.py", "import nothing_of_this_name\n"),
         status=1,
