@@ -175,7 +175,7 @@ class StoreReader:
             folder = atomic_folder.newest(self.root, name)
         if folder is None:
             names = self.names()
-            contents = f"the store holds {', '.join(names)}" if names else "the store holds none"
+            contents = f"the store holds {', '.join(names) or 'none'}" if self.root.exists() else "no such folder"
             raise self._missing(
                 f"no baseline {name!r} ({contents}){did_you_mean(name, names)}; store it with "
                 f"`riskguard baseline add {name} RUN`"

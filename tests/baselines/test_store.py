@@ -277,7 +277,7 @@ def test_a_store_may_itself_be_behind_a_link(store, add, tmp_path, qrels, link):
 
 
 def test_an_unknown_name_is_told_with_those_there_are(store, add, qrels):
-    with pytest.raises(BaselineError, match=r"the store holds none.*`riskguard baseline add prod RUN`") as caught:
+    with pytest.raises(BaselineError, match=r"no such folder.*`riskguard baseline add prod RUN`") as caught:
         store.scores("prod", "AP", qrels=qrels)
     assert caught.value.reason == "missing_input"
     add("release-7")
