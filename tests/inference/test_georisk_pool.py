@@ -310,3 +310,82 @@ def test_cranfield_runs_against_bm25_in_the_pool_of_all(cranfield, candidate, al
         assert difference.interval(method="percentile").upper == pytest.approx(-0.009, abs=5e-4)
         assert result.georisk[0, names.index("improved_rrf")] < result.georisk[0, names.index("bm25s_lucene")]
         assert result.means[names.index("improved_rrf")] > result.means[names.index("bm25s_lucene")]
+
+
+#: On two topics: a replicate has the first one twice, each once, or the second one twice, with 1/4, 1/2 and 1/4.
+TWO = np.array([[0.1, 0.9], [0.4, 0.3]])
+
+
+@pytest.mark.parametrize("replicates", [3000, 20_000])
+def test_shares_are_those_of_all_replicates_however_many_chunks_they_come_in(replicates):
+    result = pool_inference(TWO, candidate=0, references=[1], alphas=[2.0], replicates=replicates)
+    kinds = [georisk(TWO[:, topics], alpha=2.0) for topics in ([0, 0], [0, 1], [1, 1])]
+    below = sum(share for share, (own, other) in zip((0.25, 0.5, 0.25), kinds, strict=True) if own < other)
+    noise = 5 * math.sqrt(0.25 / replicates)
+    assert result.replicates == result.differences[0].law.size == replicates
+    assert 0 < below < 1
+    assert result.probability_below.tolist() == [[0.0, pytest.approx(below, abs=noise)]]
+    assert result.rank_probabilities[0, 0].tolist() == pytest.approx([1 - below, below], abs=noise)
+    assert result.rank_probabilities.sum(axis=2) == pytest.approx(1.0, abs=1e-12)
+    law, each = result.differences[0].law, np.array([own - other for own, other in kinds])
+    order = np.argsort(each)
+    up_to = [law.cdf(float(difference) + 1e-9) for difference in each[order]]
+    assert up_to == pytest.approx(np.cumsum(np.array([0.25, 0.5, 0.25])[order]), abs=noise)
+
+
+def test_the_smooth_trade_off_is_used_throughout():
+    scores = pool(12, (3, 9))
+    result = pool_inference(scores, candidate=0, references=[1], alphas=[1], tradeoff="smooth", replicates=200)
+    counts = draw_counts(9, chunk=0)[:, :200]
+    drawn = np.array([georisk(replicate(scores, counts[:, r]), alpha=1, tradeoff="smooth") for r in range(200)])
+    (difference,) = result.differences
+    assert_allclose(result.georisk[0], georisk(scores, alpha=1, tradeoff="smooth"), atol=1e-12)
+    for p in (0.1, 0.5, 0.9):
+        expected = np.quantile(drawn[:, 0] - drawn[:, 1], p, method="inverted_cdf")
+        assert difference.law.quantile(p) == pytest.approx(float(expected), abs=1e-12)
+    left = [georisk(np.delete(scores, j, axis=1), alpha=1, tradeoff="smooth") for j in range(9)]
+    assert_allclose(difference.left_out, [own - other for own, other, _ in left], atol=1e-12)
+
+
+def test_as_many_replicates_are_drawn_as_references_and_alphas_need():
+    several = pool_inference(TWO, candidate=0, references=[1, "median"], alphas=[0, 5], level=0.8)
+    assert several.replicates == replicates_for(level=0.8, n_systems=2, n_topics=2, n_differences=4, n_tests=2)
+    assert several.replicates == pytest.approx(20_000, abs=1)
+    assert pool_inference(TWO, candidate=0, references=[1], alphas=[0], replicates=1).replicates == 1
+
+
+def test_replicates_that_would_not_fit_in_memory_are_refused():
+    # four replicates beyond a limit are 24,000 in all, times 4,000 references: more than 2^26
+    assert replicates_for(level=1 - 1.6e-7, n_systems=2, n_topics=2) == pytest.approx(5e7, rel=1e-6)
+    with pytest.raises(
+        ValueError,
+        match=r"^level 0\.999 with 3 tests needs \d+ replicates of 4000 differences each, more than memory holds: "
+        r"lower the level, or give fewer references$",
+    ):
+        replicates_for(level=0.999, n_systems=4001, n_topics=50, n_differences=4000, n_tests=3)
+
+
+@pytest.mark.parametrize(("level", "needed"), [(0.998, 1000), (0.99, 200), (0.5, 4)])
+def test_a_level_needs_a_replicate_beyond_each_limit(level, needed):
+    enough = pool_inference(pool(9), candidate=0, references=[1], alphas=[1], replicates=needed)
+    assert enough.differences[0].interval(level=level).level == level
+    fewer = pool_inference(pool(9), candidate=0, references=[1], alphas=[1], replicates=needed - 1)
+    with pytest.raises(ValueError, match=rf"^level {level} needs at least \d+ replicates, there are {needed - 1}$"):
+        fewer.differences[0].interval(level=level)
+
+
+def test_student_t_has_p_values_far_below_what_draws_show():
+    result = pool_inference(pool(3, shift=-0.9), candidate=0, references=[1], alphas=[1], replicates=100)
+    (difference,) = result.differences
+    p = difference.p_value(method="student_t")
+    assert 0 < p < 1e-6
+    assert p == pytest.approx(2 * student.cdf(difference.estimate / difference.standard_error, 29), rel=1e-3)
+
+
+def test_every_difference_that_was_computed_is_named_where_another_is_asked_for():
+    result = pool_inference(TWO, candidate=0, references=[1, "median"], alphas=[0, 2.5], replicates=5)
+    with pytest.raises(
+        ValueError,
+        match=r"^expected a reference and alpha among 1 at 0, 1 at 2\.5, median at 0, median at 2\.5; got 1 at 7$",
+    ):
+        result.difference(reference=1, alpha=7)

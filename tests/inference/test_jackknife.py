@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pytest_riskguard.inference import interval, leave_one_out_upper, mean_law
+from pytest_riskguard.inference import interval, jackknife, leave_one_out_upper, mean_law
 from pytest_riskguard.inference.jackknife import _smooth
 
 METHODS = ["student_t", "basic", "percentile", "bca"]
@@ -143,3 +143,29 @@ def test_it_follows_the_indices_asked_for(method: str) -> None:
 def test_errors_say_what_is_wrong(x: list[float], arguments: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         leave_one_out_upper(x, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("moved", [0.0, 7.0])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("method", ["student_t", "percentile", "bca"])
+def test_where_many_scores_vary_nothing_is_computed_anew(
+    method: str, scale: float, moved: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = (smooth_data(120, "plain") + moved) * scale
+    expected = np.array([interval(np.delete(x, i), method=method, level=0.9).upper for i in (0, 50, 119)])
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("the sums over topics are shared")
+
+    monkeypatch.setattr(jackknife, "interval", refused)
+    # a few topics at a time, which must not show
+    monkeypatch.setattr(jackknife, "ANGLES", 700)
+    limits = leave_one_out_upper(x, method=method, level=0.9)
+    assert limits[[0, 50, 119]] == pytest.approx(expected, abs=1e-9 * x.std() / np.sqrt(120))
+    assert leave_one_out_upper(x, method=method, level=0.9, indices=np.array([50])) == pytest.approx(limits[[50]])
+
+
+@pytest.mark.parametrize(("x", "method"), [([0.1, 0.2, np.nan], "bca"), ([[0.1, 0.2, 0.3]], "percentile")])
+def test_scores_are_checked_by_name(x: list[float], method: str) -> None:
+    with pytest.raises(ValueError, match=r"^x must (be finite|have one axis)"):
+        leave_one_out_upper(x, method=method, level=0.95)

@@ -101,6 +101,8 @@ def test_thresholds_by_hand() -> None:
     assert effective_levels(none, correction="benjamini_hochberg").tolist() == pytest.approx([0.05 / 3] * 3)
     assert effective_levels([0.001, 0.001, 0.9]).tolist() == pytest.approx([0.05 / 3, 0.05 / 3, 0.05])
     assert effective_levels([0.0, 0.0]).tolist() == pytest.approx([0.025, 0.025])
+    # a p-value at the threshold is rejected, so the other one is asked for half as much no more
+    assert effective_levels([0.25, 0.5], level=0.5).tolist() == [0.25, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -127,3 +127,26 @@ def test_points_of_no_law_and_points_too_far_out() -> None:
     assert qq_points([0.5] * 20) is None
     with pytest.raises(ValueError, match="z must lie between -8 and 8, got 9"):
         qq_points([1, 2, 3], z=[0, 9])
+
+
+def test_points_may_be_none_and_reach_to_8() -> None:
+    points = qq_points([1, 2, 4], z=[])
+    assert points is not None
+    assert points.bootstrap.size == 0
+    ends = qq_points([1, 2, 4], z=[-8, 8])
+    assert ends is not None
+    # the mean of three draws is at least 1 and at most 4; the mean is 7/3, the standard error root(14/27)
+    assert ends.bootstrap * math.sqrt(14 / 27) + 7 / 3 == pytest.approx([1, 4], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("z", "message"),
+    [
+        ([8.0, -8.5, 9.0], r"^z must lie between -8 and 8, got -8\.5$"),
+        ([0.0, math.nan], "^z must be finite, got nan$"),
+        ([[0.0]], r"^z must have one axis \(topics\), got shape \(1, 1\)$"),
+    ],
+)
+def test_points_that_are_none_are_refused(z: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        qq_points([1, 2, 4], z=z)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.inference import (
+    Interval,
     cannot_fail,
     critical_value,
     interval,
@@ -51,12 +52,18 @@ def test_extremes_give_numbers(n: int, level: float, power: float) -> None:
     assert effect >= 0
 
 
+@pytest.mark.parametrize("power", [0.5, 0.8, 0.95])
 @pytest.mark.parametrize("effect", [0.5, 0.1, 0.01, 0.0001])
-def test_the_topics_needed_suffice_and_one_fewer_does_not(effect: float) -> None:
-    n = topics_needed(0.3, effect, level=0.95)
+def test_the_topics_needed_suffice_and_one_fewer_does_not(effect: float, power: float) -> None:
+    n = topics_needed(0.3, effect, level=0.95, power=power)
     assert n is not None
-    assert minimum_detectable_effect(0.3, n, level=0.95) <= effect
-    assert minimum_detectable_effect(0.3, n - 1, level=0.95) > effect
+    assert minimum_detectable_effect(0.3, n, level=0.95, power=power) <= effect
+    assert minimum_detectable_effect(0.3, n - 1, level=0.95, power=power) > effect
+    assert topics_for_tolerance(0.3, 0.0, tolerance=effect, level=0.95, power=power) == n
+
+
+def test_an_effect_that_is_just_detectable_needs_the_topics_at_hand() -> None:
+    assert topics_needed(0.3, minimum_detectable_effect(0.3, 60, level=0.95), level=0.95) == 60
 
 
 def test_a_vanishing_effect_needs_more_topics_than_there_are() -> None:
@@ -73,6 +80,13 @@ def test_at_95_percent_three_changed_topics_cannot_fail_and_four_can(changed: in
         statistic = trisk(d, alpha=0).statistic
         assert statistic is not None
         assert (abs(statistic) <= critical_value(50, level=0.95)) is cannot
+
+
+def test_the_largest_t_of_three_changed_topics_of_ten_is_1_964() -> None:
+    # root(3 * 9/7); Student's critical value with 9 degrees of freedom is 1.90 at 91 %, 1.99 at 92.2 %
+    assert not cannot_fail(3, 10, level=0.91)
+    assert cannot_fail(3, 10, level=0.922)
+    assert not cannot_fail(10, 10, level=0.999)
 
 
 @pytest.mark.parametrize("n", [10, 50, 225])
@@ -128,6 +142,21 @@ def test_at_no_effect_power_is_the_rate_of_false_alarms() -> None:
         assert power_of(0.0, 0.3, 50, level=level) == pytest.approx((1 - level) / 2, abs=1e-9)
     assert power_of(0.1, 0.0, 50, level=0.95) == 1
     assert power_of(0.0, 0.0, 50, level=0.95) == 0
+
+
+def test_a_limit_lies_so_many_standard_errors_from_the_mean() -> None:
+    # mean 1.5, variance 5/3 with divisor n - 1: the standard error is root(5/12)
+    limits = Interval("bca", 0.95, -0.5, 4.0)
+    assert observed_critical([0, 1, 2, 3], limits) == pytest.approx(2.5 / math.sqrt(5 / 12), rel=1e-14)
+    assert observed_critical([0, 1, 2, 3], limits, side="upper") == observed_critical([0, 1, 2, 3], limits)
+    assert observed_critical([0, 1, 2, 3], limits, side="lower") == pytest.approx(2 / math.sqrt(5 / 12), rel=1e-14)
+
+
+def test_no_detectable_effect_is_below_0_and_small_ones_are_not_rounded_up() -> None:
+    assert minimum_detectable_effect(0.3, 50, level=0.95, critical=-3.0) == 0.0
+    # at a critical value near 0 t is all but normal: half of all means lie above it
+    effect = minimum_detectable_effect(0.3, 50, level=0.95, power=0.5, critical=0.1)
+    assert effect == pytest.approx(0.1 * 0.3 / math.sqrt(50), rel=0.01)
 
 
 def test_students_own_interval_has_students_critical_value() -> None:

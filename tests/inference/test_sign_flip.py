@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_riskguard.inference import SignFlip, sign_flip
-from pytest_riskguard.inference.sign_flip import MAX_ENUMERATED, _atom
+from pytest_riskguard.inference._bootstrap.inversion import frequencies
+from pytest_riskguard.inference.sign_flip import MAX_ENUMERATED, _atom, _inverted, _product_of_cosines
 
 
 def counted(d: np.ndarray) -> float:
@@ -144,3 +145,77 @@ def test_errors_say_what_is_wrong() -> None:
         sign_flip([0.1, math.nan])
     with pytest.raises(ValueError, match="at least 1 topics"):
         sign_flip([])
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1e6])
+def test_counting_has_no_unit(scale: float) -> None:
+    d = np.array([-3.0, -1.0, 2.0, -1.5, -1.5, 0.5, -2.0])
+    assert sign_flip(d * scale).p_value == pytest.approx(counted(d), rel=1e-12)
+    assert _atom(np.append(d, [1.5, 0.5]) * scale) == pytest.approx(_atom(np.append(d, [1.5, 0.5])), rel=1e-12)
+    lattice = np.tile(d, 6) * scale
+    result = sign_flip(lattice)
+    assert result.exact
+    assert result.p_value == pytest.approx(sign_flip(np.tile(d, 6)).p_value, rel=1e-9)
+
+
+def test_on_a_lattice_p_is_no_smaller_than_that_of_losses_alone() -> None:
+    d = -np.tile([0.1, 0.2], 30)
+    result = sign_flip(d)
+    assert result.exact
+    assert 0.5**60 <= result.p_value <= 2e-14
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        [0.5, 0.1, 0.1, 0.3, 0.1, 0.3],
+        np.linspace(0.5, 1.0, 10_000) / 75,
+        np.append(np.linspace(0.5, 1.0, 10_000) / 75, [0.4, 0.9]),
+        np.append(np.linspace(0.5, 1.0, 10_000) / 75, 0.6),
+        np.repeat(np.linspace(0.5, 1.0, 10_001), 2) / 110,
+    ],
+    ids=["few", "many", "many and two large", "many and one large", "many, each twice"],
+)
+def test_the_characteristic_function_is_a_product_of_cosines(sizes: list[float]) -> None:
+    phi = _product_of_cosines(np.array(sizes))
+    t = frequencies(phi.size)
+    for k in (0, 1, 7, 20, 47):
+        assert phi[k] == pytest.approx(math.prod(np.cos(t[k] * np.array(sizes)).tolist()), abs=1e-12)
+
+
+@pytest.mark.parametrize("observed", [-4.0, -1.0, 0.3])
+@pytest.mark.parametrize("shift", [0.0, 2.0, 150.0])
+def test_inversion_takes_the_mean_over_what_the_largest_changes_add(observed: float, shift: float) -> None:
+    sizes = np.random.default_rng(8).uniform(0.5, 1.5, size=26)
+    patterns = 2.0 * (np.arange(2**13)[:, None] >> np.arange(13) & 1) - 1
+    first, second = patterns @ sizes[:13], np.sort(patterns @ sizes[13:])
+    shares = [np.searchsorted(second, observed + s - first).sum() / 2.0**26 for s in (-shift, shift, 0.1)]
+    inverted = _inverted(sizes, np.array([-shift, shift, -0.1]), observed)
+    assert inverted is not None
+    # it is never below, and 1e-5 is the most that it may leave out
+    assert 0 <= inverted - np.mean(shares) <= 2e-5
+
+
+def test_one_large_change_among_many_small_ones_costs_little() -> None:
+    d = np.append(np.random.default_rng(1).normal(size=33) * 0.01, -0.08)
+    exact = met_in_the_middle(d)
+    result = sign_flip(d)
+    assert not result.exact
+    assert exact <= result.p_value <= exact + 2.1e-5
+
+
+def test_sizes_of_every_magnitude_are_rounded_to_a_grid_and_p_stays_above_the_exact_one() -> None:
+    signs = np.where(np.arange(34) % 3 == 1, 1.0, -1.0)
+    d = signs * 1.37 ** -np.arange(34.0)
+    exact = met_in_the_middle(d)
+    result = sign_flip(d)
+    assert not result.exact
+    assert exact <= result.p_value <= exact + 2e-3
+
+
+def test_half_of_the_observed_patterns_share_is_added_where_equal_sizes_make_sums_equal() -> None:
+    rng = np.random.default_rng(3)
+    d = np.concatenate([np.full(14, -0.1), np.full(12, 0.1), rng.uniform(0.01, 0.2, size=8)])
+    assert 1e-4 < _atom(d) < 1e-2
+    exact = met_in_the_middle(d)
+    assert exact * (1 - 1e-12) <= sign_flip(d).p_value <= exact + 5e-5

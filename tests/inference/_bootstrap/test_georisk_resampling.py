@@ -186,3 +186,65 @@ def test_questions_that_have_no_answer_are_refused(options, message):
 def test_a_single_topic_cannot_be_left_out():
     with pytest.raises(ValueError, match="at least 2 topics"):
         georisk_left_out(Pool.of([[0.1], [0.2]]), alphas=[1])
+
+
+SMALL = np.array([[0.3, 0.0, 0.9, 0.5], [0.2, 0.6, 0.1, 0.5], [0.0, 0.4, 0.8, 0.0]])
+COUNTS = np.array([[1, 4, 0, 0, 2, 1], [1, 0, 4, 0, 1, 2], [1, 0, 0, 3, 1, 0], [1, 0, 0, 1, 0, 1]], dtype=np.uint8)
+
+
+@pytest.mark.parametrize(("tradeoff", "alphas"), CASES)
+@pytest.mark.parametrize("scale", [1.0, 1e-9])
+def test_a_small_pool_has_the_georisk_of_the_definition_in_every_kind_of_replicate(tradeoff, alphas, scale):
+    kernel = PoolKernel(Pool.of(SMALL * scale), alphas=alphas, tradeoff=tradeoff)
+    georisks, means = kernel.replicates(COUNTS)
+    assert georisks.shape == (len(alphas), 3, 6)
+    left_out = georisk_left_out(Pool.of(SMALL * scale), alphas=alphas, tradeoff=tradeoff)
+    for i, alpha in enumerate(alphas):
+        for row, counts in enumerate(COUNTS.T):
+            drawn = replicate(SMALL * scale, counts)
+            direct = georisk(drawn, alpha=alpha, tradeoff=tradeoff)
+            assert_allclose(georisks[i, :, row], direct, rtol=0, atol=1e-13)
+            assert_allclose(means[:, row], drawn.mean(axis=1), rtol=1e-14)
+        for topic in range(4):
+            direct = georisk(np.delete(SMALL * scale, topic, axis=1), alpha=alpha, tradeoff=tradeoff)
+            assert_allclose(left_out[i, :, topic], direct, rtol=0, atol=1e-13)
+
+
+def test_a_pool_holds_the_parts_of_z():
+    pool = Pool.of([[0.25, 0.0, 0.5], [0.0, 0.0, 0.5]])
+    assert (pool.n_systems, pool.n_topics) == (2, 3)
+    assert pool.totals.tolist() == [0.25, 0.0, 1.0]
+    assert pool.ratios.tolist() == [[1.0, np.inf, 0.5], [0.0, np.inf, 0.5]]
+    assert pool.a.tolist() == [[0.5, 0.0, 0.5], [0.0, 0.0, 0.5]]
+    assert pool.b.tolist() == [0.5, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda pool: PoolKernel(pool, alphas=[]), "^expected at least one alpha, got none$"),
+        (lambda pool: georisk_left_out(pool, alphas=[]), "^expected at least one alpha, got none$"),
+        (lambda pool: PoolKernel(pool, alphas=[-1.0]), "^alpha must be finite and at least 0, got -1.0$"),
+        (
+            lambda pool: PoolKernel(pool, alphas=[1.0], tradeoff="smooth"),
+            r"^scores must be from 0 to 1 for the smooth trade-off, got 1.5 for system 1, topic 0 ",
+        ),
+        (
+            lambda _: georisk_left_out(Pool.of([[0.1], [0.2]]), alphas=[1.0]),
+            "^expected at least 2 topics, because one is left out at a time; got 1$",
+        ),
+    ],
+)
+def test_errors_say_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(Pool.of([[0.1, 1.0], [1.5, 0.4]]))
+
+
+def test_chunks_end_where_the_replicates_do():
+    pool = Pool.of(np.random.default_rng(2).beta(1, 2, (3, 5)))
+    rows = rows_per_chunk(5)
+    georisks = [part for part, _ in PoolKernel(pool, alphas=[1.0]).drawn(2 * rows + 1)]
+    assert [part.shape[2] for part in georisks] == [rows, rows, 1]
+    for chunk, part in enumerate(georisks):
+        counts = draw_counts(5, chunk=chunk)[:, : part.shape[2]]
+        assert_array_equal(part, PoolKernel(pool, alphas=[1.0]).replicates(counts)[0])

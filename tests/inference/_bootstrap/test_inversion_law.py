@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.special import ndtr, ndtri
 
 from pytest_riskguard.inference import Interval, IntervalBatch, interval, intervals, mean_law
 from pytest_riskguard.inference._bootstrap.inversion import (
@@ -24,7 +25,10 @@ from pytest_riskguard.inference._bootstrap.inversion import (
 from pytest_riskguard.inference._bootstrap.inversion_law import (
     CHECKED_FREQUENCIES,
     SmoothLaw,
+    _checked_magnitudes,
     _falls_at_once,
+    _frequencies_needed,
+    _rounded_if_many,
     smooth_law,
 )
 from pytest_riskguard.inference._bootstrap.sample import Sample
@@ -253,3 +257,104 @@ def test_a_long_vector_has_the_law_of_its_moments() -> None:
     cumulants = -(t**2) / 2 - 1j * t**3 * np.mean(standard**3) / (6 * math.sqrt(x.size))
     fourth = (np.mean(standard**4) - 3) / x.size
     assert np.log(law.phi[:6]) == pytest.approx(cumulants + t**4 * fourth / 24, abs=1e-7)
+
+
+def test_the_inverted_normal_law_is_normal() -> None:
+    """Three laws at once: standard, narrower, and wider and moved; F, its quantiles, and some of the laws alone."""
+    t, scales, shifts = frequencies(128), np.array([1.0, 0.6, 1.2]), np.array([0.0, 0.3, -0.7])
+    phi = np.exp(-np.multiply.outer(scales**2, t**2) / 2 + 1j * np.multiply.outer(shifts, t))
+    inversion = Inversion(phi)
+    z = np.array([[-2.0, 0.0, 1.5, 3.0]] * 3)
+    assert inversion.cdf(z) == pytest.approx(ndtr((z - shifts[:, None]) / scales[:, None]), abs=1e-13)
+    p = np.array([[0.001, 0.3, 0.5, 0.9999]] * 3)
+    expected = shifts[:, None] + scales[:, None] * ndtri(p)
+    roots = inversion.quantiles(p, np.zeros(p.shape))
+    assert roots == pytest.approx(expected, abs=1e-9)
+    some = np.array([False, True, True])
+    assert np.array_equal(inversion.only(some).quantiles(p[some], np.zeros((2, 4))), roots[some])
+    alone = [Inversion(row[None, :]) for row in phi]
+    assert np.array_equal(Inversion.together(alone).cdf(z), inversion.cdf(z))
+    assert Inversion.together(alone[:1]) is alone[0]
+    assert alone[1].cdf_at_zero() == pytest.approx(ndtr(-0.5), abs=1e-14)
+
+
+def test_the_first_frequencies_are_half_integers() -> None:
+    assert frequencies(3) == pytest.approx([math.pi / 24, math.pi / 8, 5 * math.pi / 24], rel=1e-15)
+    assert weights(3) == pytest.approx([math.pi / 2, 3 * math.pi / 2, 5 * math.pi / 2], rel=1e-15)
+
+
+SMOOTH = {
+    "normal": np.random.default_rng(60).normal(size=60),
+    "heavier": np.random.default_rng(60).normal(size=60) ** 3 * np.where(np.arange(60) % 2, 4, 1),
+    "half of the topics": np.append(np.zeros(60), np.random.default_rng(40).normal(size=40)),
+    "a third": np.append(np.zeros(150), np.random.default_rng(40).normal(size=45)),
+}
+
+
+def all_magnitudes(sample: Sample) -> np.ndarray:
+    angles = np.multiply.outer(STEP * np.arange(CHECKED_FREQUENCIES), sample.offsets / sample.total)
+    return np.abs(np.exp(1j * angles) @ (sample.distinct[1] / sample.n)) ** sample.n
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_as_many_frequencies_are_needed_as_leave_out_next_to_nothing(name: str) -> None:
+    sample = Sample.of(SMOOTH[name])
+    phi = all_magnitudes(sample)
+    needed, left_out = _frequencies_needed(sample)
+    parts = phi / (math.pi * np.maximum(np.arange(phi.size), 1))
+    # half-integer frequencies lie between those checked, so one is left out that the last one counted stands for
+    assert float(np.sum(parts[needed:])) <= left_out
+    assert needed == 48 or float(np.sum(parts[needed - 2 :])) > left_out / 2
+    law = smooth_law(sample)
+    assert law is not None
+    assert (law.frequencies, law.left_out) == (needed, left_out)
+    assert law.resolution == max(2.3e-6, left_out / 0.00178)
+    y = (sample.x - sample.mean) / sample.total
+    for k in (0, 5, 47):
+        expected = complex(np.mean(np.exp(1j * STEP * (k + 0.5) * y)) ** sample.n)
+        assert law.phi[k] == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_magnitudes_are_checked_up_to_the_last_that_is_not_negligible(name: str) -> None:
+    sample = Sample.of(SMOOTH[name])
+    expected = all_magnitudes(sample)
+    checked = _checked_magnitudes(sample)
+    assert np.all(checked <= 1)
+    assert checked == pytest.approx(expected[: checked.size], rel=1e-4 * sample.n, abs=1e-15)
+    assert np.all(expected[checked.size :] < 1e-34)
+
+
+def test_more_values_than_8192_are_rounded_to_65536_points_of_the_circle() -> None:
+    sample = Sample.of(np.random.default_rng(0).normal(size=9000))
+    positions, shares = _rounded_if_many(sample)
+    assert positions.size < sample.offsets.size
+    assert np.sum(shares) == pytest.approx(1)
+    assert np.all(positions * 2**16 == np.rint(positions * 2**16))
+    turns = sample.offsets / (24 * sample.total) % 1.0
+    for order in (1, 3):
+        exact, rounded = (
+            np.sum(w * np.exp(2j * np.pi * order * u)) for u, w in ((turns, 1 / 9000), (positions, shares))
+        )
+        assert abs(exact - rounded) < 1e-5
+    few = Sample.of(np.arange(5.0) ** 2)
+    positions, shares = _rounded_if_many(few)
+    assert positions == pytest.approx(np.array([0, 1, 4, 9, 16]) / (24 * few.total))
+    assert shares.tolist() == [0.2] * 5
+
+
+def test_a_smooth_law_ends_where_the_scores_and_the_circle_do() -> None:
+    sample = Sample.of(SMOOTH["normal"])
+    law = smooth_law(sample)
+    assert law is not None
+    assert (law.cdf(law.centre - 12.1 * sample.scale), law.cdf(law.centre + 12.1 * sample.scale)) == (0, 1)
+    assert law.cdf(law.centre + 2 * sample.scale) == pytest.approx(
+        float(law.inversion.cdf(np.array([[2.0]]))[0, 0]), abs=1e-12
+    )
+    assert law.values(np.array([-1e3, 1.0, 1e3])).tolist() == [
+        sample.x[0],
+        pytest.approx(sample.mean + sample.scale),
+        sample.x[-1],
+    ]
+    assert law.known(np.array([0.0, 0.3, 1.0])).tolist() == [1e-12, 0.3, 1 - 1e-12]
+    assert law.start(np.array([0.0, 0.5, 1.0])) == pytest.approx(sample.normal_corrected(np.array([-8.0, 0.0, 8.0])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 
 import numpy as np
 import pytest
@@ -66,3 +67,33 @@ def test_sums_do_not_depend_on_the_order_of_adding(scale: float) -> None:
         assert sums[row, k] == math.fsum(counts[row] * exact.integers[:, k]) * exact.units[k]
     assert np.all(np.abs(sums - counts @ columns) <= 1e-11 * np.abs(columns).max(axis=0))
     assert np.max(np.abs(exact.integers).max(axis=0) * 97) < 2**53
+
+
+@pytest.mark.parametrize(("n", "rows"), [(1, 8192), (128, 8192), (129, 8128), (1000, 1048), (2**20, 1), (2**21, 1)])
+def test_a_chunk_has_a_million_cells_and_at_most_8192_replicates(n: int, rows: int) -> None:
+    assert rows_per_chunk(n) == rows
+
+
+@pytest.mark.parametrize(
+    ("n", "chunk", "digest"),
+    [
+        (2, 0, 1096963841),
+        (3, 5, 2029131740),
+        (7, 1, 408834439),
+        (50, 2, 688316970),
+        (300, 1, 1588013359),
+    ],
+)
+def test_no_count_of_a_chunk_ever_changes(n: int, chunk: int, digest: int) -> None:
+    """The checksum of all counts: draws are part of the method, and the same for everybody."""
+    counts = draw_counts(n, chunk=chunk)
+    assert counts.dtype == np.uint8
+    assert zlib.crc32(np.ascontiguousarray(counts[:, :600]).tobytes()) == digest
+
+
+def test_columns_are_rounded_to_powers_of_two_that_leave_room_for_every_sum() -> None:
+    exact = ExactColumns.of(np.array([[1.0, 0.0, -3e-320], [3.0, 0.0, 0.0], [-0.5, 0.0, 0.0]]))
+    # three times 3 is below 2^4, and 51 digits below that lies 2^-47; no unit is below the smallest normal number
+    assert exact.units.tolist() == [2.0**-47, 1.0, 2.0**-1022]
+    assert exact.integers[:, 0].tolist() == [2.0**47, 3 * 2.0**47, -(2.0**46)]
+    assert exact.integers[:, 1].tolist() == [0, 0, 0]
