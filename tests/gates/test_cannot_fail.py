@@ -159,3 +159,11 @@ def test_next_to_nothing_lost_in_heavy_topics_does_not_hide_what_the_others_lost
     verdict = judge(gate_of("g", weighted=True, tolerance=0.01), candidate, baseline, topics=topics)
     assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
     assert "the 30 topics that lost (t00000, t00001" in (verdict.problem or "")
+
+
+def test_two_options_that_only_together_let_everything_through_are_refused():
+    few = topic_scores("prod", np.where(np.arange(40) < 8, 0.5 + np.arange(40) / 100, 0.0))
+    verdict = judge(gate_of("g", level=0.9999, tolerance=0.9), few, few)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+    assert (verdict.problem or "").startswith("tolerance 0.9 and level 0.9999: even a candidate that scores 0")
+    assert (verdict.problem or "").endswith("choose a smaller tolerance and level")
