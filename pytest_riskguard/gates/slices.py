@@ -100,7 +100,7 @@ def _sizes(entry: str, tag: str, judged: Iterable[str], tags: Tags) -> Counter[s
                 "no judged topic has tags: they are further columns of the topics file, below a header line"
             )
         raise ValueError(f"there is no tag {tag!r}; {_instead(tag, known)}")
-    values = sorted(value for topic in judged if (value := tags.get(topic, {}).get(tag, "")))
+    values = sorted(value for topic in judged if (value := tags.get(topic, {}).get(tag)))
     if not values:
         raise ValueError(f"no judged topic has a value of {tag!r}: its column of the topics file is empty")
     return Counter(values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.power_plan import Plan, plan_from_baseline, plan_from_runs
+from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.inference import (
     cannot_fail,
     critical_value,
@@ -207,8 +209,6 @@ def test_the_chance_that_churn_alone_fails_holds_for_normal_differences(method: 
 
 
 def planned_fails(gate: Gate, baseline: np.ndarray, differences: np.ndarray) -> bool:
-    from pytest_riskguard.gates.ruling import Ruling
-
     return not Ruling(gate, Evidence.of(differences)).passes
 
 
@@ -258,3 +258,84 @@ def test_the_assumption_of_normal_differences_does_as_well_on_real_runs_as_is_sa
         ratios.append(assumed.minimum_detectable_effect / observed.minimum_detectable_effect)
     assert len(ratios) == 14
     assert [min(ratios), max(ratios)] == pytest.approx([least, most], abs=0.005)
+
+
+def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data() -> None:
+    d = noise(60) + 0.02
+    gate = gate_of("plan", alpha=5, tolerance=0.6)
+    plan = planned(d, alpha=5, tolerance=0.6, effects=(0.7,))
+    sd, upper = plan.standard_deviation, plan.critical
+    interval = Ruling(gate, Evidence.of(d)).interval("bca")
+    lower = (plan.urisk - interval.lower) / (sd / math.sqrt(60))
+    assert upper == pytest.approx((interval.upper - plan.urisk) / (sd / math.sqrt(60)))
+    needed = topics_needed(sd, 0.1, level=0.95, power=0.8, critical=upper, n=60)
+    assert plan.effects[0].topics_needed == needed != topics_needed(sd, 0.1, level=0.95, power=0.8)
+    shown = [
+        topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8, **critical)
+        for critical in ({"critical": lower, "n": 60}, {})
+    ]
+    assert plan.topics_for_tolerance == shown[0] != shown[1]
+
+
+def test_the_churn_of_a_plan_has_the_largest_change_as_a_loss_and_signs_that_alternate() -> None:
+    d = np.append([0.5, -0.4, -0.3, 0.2, 0.1], np.full(25, 0.01))
+    churn = np.append([-0.5, 0.4, -0.3, 0.2, -0.1], [0.01, -0.01] * 12 + [0.01])
+    plan = planned(d, alpha=1)
+    critical = Ruling(gate_of("plan", alpha=1), Evidence.of(churn)).critical(side="upper")
+    mean_size, mean_square = np.mean(np.abs(d)), np.mean(d**2)  # E x = -E|d|/2 and E x^2 = 5/2 E d^2 at alpha 1
+    sd = math.sqrt(2.5 * mean_square - mean_size**2 / 4)
+    assert plan.churn == pytest.approx(-mean_size / 2)
+    assert plan.churn_power == pytest.approx(power_of(mean_size / 2, sd, 30, level=0.95, critical=critical))
+
+
+@pytest.mark.parametrize(
+    ("changed", "n", "level", "topics"),
+    [
+        (12, 60, 0.95, 20),  # four changes at a share of 1 in 5
+        (60, 60, 0.95, 10),
+    ],
+)
+def test_a_huge_effect_still_needs_enough_topics_that_change(changed: int, n: int, level: float, topics: int) -> None:
+    d = np.append(np.linspace(-0.02, 0.02, changed) + 0.001, np.zeros(n - changed))
+    plan = planned(d, alpha=1, level=level, effects=(50.0,))
+    assert plan.effects[0].topics_needed == topics
+
+
+def test_a_baseline_alone_needs_as_many_topics_as_changes() -> None:
+    values = np.random.default_rng(3).beta(1, 2, 60)
+    plan = plan_from_baseline(
+        gate_of("g", level=0.999999), scores("old", values), correlation=0.9, power=0.8, effects=(1000.0,)
+    )
+    assert plan.effects[0].topics_needed == plan.changes_needed
+    assert plan.changes_needed is not None
+    assert plan.changes_needed > 10
+
+
+def test_a_plan_says_what_it_was_made_from() -> None:
+    values = np.random.default_rng(3).beta(1, 2, 40)
+    old, new = scores("old", values), scores("new", values + noise(40))
+    gate = gate_of("g", slice="intent=code", tolerance=0.3)
+    plan = plan_from_runs(gate, replace(new, measure=None), old, power=0.8, effects=())
+    assert (plan.measure, plan.candidate, plan.baseline, plan.slice) == ("AP", "new", "old", "intent=code")
+    assert (plan.correlation, plan.topics, plan.changed) == (None, 40, 40)
+    assert plan_from_runs(gate, new, replace(old, measure=None), power=0.8, effects=()).measure == "AP"
+    plan = plan_from_baseline(gate, old, correlation=0.8, power=0.8, effects=())
+    assert (plan.measure, plan.candidate, plan.baseline, plan.slice) == ("AP", None, "old", "intent=code")
+    assert (plan.correlation, plan.topics, plan.changed, plan.topics_for_tolerance) == (0.8, 40, None, None)
+
+
+@pytest.mark.parametrize(("n", "has_deviation"), [(1, False), (2, True)])
+def test_a_baseline_of_one_topic_has_no_deviation(n: int, has_deviation: bool) -> None:
+    values = np.array([0.2, 0.6])[:n]
+    plan = plan_from_baseline(gate_of("g"), scores("old", values), correlation=0.5, power=0.8, effects=())
+    assert (plan.standard_deviation is not None) is has_deviation
+
+
+def test_correlations_of_1_and_minus_1_are_taken() -> None:
+    old = scores("old", np.random.default_rng(3).beta(1, 2, 40))
+    sds = [
+        plan_from_baseline(gate_of("g", alpha=0), old, correlation=rho, power=0.8, effects=()).standard_deviation
+        for rho in (1, -1)
+    ]
+    assert sds[0] == 0
+    assert sds[1] == pytest.approx(2 * np.std(old.values, ddof=1))

@@ -30,11 +30,13 @@ def test_scores_and_what_is_said_of_topics_are_those_of_the_slice():
         unanswered=("c01", "h00"),
         unknown=("nobody", "u00"),
         without_relevant=("c29", "h11"),
+        contradicted=("c01", "x00"),
         repeated=Repeated(("c01", "h00"), ("h00",), (0.01, 0.02), (0.01, 0.3)),
     )
     part = within(whole, "intent=code", TAGS)
     assert (part.topics, part.values.tolist()) == (("c00", "c01"), [0.0, 0.01])
     assert (part.unanswered, part.unknown, part.without_relevant) == (("c01",), ("u00",), ("c29",))
+    assert part.contradicted == ("c01",)
     assert part.repeated == Repeated(("c01",), (), (0.01,), (0.01,))
     assert within(whole, "length=short", TAGS).repeated == part.repeated
     assert (
@@ -79,6 +81,55 @@ def test_a_tag_stands_for_its_values_that_are_large_enough(entry, smallest, expe
 def test_what_there_is_not_is_refused_with_the_nearest(entry, message):
     with pytest.raises(ValueError, match=message.replace("?", r"\?")):
         slices_of(entry, JUDGED, TAGS)
+
+
+@pytest.mark.parametrize(
+    ("entry", "topics", "message"),
+    [
+        (
+            "n",
+            [("n", f"v{i:02d}") for i in range(14) for _ in range(1 + (i == 13))],
+            "no value of 'n' has 25 judged topics (largest: v13 2, v00 1, v01 1, v02 1, v03 1, v04 1, v05 1, v06 1, "
+            "v07 1, v08 1, v09 1, v10 1); set smallest_slice lower, or name the slices to ask about, such as n=v13",
+        ),
+        (
+            "n=x",
+            [("n", f"v{i:02d}") for i in range(13)],
+            "no judged topic has n=x; there are n=v00, n=v01, n=v02, n=v03, n=v04, n=v05, n=v06, n=v07, n=v08, "
+            "n=v09, n=v10, n=v11, ...",
+        ),
+        (
+            "n=x",
+            [("n", f"v{i:02d}") for i in range(12)],
+            "no judged topic has n=x; there are n=v00, n=v01, n=v02, n=v03, n=v04, n=v05, n=v06, n=v07, n=v08, "
+            "n=v09, n=v10, n=v11",
+        ),
+        (
+            "a=b=c",
+            [("a=b", "c")],
+            "tag 'a=b' has a '=' in its name, which ends a tag's name here; rename this column of the topics file",
+        ),
+        ("intention", [("intent", "c")], "there is no tag 'intention'; did you mean 'intent'?"),
+        ("z", [("a=b", "c"), ("n", "v")], "there is no tag 'z'; there are a=b, n"),
+        (
+            "n",
+            [],
+            "no judged topic has tags: they are further columns of the topics file, below a header line",
+        ),
+        ("n", [("n", "")], "no judged topic has a value of 'n': its column of the topics file is empty"),
+        (
+            "n",
+            [("n", "a"), ("other", "b")],  # the second has no value of this tag
+            "no value of 'n' has 25 judged topics (largest: a 1); set smallest_slice lower, or name the slices to "
+            "ask about, such as n=a",
+        ),
+    ],
+)
+def test_what_is_wrong_with_an_entry_is_said_in_full(entry, topics, message):
+    tags = {f"t{place:02d}": {tag: value} for place, (tag, value) in enumerate(topics)}
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 (the whole message is compared below)
+        slices_of(entry, [*tags, "untagged"], tags)
+    assert str(refused.value) == message
 
 
 def test_a_tag_whose_values_are_all_small_says_their_sizes():

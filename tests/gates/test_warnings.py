@@ -1,0 +1,304 @@
+"""Every warning of a verdict, with its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation.scores import Repeated, TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.judge import rule
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.gates.warnings import pool_warnings, warnings
+from tests.gates.conftest import pair, topic_scores
+
+NOISE = np.random.default_rng(1).normal(0, 0.1, 300)
+NAMES = tuple(f"t{i:05d}" for i in range(60))
+
+
+def changes(first: Sequence[float], n: int) -> np.ndarray:
+    """Differences of which the first are these, and the others 0."""
+    return np.append(np.asarray(first, dtype=float), np.zeros(n - len(first)))
+
+
+def raised(
+    differences: Sequence[float] | np.ndarray, *, weights: Sequence[float] = (), **options: Any
+) -> dict[str, dict[str, Any]]:
+    """The figures of each warning by its code, in order, of a gate on these differences."""
+    candidate, baseline = pair(differences, level=0.95)
+    topics = None
+    if weights:
+        topics = Topics(dict.fromkeys(candidate.topics, ""), {}, dict(zip(candidate.topics, weights, strict=True)))
+        options["weighted"] = True
+    return _of(candidate, baseline, topics=topics, **options)
+
+
+def _of(
+    candidate: TopicScores,
+    baseline: TopicScores,
+    *,
+    rescored: bool = False,
+    topics: Topics | None = None,
+    **options: Any,
+) -> dict[str, dict[str, Any]]:
+    comparison = rule(gate_of("g", **options), candidate, baseline, topics=topics)
+    found = warnings(comparison, comparison.answer[0], rescored=rescored)
+    return {warning.code: warning.parameters for warning in found}
+
+
+BOTH = {"enough": 25, "both_must_pass": True}
+ONE = {"enough": 25, "both_must_pass": False}
+STUDENT = {"enough": 250}
+#: Eight changes, most of the loss in two of them: BCa fails the gate, Student-t would not.
+SPARSE = (-0.9, -0.7, -0.1, -0.05, 0.02, 0.02, -0.05, -0.02)
+
+
+def few(count: int, **more: Any) -> dict[str, Any]:
+    return {"topics": NAMES[:count], "effective": None, "needs_student_t": True, "cannot_fail": False, **more}
+
+
+@pytest.mark.parametrize(
+    ("differences", "options", "expected"),
+    [
+        (np.zeros(30), {}, {"no_variation": {"may_change": None}}),
+        (
+            np.zeros(30),
+            {"kind": "not_inferior", "tolerance": 0.02},
+            {"no_variation": {"may_change": pytest.approx(1 - 0.025 ** (1 / 30))}},
+        ),
+        (np.full(30, -0.1), {}, {"no_variation": {}}),
+        (np.full(30, -0.1), {"method": "student_t"}, {"no_variation": {}}),
+        (np.full(20, -0.1), {}, {"no_variation": {}, "few_topics": ONE}),
+        (np.full(30, 0.125), {}, {"no_variation": {}, "refresh_baseline": {"mean_difference": pytest.approx(0.125)}}),
+        (NOISE[:24], {"alpha": 0}, {"few_topics": BOTH}),
+        (NOISE[:24], {"alpha": 0, "method": "percentile"}, {"few_topics": ONE}),
+        (NOISE[:25], {"alpha": 0}, {}),
+        (NOISE[:249], {"alpha": 0, "method": "student_t"}, {"parametric_interval": STUDENT}),
+        (NOISE[:250], {"alpha": 0, "method": "student_t"}, {}),
+        (changes([-0.3] * 4, 50), {}, {"few_changed_topics": few(4)}),
+        (changes([-0.3] * 5, 50), {}, {"few_changed_topics": few(5)}),
+        (changes([-0.3] * 6, 50), {}, {}),
+        (changes([-0.3], 50), {"kind": "not_inferior"}, {"few_changed_topics": few(1)}),
+        (
+            changes([-0.3] * 4, 50),
+            {"method": "student_t"},
+            {"few_changed_topics": few(4, needs_student_t=False), "parametric_interval": STUDENT},
+        ),
+        (changes([0.1, 0.2, 0.3, 0.2, 0.1], 50), {"alpha": 0}, {"few_changed_topics": few(5)}),
+        (NOISE[:60] * 2 + 0.01, {"alpha": 5, "on_churn": "warn"}, {"churn": {}}),
+        (NOISE[:60] * 2 + 0.01, {"alpha": 5}, {}),
+        (NOISE[:30], {"kind": "no_topic_collapse"}, {}),
+    ],
+)
+def test_the_warnings_of_a_gate(differences, options, expected):
+    found = raised(differences, **options)
+    assert found == expected
+    assert [*found] == [*expected]
+
+
+@pytest.mark.parametrize(
+    ("differences", "weights", "options", "expected"),
+    [
+        (NOISE[:30], [20.0] + [1.0] * 29, {}, {"effective": pytest.approx(49**2 / 429), "needed": 10}),
+        (NOISE[:10], [3.0] + [1.0] * 9, {}, {"effective": pytest.approx(8.0), "needed": 10}),
+        (NOISE[:9], [3.0] + [1.0] * 8, {}, None),  # too few topics without any weights
+        (NOISE[:30], [8.0, 8.0] + [1.0] * 28, {}, {"effective": pytest.approx(44**2 / 156), "needs_student_t": True}),
+        (
+            NOISE[:30],
+            [8.0, 8.0] + [1.0] * 28,
+            {"method": "student_t"},
+            {"effective": pytest.approx(44**2 / 156), "needs_student_t": False},
+        ),
+        (NOISE[:30], [1.0] * 30, {}, None),
+    ],
+)
+def test_weights_that_leave_few_topics_are_warned_of(differences, weights, options, expected):
+    assert raised(differences, weights=weights, alpha=0, **options).get("few_effective_topics") == expected
+
+
+def test_changes_of_unequal_weight_count_as_fewer():
+    """Of weights 8, 3, 1 and 1 the effective number is 13^2/75 = 2.25, rounded down."""
+    found = raised(changes([-0.3] * 4, 60), weights=[8.0, 3.0] + [1.0] * 58, alpha=0)
+    assert found["few_changed_topics"] == few(4, effective=2)
+
+
+@pytest.mark.parametrize(("changed", "is_sparse"), [(24, True), (25, False)])
+def test_a_failure_by_bca_alone_is_sparse_with_fewer_than_25_changes(changed, is_sparse):
+    losses = np.random.default_rng(0).normal(-0.005, 0.03, changed)
+    losses[:2] = -0.45, -0.25
+    found = raised(changes(losses, 100), alpha=0)
+    assert [*found] == ["sparse_changes"] * is_sparse + ["methods_disagree"]
+
+
+def test_methods_that_disagree_are_shown_with_both_limits():
+    found = raised(changes(SPARSE, 60), alpha=0)
+    assert [*found] == ["sparse_changes", "methods_disagree"]
+    comparison = rule(gate_of("g", alpha=0), *pair(changes(SPARSE, 60), level=0.95))
+    upper = {interval.method: interval.upper for interval in comparison.ruling.intervals}
+    assert upper["bca"] < 0 < upper["student_t"]
+    assert found["methods_disagree"] == {
+        "method": "bca",
+        "limit": upper["bca"],
+        "student_t_limit": upper["student_t"],
+        "student_t_passes": True,
+        "decisive": "bca",
+    }
+    assert "sparse_changes" not in raised(changes(SPARSE, 60), alpha=0, kind="not_inferior", tolerance=0.1)
+    assert raised(changes(SPARSE, 60), alpha=0, method="student_t") == {"parametric_interval": STUDENT}
+    three = raised(changes([-0.3] * 3, 50))
+    assert [*three] == ["few_changed_topics", "methods_disagree"]
+    assert three["few_changed_topics"] == few(3, cannot_fail=True)
+    assert three["methods_disagree"]["decisive"] == "student_t"
+
+
+@pytest.mark.parametrize("weights", [[1.0] * 60, [1.0] * 8 + [9.0] + [1.0] * 51])
+def test_weights_take_the_decision_from_bca_alone(weights):
+    """Nine topics of weight 1 in one: Student-t must agree then, so no interval decides alone."""
+    found = raised(changes(SPARSE, 60), weights=weights, alpha=0)
+    assert ("sparse_changes" in found) is (max(weights) == 1)
+    assert found["methods_disagree"]["decisive"] == ("bca" if max(weights) == 1 else "student_t")
+
+
+def test_what_a_run_lacks_and_what_nobody_judged_is_said():
+    candidate, baseline = pair(NOISE[:30], level=0.5)
+    shorter = TopicScores("candidate", "nDCG@10", candidate.topics[2:], candidate.values[2:], unknown=("x", "y"))
+    without = TopicScores("baseline", "nDCG@10", baseline.topics[:-1], baseline.values[:-1])
+    found = _of(shorter, baseline, missing="zero")
+    assert found["missing_topics"] == {"system": "the candidate", "topics": NAMES[:2]}
+    assert found["unknown_topics"] == {"topics": ("x", "y")}
+    assert _of(candidate, without, missing="zero")["missing_topics"] == {
+        "system": "the baseline",
+        "topics": ("t00029",),
+    }
+    assert _of(candidate, baseline, alpha=0) == {}
+    assert _of(candidate, baseline, alpha=0, rescored=True) == {"rescored": {}}
+
+
+@pytest.mark.parametrize(
+    ("options", "urisk"),
+    [
+        ({"alpha": 1}, (pytest.approx(0.1 / 30), pytest.approx((0.1 - 2 * 0.3) / 30))),
+        ({"alpha": 0}, (pytest.approx(0.1 / 30), pytest.approx((0.1 - 0.3) / 30))),
+        ({"kind": "no_topic_collapse"}, None),
+    ],
+)
+def test_answers_that_change_are_said_with_what_they_do_to_urisk(options, urisk):
+    candidate, baseline = pair(changes([0, 0.1], 30), level=0.5)
+    repeated = Repeated(("t00000", "t00001"), ("t00000",), (0.5, 0.6), (0.2, 0.6))
+    found = _of(replace(candidate, repeated=repeated), baseline, **options)
+    assert found["unstable_answers"] == {
+        "asked": 2,
+        "topics": ("t00000",),
+        "change": pytest.approx(0.15),
+        "means": (pytest.approx(0.55), pytest.approx(0.4)),
+        "urisk": urisk,
+    }
+    stable = replace(repeated, differing=(), second=(0.5, 0.6))
+    assert "unstable_answers" not in _of(replace(candidate, repeated=stable), baseline, **options)
+
+
+def test_second_answers_that_the_smooth_trade_off_does_not_take_have_no_urisk():
+    candidate, baseline = pair(changes([0.1], 30), level=0.5)
+    repeated = Repeated(("t00000",), ("t00000",), (0.6,), (1.6,))
+    found = _of(replace(candidate, repeated=repeated), baseline, tradeoff="smooth")
+    assert found["unstable_answers"]["urisk"] is None
+
+
+def test_an_order_that_is_not_the_one_written_is_said_of_each_side():
+    candidate, baseline = pair(NOISE[:30], level=0.5)
+    written = dict.fromkeys(candidate.topics[:4], 0.0)
+    expected = {
+        "system": "the candidate",
+        "topics": 4,
+        "mean": candidate.mean,
+        "mean_as_written": pytest.approx(candidate.mean - sum(candidate.values[:4]) / 30),
+    }
+    assert _of(replace(candidate, as_written=written), baseline, alpha=0) == {"order_as_written": expected}
+    found = _of(candidate, replace(baseline, as_written=written, contradicted=("t00007",)), alpha=0)
+    assert [*found] == ["order_as_written", "rank_contradicts_score"]
+    assert (found["order_as_written"]["system"], found["order_as_written"]["topics"]) == ("the baseline", 4)
+    assert found["rank_contradicts_score"] == {"system": "the baseline", "topics": ("t00007",)}
+    assert _of(replace(candidate, contradicted=("t00003",)), baseline, alpha=0) == {
+        "rank_contradicts_score": {"system": "the candidate", "topics": ("t00003",)}
+    }
+
+
+def pool(*, n: int = 60, seed: int = 4) -> list[TopicScores]:
+    """Four systems that are equally good."""
+    rng = np.random.default_rng(seed)
+    difficulty = rng.uniform(0.3, 0.7, n)
+    return [topic_scores(name, difficulty + rng.uniform(-0.2, 0.2, n)) for name in ("new", "a", "b", "c")]
+
+
+def of_pool(systems: Sequence[TopicScores], *, rescored: bool = False, **options: Any) -> dict[str, dict[str, Any]]:
+    gate = gate_of("g", kind="georisk_not_worse", **options)
+    found = pool_warnings(PoolComparison(gate, systems[0], systems[1:]), rescored=rescored)
+    return {warning.code: warning.parameters for warning in found}
+
+
+def with_losses(systems: list[TopicScores], count: int, size: float = 0.1) -> list[TopicScores]:
+    """A candidate that is the first baseline but for a loss in the first topics."""
+    values = systems[1].values - np.append(np.full(count, size), np.zeros(len(systems[1].topics) - count))
+    return [topic_scores("new", values), *systems[1:]]
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "expected"),
+    [
+        (24, {}, {"few_topics": {"both_must_pass": True}}),
+        (24, {"method": "percentile"}, {"few_topics": {"both_must_pass": False}}),
+        (25, {}, {}),
+        (25, {"alpha": 1.5}, {"few_topics": {"both_must_pass": False}}),
+        (49, {"alpha": 1.5}, {"few_topics": {"both_must_pass": False}}),
+        (50, {"alpha": 1.5}, {}),
+        (60, {"alpha": 0}, {"georisk_at_alpha_0": {}}),
+        (9, {}, {}),
+    ],
+)
+def test_the_warnings_of_a_pool(n, options, expected):
+    assert of_pool(pool(n=n), **{"alpha": 1.0, "level": 0.5, **options}) == expected
+
+
+@pytest.mark.parametrize(
+    ("losses", "expected"),
+    [
+        (0, {"no_variation": {"reference": "a"}}),
+        (5, {"few_changed_topics": {"topics": NAMES[:5], "reference": "a", "needs_student_t": True}}),
+        (6, {}),
+    ],
+)
+def test_a_candidate_that_hardly_differs_from_its_reference(losses, expected):
+    assert of_pool(with_losses(pool(), losses), alpha=1.0) == expected
+
+
+def test_student_t_as_the_only_method_of_a_pool_is_no_second_witness():
+    found = of_pool(with_losses(pool(), 1), alpha=1.0, method="student_t")
+    assert found["few_changed_topics"] == {"topics": ("t00000",), "reference": "a", "needs_student_t": False}
+
+
+def test_the_same_run_in_a_pool_is_not_warned_of():
+    systems = [replace(system, digest=f"sha256:{system.name}") for system in pool()]
+    assert of_pool([replace(systems[1], name="new"), *systems[1:]], alpha=1.0) == {}
+
+
+def test_what_the_systems_of_a_pool_lack_is_said_by_name():
+    systems = pool()
+    systems[2] = TopicScores("b", "nDCG@10", systems[2].topics[1:], systems[2].values[1:])
+    systems[0] = replace(systems[0], unknown=("x",), contradicted=("t00002",))
+    systems[3] = replace(systems[3], as_written=dict.fromkeys(NAMES[:4], 0.0))
+    found = of_pool(systems, missing="zero", alpha=1.0, level=0.5, rescored=True)
+    assert [*found] == ["missing_topics", "unknown_topics", "rescored", "rank_contradicts_score", "order_as_written"]
+    assert found["missing_topics"] == {"system": "b", "topics": ("t00000",)}
+    assert found["rank_contradicts_score"] == {"system": "new", "topics": ("t00002",)}
+    assert (found["order_as_written"]["system"], found["order_as_written"]["topics"]) == ("c", 4)
+
+
+def test_scores_in_percent_are_said_with_the_largest():
+    systems = [topic_scores(system.name, 100 * system.values) for system in pool()]
+    largest = max(float(system.values.max()) for system in systems)
+    assert of_pool(systems, alpha=1.0, level=0.5) == {"large_scores": {"largest": largest}}
