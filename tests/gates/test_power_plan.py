@@ -270,11 +270,9 @@ def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data() -> N
     assert upper == pytest.approx((interval.upper - plan.urisk) / (sd / math.sqrt(60)))
     needed = topics_needed(sd, 0.1, level=0.95, power=0.8, critical=upper, n=60)
     assert plan.effects[0].topics_needed == needed != topics_needed(sd, 0.1, level=0.95, power=0.8)
-    shown = [
-        topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8, **critical)
-        for critical in ({"critical": lower, "n": 60}, {})
-    ]
-    assert plan.topics_for_tolerance == shown[0] != shown[1]
+    shown = topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8, critical=lower, n=60)
+    by_student_t = topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8)
+    assert plan.topics_for_tolerance == shown != by_student_t
 
 
 def test_the_churn_of_a_plan_has_the_largest_change_as_a_loss_and_signs_that_alternate() -> None:

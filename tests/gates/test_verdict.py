@@ -1,0 +1,175 @@
+"""The verdict itself: what it is made from, what is read from it, and what is written of it."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.errors import RunFormatError
+from pytest_riskguard.formats.serialization import JsonError
+from pytest_riskguard.gates.findings import Diagnostics, Estimates
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import (
+    REQUIRED,
+    Deferred,
+    Family,
+    Findings,
+    Inputs,
+    Verdict,
+    VerdictWarning,
+    digests,
+    incomparable,
+    refused,
+    unanswered,
+    warning,
+)
+from tests.gates.conftest import pair, topic_scores
+
+NEW, PROD, OLD, AGAIN = (topic_scores(name, [0.1, 0.2]) for name in ("new", "prod", "old", "again"))
+GATE = gate_of("g", alpha=2, tolerance=0.01)
+DIAGNOSTICS = Diagnostics(0.1, None, None, "lattice", ())
+
+
+def test_a_warning_keeps_its_figures():
+    assert warning("rescored") == VerdictWarning("rescored")
+    assert warning("few_topics", enough=25).parameters == {"enough": 25}
+    assert warning("few_topics", enough=25).message == ""
+
+
+def test_a_deferred_finding_is_computed_once_when_it_is_read():
+    computed: list[int] = []
+
+    def compute() -> int:
+        computed.append(1)
+        return 7
+
+    finding = Deferred(compute)
+    assert repr(finding) == "<not computed yet>"
+    assert (finding.value, finding.value, computed) == (7, 7, [1])
+    assert repr(finding) == "7"
+    assert finding == Deferred.of(7)
+    assert finding != Deferred.of(8)
+    assert finding != 7
+    assert copy.copy(Deferred(compute)).value == 7  # what computes it cannot be pickled, so its value is
+
+
+def test_a_question_names_everything_that_is_compared():
+    family = Family("holm", 3, 0.98, 0.2)
+    question = unanswered(GATE, NEW, [PROD, OLD], replicates=[AGAIN], family=family)
+    assert question == Verdict(
+        asked=GATE,
+        outcome="inconclusive",
+        reason=None,
+        measure="nDCG@10",
+        candidate="new",
+        baselines=("prod", "old"),
+        replicates=1,
+        family=family,
+    )
+    assert (question.gate, question.kind) == ("g", "not_significantly_risky")
+    assert (question.alpha, question.tolerance) == (2, 0.01)
+    assert question.inputs is None
+    plain = unanswered(GATE, replace(NEW, measure=None), [replace(PROD, measure=None)])
+    assert (plain.measure, plain.replicates, plain.family) == (None, 0, None)
+    assert unanswered(GATE, replace(NEW, measure=None), [PROD]).measure == "nDCG@10"
+    word = "alhpa"
+    with pytest.raises(AttributeError, match="'Verdict' object has no attribute 'alhpa'"):
+        getattr(question, word)
+
+
+def test_two_measures_are_no_question():
+    with pytest.raises(ValueError) as refusal:  # noqa: PT011 (the whole message is compared below)
+        unanswered(GATE, NEW, [PROD, replace(OLD, measure="AP")])
+    assert str(refusal.value) == "expected scores in one measure, found nDCG@10 (prod), AP (old)"
+
+
+def test_digests_are_those_of_each_system():
+    systems = [replace(system, digest=f"sha256:{system.name}") for system in (NEW, PROD, OLD, AGAIN)]
+    systems[2] = replace(systems[2], qrels_digest="sha256:qrels")
+    assert digests(systems[0], systems[1:3], systems[3:]) == Inputs(
+        "sha256:qrels", "sha256:new", {"prod": "sha256:prod", "old": "sha256:old"}, ("sha256:again",)
+    )
+    assert digests(NEW, [PROD], [AGAIN]) is None
+    assert digests(NEW, [PROD], systems[3:]) == Inputs(None, None, {"prod": None}, ("sha256:again",))
+    assert digests(replace(NEW, qrels_digest="sha256:q"), [PROD]) == Inputs("sha256:q", None, {"prod": None})
+    assert unanswered(GATE, systems[0], systems[1:3], replicates=systems[3:]).inputs == digests(
+        systems[0], systems[1:3], systems[3:]
+    )
+
+
+def test_what_cannot_be_compared_keeps_the_question_and_says_why():
+    error = RunFormatError(Path("runs/new.run"), 3, "six columns are expected")
+    problem = "new.run:3: six columns are expected"
+    question = unanswered(GATE, NEW, [PROD])
+    verdict = refused(question, error)
+    assert verdict == replace(question, outcome="incomparable", reason="bad_run", problem=problem)
+    assert verdict.problem_with_paths == f"{Path('runs/new.run')}:3: six columns are expected"
+    inputs = Inputs(qrels="sha256:q")
+    never = incomparable(GATE, error, measure="AP", candidate="new", baselines=("prod",), inputs=inputs)
+    assert never == Verdict(GATE, "incomparable", "bad_run", "AP", "new", ("prod",), inputs=inputs, problem=problem)
+    assert not never.passed
+    assert never.identical_to == ()
+
+
+def judged() -> Verdict:
+    return judge(GATE, *pair(np.random.default_rng(7).normal(-0.1, 0.1, 30)))
+
+
+def test_findings_can_be_changed_before_they_are_computed():
+    verdict = Verdict(GATE, "pass", None, "AP", "new", ("prod",))
+    asked: list[int] = []
+
+    def compute() -> Findings:
+        asked.append(1)
+        return Findings(estimates=Estimates(urisk=0.5), diagnostics=Deferred.of(DIAGNOSTICS))
+
+    verdict = replace(verdict, findings=Deferred(compute))
+    warned = verdict.warned(warning("rescored")).warned(warning("churn"))
+    bare = warned.without_diagnostics()
+    assert asked == []
+    assert [notice.code for notice in bare.warnings] == ["rescored", "churn"]
+    assert bare.estimates.urisk == 0.5
+    assert asked == [1]
+    assert warned.diagnostics == DIAGNOSTICS
+    assert bare.diagnostics is None
+    assert Verdict.warnings is Verdict.__dict__["warnings"]
+
+
+def test_what_is_written_is_read_back():
+    verdict = judged()
+    data = verdict.to_dict()
+    assert (data["gate"], data["kind"], data["outcome"], data["reason"]) == (
+        "g",
+        "not_significantly_risky",
+        "fail",
+        "loss",
+    )
+    assert (data["alpha"], data["tolerance"], data["diagnostics"] is None) == (2, 0.01, False)
+    again = Verdict.from_dict(data)
+    assert again.asked == GATE
+    assert again.to_dict() == data
+    assert again.diagnostics is not None
+    assert (again.measure, again.candidate, again.baselines) == ("nDCG@10", "candidate", ("baseline",))
+    least = Verdict.from_dict({key: data[key] for key in REQUIRED})
+    assert (least.asked, least.outcome, least.topics.count, least.diagnostics) == (GATE, "fail", 0, None)
+
+
+def test_what_a_report_lacks_or_has_wrong_is_named():
+    data = judged().to_dict()
+
+    def problem(**changes: Any) -> str:
+        altered = {key: value for key, value in {**data, **changes}.items() if value != "gone"}
+        with pytest.raises(JsonError) as error:
+            Verdict.from_dict(altered)
+        return str(error.value)
+
+    assert problem(gate="gone", outcome="gone") == "missing key 'gate'"
+    assert problem(baselines="gone") == "missing key 'baselines'"
+    assert problem(candidate=3).startswith("candidate: ")
+    assert problem(topics={"count": -1}).startswith("topics.count: ")
