@@ -54,14 +54,14 @@ class Writer:
         self._process.start()
 
     def kill_after(self, seconds: float) -> None:
-        """Kill the process that long after it has begun to write."""
+        """Kill the process this long after it began to write."""
         assert self._begun.wait(timeout=60)
         time.sleep(seconds)
         self._process.kill()
         self._process.join()
 
     def steps(self) -> int:
-        """Number of steps, once the process has ended by itself or has been killed by itself."""
+        """Number of steps, after the process has ended or killed itself."""
         self._process.join(timeout=120)
         return self._steps.value
 

@@ -24,7 +24,7 @@ PAGE = 4096
 
 @pytest.fixture
 def small_disk(tmp_path):
-    """A disk of its own, of 64 pages, with a store; gone at the end."""
+    """A separate disk of 64 pages with a store, removed at the end."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", f"size={64 * PAGE}", "riskguard", str(disk)]
@@ -38,7 +38,7 @@ def small_disk(tmp_path):
 
 
 def fill(disk: Path, *, pages_left: int) -> None:
-    """Leave so much room on a disk."""
+    """Leave this much free room on a disk."""
     filler = disk / "filler"
     filler.unlink(missing_ok=True)
     free = os.statvfs(disk).f_bavail - pages_left
@@ -47,7 +47,7 @@ def fill(disk: Path, *, pages_left: int) -> None:
 
 
 def operations(store: Store, collection: Any) -> dict[str, Callable[[], Any]]:
-    """What replaces baseline ``prod``, by its word."""
+    """The operations that replace baseline ``prod``, by name."""
     given: dict[str, Any] = {"qrels": collection.qrels, "topics": None}
     new, noisy, qrels = collection.other_run(), collection.noisy_run(1), collection.other_qrels()
     return {
@@ -123,7 +123,7 @@ def test_a_disk_that_is_read_only_is_read_and_not_written(small_disk, collection
 def _update_with_short_files(root: Path, run: Path, qrels: Path, limit: int, results: Any) -> None:
     import resource
 
-    # Python would leave compiled modules cut off at the limit, and every later process would stumble over them.
+    # Python would leave compiled modules truncated at the limit, which would break every later process.
     sys.dont_write_bytecode = True
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, most))

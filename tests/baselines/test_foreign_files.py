@@ -29,7 +29,7 @@ def chain(store, add, replicate, collection):
 
 @pytest.fixture
 def writes(store, add, replicate, collection):
-    """Everything that replaces or deletes baseline ``prod``, by its word."""
+    """The operations that replace or delete baseline ``prod``, by name."""
     scoring = {"qrels": collection.qrels, "topics": None}
     run = collection.noisy_run(7)
     return {
@@ -46,7 +46,7 @@ WRITES = ("update", "promote", "rescore", "replicate", "remove replicate", "remo
 
 
 def content(folder: Path) -> dict[str, bytes | None]:
-    """Every file below a folder with its bytes, and every folder, but the lock."""
+    """Every file below a folder with its bytes, and every folder, except the lock."""
     paths = (path for path in folder.rglob("*") if path.name != LOCK)
     return {
         path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None for path in sorted(paths)
@@ -192,7 +192,7 @@ def test_a_removed_baseline_does_not_come_back_from_previous(store, add):
 
 
 def interrupted(store: Store, name: str) -> Path:
-    """Leave what a replacement leaves that was killed between its renames; returns its work folder."""
+    """Leave what a replacement killed between its renames leaves behind; returns its work folder."""
     work = atomic_folder._made_work_folder(store.root, replaces=name)
     shutil.copytree(store.root / name, work / "new")
     (store.root / name).rename(work / "old")
@@ -300,7 +300,7 @@ def test_a_lock_that_is_not_empty_or_no_file_is_refused(store, add):
 
 
 def test_what_cannot_be_deleted_now_is_deleted_by_a_later_writer(store, add, collection, monkeypatch):
-    # Windows deletes no file that somebody reads.
+    # Windows does not delete a file that is being read.
     add()
     with monkeypatch.context() as patched:
         patched.setattr("shutil.rmtree", lambda _, **__: None)
@@ -314,7 +314,7 @@ def test_what_cannot_be_deleted_now_is_deleted_by_a_later_writer(store, add, col
 
 
 def test_the_lock_itself_follows_no_link(store, add, tmp_path, link, monkeypatch):
-    # one that was put there after the look at it
+    # one that was put there after the check
     monkeypatch.setattr("pytest_riskguard.baselines.lock._check", lambda _: None)
     precious = tmp_path / "precious"
     precious.write_text("all of it")

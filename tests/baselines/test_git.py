@@ -45,7 +45,7 @@ class Repository:
         return done.stdout
 
     def touch(self) -> None:
-        """Make git look into a file whose content is as it was, which is what runs a filter."""
+        """Make git compare a file whose content is unchanged, which runs the filter."""
         (self.root / "search.py").write_text("1\n")
         os.utime(self.root / "search.py", (1, 1))
 
@@ -286,7 +286,7 @@ def test_no_program_that_a_repository_names_is_started(repository, plant):
     assert not repository.started.exists()
     assert state is None or state.commit == repository.head
     repository.git(*command)
-    assert repository.started.exists()  # what is planted works
+    assert repository.started.exists()  # the planted program works
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system (Windows) starts no shell script by its name")
@@ -304,7 +304,7 @@ def test_a_store_that_looks_like_a_bare_repository_is_not_used_as_one(repository
     assert not repository.started.exists()
     assert (state is not None and state.commit == repository.head) if around else state is None
     repository.git("status", folder=repository.store)
-    assert repository.started.exists()  # what is planted works
+    assert repository.started.exists()  # the planted program works
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system (Windows) starts no shell script by its name")

@@ -58,7 +58,7 @@ def test_topics_that_are_gone_are_refused_unless_shrink_allows_them(store, add, 
 def test_topics_whose_relevant_documents_are_swapped_for_others_are_refused_too(
     store, add, collection, changed, measure
 ):
-    """Another document is relevant there, which nobody retrieves: neither side has anything to lose any more."""
+    """Another document is relevant there, which no run retrieves: neither side has anything left to lose."""
     add()
     qrels = changed(
         lambda line: (

@@ -137,7 +137,7 @@ def test_git_keeps_the_line_ends_of_a_new_store(command, folder):
     assert folder.joinpath("of/search/.gitignore").read_bytes() == b".lock\n.tmp-*\n"
     folder.joinpath("of/search/.gitattributes").unlink()
     assert command("baseline add next good.run --store of/search").status == 0
-    assert not folder.joinpath("of/search/.gitattributes").exists()  # somebody did not want it
+    assert not folder.joinpath("of/search/.gitattributes").exists()  # a user may have removed it
     assert command("baseline list --store of/search").out.count("\n") == 2
 
 

@@ -26,7 +26,7 @@ def qrels(write):
 
 
 def run_of(written: Callable[[str], str], *, topics: range = TOPICS) -> str:
-    """A run that retrieves the judged documents; from the topics on that are given, as ``written``."""
+    """A run that retrieves the judged documents; in ``topics`` their ids are rewritten by ``written``."""
     rows = []
     for topic in TOPICS:
         for place in range(3):

@@ -1,4 +1,4 @@
-"""Two systems on one list of topics, and why they cannot be."""
+"""Two systems on one list of topics, and the errors if that is impossible."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def tied(name: str, values: dict[str, float], as_written: dict[str, float]) -> T
     return system(name, values, measure="AP", as_written=as_written)
 
 
-#: Five topics; of a tied run three or two score otherwise in the order as written.
+#: Five topics; in the order as written, three or two of a tied run score differently.
 FIVE = dict.fromkeys("12345", 0.5)
 THREE, TWO = dict.fromkeys("124", 0.25), dict.fromkeys("12", 0.25)
 

@@ -94,7 +94,7 @@ def test_a_few_topics_are_no_warning(count, warns):
 
 @pytest.mark.parametrize(("count", "loss", "outcome"), [(19, 0.1, "pass"), (21, 0.5, "incomparable")])
 def test_ties_of_few_topics_of_many_decide_if_they_change_the_mean(count, loss, outcome):
-    """Losses of one topic in a hundred: up to 0.001 of the mean is let through, whatever the number of topics."""
+    """Losses of one topic in a hundred: up to 0.001 of the mean is let through, for any number of topics."""
     base = np.full(2000, 0.7)
     written = base - np.where(np.arange(2000) < count, loss, 0.0)
     verdict = judge(RISK, scores("new", base, written), scores("prod", base))

@@ -111,7 +111,7 @@ def _refuse_if_it_cannot_fail(comparison: PoolComparison) -> None:
 def _refuse_if_nothing_passes(
     comparison: PoolComparison, compared: Callable[[TopicScores, Sequence[TopicScores]], PoolComparison]
 ) -> None:
-    """``DataError`` (``cannot_fail``) if even a candidate that scores 0 everywhere would pass, for the tolerance."""
+    """``DataError`` (``cannot_fail``) if even a candidate that scores 0 everywhere is within the tolerance."""
     candidate = comparison.candidate
     if candidate.measure is None or least_and_greatest(candidate.measure)[0] != 0:
         return

@@ -32,7 +32,7 @@ def ask(query):
 
 @pytest.fixture
 def isolated(tmp_path, monkeypatch):
-    """Query the function ``ask`` of a module with this text in a process of its own."""
+    """Query the function ``ask`` of a module with this text in a separate process."""
 
     def run(text: str, target: str = "own:ask", **asking: Any) -> Retrieved:
         tmp_path.joinpath("own.py").write_text(text)

@@ -24,7 +24,7 @@ from pytest_riskguard.plugin.live_systems.retrieval import NoPairError, Retrieve
 from pytest_riskguard.plugin.live_systems.time_limit import OutOfTimeError
 
 QUERIES = {f"t{number:02d}": f"query {number}" for number in range(20)}
-#: Of asking: in the calling thread, with and without a limit, and in several threads.
+#: Ways of asking: in the calling thread, with and without a limit, and in several threads.
 WAYS = [Asking(), Asking(timeout=None), Asking(workers=4, timeout=None), Asking(workers=50)]
 
 

@@ -163,7 +163,7 @@ CASES = [
     *both("ranks-all-1", on_columns(CANDIDATE, lambda c: [*c[:3], "1", *c[4:]])),
     *both("iteration-of-0", on_columns(CANDIDATE, lambda c: [c[0], "0", *c[2:]])),
     *both("read-only", chmod("baselines", 0o555), chmod("baselines/prod", 0o555), chmod(SCORES, 0o444)),
-    # what else lies about
+    # other files in the project
     *both("readme-in-the-store", write("baselines/README.md", "# Our baselines\n")),
     *both("ds-store", write("baselines/.DS_Store", b"\0"), write("baselines/prod/.DS_Store", b"\0")),
     *both("backup-of-the-config", copy(CONFIG, f"{CONFIG}~")),

@@ -69,7 +69,7 @@ def whole_report(name: str, content: str, words: str) -> Case:
 
 
 CASES = [
-    # What is no regular file
+    # Files that are not regular
     *(
         Case(f"{name}-is-a-{what}", make(path), words=[Path(path).name, words], is_slow=name != "run")
         for name, path in {"run": CANDIDATE, "qrels": QRELS, "topics": TOPICS_FILE}.items()
@@ -88,7 +88,7 @@ CASES = [
     Case("report-is-a-device", link(REPORT, "/dev/zero"), command=f"show {REPORT}", words=[NO_FILE]),
     Case("report-is-a-folder", make_folder(REPORT), command=f"show {REPORT}", words=["found a folder"]),
     Case("link-to-itself", link(CANDIDATE, "candidate.run"), words=["candidate.run", "cannot be read"]),
-    # What exhausts a reader
+    # Files that exhaust a reader
     *(
         Case(f"{name}-of-gzipped-{what}", write(path, bomb(line, 64)), words=[Path(path).name, words], megabytes=500)
         for name, path in {"run": CANDIDATE, "qrels": QRELS, "topics": TOPICS_FILE}.items()

@@ -75,7 +75,7 @@ def pytest_report_to_serializable(report):
 CRASHES = write("test_crash.py", "import os\n\n\ndef test_crash(riskguard):\n    os._exit(0)\n")
 
 CASES = [
-    # selections that nobody typed
+    # selections that were not typed
     quiet("k-in-addopts", "-k nothing", is_quick=True),
     quiet("m-in-addopts", "-m nothing", ways=SERIAL),
     quiet("deselect-in-addopts", f"--deselect={CONFIG} --deselect={TEST}"),

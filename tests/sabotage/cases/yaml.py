@@ -179,7 +179,7 @@ CASES = [
     gate("outcome: pass"),
     gate("max_loss: 0.5"),
     gate("protected: [t01]"),
-    # files that say something else than the project's, but are read
+    # files that differ from the project's, but are valid
     Case(
         "candidate-missing",
         replace_text(CONFIG, "runs/candidate.run", "runs/no.run"),
