@@ -330,7 +330,7 @@ class RiskguardSession:
         unjudged = known_gates.summary([gate for gate in self.gates if not self._was_asked_for(gate)])
         if self.config.getoption("no_summary"):
             shown = []
-            unjudged = unjudged if self.problems else []
+            unjudged = unjudged if self.problems or not typed_options(self.config).no_summary else []
         if not (shown or unjudged or self.problems or failures):
             return
         terminalreporter.section("riskguard", "=")

@@ -349,6 +349,19 @@ CASES = [
         options="-k own",
     ),
     harmless(
+        "no-summary-in-addopts",
+        ini(f"addopts = --no-summary --deselect={CONFIG}::no-risk"),
+        ways=SERIAL,
+        words=[f"not judged (deselected): {CONFIG}::no-risk"],
+    ),
+    harmless(
+        "no-summary-typed",
+        options=f"--no-summary --deselect={CONFIG}::no-risk",
+        ways=SERIAL,
+        pytest_words=["4 passed"],
+        absent=["not judged"],
+    ),
+    harmless(
         "random-order", conftest("def pytest_collection_modifyitems(items):\n    items.reverse()\n"), ways=PYTEST
     ),
     harmless("all-required", append(CONFIG, "require: all\n"), ways=PYTEST, options="--riskguard-strict"),
