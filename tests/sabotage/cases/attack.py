@@ -58,7 +58,7 @@ CASES = [
         ways=CLI,
     ),
     *[
-        Case(f"added-topics-{number}", added_topics(number), words=["judged since prod", "topics"], ways=CLI)
+        Case(f"added-topics-{number}", added_topics(number), words=["judged after prod", "topics"], ways=CLI)
         for number in (40, 100)
     ],
 ]
