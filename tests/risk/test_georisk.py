@@ -332,6 +332,47 @@ def test_the_cubic_is_not_asked_beyond_where_it_was_fitted() -> None:
     assert risk.zrisk(pool, alpha=5)[0] < 0
 
 
+def test_a_score_further_than_the_tolerance_above_one_is_percent() -> None:
+    assert not risk.looks_like_percent([[1 + 1e-12, 1.0], [0.0, 0.5]])
+    assert risk.looks_like_percent([[1 + 2e-12, 1.0], [0.0, 0.5]])
+
+
+def test_scores_as_far_as_one_from_the_expected_ones_have_a_cubic() -> None:
+    # 1 is expected everywhere
+    parts = risk.topic_contributions([[2.0, 0.0], [0.0, 2.0]], alpha=1, kind="smooth")
+    up, down = risk.smooth([1.0, -1.0])
+    assert_allclose(parts, [[up, down], [down, up]], rtol=1e-14)
+    with pytest.raises(
+        ValueError,
+        match=r"^scores less expected scores must be from -1 to 1 for the smooth trade-off, got 1.25 for system 0",
+    ):
+        risk.topic_contributions([[2.5, 0.0], [0.0, 2.5]], alpha=1, kind="smooth")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: risk.topic_contributions([[1e90, 0.0], [0.0, 1e90]], alpha=1e300),
+            r"^z weighted by 1 \+ alpha must be finite, got -inf for system 0, topic 1 \(counted from 0\)$",
+        ),
+        (
+            lambda: risk.topic_contributions([[0.5, 0.0], [0.0, 0.5]], alpha=1e101),
+            r"^z weighted by 1 \+ alpha must not exceed 1e\+100 in size, got -\d\.?\d*e\+100 for system 0",
+        ),
+        (
+            lambda: risk.zrisk_curve([[1e90, 0.0], [0.0, 1e90]], alphas=[1.0, 1e300]),
+            r"^ZRisk must not exceed 1e\+100 in size, got alpha 1e\+300$",
+        ),
+        (lambda: risk.zrisk([[0.1, None], [0.2, 0.3]], alpha=1), "^scores must be finite, got nan for system 0"),
+        (lambda: risk.zrisk_curve(CROSSED, alphas=[1.0, None]), "^alpha must be finite and at least 0, got nan$"),
+    ],
+)
+def test_what_overflows_or_is_missing_is_refused_by_name(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
 def test_the_largest_scores_do_not_overflow() -> None:
     pool = np.full((3, 5), MAX_SIZE)
     pool[0, 0] = 0

@@ -171,3 +171,29 @@ def test_scores_that_differ_by_the_rounding_of_their_size_do_not_vary() -> None:
     assert not varies(np.array([0.0, 1e-12]))
     assert varies(np.array([0.0, 3e-12]))
     assert not varies(np.array([1e3, 1e3 + 9e-10]))
+
+
+@pytest.mark.parametrize(
+    ("x", "expected"),
+    [
+        ([0.0, 0.5e-12], False),
+        ([0.0, 1.5e-12], True),
+        ([0.0, 1.0, 1.0 + 1.5e-12], True),
+        ([4.0, 4.0 + 3e-12], False),
+        ([-4.0, -4.0 - 5e-12], True),
+    ],
+)
+def test_scores_vary_by_more_than_the_rounding_of_their_size(x: list[float], expected: bool) -> None:
+    assert varies(np.array(x)) is expected
+
+
+@pytest.mark.parametrize(
+    ("d", "message"),
+    [
+        ([0.1, None], "^differences must be finite, got nan$"),
+        ([1e100, -1e101], r"^differences must not exceed 1e\+100 in size, got -1e\+101$"),
+    ],
+)
+def test_values_that_are_missing_or_too_large_are_named(d: list[float], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        risk.ugain(d)
