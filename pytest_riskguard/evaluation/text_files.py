@@ -25,6 +25,8 @@ MAX_GRADE = 1000
 
 _BOM = b"\xef\xbb\xbf"
 _LFS = b"version https://git-lfs"
+#: How files begin that other programs than gzip have compressed.
+_PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 
 
@@ -152,7 +154,10 @@ class LineReader(Generic[Problem]):
                 return
             line = first + text.count(b"\n", 0, problem.start)
             hint = "; save it as UTF-8"
-            if self.path.suffix == ".gz" and line == 1:
+            packed = next((name for start, name in _PACKED.items() if text.startswith(start)), None)
+            if packed is not None and first == 1:
+                hint = f"; it is compressed with {packed}: unpack it, only gzip is read"
+            elif self.path.suffix == ".gz" and line == 1:
                 hint = "; its name says gzip, its content does not"
             raise self.refuse(line, f"expected UTF-8 text, found byte 0x{text[problem.start]:02x}{hint}") from None
         nul = text.find(b"\0")

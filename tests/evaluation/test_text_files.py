@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import hashlib
+import lzma
 import os
 from pathlib import Path
 
@@ -104,6 +106,17 @@ def test_a_name_that_promises_gzip_is_said_when_the_content_is_no_text(tmp_path)
     path = tmp_path / "a.run.gz"
     path.write_bytes(b"\x8b\x1f\xff")
     with pytest.raises(RunFormatError, match="its name says gzip, its content does not"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "compress"),
+    [("xz", lzma.compress), ("bzip2", bz2.compress), ("zstd", lambda _: b"\x28\xb5\x2f\xfd\x04")],
+)
+def test_another_compression_than_gzip_is_named(tmp_path, name, compress):
+    path = tmp_path / "a.run.gz"
+    path.write_bytes(compress(b"1 Q0 d 1 2.5 t\n"))
+    with pytest.raises(RunFormatError, match=f"it is compressed with {name}: unpack it, only gzip is read"):
         read(path)
 
 

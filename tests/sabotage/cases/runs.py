@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import lzma
+
 from tests.sabotage.case import CLI, EVERY, Case
 from tests.sabotage.project import TOPICS
 from tests.sabotage.sabotages import (
@@ -22,6 +24,7 @@ from tests.sabotage.sabotages import (
     lfs_pointer,
     link,
     make_folder,
+    on_bytes,
     on_columns,
     on_lines,
     on_text,
@@ -51,6 +54,7 @@ CASES = [
     Case("link-to-nothing", link(CANDIDATE, "gone.run"), words=["candidate.run"]),
     Case("lfs-pointer", lfs_pointer(CANDIDATE), words=["candidate.run", "Git LFS"]),
     Case("conflict", conflict(CANDIDATE), words=["candidate.run:2", "merge conflict"]),
+    Case("xz", on_bytes(CANDIDATE, lzma.compress), words=["candidate.run:1", "compressed with xz"]),
     Case("utf-16", encode(CANDIDATE, "utf-16"), words=["candidate.run"]),
     Case("latin-1", append(CANDIDATE, "t01 Q0 caf\xe9 51 0.1 x\n".encode("latin-1")), words=[LAST, "UTF-8"]),
     Case("nul-bytes", append(CANDIDATE, b"t01 Q0 a\x00b 51 0.1 x\n"), words=[LAST]),
