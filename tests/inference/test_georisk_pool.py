@@ -244,7 +244,8 @@ def test_replicates_are_as_many_as_the_level_asks_for_and_work_allows():
     ("options", "message"),
     [
         ({"candidate": 3}, "candidate must be a row from 0 to 2, got 3"),
-        ({"references": []}, "at least one reference, got none"),
+        ({"references": []}, "^expected at least one reference, got none$"),
+        ({"references": [3]}, "row from 0 to 2 other than the candidate's, got 3"),
         ({"replicates": 0}, "replicates must be at least 1, got 0"),
         ({"references": [0]}, "other than the candidate's, got 0"),
         ({"references": [-1]}, "row from 0 to 2"),
@@ -389,3 +390,14 @@ def test_every_difference_that_was_computed_is_named_where_another_is_asked_for(
         match=r"^expected a reference and alpha among 1 at 0, 1 at 2\.5, median at 0, median at 2\.5; got 1 at 7$",
     ):
         result.difference(reference=1, alpha=7)
+
+
+@pytest.mark.parametrize("systems", [2, 3, 4, 5, 6])
+def test_the_median_is_that_of_all_systems_but_the_candidate(systems):
+    scores = pool(systems, (systems, 8))
+    result = pool_inference(scores, candidate=1, references=["median"], alphas=[2.0], replicates=3)
+    of_each = georisk(scores, alpha=2.0)
+    expected = of_each[1] - np.median(np.delete(of_each, 1))
+    assert result.differences[0].estimate == pytest.approx(expected, abs=1e-13)
+    assert sorted(result.ranks[0].tolist()) == list(range(1, systems + 1))
+    assert result.ranks[0, int(np.argmax(of_each))] == 1

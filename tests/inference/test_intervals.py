@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import ndtr
 
 from pytest_riskguard.inference import interval, intervals, mean_law
+from pytest_riskguard.inference._bootstrap.sample import Sample
 from pytest_riskguard.inference.intervals import METHODS, adjusted
 
 scores = st.one_of(
@@ -165,3 +166,22 @@ def test_the_order_of_methods_is_the_order_of_limits() -> None:
 def test_errors_say_what_is_wrong(x: list[float], arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         intervals(x, **arguments)
+
+
+def test_limits_of_a_matrix_are_named_by_side_and_a_sample_is_a_vector() -> None:
+    x = np.array([[0.0, 4.0], [1.0, 4.0], [3.0, 7.0]])
+    (batch,) = intervals(x, methods=("student_t",))
+    half = 4.30265273 * math.sqrt(7 / 9)
+    assert np.atleast_1d(batch.lower) == pytest.approx([4 / 3 - half, 5 - 4.30265273])
+    assert np.atleast_1d(batch.upper) == pytest.approx([4 / 3 + half, 5 + 4.30265273])
+    assert interval(Sample.of(x[:, 0])) == interval(x[:, 0])
+
+
+def test_constant_columns_beside_others_have_their_mean_as_both_limits() -> None:
+    batch = intervals(np.array([[0.5, 0.0], [0.5, 1.0], [0.5, 3.0]]), methods=("bca",))[0]
+    assert (np.atleast_1d(batch.lower)[0], np.atleast_1d(batch.upper)[0]) == (0.5, 0.5)
+
+
+def test_scores_that_are_missing_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^x must be finite, got nan$"):
+        interval([0.1, None, 0.3])

@@ -150,3 +150,8 @@ def test_points_may_be_none_and_reach_to_8() -> None:
 def test_points_that_are_none_are_refused(z: list[float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         qq_points([1, 2, 4], z=z)
+
+
+def test_scores_that_are_none_are_refused_by_name() -> None:
+    with pytest.raises(ValueError, match=r"^x must be finite, got nan$"):
+        shapiro_wilk([0.1, math.nan, 0.2])

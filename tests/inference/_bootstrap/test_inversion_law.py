@@ -348,6 +348,8 @@ def test_a_smooth_law_ends_where_the_scores_and_the_circle_do() -> None:
     law = smooth_law(sample)
     assert law is not None
     assert (law.cdf(law.centre - 12.1 * sample.scale), law.cdf(law.centre + 12.1 * sample.scale)) == (0, 1)
+    assert (law.cdf(law.centre - 30 * sample.scale), law.cdf(law.centre + 30 * sample.scale)) == (0, 1)
+    assert SmoothLaw(sample, law.phi, left_out=1e-6).resolution == 1e-6 / 0.00178
     assert law.cdf(law.centre + 2 * sample.scale) == pytest.approx(
         float(law.inversion.cdf(np.array([[2.0]]))[0, 0]), abs=1e-12
     )

@@ -97,6 +97,7 @@ def test_a_law_that_falls_by_more_than_its_frequencies_moved_it_is_none() -> Non
 @pytest.mark.parametrize(
     ("n", "r", "frequencies", "left_out", "quantiles"),
     [
+        (23, 1.0, (128, 128), 2.1066e-08, [-3.12283504679, -1.84555492881, 0.0280548626804, 2.41105728133]),
         (22, 1.0, (128, 64), 5.28856e-10, [-4.77773899731, -2.25992854176, -0.0135704755147, 1.96201282959]),
         (40, 3.0, (64, 64), 6.50608e-11, [-3.08212672496, -1.82884175559, 0.0258048783665, 2.29854938629]),
         (60, 6.0, (64, 64), 1.83187e-14, [-2.99516189711, -1.80644002288, 0.0254012311097, 2.30032413626]),
@@ -111,3 +112,17 @@ def test_limits_by_inversion_are_those_they_always_were(
     assert law.frequencies == frequencies
     assert law.left_out == pytest.approx(left_out, rel=1e-2, abs=1e-13)
     assert [law.quantile(p) for p in (0.0005, 0.025, 0.5, 0.975)] == pytest.approx(quantiles, abs=1e-8)
+
+
+def test_frequencies_are_doubled_until_they_no_longer_move_f_or_are_too_many() -> None:
+    """Of the sum or of the rest, whichever still move F; near the most that are allowed, 1e-6 is accepted."""
+    law = inverted_law(Sample.of(losing(22, 1.0) ** 3))
+    assert law is not None
+    assert law.frequencies == (256, 256)
+    assert law.left_out == pytest.approx(9.88234e-07, rel=1e-3)
+    uneven = inverted_law(Sample.of(-np.random.default_rng(1).exponential(size=24)))
+    assert uneven is not None
+    assert uneven.frequencies == (512, 128)
+    assert uneven.quantile(0.025) == pytest.approx(-1.59868779242, abs=1e-6)
+    # one that moves F by more than that is no law
+    assert inverted_law(Sample.of(-np.random.default_rng(1).exponential(size=30))) is None
