@@ -142,14 +142,14 @@ CASES = [
         [weigh(1e-9), better_where_it_did_not_lose],
         options="--weighted --topics topics.tsv",
         ways=CLI,
-        words=["cannot_fail", "have", "% of the weight, too little to count"],
+        words=["cannot_fail", "have", "% of the weight, so their loss does not count"],
     ),
     Case(
         "weights-that-hide-the-loss-in-yaml",
         [weigh(0.001), better_where_it_did_not_lose, in_yaml("weighted: true")],
         status=1,
         ways=SERIAL,
-        words=["of the weight, too little to count"],
+        words=["of the weight, so their loss does not count"],
     ),
     Case(
         "fixture-tolerance",
