@@ -25,7 +25,7 @@ MAX_GRADE = 1000
 
 _BOM = b"\xef\xbb\xbf"
 _LFS = b"version https://git-lfs"
-#: How files begin that other programs than gzip have compressed.
+#: The first bytes of files that were compressed by a program other than gzip.
 _PACKED = {b"\xfd7zXZ\0": "xz", b"BZh": "bzip2", b"\x28\xb5\x2f\xfd": "zstd", b"PK\x03\x04": "zip"}
 _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 
