@@ -321,8 +321,49 @@ def test_magnitudes_are_checked_up_to_the_last_that_is_not_negligible(name: str)
     expected = all_magnitudes(sample)
     checked = _checked_magnitudes(sample)
     assert np.all(checked <= 1)
+    assert np.all(checked[:30] >= expected[:30] * (1 - 1e-12))
     assert checked == pytest.approx(expected[: checked.size], rel=1e-4 * sample.n, abs=1e-15)
     assert np.all(expected[checked.size :] < 1e-34)
+
+
+@pytest.mark.parametrize("far_out", [1000.0, 1500.0, 1800.0])
+def test_where_phi_decays_late_the_frequencies_beyond_those_checked_count_as_well(far_out: float) -> None:
+    """Small changes beside one that is far out: what is left out is bounded part by part, from the last one on."""
+    sample = Sample.of(np.append(np.random.default_rng(1).normal(size=100), -far_out))
+    phi = all_magnitudes(sample)
+    # beyond those checked |phi| is as in their last half (root mean square), and phases are as good as random
+    late = phi[CHECKED_FREQUENCIES // 2 :]
+    beyond = 4 / math.pi * math.sqrt(float(np.mean(late**2)) / CHECKED_FREQUENCIES)
+    bounds = [math.fsum(phi[k:] / (math.pi * np.arange(k + 1, phi.size + 1))) + beyond for k in range(0, phi.size, 8)]
+    needed, left_out = _frequencies_needed(sample)
+    assert left_out == 1e-7
+    above = np.flatnonzero(np.array(bounds) > left_out)
+    # every eighth bound was computed
+    assert 8 * above[-1] < needed <= 8 * above[-1] + 10
+
+
+def test_the_glance_is_a_bound_between_every_fourth_frequency() -> None:
+    """|phi|^2 of one draw lies at most (half of the distance)^2/n above the larger of two neighbours."""
+    rng, seen = np.random.default_rng(12), set()
+    orders = STEP * np.arange(44, CHECKED_FREQUENCIES, 4)
+    for n in (*range(26, 66), 150, 151):
+        sample = Sample.of(rng.normal(size=n) if n < 150 else np.append(np.zeros(n - 50), rng.normal(size=50)))
+        of_one_draw = np.abs(np.exp(1j * np.multiply.outer(orders, sample.x / sample.total)).mean(axis=1))
+        bound = n / 2 * math.log((float(of_one_draw.max()) + MAGNITUDE_ERROR) ** 2 + (2 * STEP) ** 2 / n)
+        if abs(bound - math.log(2e-14)) > 1e-3:
+            assert _falls_at_once(sample) is (bound < math.log(2e-14))
+            seen.add(bound < math.log(2e-14))
+    assert seen == {True, False}
+
+
+def test_rounding_many_values_hides_a_little_of_phi_which_is_made_up_for() -> None:
+    sample = Sample.of(np.random.default_rng(0).normal(size=9000))
+    positions, shares = _rounded_if_many(sample)
+    order = np.arange(41)
+    of_one_draw = np.abs(np.exp(2j * np.pi * np.multiply.outer(order, positions)) @ shares)
+    hidden = 9000 * (math.pi * order / 2**16) ** 2 / 6
+    expected = np.minimum(of_one_draw**9000 * np.exp(hidden), 1.0)
+    assert _checked_magnitudes(sample)[:41] == pytest.approx(expected, rel=5e-4)
 
 
 def test_more_values_than_8192_are_rounded_to_65536_points_of_the_circle() -> None:

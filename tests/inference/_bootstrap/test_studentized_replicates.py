@@ -108,6 +108,15 @@ def test_topics_are_drawn_by_the_words_of_the_chunk(x: list[float], chances: lis
         assert variances == pytest.approx(values.var(axis=1), abs=1e-12)
 
 
+def test_many_scores_share_four_times_as_many_slots() -> None:
+    sample, y, plain = standardised(np.random.default_rng(3).normal(size=601).tolist())
+    means, _, variances = _Urn(sample, y, plain).replicates(5, chunk=2)
+    slots = (words(2, 1503).view("<u4")[: 5 * 601] >> 14).reshape(5, 601)
+    values = y[np.searchsorted(np.rint(np.cumsum(plain) * 2**18), slots, side="right")]
+    assert means == pytest.approx(values.mean(axis=1), abs=1e-13)
+    assert variances == pytest.approx(values.var(axis=1), abs=1e-12)
+
+
 def test_where_one_score_is_not_drawn_the_others_are_as_often_as_binomial_numbers_say() -> None:
     sample, y, plain = standardised([0.0] * 12 + [1.0, 3.0])
     urn, n, rows = _Urn(sample, y, plain), 14, 20_000
