@@ -92,7 +92,7 @@ def drift(chain: Sequence[TopicScores], *, alpha: float = 1.0, level: float = 0.
     measures = list(dict.fromkeys(run.measure for run in chain))
     if len(measures) > 1:
         raise ValueError(f"expected one measure for the whole chain, found {', '.join(map(str, measures))}")
-    gate = NotSignificantlyRisky("drift", alpha=alpha, level=level)
+    gate = NotSignificantlyRisky(alpha=alpha, level=level)
     oldest = chain[0]
     steps = []
     for previous, run in pairwise(chain):
@@ -106,7 +106,7 @@ def _change(gate: Gate, later: TopicScores, earlier: TopicScores) -> Change:
     comparison = Comparison(gate, align(gate, later, earlier))
     aligned, ruling = comparison.aligned, comparison.ruling
     decided = ruling.enough_topics
-    not_inferior = Ruling(NotInferior("better", alpha=0.0, level=gate.level), comparison.evidence)
+    not_inferior = Ruling(NotInferior(alpha=0.0, level=gate.level), comparison.evidence)
     topics = counts(aligned.candidate.values, aligned.baseline.values)
     return Change(
         mean_difference=comparison.mean_difference,

@@ -130,6 +130,16 @@ def test_better_since_is_the_first_of_an_unbroken_row():
     assert drift(chain[:1]).better_since is None
 
 
+@pytest.mark.parametrize(("level", "better"), [(0.95, True), (0.999, False)])
+def test_better_is_about_the_mean_at_the_level_asked_for(level, better):
+    rng = np.random.default_rng(3)
+    d = rng.normal(0, 1, 100)
+    d = 0.013 + 0.05 * (d - d.mean()) / d.std(ddof=1)  # 2.6 standard errors above 0, with many losses
+    change = drift([scores(np.full(100, 0.5)), scores(0.5 + d)], alpha=5, level=level).steps[0].against_oldest
+    assert change.urisk < 0
+    assert change.better is better
+
+
 def test_few_changes_need_both_intervals():
     # Five losses of 0.1 to 0.5 of 50 topics: BCa alone would call them significant, Student-t does not.
     first = np.full(50, 0.6)
@@ -165,7 +175,7 @@ def test_it_is_frozen(slide):
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
-        (lambda s: s[:0], ValueError, "expected at least one run"),
+        (lambda s: s[:0], ValueError, "^expected at least one run, the oldest; found none$"),
         (lambda s: [s[0], dataclasses.replace(s[1], measure="RR")], ValueError, "one measure .* found AP, RR"),
         (lambda s: [s[0], scores(np.zeros(99))], DataError, "the topics differ"),
         (
@@ -259,7 +269,7 @@ def test_without_a_slide_nothing_is_warned_of_and_a_failure_has_its_own_words():
 def test_few_topics_have_no_interval():
     runs = sliding_runs(n=8)
     lineage = lineage_of(gate_of("g"), runs[:-1], runs[-1])
-    assert (lineage.lower, lineage.upper, lineage.risky) == (None, None, None)
+    assert (lineage.accepted, lineage.lower, lineage.upper, lineage.risky) == (3, None, None, None)
 
 
 def test_the_report_holds_the_chain_and_reads_back():
@@ -303,3 +313,28 @@ def test_the_chain_is_judged_as_the_gate_asks():
     verdict = judge(weighted, runs[-1], runs[0], topics=topics)
     assert lineage.runs[-1].urisk == verdict.estimates.urisk
     assert lineage.runs[-1].mean == verdict.estimates.candidate_mean
+
+
+def test_a_slide_is_seen_against_the_oldest_run_though_not_against_the_second():
+    rng = np.random.default_rng(11)
+    first, second, newest = (rng.normal(0, 1, 60) for _ in range(3))
+    first, second, newest = ((noise - noise.mean()) / noise.std() for noise in (first, second, newest))
+    oldest = topic_scores("oldest", 0.6 + 0.01 * first)
+    middle = topic_scores("middle", 0.58 + 0.09 * second)
+    candidate = topic_scores("candidate", 0.56 + 0.03 * newest)
+    gate = gate_of("g", alpha=0)
+    assert judge(gate, candidate, oldest).outcome == "fail"
+    verdict = with_lineage(judge(gate, candidate, middle), [oldest, middle], candidate)
+    assert verdict.outcome == "pass"
+    assert "slow_slide" in [notice.code for notice in verdict.warnings]
+
+
+def test_a_slide_of_weighted_topics_is_one_by_their_weights():
+    runs = sliding_runs()
+    heavy = {topic: 1.2 if place % 2 else 1.0 for place, topic in enumerate(runs[0].topics)}
+    topics, gate = Topics({}, weights=heavy), gate_of("g", alpha=0, weighted=True)
+    verdict = with_lineage(judge(gate, runs[-1], runs[-2], topics=topics), runs[:-1], runs[-1], topics=topics)
+    assert "slow_slide" in [notice.code for notice in verdict.warnings]
+    assert verdict.lineage is not None
+    mean = np.average(runs[0].values, weights=[*heavy.values()])
+    assert verdict.lineage.runs[0].mean == pytest.approx(mean, abs=1e-15)
