@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.alignment import Aligned
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.judge import judge, rule
@@ -291,3 +293,74 @@ def test_changes_that_one_weight_rules_are_few_changes():
     verdict = weighted_verdict(d, weights, alpha=0)
     notice = next(notice for notice in verdict.warnings if notice.code == "few_changed_topics")
     assert (notice.parameters["effective"], notice.parameters["cannot_fail"]) == (1, False)
+
+
+def between(
+    candidate: list[float], baseline: list[float], *others: list[float], tradeoff: str = "linear"
+) -> Evidence:
+    aligned = Aligned(
+        topic_scores("new", candidate),
+        topic_scores("old", baseline),
+        replicates=tuple(topic_scores("again", values) for values in others),
+    )
+    return Evidence.between(aligned, tradeoff=tradeoff)
+
+
+def test_differences_of_two_systems_and_of_each_replicate():
+    evidence = between([0.5, 0.25, 0.75], [0.25, 0.5, 0.75 - 1e-13], [0.25, 0.75, 0.75], [0.5, 0.5, 0.5])
+    assert evidence.differences.tolist() == [0.25, -0.25, 0.0]
+    assert evidence.noise == pytest.approx(np.array([[0.0, 0.25, 0.0], [0.25, 0.0, -0.25]]), abs=2e-13)
+    assert (evidence.n, evidence.noisy, evidence.weights, evidence.kind) == (3, True, None, "linear")
+    alone = Evidence.of(np.array([0.5, -0.25]))
+    assert (alone.differences.tolist(), alone.noise.shape, alone.noisy, alone.n) == ([0.5, -0.25], (0, 2), False, 2)
+
+
+def test_the_smooth_trade_off_takes_differences_up_to_1():
+    d = np.array([1.0, -1.0, 0.25])
+    evidence = between([1.0, 0.0, 0.5], [0.0, 1.0, 0.25], tradeoff="smooth")
+    assert evidence.scores(1.0).tolist() == smooth(d).tolist()
+    assert evidence.without(0).scores(1.0).tolist() == smooth(d[1:]).tolist()
+    assert between([3.0, 0.5], [0.0, 0.5]).estimate(0.0) == 1.5
+    for sides in (([0.5, 2.0], [0.5, 0.5]), ([0.5, 0.5], [0.5, 0.5], [0.5, 2.0])):
+        with pytest.raises(DataError) as refused:
+            between(*sides, tradeoff="smooth")
+        assert refused.value.reason == "bad_scores"
+        assert str(refused.value) == (
+            "scores of topic 't00001' differ by 1.5; the smooth trade-off is for differences up to 1 (tradeoff: "
+            "linear takes any)"
+        )
+
+
+def test_the_mean_loss_of_replicates_is_weighted_and_traded_like_the_candidates():
+    noise, weights = np.array([[-0.5, 0.25], [0.5, -0.25]]), np.array([1.0, 3.0])
+    linear_mean = np.mean([np.average(linear(row, alpha=1), weights=weights) for row in noise])
+    assert Evidence(np.zeros(2), noise, weights).noise_estimate(1.0) == pytest.approx(linear_mean, abs=1e-15)
+    smooth_mean = np.mean([smooth(row).mean() for row in noise])
+    assert Evidence(np.zeros(2), noise, kind="smooth").noise_estimate(1.0) == pytest.approx(smooth_mean, abs=1e-15)
+
+
+def test_what_rounding_leaves_of_equal_candidate_and_noise_is_no_change_at_any_alpha():
+    lost = np.full(3, -0.3)
+    assert Evidence(lost, lost[None, :] + 5e-13).changed(100.0) == 0
+    assert Evidence(lost, lost[None, :] + 1.5e-12).changed(0.0) == 3
+
+
+def test_the_effective_number_of_topics_is_kishs():
+    uneven = Evidence(np.array([-0.1, 0.1, 0.0]), np.zeros((0, 3)), np.array([1.0, 1.0, 2.0]))
+    assert uneven.effective == pytest.approx(16 / 6, rel=1e-15)
+    assert (uneven.changed(0.0), uneven.effective_changes(0.0)) == (2, 2)
+    assert uneven.without(0).effective_changes(0.0) == 1
+    assert Evidence(np.zeros(3), np.zeros((0, 3)), np.array([1.0, 1.0, 2.0])).effective_changes(0.0) == 0
+    changed = Evidence(np.full(4, -0.1), np.zeros((0, 4)), np.array([1.0, 1.0, 1.0, 3.0]))
+    assert changed.effective_changes(0.0) == 3  # 36 / 12
+    heavy = Evidence(np.full(4, -0.1), np.zeros((0, 4)), np.array([1.0, 1.0, 1.0, 3.5]))
+    assert heavy.effective_changes(0.0) == 2  # 42.25 / 15.25
+    assert (Evidence.of(D).effective, Evidence.of(D).effective_changes(1.0)) == (40.0, 40)
+
+
+def test_the_jackknife_of_a_weighted_mean_holds_where_one_topic_has_nearly_all_weight():
+    x, weights = np.array([0.3, -0.1, 0.2]), np.array([1.0, 200.0, 2.0])
+    scores = Evidence(x, np.zeros((0, 3)), weights).scores(0.0)
+    left = np.array([np.average(np.delete(x, i), weights=np.delete(weights, i)) for i in range(3)])
+    mean = np.average(x, weights=weights)
+    assert scores == pytest.approx(mean - 2 * (left - left.mean()), rel=1e-12)
