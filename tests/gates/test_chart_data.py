@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.chart_data import ALPHAS, TAIL, alphas_for, density
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.chart_data import ALPHAS, BINS, TAIL, alphas_for, density
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
@@ -77,21 +79,22 @@ def test_the_density_is_that_of_the_law():
     law = verdict.exhibits.density
     values, density = np.array(law.values), np.array(law.density)
     width = values[1] - values[0]
-    assert math.fsum(density) * width == pytest.approx(1 - 2 * TAIL, abs=2e-3)
+    assert len(values) == BINS
+    assert math.fsum(density) * width == pytest.approx(1 - 2 * TAIL, abs=1e-6)
     assert float(np.sum(values * density) * width) == pytest.approx(verdict.estimates.urisk, abs=2e-4)
     percentile = next(i for i in verdict.intervals if i.method == "percentile")
     below = float(np.sum(density[values < percentile.lower]) * width)
     assert below == pytest.approx(0.025, abs=0.005)
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_a_law_that_ends_with_a_step_keeps_it(sign):
-    x = np.zeros(30)
-    x[:2] = sign * np.array([0.1, 0.3])  # (28/30)^30 = 0.126 of all resamples hold no change at all
+@pytest.mark.parametrize(("sign", "shift"), [(1, 0.0), (-1, 0.0), (1, -0.5)])
+def test_a_law_that_ends_with_a_step_keeps_it(sign, shift):
+    x = np.full(30, shift)
+    x[:2] += sign * np.array([0.1, 0.3])  # (28/30)^30 = 0.126 of all resamples hold no change at all
     law = density(x)
     values, mass = np.array(law.values), np.array(law.density) * (law.values[1] - law.values[0])
     assert math.fsum(mass) == pytest.approx(1 - TAIL, abs=TAIL)
-    assert mass[np.argmin(np.abs(values))] == pytest.approx((28 / 30) ** 30, abs=1e-6)
+    assert mass[np.argmin(np.abs(values - shift))] == pytest.approx((28 / 30) ** 30, abs=1e-6)
 
 
 def test_what_has_no_law_or_no_alpha_has_no_chart():
@@ -102,6 +105,27 @@ def test_what_has_no_law_or_no_alpha_has_no_chart():
     few = judge(gate_of("g"), topic_scores("new", OURS[:5]), topic_scores("old", BASE[:5]), report=True)
     assert set(few.exhibits.curve.upper) == {None}
     assert few.exhibits.curve.urisk[0] == pytest.approx(np.mean(OURS[:5] - BASE[:5]))
+
+
+def test_queries_and_tags_stand_beside_the_scores_of_each_topic():
+    ours = replace(topic_scores("new", [0.5, 0.25, 0.75]), queries={"t00000": "red shoes"})
+    theirs = replace(topic_scores("old", [0.25, 0.5, 0.75]), queries={"t00000": "other", "t00001": "blue"})
+    topics = Topics({}, tags={"t00000": {"kind": "brand"}, "t00002": {"kind": "part", "age": "old"}})
+    verdict = judge(gate_of("g", alpha=0), ours, theirs, topics=topics, report=True)
+    columns = verdict.exhibits.topics
+    assert columns.topics == ("t00000", "t00001", "t00002")
+    assert columns.queries == ("red shoes", "blue", None)
+    assert (columns.candidate, columns.baseline) == ((0.5, 0.25, 0.75), (0.25, 0.5, 0.75))
+    assert columns.contributions == pytest.approx((0.25 / 3, -0.25 / 3, 0.0), abs=1e-15)
+    assert columns.tags == {"age": ("", "", "old"), "kind": ("brand", "", "part")}
+
+
+def test_charts_begin_at_two_topics():
+    two = judge(gate_of("g"), topic_scores("new", [0.5, 0.25]), topic_scores("old", [0.25, 0.5]), report=True)
+    assert two.exhibits.curve is not None
+    assert two.exhibits.density is not None
+    one = judge(gate_of("g"), topic_scores("new", [0.5]), topic_scores("old", [0.25]), report=True)
+    assert (one.exhibits.curve, one.exhibits.density, one.exhibits.topics.critical_value) == (None, None, None)
 
 
 def test_a_pool_has_a_curve_and_a_place_for_every_system():

@@ -127,11 +127,25 @@ def test_a_sum_that_does_not_give_the_scores_is_not_claimed():
 
 def test_a_measure_without_cutoff_tells_of_the_documents_that_matter_most(monkeypatch):
     monkeypatch.setattr(documents, "MAX_DOCUMENTS", 2)
-    names = [f"d{number}" for number in range(6)]
+    names = [f"d{number}" for number in (5, 4, 3, 2, 1, 0)]
     pair = Pair({"t": ["x", *names]}, {"t": names}, {"t": dict.fromkeys(names, 1)}, measure="nDCG")
     (topic,) = told(pair)
-    assert [m.document for m in topic.moved] == ["d0", "d1"]
-    assert not topic.exact
+    assert [m.document for m in topic.moved] == ["d5", "d4"]
+    assert topic.exact is False
+    two = Pair({"t": ["x", *names[:2]]}, {"t": names[:2]}, {"t": dict.fromkeys(names[:2], 1)}, measure="nDCG")
+    assert [(len(topic.moved), topic.exact) for topic in told(two)] == [(2, True)]
+
+
+def test_a_document_at_the_last_rank_that_counts_has_moved_if_it_is_gone():
+    pair = Pair({"t": ["x", "y", "a"]}, {"t": ["x", "a"]}, {"t": {"a": 1}}, measure="AP@2")
+    (topic,) = told(pair)
+    assert [(m.document, m.baseline_rank, m.candidate_rank, m.effect) for m in topic.moved] == [("a", 2, 3, -0.5)]
+
+
+def test_where_neither_ranking_has_anything_of_worth_no_sum_is_claimed():
+    pair = Pair({"t": ["x"], "u": ["a"]}, {"t": ["y"], "u": ["a"]}, {"t": {"a": 1}, "u": {"a": 1}})
+    (topic,) = (topic for topic in told(pair) if topic.topic == "t")
+    assert (topic.exact, topic.moved, [m.document for m in topic.replacements]) == (False, (), ["x"])
 
 
 def test_the_most_harmful_topics_come_first_and_the_rest_is_left_out(monkeypatch):

@@ -38,8 +38,8 @@ def kind_of_two_options() -> dict[str, Option]:
     @dataclass(frozen=True)
     class Kind:
         name: str = "no option"
-        max_size: float = option(0.5, Number(0, 1), "How large.", in_yaml=False)
         fruit: str = option("pear", FRUIT, "Which fruit.", flag="--pick", metavar="FRUIT")
+        max_size: float = option(0.5, Number(0, 1), "How large.", in_yaml=False)
 
     with pytest.raises(TypeError, match="positional"):
         Kind("a name", 0.25)
@@ -55,7 +55,7 @@ def test_what_a_class_declares_is_what_every_way_in_reads():
         ),
         "fruit": Option("Which fruit.", FRUIT, "--pick", "FRUIT", name="fruit", type="str", default="pear"),
     }
-    assert [known.type_text for known in options.values()] == ["float", "{'apple', 'pear', 'plum'}"]
+    assert [known.type_text for known in options.values()] == ["{'apple', 'pear', 'plum'}", "float"]
 
 
 def listed(docstring: str | None) -> Callable[..., Any]:
@@ -68,7 +68,7 @@ def listed(docstring: str | None) -> Callable[..., Any]:
     return lists_options(kind_of_two_options())(function)
 
 
-ENTRIES = "max_size : float, default 0.5\n    How large.\nfruit : {'apple', 'pear', 'plum'}\n    Which fruit."
+ENTRIES = "fruit : {'apple', 'pear', 'plum'}\n    Which fruit.\nmax_size : float, default 0.5\n    How large."
 
 
 @pytest.mark.parametrize(
