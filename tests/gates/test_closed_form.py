@@ -120,7 +120,7 @@ def test_a_verdict_flips_where_the_gate_on_the_other_topics_says_the_opposite(me
         assert left.failed == (outcome == "fail")
         assert left.flips.tolist() == [one == left.failed for one in passes]
         undecided = without_each(comparison, "inconclusive")
-        assert (undecided.failed, undecided.flips.any()) == (False, False)
+        assert (undecided.failed, bool(undecided.flips.any())) == (False, False)
 
 
 @pytest.mark.parametrize(("max_ruled", "max_mde"), [(20_000, 0.05), (20_000, 0.09), (20_000, 0.5), (0, 0.09)])

@@ -1,0 +1,236 @@
+"""Every figure of a verdict on two systems, computed by hand or with SciPy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.findings import ReportedInterval
+from pytest_riskguard.gates.judge import (
+    diagnostics,
+    explain,
+    in_families,
+    judge,
+    paired_estimates,
+    reported,
+    rule,
+    topic_counts,
+)
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.ruling import Comparison
+from pytest_riskguard.gates.verdict import Family
+from pytest_riskguard.inference import Interval
+from tests.gates.conftest import pair, topic_scores
+
+D = np.array([-0.4, 0.1, -0.05, 0.2, 0.0, -0.15, 0.3, -0.1, 0.25, -0.2, 0.05, 0.15])
+BASE = np.linspace(0.45, 0.6, 12)
+RISK = gate_of("g", alpha=2, method="student_t")
+
+
+def compared(gate=RISK, d: np.ndarray = D, **options) -> Comparison:
+    return rule(gate, topic_scores("new", BASE + d), topic_scores("old", BASE), **options)
+
+
+def test_estimates_of_two_systems():
+    found = paired_estimates(compared())
+    x = np.where(D < 0, 3 * D, D)
+    test = stats.ttest_1samp(x, 0.0)
+    signs = np.array([*product((1, -1), repeat=12)])
+    assert found.candidate_mean == pytest.approx(np.mean(BASE + D), abs=1e-14)
+    assert found.baseline_mean == pytest.approx(0.525, abs=1e-14)
+    assert found.mean_difference == pytest.approx(0.15 / 12, abs=1e-14)
+    assert found.urisk == pytest.approx((1.05 - 2.7) / 12, abs=1e-14)
+    assert found.frisk == pytest.approx(0.9 / 12, abs=1e-14)
+    assert found.freward == pytest.approx(1.05 / 12, abs=1e-14)
+    assert found.standard_error == pytest.approx(x.std(ddof=1) / np.sqrt(12), rel=1e-12)
+    assert found.trisk == pytest.approx(test.statistic, rel=1e-12)
+    assert found.p_value == pytest.approx(test.pvalue, rel=1e-12)
+    assert found.sign_flip_p_value == pytest.approx(np.mean(signs @ D <= D.sum() + 1e-9), abs=1e-9)
+    assert found.mean_absolute_difference == pytest.approx(1.95 / 12, abs=1e-14)
+    assert found.noise_urisk is None
+
+
+def test_weighted_estimates_and_those_less_the_noise_of_replicates():
+    weights = np.linspace(1, 2, 12)
+    topics = Topics({}, weights=dict(zip(topic_scores("", BASE).topics, weights, strict=True)))
+    gate = gate_of("g", alpha=2, method="student_t", weighted=True)
+    weighted = paired_estimates(compared(gate, topics=topics))
+    for value, per_topic in (
+        (weighted.candidate_mean, BASE + D),
+        (weighted.baseline_mean, BASE),
+        (weighted.mean_difference, D),
+        (weighted.frisk, np.maximum(-D, 0)),
+        (weighted.freward, np.maximum(D, 0)),
+        (weighted.mean_absolute_difference, np.abs(D)),
+        (weighted.urisk, np.where(D < 0, 3 * D, D)),
+    ):
+        assert value == pytest.approx(np.average(per_topic, weights=weights), abs=1e-14)
+    noise = np.roll(D, 1)
+    noisy = paired_estimates(compared(replicates=[topic_scores("old/1", BASE + noise)]))
+    noise_urisk = np.where(noise < 0, 3 * noise, noise).mean()
+    assert noisy.noise_urisk == pytest.approx(noise_urisk, abs=1e-14)
+    assert noisy.urisk == pytest.approx((1.05 - 2.7) / 12 - noise_urisk, abs=1e-14)
+
+
+def test_no_loss_at_all_is_printed_without_a_sign():
+    assert str(paired_estimates(compared(d=np.abs(D))).frisk) == "0.0"
+
+
+def test_topics_are_counted():
+    new = replace(topic_scores("new", BASE + D), unanswered=("t00004",), unknown=("x",), without_relevant=("w", "u"))
+    old = replace(topic_scores("old", BASE), unanswered=("t00001",), unknown=("y",), without_relevant=("v", "w"))
+    found = topic_counts(rule(RISK, new, old))
+    assert (found.count, found.changed, found.wins, found.losses, found.ties) == (12, 11, 6, 5, 1)
+    assert found.losses_over_20_percent == sum(D < -0.2 * BASE)
+    assert (found.missing_in_candidate, found.missing_in_baseline) == (("t00004",), ("t00001",))
+    assert found.unknown_in_candidate == ("x",)
+    assert found.without_relevant == ("u", "v", "w")
+
+
+def test_diagnostics_describe_the_trade_off_scores_and_their_mean():
+    found = diagnostics(compared())
+    assert found is not None
+    x = np.where(D < 0, 3 * D, D)
+    assert found.skewness == pytest.approx(stats.skew(x), rel=1e-12)
+    w, p = stats.shapiro(x)
+    assert (found.shapiro_wilk_w, found.shapiro_wilk_p_value) == pytest.approx((w, p), rel=1e-6)
+    assert found.law == "lattice"
+    normal = [point.normal for point in found.quantiles]
+    assert normal == sorted(normal)
+    assert normal[0] == pytest.approx(-normal[-1])
+    middle = next(point for point in found.quantiles if abs(point.normal) < 0.05)
+    assert abs(middle.bootstrap) < 0.2
+    assert {type(value) for point in found.quantiles for value in (point.normal, point.bootstrap)} == {float}
+
+
+@pytest.mark.parametrize(
+    ("gate", "candidate"),
+    [
+        (RISK, [0.3]),
+        (RISK, [0.4] * 12),
+        (gate_of("g", "no_topic_collapse"), BASE + D),
+    ],
+)
+def test_where_nothing_varies_or_single_topics_decide_there_is_nothing_to_diagnose(gate, candidate):
+    old = topic_scores("old", [0.5] * len(candidate))
+    assert diagnostics(rule(gate, topic_scores("new", candidate), old)) is None
+
+
+def test_two_topics_and_few_values_have_what_can_be_said_of_them():
+    found = diagnostics(rule(RISK, topic_scores("new", [0.3, 0.6]), topic_scores("old", [0.5, 0.5])))
+    assert found is not None
+    assert (found.shapiro_wilk_w, found.shapiro_wilk_p_value) == (None, None)
+
+
+def test_the_interval_that_decided_is_marked():
+    intervals = [Interval("student_t", 0.9, -0.2, 0.1), Interval("bca", 0.9, -0.25, 0.05)]
+    assert reported(intervals, decisive="bca") == (
+        ReportedInterval("student_t", 0.9, -0.2, 0.1, False),
+        ReportedInterval("bca", 0.9, -0.25, 0.05, True),
+    )
+    assert not any(interval.decisive for interval in reported(intervals, decisive=None))
+
+
+def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_it():
+    lost = compared(gate_of("g", alpha=0, method="student_t"), D - 0.15)
+    found = explain(lost)
+    assert lost.answer == ("fail", "loss")
+    assert [interval.method for interval in found.intervals if interval.decisive] == ["student_t"]
+    assert len(found.intervals) == 4
+    assert (found.responsible_topics[0].topic, found.estimates.flip_set) == ("t00000", ("t00000",))
+    assert found.estimates.alpha_star is None
+    assert found.estimates.decision_p_value == lost.p_value
+    assert {*found.explanation.pivotal_topics} == {
+        topic.topic for topic in found.responsible_topics if topic.flips_verdict
+    }
+    assert found.topics == topic_counts(lost)
+    assert found.power.minimum_detectable_effect == lost.ruling.minimum_detectable_effect
+    assert [warning.code for warning in found.warnings] == ["few_topics", "parametric_interval"]
+    assert "rescored" in [warning.code for warning in explain(lost, rescored=True).warnings]
+
+
+@pytest.mark.parametrize(
+    ("gate", "d", "flips", "star"),
+    [
+        (gate_of("g", alpha=0, method="student_t"), np.full(12, 0.1), (), "any"),
+        (gate_of("g", alpha=0, method="student_t"), np.full(12, -0.1), None, None),
+        (gate_of("g", max_mde=1e-6, method="student_t"), np.full(12, 0.1) + D / 100, None, None),
+        (gate_of("g", "no_topic_collapse", max_loss=0.15), D, ("t00000", "t00009"), None),
+    ],
+)
+def test_what_would_flip_a_verdict_is_said_of_those_that_are_one(gate, d, flips, star):
+    found = explain(compared(gate, d)).estimates
+    assert (found.flip_set, found.alpha_star) == (flips, star)
+
+
+@pytest.mark.parametrize(("options", "star"), [({}, "any"), ({"tradeoff": "smooth"}, None)])
+def test_an_identical_run_passes_at_any_alpha(options, star):
+    same = replace(topic_scores("new", BASE), digest="sha256:1")
+    comparison = rule(gate_of("g", **options), same, replace(same, name="old"))
+    assert (comparison.answer, comparison.p_value) == (("pass", None), 1.0)
+    found = explain(comparison).estimates
+    assert (found.flip_set, found.alpha_star, found.decision_p_value) == ((), star, 1.0)
+
+
+def test_a_verdict_holds_what_was_asked_of_which_systems():
+    new, old = topic_scores("new", BASE + D), topic_scores("old", BASE)
+    family = Family("holm", 3, 0.99, 0.2)
+    verdict = judge(RISK, new, old, family=family, rescored=True, replicates=[topic_scores("old/1", BASE + 0.01)])
+    assert (verdict.asked, verdict.candidate, verdict.baselines) == (RISK, "new", ("old",))
+    assert (verdict.family, verdict.replicates, verdict.measure) == (family, 1, "nDCG@10")
+    assert {interval.level for interval in verdict.intervals} == {0.99}
+    assert "rescored" in [warning.code for warning in verdict.warnings]
+    assert verdict.estimates.noise_urisk == pytest.approx(0.01, abs=1e-12)
+    assert verdict.exhibits is None
+    assert verdict.diagnostics is not None
+    alone = judge(RISK, new, old)
+    assert alone.diagnostics == diagnostics(rule(RISK, new, old))
+    assert (alone.family, alone.replicates, alone.estimates.noise_urisk) == (None, 0, None)
+    assert {interval.level for interval in alone.intervals} == {0.95}
+    assert "rescored" not in [warning.code for warning in alone.warnings]
+
+
+def test_topics_that_a_gate_protects_are_looked_up_in_the_topics_file():
+    topics = Topics({}, tags={"t00002": {"kind": "brand"}})
+    gate = gate_of("g", "no_topic_collapse", max_loss=None, protected=["kind=brand"])
+    verdict = judge(gate, topic_scores("new", BASE + D), topic_scores("old", BASE), topics=topics)
+    assert (verdict.outcome, verdict.reason, verdict.estimates.flip_set) == ("fail", "collapse", ("t00002",))
+
+
+@pytest.mark.parametrize(
+    ("levels", "p_values", "message"),
+    [
+        ((0.9, 0.95), (0.1, 0.2), "a family of gates has one level, got 0.9, 0.95"),
+        (
+            (0.9999,) * 200,
+            (0.5,) * 200,
+            "a family of 200 gates at level 0.9999 leaves level 0.9999995 to one of them; intervals go up to "
+            "0.999999: choose a lower level, or correct fewer gates together",
+        ),
+    ],
+)
+def test_a_family_that_cannot_be_corrected_is_refused_in_words(levels, p_values, message):
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the message is compared in full
+        in_families([gate_of("g", level=level) for level in levels], p_values, correction="holm")
+    assert str(refused.value) == message
+
+
+def test_each_correction_leaves_its_own_levels_and_a_p_value_of_0_is_one():
+    gates = [gate_of(name) for name in "abcd"]
+    p_values = [0.03, None, 0.0, 0.02]
+    holm = in_families(gates, p_values, correction="holm")
+    hochberg = in_families(gates, p_values, correction="benjamini_hochberg")
+    assert holm[1] is hochberg[1] is None
+    assert [one.adjusted_p_value for one in holm if one] == pytest.approx([0.04, 0.0, 0.04])
+    assert [one.adjusted_p_value for one in hochberg if one] == pytest.approx([0.03, 0.0, 0.03])
+    assert [1 - one.level for one in holm if one] == pytest.approx([0.05, 0.05 / 3, 0.025])
+    assert {(one.correction, one.size) for one in hochberg if one} == {("benjamini_hochberg", 3)}
+
+
+def test_a_loss_is_that_of_the_pair_asked_about():
+    assert judge(gate_of("g", alpha=0), *pair(np.linspace(-0.2, -0.1, 30))).reason == "loss"
