@@ -7,7 +7,16 @@ import pytest
 
 from pytest_riskguard.gates.flips import passes_without_each
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
-from pytest_riskguard.gates.ruling import Ruling, limit_of, margin_of, min_changes, rule_for
+from pytest_riskguard.gates.ruling import (
+    Rule,
+    Ruling,
+    detects_max_mde,
+    limit_of,
+    margin_of,
+    min_changes,
+    p_by_rule,
+    rule_for,
+)
 from pytest_riskguard.inference import interval
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence
@@ -123,3 +132,91 @@ def test_method_decides_alone_when_it_is_named():
 def test_an_option_outside_its_range_is_refused_by_name(option, value, message):
     with pytest.raises(ValueError, match=message):
         gate_of("g", **{option: value})
+
+
+def test_the_lowest_limit_decides_where_all_must_reach_the_bound_and_the_highest_where_any_must():
+    limits = {"bca": 0.2, "student_t": 0.1}
+    assert Rule(("bca", "student_t"), "all").decisive(limits) == "student_t"
+    assert Rule(("bca", "student_t"), "any").decisive(limits) == "bca"
+    assert Rule(("bca",), "all").decisive(limits) == "bca"
+
+
+@pytest.mark.parametrize(
+    ("options", "sizes", "witnesses", "demand"),
+    [
+        ({"kind": "not_inferior"}, {"n_changed": 5}, ("bca", "student_t"), "all"),
+        ({"kind": "not_inferior"}, {"n_changed": 6}, ("bca",), "all"),
+        ({}, {"n_changed": 10, "level": 0.999}, ("bca", "student_t"), "any"),
+        ({}, {"n_changed": 11, "level": 0.999}, ("bca",), "all"),
+        ({"level": 0.999}, {"n_changed": 10}, ("bca", "student_t"), "any"),
+        ({"level": 0.999}, {"n_changed": 10, "level": 0.95}, ("bca",), "all"),
+        ({}, {"n_changed": 200, "uneven": True}, ("bca", "student_t"), "any"),
+        ({"kind": "not_inferior"}, {"n_changed": 200, "uneven": True}, ("bca", "student_t"), "all"),
+    ],
+)
+def test_the_rule_depends_on_the_side_the_level_and_the_weights(options, sizes, witnesses, demand):
+    rule = rule_for(gate_of("g", **options), n_topics=200, **sizes)
+    assert (rule.witnesses, rule.demand) == (witnesses, demand)
+
+
+def test_an_upper_limit_must_reach_the_bound_and_a_lower_one_lie_above_it():
+    upper, lower = gate_of("g", tolerance=0.125), gate_of("g", kind="not_inferior", tolerance=0.125)
+    bca = interval(np.linspace(-0.2, 0.3, 30), method="bca")
+    assert (limit_of(upper, bca), limit_of(lower, bca)) == (bca.upper, bca.lower)
+    assert margin_of(upper, 0.25) == pytest.approx(0.375)
+    assert (margin_of(upper, -0.125), margin_of(lower, -0.125)) == (1e-12, -1e-12)
+
+
+@pytest.mark.parametrize(("effect", "detects"), [(0.1, True), (0.0999, True), (0.1001, False), (None, False)])
+def test_an_effect_as_large_as_max_mde_is_small_enough(effect, detects):
+    assert detects_max_mde(gate_of("g", max_mde=0.1), effect) is detects
+    assert detects_max_mde(gate_of("g"), effect)
+
+
+@pytest.mark.parametrize(
+    ("method", "n", "changed", "own", "student_t", "expected"),
+    [
+        ("auto", 25, 20, 0.03, 0.02, 0.03),  # BCa alone
+        ("auto", 24, 20, 0.03, 0.02, 0.02),  # below 25 topics either may fail the gate
+        ("auto", 24, 20, 0.02, 0.03, 0.02),
+        ("percentile", 24, 20, 0.03, 0.02, 0.03),
+        # five changes: both must fail while 1 - level is below 2^-4 = 0.0625
+        ("auto", 100, 5, 0.01, 0.03, 0.03),
+        ("auto", 100, 5, 0.01, 0.2, 0.0625),
+        ("auto", 100, 5, 0.08, 0.5, 0.08),
+        ("auto", 24, 3, 0.01, 0.02, 0.02),
+        ("auto", 24, 3, 0.01, 0.4, 0.25),
+        ("auto", 24, 5, 0.08, 0.07, 0.07),
+    ],
+)
+def test_the_p_value_is_the_smallest_at_which_the_rule_fails(method, n, changed, own, student_t, expected):
+    def p_of(name: str) -> float:
+        return {"bca": own, "percentile": own, "student_t": student_t}[name]
+
+    gate = gate_of("g", method=method)
+    assert p_by_rule(gate, p_of, n_topics=n, n_changed=changed) == expected
+    assert p_by_rule(gate, p_of, n_topics=n, n_changed=changed, uneven=True) == max(own, student_t)
+    assert p_by_rule(gate_of("g", method="student_t"), p_of, n_topics=n, n_changed=changed) == student_t
+
+
+def test_a_ruling_on_other_topics_is_at_the_same_alpha():
+    d = np.linspace(-0.2, 0.3, 30)
+    ruling = Ruling(gate_of("g", alpha=1, level=0.8), evidence(d), alpha=3.0)
+    assert ruling.at(3.0) is ruling  # so that no interval is computed twice
+    assert (ruling.at(1.0).alpha, ruling.plain.alpha) == (1.0, 0.0)
+    places = np.arange(20)
+    for other, rest in ((ruling.without(places), d[20:]), (ruling.only(places), d[:20])):
+        assert other.alpha == 3.0
+        assert other.scores.tolist() == linear(rest, alpha=3).tolist()
+    assert ruling.interval("basic").upper == interval(linear(d, alpha=3), method="basic", level=0.8).upper
+    assert Ruling(gate_of("g", method="studentized"), evidence(d)).deciding.method == "studentized"
+
+
+@pytest.mark.parametrize(("kind", "demand"), [("not_inferior", "all"), ("not_significantly_risky", "any")])
+def test_limits_without_each_topic_are_those_of_the_others(kind, demand):
+    d = np.random.default_rng(5).normal(0.02, 0.2, 30)
+    gate = gate_of("g", kind=kind, alpha=1)
+    rule = Rule(("bca", "student_t"), demand)
+    expected = [limit_of(gate, Ruling(gate, evidence(np.delete(d, i))).deciding_by(rule)) for i in (0, 7, 29)]
+    limits = Ruling(gate, evidence(d)).limits_without_each(rule, np.array([0, 7, 29]))
+    assert limits == pytest.approx(expected, abs=1e-9)
