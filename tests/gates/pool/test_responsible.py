@@ -1,0 +1,156 @@
+"""Topics' parts in a difference of GeoRisk, and the topics without which a gate over a pool passes."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.pool.responsible import contributions, flip_set, without_each
+from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.risk import georisk, topic_contributions
+from tests.gates.conftest import topic_scores
+
+
+def compared(x: np.ndarray, **options: Any) -> PoolComparison:
+    candidate, *baselines = (topic_scores(f"s{row}", values) for row, values in enumerate(x))
+    return PoolComparison(gate_of("g", kind="georisk_not_worse", **options), candidate, baselines)
+
+
+def normal(z: float) -> float:
+    """Phi."""
+    return math.erfc(-z / math.sqrt(2)) / 2
+
+
+@pytest.mark.parametrize("options", [{"alpha": 5.0}, {"alpha": 0.0}, {"tradeoff": "smooth"}])
+def test_a_topics_part_is_that_of_the_mean_score_and_that_of_the_shape(options):
+    """sqrt(m1 P1) - sqrt(m2 P2) = (m1 - m2)/(sqrt(m1) + sqrt(m2)) mean(sqrt P) + (P1 - P2)/(...) mean(sqrt m)."""
+    x = np.random.default_rng(2).uniform(0.1, 0.9, (3, 15))
+    comparison = compared(x, reference="s2", **options)
+    gate = comparison.gate
+    part = topic_contributions(x, alpha=gate.alpha, kind=gate.tradeoff)[[0, 2]] / 15
+    mean, z = x[[0, 2]].mean(axis=1), part.sum(axis=1)
+    p = np.array([normal(value) for value in z])
+    by_score = (x[0] - x[2]) / 15 / np.sqrt(mean).sum() * np.sqrt(p).mean()
+    slope = (p[0] - p[1]) / (z[0] - z[1])
+    by_shape = (part[0] - part[1]) * slope / np.sqrt(p).sum() * np.sqrt(mean).mean()
+    assert contributions(comparison) == pytest.approx(by_score + by_shape, abs=1e-13)
+
+
+def test_for_two_middle_baselines_a_part_is_the_mean_of_both():
+    x = np.random.default_rng(3).uniform(0.1, 0.9, (5, 12))
+    both = [contributions(compared(x, alpha=2.0, level=0.5, reference=f"s{row}")) for row in (1, 2, 3, 4)]
+    order = np.argsort(georisk(x, alpha=2.0)[1:])
+    middle = (both[order[1]] + both[order[2]]) / 2
+    assert contributions(compared(x, alpha=2.0, level=0.5, reference="median")) == pytest.approx(middle, abs=1e-15)
+
+
+def test_systems_whose_shapes_are_all_but_the_same_have_the_slope_at_their_middle():
+    base = np.random.default_rng(4).uniform(0.2, 0.8, 12)
+    x = np.array([base, base[::-1], base])
+    x[0, 0] += 1e-6
+    parts = contributions(compared(x, alpha=1.0, reference="s2"))
+    values = georisk(x, alpha=1.0)
+    assert math.fsum(parts) == pytest.approx(values[0] - values[2], rel=1e-6)
+    assert abs(math.fsum(parts)) > 1e-8
+
+
+def test_systems_without_any_score_have_no_part_in_anything():
+    x = np.zeros((3, 12))
+    x[2] = 0.5
+    assert contributions(compared(x, alpha=1.0)).tolist() == [0.0] * 12
+
+
+class Threshold:
+    """A gate that passes once at least ``needed`` topics are gone."""
+
+    def __init__(self, n: int, needed: int) -> None:
+        self.n, self.needed = n, needed
+        self.candidate = SimpleNamespace(topics=tuple(f"t{i:02d}" for i in range(n)))
+
+    def without(self, places: np.ndarray) -> SimpleNamespace:
+        assert 0 < len(places) <= self.n - 10
+        return SimpleNamespace(passes=len(places) >= self.needed)
+
+
+@pytest.mark.parametrize("n", [10, 11, 12, 13, 30, 45])
+def test_the_flip_set_is_the_fewest_of_the_worst_topics(n):
+    parts = np.random.default_rng(1).permutation(n) - 5.0
+    worst = [f"t{i:02d}" for i in np.argsort(parts)]
+    for needed in range(1, n - 10 + 3):
+        gate: Any = Threshold(n, needed)
+        expected = tuple(worst[:needed]) if needed <= n - 10 else None
+        assert flip_set(gate, parts) == expected
+
+
+def test_parts_that_differ_by_rounding_go_by_topic():
+    parts = np.full(14, -0.1)
+    parts[[3, 8]] -= [4e-13, 3e-13]
+    parts[11] -= 2e-12
+    gate: Any = Threshold(14, 3)
+    assert flip_set(gate, parts) == ("t11", "t00", "t01")
+
+
+def ruling(*, margin: float, estimate: float, left_out: np.ndarray) -> SimpleNamespace:
+    difference = SimpleNamespace(left_out=left_out, estimate=estimate)
+    return SimpleNamespace(passes=margin >= 0, margin=margin, difference=difference)
+
+
+def failing(rulings: list[Any], plain: list[Any], *, n: int = 21, on_churn: str = "fail") -> Any:
+    """A failing gate that passes without an even topic; its limit without a topic is the topic's number."""
+
+    def without(places: np.ndarray) -> SimpleNamespace:
+        (place,) = places.tolist()
+        deciding = SimpleNamespace(upper=float(place))
+        return SimpleNamespace(passes=place % 2 == 0, ruling=SimpleNamespace(deciding=deciding))
+
+    gate = SimpleNamespace(on_churn=on_churn)
+    return SimpleNamespace(n=n, gate=gate, rulings=rulings, plain=plain, without=without)
+
+
+#: Topic i moves the difference of -0.2 by i/100 up or down when it is left out.
+SHIFTS = -0.2 + np.arange(21) / 100 * np.array([1, -1] * 10 + [1])
+#: With 21 topics the width |margin - estimate|/20 is 0.005, so the limit may move by 3 (i/100 + 0.005): by 0.3 and
+#: more from topic 10 on, which the jackknife puts at 0.315.
+FAILS = ruling(margin=-0.3, estimate=-0.2, left_out=SHIFTS)
+PASSES = ruling(margin=0.1, estimate=-0.2, left_out=SHIFTS)
+NEVER = ruling(margin=-9.0, estimate=-0.2, left_out=SHIFTS)
+
+
+@pytest.mark.parametrize(
+    ("rulings", "plain", "on_churn", "tried"),
+    [
+        ([FAILS], [NEVER], "fail", range(10, 21)),
+        ([FAILS, PASSES], [NEVER], "fail", range(10, 21)),
+        ([FAILS, NEVER], [FAILS], "fail", range(0)),
+        ([NEVER], [FAILS], "warn", range(10, 21)),
+        ([FAILS], [NEVER], "warn", range(10, 21)),
+        ([NEVER], [FAILS], "fail", range(0)),
+    ],
+)
+def test_only_topics_that_could_matter_by_the_jackknife_are_left_out(rulings, plain, on_churn, tried):
+    alone = without_each(failing(rulings, plain, on_churn=on_churn), failed=True)
+    assert np.flatnonzero(np.isfinite(alone.limits)).tolist() == [*tried]
+    assert alone.limits[[*tried]].tolist() == [*tried]
+    assert np.flatnonzero(alone.flips).tolist() == [i for i in tried if i % 2 == 0]
+    assert alone.failed
+
+
+def test_a_limit_that_the_jackknife_brings_exactly_to_the_bound_is_looked_for():
+    at_bound = ruling(margin=-0.375, estimate=-0.375, left_out=np.append(np.full(11, -0.375), -0.25))
+    alone = without_each(failing([at_bound], [], n=12), failed=True)
+    assert np.flatnonzero(np.isfinite(alone.limits)).tolist() == [11]
+
+
+@pytest.mark.parametrize(("n", "failed", "tried"), [(10, True, False), (11, True, True), (11, False, False)])
+def test_no_topic_is_left_out_of_ten_or_of_a_gate_that_passes(n, failed, tried):
+    certain = ruling(margin=-0.1, estimate=-0.2, left_out=np.full(n, 1.0))
+    alone = without_each(failing([certain], [certain], n=n), failed=failed)
+    assert np.isfinite(alone.limits).all() == tried
+    assert np.isnan(alone.limits).all() != tried
+    assert alone.flips.any() == tried
+    assert alone.failed == failed

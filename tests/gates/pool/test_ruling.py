@@ -1,0 +1,206 @@
+"""A gate over a pool: which systems are compared, with which levels and bounds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.inference import effective_levels, holm
+from pytest_riskguard.risk import georisk
+from tests.gates.conftest import topic_scores
+
+X = np.random.default_rng(9).uniform(0.2, 0.8, (5, 12))
+
+
+def compared(
+    x: np.ndarray, *, names: str = "xabcd", level: float | None = None, topics: Topics | None = None, **options: Any
+) -> PoolComparison:
+    candidate, *baselines = (topic_scores(name, values) for name, values in zip(names, x, strict=False))
+    gate = gate_of("g", kind="georisk_not_worse", **options)
+    return PoolComparison(gate, candidate, baselines, level=level, topics=topics)
+
+
+def changed(row: int, column: int, value: float) -> np.ndarray:
+    x = X.copy()
+    x[row, column] = value
+    return x
+
+
+#: The first system has most of all scores, and the first topic has a score of every system: 10 x 5/14 is expected.
+LOPSIDED = np.array([[1.0] * 10] + [[1.0] + [0.0] * 9] * 4)
+
+
+@pytest.mark.parametrize(
+    ("x", "tradeoff", "message"),
+    [
+        (
+            changed(2, 7, -0.25),
+            "linear",
+            "b: the score of topic 't00007' is -0.25, expected scores that are not negative for GeoRisk",
+        ),
+        (
+            changed(1, 3, 1.5),
+            "smooth",
+            "a: the score of topic 't00003' is 1.5, expected scores from 0 to 1, and within 1 of what the pool leads "
+            "to expect (tradeoff: smooth) for GeoRisk",
+        ),
+        (
+            LOPSIDED,
+            "smooth",
+            "x: the score of topic 't00000' is 1, expected scores from 0 to 1, and within 1 of what the pool leads "
+            "to expect (tradeoff: smooth) for GeoRisk",
+        ),
+    ],
+)
+def test_scores_that_georisk_is_not_defined_for_are_named(x, tradeoff, message):
+    with pytest.raises(DataError) as refused:
+        compared(x, tradeoff=tradeoff)
+    assert str(refused.value) == message
+    assert refused.value.reason == "bad_scores"
+
+
+@pytest.mark.parametrize(
+    ("x", "tradeoff"),
+    [
+        (changed(0, 0, 0.0), "linear"),
+        (changed(0, 0, 1.0), "smooth"),
+        (changed(0, 0, 2.0), "linear"),
+        (LOPSIDED, "linear"),
+    ],
+)
+def test_scores_at_the_ends_of_the_range_are_taken(x, tradeoff):
+    assert compared(x, tradeoff=tradeoff).scores.tolist() == x.tolist()
+
+
+def test_the_largest_georisk_is_by_the_gates_trade_off_at_its_own_alpha_only():
+    linear, smooth = compared(X, alpha=3.0), compared(X, tradeoff="smooth")
+    assert linear.largest(3.0) == georisk(X, alpha=3.0).max()
+    assert linear.largest(0.5) == georisk(X, alpha=0.5).max()
+    assert smooth.largest(smooth.gate.alpha) == georisk(X, alpha=smooth.gate.alpha, kind="smooth").max()
+    assert smooth.largest(0.0) == georisk(X, alpha=0.0).max()
+
+
+def test_the_references_are_those_that_the_gate_names():
+    assert [(r.name, r.row) for r in compared(X).references] == [("a", 1)]
+    (third,) = compared(X, reference="c").references
+    assert (third.name, third.row, third.scores.values.tolist()) == ("c", 3, X[3].tolist())
+    every = compared(X, reference="any").references
+    assert [(r.name, r.row) for r in every] == [("a", 1), ("b", 2), ("c", 3), ("d", 4)]
+    assert [r.scores.values.tolist() for r in every] == X[1:].tolist()
+    named = compared(X, names="xabcd".replace("b", "M"), reference="M").references
+    assert [(r.name, r.row) for r in named] == [("M", 2)]
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 (the whole message is compared below)
+        compared(X, reference="z")
+    assert str(refused.value) == "reference: 'z' is not a baseline of this gate; expected a, b, c, d, any or median"
+
+
+@pytest.mark.parametrize("count", [5, 4])
+def test_the_median_is_the_baseline_or_the_two_in_the_middle(count):
+    x = X[:count]
+    comparison = compared(x, alpha=2.0, reference="median")
+    (reference,) = comparison.references
+    order = 1 + np.argsort(georisk(x, alpha=2.0)[1:])
+    rows = [order[1], order[2]] if count == 5 else [order[1]]
+    assert (reference.name, reference.row) == ("median", "median")
+    assert reference.scores.name == " and ".join("xabcd"[row] for row in rows)
+    assert reference.scores.values == pytest.approx(x[rows].mean(axis=0), abs=1e-15)
+    assert reference.scores.topics == comparison.candidate.topics
+
+
+def test_two_in_the_middle_keep_what_is_known_of_the_first():
+    systems = [replace(topic_scores(name, row), digest=name) for name, row in zip("xabcd", X, strict=True)]
+    gate = gate_of("g", kind="georisk_not_worse", alpha=2.0, reference="median")
+    (reference,) = PoolComparison(gate, systems[0], systems[1:]).references
+    first = 1 + int(np.argsort(georisk(X, alpha=2.0)[1:])[1])
+    assert reference.scores.digest == "xabcd"[first]
+
+
+def test_candidate_and_reference_are_two_systems_like_any():
+    topics = Topics({}, {"t00000": {"kind": "code"}})
+    comparison = compared(
+        X, alpha=3.0, level=0.99, method="percentile", on_churn="warn", tolerance=0.1, topics=topics, reference="b"
+    )
+    (reference,) = comparison.references
+    plain, asked = comparison.pair(reference), comparison.pair(reference, asked=True)
+    assert plain.gate == gate_of("g", alpha=3.0)
+    assert asked.gate == gate_of("g", alpha=3.0, method="percentile", on_churn="warn")
+    assert comparison.pair(compared(X, tradeoff="smooth").references[0], asked=True).gate.tradeoff == "linear"
+    smooth = compared(X, tradeoff="smooth")
+    assert smooth.pair(smooth.references[0], asked=True).gate.tradeoff == "smooth"
+    assert plain.differences.tolist() == (X[0] - X[2]).tolist()
+    assert plain.aligned.tags == {"t00000": {"kind": "code"}}
+    assert compared(X, level=None).pair(reference).gate.level == 0.95
+    assert dict(compared(X).pair(reference).aligned.tags) == {}
+
+
+def test_topics_that_the_candidate_lacks_are_known_to_the_pair():
+    systems = [topic_scores(name, row) for name, row in zip("xabcd", X, strict=True)]
+    systems[0] = TopicScores("x", "nDCG@10", systems[0].topics[1:], systems[0].values[1:])
+    gate = gate_of("g", kind="georisk_not_worse", missing="zero")
+    comparison = PoolComparison(gate, systems[0], systems[1:])
+    assert comparison.pair(comparison.references[0]).aligned.missing_in_candidate == ("t00000",)
+
+
+def test_a_pool_without_some_topics_is_the_same_question():
+    comparison = compared(X, level=0.99, reference="c")
+    rest = comparison.without(np.array([0, 5]))
+    assert rest.scores.tolist() == np.delete(X, [0, 5], axis=1).tolist()
+    assert rest.candidate.topics == tuple(f"t{i:05d}" for i in (1, 2, 3, 4, 6, 7, 8, 9, 10, 11))
+    assert (rest.names, rest.level, rest.together, rest.n) == (comparison.names, 0.99, 1, 10)
+    assert rest.references[0].scores.values.tolist() == rest.scores[3].tolist()
+    more = PoolComparison(comparison.gate, comparison.candidate, comparison.baselines, together=7)
+    assert (more.level, more.together, more.without(np.array([3])).together) == (0.95, 7, 7)
+
+
+def test_systems_of_one_name_are_told_apart_or_refused():
+    assert compared(X[:3], names="xab").names == ("x", "a", "b")
+    assert compared(X[:3], names="bab").names == ("b (candidate)", "a", "b")
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 (the whole message is compared below)
+        compared(X[:4], names="xaba")
+    assert str(refused.value) == "two baselines of a pool are called 'a'; give each its own name"
+
+
+@pytest.mark.parametrize("reference", [None, "any"])
+def test_each_reference_has_the_level_that_holm_leaves_it(reference):
+    comparison = compared(X[:3], alpha=1.0, level=0.6, tolerance=0.01, method="percentile", reference=reference)
+    rulings = comparison.rulings
+    p_values = [ruling.p_value for ruling in rulings]
+    assert [ruling.adjusted_p_value for ruling in rulings] == holm(p_values).tolist()
+    left = effective_levels(p_values, level=0.6, correction="holm") if reference else [0.4]
+    assert [ruling.level for ruling in rulings] == pytest.approx([1 - alpha for alpha in left], abs=1e-15)
+    largest = georisk(X[:3], alpha=1.0).max()
+    assert {ruling.bound for ruling in rulings} == {-0.01 - 1e-12 * largest}
+    assert [ruling.changed for ruling in rulings] == [12] * len(rulings)
+    for place, ruling in enumerate(rulings):
+        values = georisk(X[:3], alpha=1.0)
+        assert ruling.difference.estimate == pytest.approx(values[0] - values[1 + place], abs=1e-15)
+        assert ruling.p_value == ruling.difference.p_value(method="percentile", bound=ruling.bound)
+        assert ruling.margin_by("bca") == ruling.interval("bca").upper - ruling.bound
+
+
+def test_at_alpha_0_the_trade_off_is_linear():
+    comparison = compared(X[:3], tradeoff="smooth", level=0.6)
+    own, plain = georisk(X[:3], alpha=comparison.gate.alpha, kind="smooth"), georisk(X[:3], alpha=0.0)
+    assert comparison.rulings[0].difference.estimate == pytest.approx(own[0] - own[1], abs=1e-15)
+    assert comparison.plain[0].difference.estimate == pytest.approx(plain[0] - plain[1], abs=1e-15)
+
+
+def test_no_level_reaches_further_than_the_draws():
+    comparison = compared(X[:2], alpha=1.0, level=1 - 1e-9)
+    (ruling,) = comparison.rulings
+    assert ruling.level == 1 - 2 / ruling.difference.law.size
+    assert ruling.difference.law.size == comparison.replicates
+
+
+def test_scores_in_percent_may_miss_the_bound_by_no_more():
+    comparison = compared(100 * X[:2], alpha=1.0, level=0.6)
+    assert georisk(100 * X[:2], alpha=1.0).max() > 1
+    assert comparison.rulings[0].bound == -1e-12
