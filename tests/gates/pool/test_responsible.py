@@ -27,9 +27,10 @@ def normal(z: float) -> float:
 
 
 @pytest.mark.parametrize("options", [{"alpha": 5.0}, {"alpha": 0.0}, {"tradeoff": "smooth"}])
-def test_a_topics_part_is_that_of_the_mean_score_and_that_of_the_shape(options):
+@pytest.mark.parametrize("scale", [1.0, 0.01])
+def test_a_topics_part_is_that_of_the_mean_score_and_that_of_the_shape(options, scale):
     """sqrt(m1 P1) - sqrt(m2 P2) = (m1 - m2)/(sqrt(m1) + sqrt(m2)) mean(sqrt P) + (P1 - P2)/(...) mean(sqrt m)."""
-    x = np.random.default_rng(2).uniform(0.1, 0.9, (3, 15))
+    x = np.random.default_rng(2).uniform(0.1, 0.9, (3, 15)) * scale
     comparison = compared(x, reference="s2", **options)
     gate = comparison.gate
     part = topic_contributions(x, alpha=gate.alpha, kind=gate.tradeoff)[[0, 2]] / 15

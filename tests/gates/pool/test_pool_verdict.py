@@ -1,0 +1,114 @@
+"""What is asked of a pool and what its verdict holds; the pools themselves are those of ``test_judge``."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.pool.judge import judge_pool, pool_exhibits
+from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.gates.verdict import Family
+from pytest_riskguard.risk import georisk
+from tests.gates.conftest import topic_scores
+from tests.gates.pool.test_judge import gate, judged, systems
+
+
+def test_what_is_asked_of_a_pool_is_what_the_verdict_has():
+    pool = systems(14, n=12, count=3)
+    topics = Topics({}, {topic: {"half": "xy"[place % 2]} for place, topic in enumerate(pool[0].topics)})
+    asked = gate(alpha=2.0, level=0.5)
+    family = Family("holm", 2, 0.6, 0.9)
+    verdict = judge_pool(
+        asked, pool[0], pool[1:], alphas=(5.0, 1.0), rescored=True, family=family, topics=topics, report=True
+    )
+    assert (verdict.outcome, verdict.reason, verdict.family) == ("pass", None, family)
+    assert "rescored" in [notice.code for notice in verdict.warnings]
+    assert verdict.pool is not None
+    x = np.array([system.values for system in pool])
+    curve = [(alpha, *georisk(x, alpha=alpha)[:2]) for alpha in (1.0, 2.0, 5.0)]
+    assert [(point.alpha, point.candidate, point.reference) for point in verdict.pool.curve] == curve
+    assert (verdict.pool.reference, verdict.pool.decided_by) == ("s1", "s1")
+    assert verdict.explanation is not None
+    assert [part.value for part in verdict.explanation.slices] == ["x", "y"]
+    (against,) = verdict.pool.references
+    assert against.level == pytest.approx(0.6)
+    (decisive,) = [interval for interval in verdict.intervals if interval.decisive]
+    assert (decisive.lower, decisive.upper) == (against.lower, against.upper)
+    assert against.p_value == against.adjusted_p_value == verdict.estimates.decision_p_value
+    assert verdict.estimates.flip_set == ()
+    assert verdict.estimates.georisk_standard_error is not None
+    assert verdict.exhibits is not None
+    assert verdict.exhibits.georisk is not None
+    at = verdict.exhibits.georisk.alphas.index(2.0)
+    assert [values[at] for values in verdict.exhibits.georisk.systems.values()] == georisk(x, alpha=2.0).tolist()
+    plain = judge_pool(asked, pool[0], pool[1:])
+    assert plain.exhibits is None
+    assert "rescored" not in [notice.code for notice in plain.warnings]
+
+
+def test_a_tolerance_within_which_even_silence_passes_is_refused():
+    pool = [topic_scores(f"s{row}", np.tile(values, 6)) for row, values in enumerate(([0.4, 0.2], [0.5, 0.0]))]
+    verdict = judged(pool, tolerance=0.499, level=0.5)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+    assert verdict.problem == (
+        "tolerance 0.499: even a candidate that scores 0 on every topic would pass, since GeoRisk of s1 is no "
+        "larger; choose a smaller tolerance"
+    )
+
+
+def test_two_systems_are_enough_for_a_map_and_the_smooth_trade_off_has_no_curve():
+    pool = systems(14, n=12, count=2)
+    exhibits = pool_exhibits(PoolComparison(gate(tradeoff="smooth", level=0.5), pool[0], pool[1:]))
+    assert exhibits.georisk is None
+    assert exhibits.components is not None
+    assert [*exhibits.components.systems] == ["s0", "s1"]
+    assert sum(exhibits.components.explained) == pytest.approx(1)
+    lengths = [np.linalg.norm(place) for place in exhibits.components.systems.values()]
+    assert lengths == pytest.approx([np.linalg.norm(system.values) for system in pool])  # uncentred
+
+
+@pytest.mark.parametrize(("tolerance", "is_refused"), [(0.5, True), (0.499, False), (0.9, True)])
+def test_a_tolerance_that_georisk_cannot_fall_by_is_refused(tolerance, is_refused):
+    """GeoRisk is at most the square root of the mean score: 0.5 where that is 0.25."""
+    pool = [topic_scores(f"s{row}", np.tile(values, 6)) for row, values in enumerate(([0.4, 0.2], [0.5, 0.0]))]
+    verdict = judged(pool, tolerance=tolerance, level=0.5)
+    if not is_refused:
+        assert "cannot fall that far" not in str(verdict.problem)
+        return
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+    assert verdict.problem == (
+        f"tolerance {tolerance:g}: GeoRisk cannot fall that far, since GeoRisk of s1 is at most 0.5000; choose a "
+        "smaller tolerance"
+    )
+
+
+def test_a_pool_in_which_nobody_scores_is_refused_and_a_reference_without_scores_is_not():
+    nothing, something = np.zeros(12), np.full(12, 0.5)
+    verdict = judged([topic_scores("s0", nothing), topic_scores("s1", nothing)])
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "cannot_fail")
+    assert str(verdict.problem).startswith("every score of every system is 0, so nDCG@10 says nothing")
+    assert judged([topic_scores("s0", something), topic_scores("s1", nothing)], level=0.5).outcome == "pass"
+    bare = [TopicScores(name, None, ("t",), np.array([0.0])) for name in ("s0", "s1")]
+    assert judged(bare, tolerance=0.1).reason == "too_few_topics"
+
+
+def test_topics_that_several_baselines_lack_are_named_once():
+    pool = systems(10, n=9)
+    for place, first in ((1, 1), (2, 2), (3, 0)):
+        pool[place] = TopicScores(
+            pool[place].name,
+            "nDCG@10",
+            pool[place].topics[first:],
+            pool[place].values[first:],
+            without_relevant=("z",),
+        )
+    pool[0] = TopicScores("s0", "nDCG@10", pool[0].topics[:-1], pool[0].values[:-1], without_relevant=("y",))
+    topics = judged(pool, missing="zero").topics
+    assert topics.missing_in_baseline == ("t00000", "t00001")
+    assert topics.missing_in_candidate == ("t00008",)
+    assert topics.without_relevant == ("y", "z")
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 (the whole message is compared below)
+        judge_pool(gate(), pool[0], [])
+    assert str(refused.value) == "georisk_not_worse needs at least one baseline, got none"
