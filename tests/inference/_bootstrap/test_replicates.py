@@ -82,6 +82,7 @@ def test_a_chunk_has_a_million_cells_and_at_most_8192_replicates(n: int, rows: i
         (7, 1, 408834439),
         (50, 2, 688316970),
         (300, 1, 1588013359),
+        (3000, 2, 2416772789),
     ],
 )
 def test_no_count_of_a_chunk_ever_changes(n: int, chunk: int, digest: int) -> None:
@@ -92,8 +93,10 @@ def test_no_count_of_a_chunk_ever_changes(n: int, chunk: int, digest: int) -> No
 
 
 def test_columns_are_rounded_to_powers_of_two_that_leave_room_for_every_sum() -> None:
-    exact = ExactColumns.of(np.array([[1.0, 0.0, -3e-320], [3.0, 0.0, 0.0], [-0.5, 0.0, 0.0]]))
-    # three times 3 is below 2^4, and 51 digits below that lies 2^-47; no unit is below the smallest normal number
-    assert exact.units.tolist() == [2.0**-47, 1.0, 2.0**-1022]
-    assert exact.integers[:, 0].tolist() == [2.0**47, 3 * 2.0**47, -(2.0**46)]
-    assert exact.integers[:, 1].tolist() == [0, 0, 0]
+    exact = ExactColumns.of(np.array([[1.0, 0.0], [3.0, 0.0], [-0.5, 0.0], [0.0, 0.0], [0.0, 0.0]]))
+    # five times 3 is below 2^4, and 51 digits below that lies 2^-47
+    assert exact.units.tolist() == [2.0**-47, 1.0]
+    assert exact.integers[:3, 0].tolist() == [2.0**47, 3 * 2.0**47, -(2.0**46)]
+    assert exact.integers[:, 1].tolist() == [0, 0, 0, 0, 0]
+    # no unit is below the smallest normal number
+    assert ExactColumns.of(np.array([[3e-320], [0.0]])).units.tolist() == [2.0**-1022]
