@@ -11,6 +11,8 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.findings import TopicGroup
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
+from pytest_riskguard.gates.responsible import groups
+from pytest_riskguard.gates.slices import Tagged
 from tests.gates.conftest import pair, topic_scores
 
 D = np.array([-0.4, -0.3, -0.1, 0.0, 0.2, 0.1, -0.2, 0.3, 0.0, 0.05, -0.05, 0.0])
@@ -102,3 +104,44 @@ def test_replicates_are_taken_off_and_weights_multiplied_in():
             if group.change == "loss":
                 assert group.contribution == math.fsum(parts[topic].contribution for topic in group.topics)
                 assert group.share == pytest.approx(math.fsum(parts[topic].share or 0 for topic in group.topics))
+
+
+NAMES = ("t0", "t1", "t2", "t3", "t4", "t5")
+
+
+def places(tag: str, value: str, *indices: int) -> Tagged:
+    return Tagged(tag, value, np.array(indices, dtype=np.intp))
+
+
+def test_groups_by_hand():
+    d = np.array([-0.4, -0.2, 0.1, 0.3, 0.0, -0.1])
+    tags = (places("j", "z", 0, 5), places("k", "a", 0, 1, 2, 3), places("k", "b", 4, 5))
+    found = groups(d, d, NAMES, tags)
+    assert [(g.tag, g.value, g.change, g.topics, g.tagged) for g in found] == [
+        ("k", "a", "loss", ("t0", "t1"), 4),
+        ("j", "z", "loss", ("t0", "t5"), 2),
+        ("k", "a", "win", ("t3", "t2"), 4),
+    ]
+    assert [group.contribution for group in found] == pytest.approx([-0.6 / 6, -0.5 / 6, 0.4 / 6])
+    assert [group.share for group in found] == pytest.approx([6 / 7, 5 / 7, 1.0])
+
+
+def test_groups_that_weigh_the_same_go_by_tag_value_and_change():
+    d = np.array([-0.1, -0.1, 0.1, 0.1, -0.1, -0.1])
+    parts = d + np.array([0, 1, 0, 0, 0, 2]) * 1e-14
+    tags = (places("k", "b", 1, 0), places("k", "a", 4, 5), places("j", "z", 0, 1, 2, 3))
+    found = groups(d, parts, NAMES, tags)
+    assert [(g.tag, g.value, g.change, g.topics) for g in found] == [
+        ("j", "z", "loss", ("t0", "t1")),
+        ("j", "z", "win", ("t2", "t3")),
+        ("k", "a", "loss", ("t4", "t5")),
+        ("k", "b", "loss", ("t1", "t0")),
+    ]
+
+
+def test_losses_that_noise_outweighs_have_no_share():
+    (group,) = groups(np.array([-0.1, -0.1]), np.array([0.05, 0.05]), ("t0", "t1"), (places("k", "a", 0, 1),))
+    assert (group.contribution, group.share) == (0.05, None)
+    (group,) = groups(np.array([-0.1, -0.1]), np.array([0.05, -0.05]), ("t0", "t1"), (places("k", "a", 0, 1),))
+    assert (group.contribution, group.share, group.topics) == (0.0, 1.0, ("t1", "t0"))
+    assert groups(np.array([-1e-13, -1e-13]), np.zeros(2), ("t0", "t1"), (places("k", "a", 0, 1),)) == ()

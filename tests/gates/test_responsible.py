@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from pytest_riskguard.gates.flips import alpha_star, flip_set
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
+from pytest_riskguard.gates.responsible import standardised_parts
 from pytest_riskguard.gates.ruling import Ruling
 from pytest_riskguard.risk import linear
 from tests.gates.conftest import evidence, pair
@@ -109,8 +112,6 @@ def test_alpha_star_is_any_where_few_losses_can_never_be_significant():
 
 
 def test_queries_of_the_topics_come_along():
-    from dataclasses import replace
-
     candidate, baseline = pair(np.full(30, -0.1) + np.linspace(0, 0.01, 30))
     candidate = replace(candidate, queries={"t00000": "how to descale"})
     verdict = judge(gate_of("g"), candidate, baseline)
@@ -150,3 +151,61 @@ def test_a_topic_is_flagged_outside_the_critical_values_and_only_there():
     assert outside == {"t00049"}
     assert {topic.topic for topic in losers if topic.flagged} == outside
     assert len(losers) > 10
+
+
+def test_losses_by_hand():
+    candidate, baseline = pair([-0.3, -0.1, 0.0, 0.2, -0.1, *[0.0] * 7])
+    baseline = replace(baseline, queries={"t00000": "old", "t00001": "one"})
+    candidate = replace(candidate, queries={"t00000": "new"})
+    x = np.array([-0.6, -0.2, 0.0, 0.2, -0.2, *[0.0] * 7])
+    verdict = judge(gate_of("g", alpha=1), candidate, baseline)
+    rows = verdict.responsible_topics
+    assert [(row.topic, row.query) for row in rows] == [("t00000", "new"), ("t00001", "one"), ("t00004", None)]
+    assert [row.candidate for row in rows] == pytest.approx([0.2, 0.4, 0.4])
+    assert [row.baseline for row in rows] == [0.5] * 3
+    assert [row.difference for row in rows] == pytest.approx([-0.3, -0.1, -0.1])
+    assert [row.contribution for row in rows] == pytest.approx([-0.6 / 12, -0.2 / 12, -0.2 / 12])
+    assert [row.share for row in rows] == pytest.approx([0.6, 0.2, 0.2])
+    assert [row.standardised for row in rows] == pytest.approx(x[[0, 1, 4]] / x.std(ddof=1))
+    assert [(row.flagged, row.weight, row.exceeds) for row in rows] == [(True, None, ()), *[(False, None, ())] * 2]
+    assert verdict.flagged_wins == ()
+
+
+def test_flagged_wins_go_from_the_largest_to_the_smallest():
+    d = np.append([0.1, 0.4, 0.4, 0.3], np.full(60, -0.001))
+    verdict = judge(gate_of("g", alpha=0), *pair(d))
+    assert [row.topic for row in verdict.flagged_wins] == ["t00001", "t00002", "t00003"]
+    assert all(row.flagged and row.share is None for row in verdict.flagged_wins)
+    assert [row.contribution for row in verdict.flagged_wins] == pytest.approx([0.4 / 64, 0.4 / 64, 0.3 / 64])
+
+
+def test_a_single_topic_and_topics_that_do_not_vary_are_not_flagged():
+    for d in ([-0.4], [-0.4] * 30):
+        rows = judge(gate_of("g", alpha=1), *pair(d)).responsible_topics
+        assert [(row.standardised, row.flagged) for row in rows] == [(0.0, False)] * len(d)
+        assert [row.share for row in rows] == pytest.approx([1 / len(d)] * len(d))
+
+
+def test_a_loss_that_the_baselines_noise_excuses_has_no_share():
+    candidate, baseline = pair(np.full(12, -0.1))
+    worse = replace(baseline, name="again", values=baseline.values - 0.2)
+    rows = judge(gate_of("g", alpha=1), candidate, baseline, replicates=[worse]).responsible_topics
+    assert len(rows) == 12
+    assert {row.share for row in rows} == {None}
+
+
+def test_a_topic_that_collapses_says_which_limit_it_exceeds():
+    rows = judge(
+        gate_of("g", kind="no_topic_collapse", max_loss=0.2), *pair([-0.3, -0.1, *[0.0] * 10])
+    ).responsible_topics
+    assert [(row.topic, row.exceeds) for row in rows] == [("t00000", ("max_loss",)), ("t00001", ())]
+
+
+def test_the_parts_of_a_question_in_standard_deviations():
+    d = np.array([-0.3, 0.1, 0.2, 0.4])
+    x = np.array([-0.9, 0.1, 0.2, 0.4])
+    assert standardised_parts(evidence(d), 2.0) == pytest.approx(x / x.std(ddof=1))
+    assert standardised_parts(evidence([-0.3]), 2.0).tolist() == [0.0]
+    assert standardised_parts(evidence([-0.3, -0.3]), 2.0).tolist() == [0.0, 0.0]
+    two = np.array([-0.2, 0.1])
+    assert standardised_parts(evidence(two), 0.0) == pytest.approx(two / two.std(ddof=1))

@@ -129,3 +129,16 @@ def test_the_first_to_judge_moves_its_topic_most():
 def test_lists_of_several_verdicts_become_one():
     a, b, c = (ToJudge("t", name) for name in "abc")
     assert together([(a, b), (c, a), ()]) == (a, c, b)
+
+
+def test_one_document_that_settles_the_verdict_is_all_that_is_listed():
+    """The loss of t0 is gone if ``u`` is relevant; ``w``, which both runs have at the same rank, changes nothing."""
+    pair = Pair(
+        candidate={"t0": ["u", "x", "y", "rel"], "t1": ["rel", "w"]},
+        baseline={"t0": ["rel", "x", "y"], "t1": ["rel", "w"]},
+        grades={"t0": {"rel": 1, "x": 0, "y": 0}, "t1": {"rel": 1}},
+        gate=gate_of("g", kind="no_topic_collapse", max_loss=0.3),
+    )
+    assert pair.verdict().outcome == "fail"
+    assert [case.outcome for case in judgements(pair.rejudged()).cases] == ["fail", "pass", "pass", "fail"]
+    assert judge_next(pair.rejudged()) == (ToJudge("t0", "u"),)
