@@ -9,16 +9,26 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.flips import LeftOut
+from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.pool.responsible import contributions, flip_set, without_each
+from pytest_riskguard.gates.pool.responsible import (
+    contributions,
+    flip_set,
+    pool_explanation,
+    responsible_topics,
+    without_each,
+)
 from pytest_riskguard.gates.pool.ruling import PoolComparison
-from pytest_riskguard.risk import georisk, topic_contributions
+from pytest_riskguard.gates.slices import slices, tagged
+from pytest_riskguard.risk import georisk, topic_contributions, z_scores
 from tests.gates.conftest import topic_scores
 
 
-def compared(x: np.ndarray, **options: Any) -> PoolComparison:
+def compared(x: np.ndarray, *, topics: Topics | None = None, **options: Any) -> PoolComparison:
     candidate, *baselines = (topic_scores(f"s{row}", values) for row, values in enumerate(x))
-    return PoolComparison(gate_of("g", kind="georisk_not_worse", **options), candidate, baselines)
+    return PoolComparison(gate_of("g", kind="georisk_not_worse", **options), candidate, baselines, topics=topics)
 
 
 def normal(z: float) -> float:
@@ -155,3 +165,30 @@ def test_no_topic_is_left_out_of_ten_or_of_a_gate_that_passes(n, failed, tried):
     assert np.isnan(alone.limits).all() != tried
     assert alone.flips.any() == tried
     assert alone.failed == failed
+
+
+def test_topics_of_a_pool_have_their_z_their_part_and_their_slices():
+    x = np.random.default_rng(6).uniform(0.2, 0.8, (3, 24))
+    topics = Topics({}, {f"t{i:05d}": {"half": "ab"[i % 2]} for i in range(24)})
+    comparison = compared(x, topics=topics, alpha=2.0, reference="s2", method="percentile", level=0.6)
+    parts = contributions(comparison)
+    alone = LeftOut(np.full(24, np.nan), np.zeros(24, dtype=np.bool_), False)
+    losers, _ = responsible_topics(comparison, parts, alone)
+    z = z_scores(x)
+    assert {row.topic for row in losers} == {f"t{i:05d}" for i in np.flatnonzero(x[0] < x[2])}
+    for row in losers:
+        i = int(row.topic[1:])
+        assert (row.candidate_z, row.baseline_z) == (z[0, i], z[2, i])
+        assert row.contribution == pytest.approx(parts[i], abs=1e-15)
+    found = pool_explanation(comparison, parts, alone)
+    paired = rule(
+        gate_of("g", alpha=2.0, method="percentile", level=0.6),
+        topic_scores("s0", x[0]),
+        topic_scores("s2", x[2]),
+        topics=topics,
+    )
+    tested = slices(paired, tagged(paired.aligned), flagged=np.zeros(24, dtype=np.bool_))
+    assert [(part.value, part.p_value) for part in found.slices] == [(part.value, part.p_value) for part in tested]
+    lost = math.fsum(parts[i] for i in range(0, 24, 2) if x[0, i] < x[2, i])
+    (group,) = [group for group in found.groups if (group.value, group.change) == ("a", "loss")]
+    assert group.contribution == pytest.approx(lost, abs=1e-15)
