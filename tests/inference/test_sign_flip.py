@@ -213,7 +213,7 @@ def test_sizes_of_every_magnitude_are_rounded_to_a_grid_and_p_stays_above_the_ex
     assert exact <= result.p_value <= exact + 2e-3
 
 
-def test_half_of_the_observed_patterns_share_is_added_where_equal_sizes_make_sums_equal() -> None:
+def test_p_stays_above_the_exact_one_where_equal_sizes_make_sums_equal() -> None:
     rng = np.random.default_rng(3)
     d = np.concatenate([np.full(14, -0.1), np.full(12, 0.1), rng.uniform(0.01, 0.2, size=8)])
     assert 1e-4 < _atom(d) < 1e-2

@@ -278,6 +278,17 @@ def test_the_inverted_normal_law_is_normal() -> None:
     assert alone[1].cdf_at_zero() == pytest.approx(ndtr(-0.5), abs=1e-14)
 
 
+@pytest.mark.parametrize("rows", [1, 2, 5, 7])
+def test_laws_are_searched_a_few_at_a_time_with_the_same_results(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    t = frequencies(64)
+    inversion = Inversion(np.exp(-np.multiply.outer(np.linspace(0.6, 1.4, 7) ** 2, t**2) / 2))
+    p = np.multiply.outer(np.linspace(0.5, 1.0, 7), [0.02, 0.5, 0.9])
+    together = inversion.quantiles(p, np.zeros(p.shape))
+    assert together == pytest.approx(np.linspace(0.6, 1.4, 7)[:, None] * ndtri(p), abs=1e-9)
+    monkeypatch.setattr("pytest_riskguard.inference._bootstrap.inversion.BLOCK", rows * 64 * 3)
+    assert np.array_equal(inversion.quantiles(p, np.zeros(p.shape)), together)
+
+
 def test_the_first_frequencies_are_half_integers() -> None:
     assert frequencies(3) == pytest.approx([math.pi / 24, math.pi / 8, 5 * math.pi / 24], rel=1e-15)
     assert weights(3) == pytest.approx([math.pi / 2, 3 * math.pi / 2, 5 * math.pi / 2], rel=1e-15)
