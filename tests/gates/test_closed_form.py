@@ -57,11 +57,13 @@ def test_the_limit_without_each_topic(gate: Gate, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_where_churn_warns_a_limit_of_the_mean_is_enough(seed):
+@pytest.mark.parametrize("alpha", [0.5, 2])
+def test_where_churn_warns_a_limit_of_the_mean_is_enough(alpha, seed):
     d = differences(seed, mean=-0.055)
-    limits, lets_through = passes_without_each(Ruling(WARN, Evidence.of(d)), passing=False)
+    gate = gate_of("g", alpha=alpha, method="student_t", on_churn="warn")
+    limits, lets_through = passes_without_each(Ruling(gate, Evidence.of(d)), passing=False)
     at_zero = [limit(np.delete(d, i)) for i in range(14)]
-    assert limits == pytest.approx([limit(traded(np.delete(d, i), 2)) for i in range(14)], abs=1e-12)
+    assert limits == pytest.approx([limit(traded(np.delete(d, i), alpha)) for i in range(14)], abs=1e-12)
     assert lets_through.tolist() == [value >= 0 for value in at_zero]
     assert any(lets_through) or seed != 1
 
@@ -136,6 +138,9 @@ def test_a_failure_flips_only_where_the_gate_could_still_have_seen_the_loss(max_
             expected = [rest.lets_through and sees for rest, sees in zip(rests, could_see, strict=True)]
             assert without_each(comparison, "fail").flips.tolist() == expected
             flipping += sum(rest.lets_through for rest in rests)
+        elif comparison.answer[0] == "pass":  # leaving a topic out of a pass asks for no power
+            rests = [comparison.ruling.without(i) for i in range(14)]
+            assert without_each(comparison, "pass").flips.tolist() == [not rest.lets_through for rest in rests]
     assert flipping > 3
 
 
@@ -221,13 +226,13 @@ def test_a_flip_set_is_found_by_asking_about_it_and_about_one_topic_fewer(gate: 
 
 
 def test_no_more_topics_are_taken_out_than_leave_ten(asked):
-    d = np.linspace(-0.3, -0.2, 14)
-    d[4:] = np.linspace(0.0, 0.01, 10)
+    d = np.append(np.full(4, -0.3), np.linspace(0.001, 0.01, 10))
     names = tuple(f"t{i}" for i in range(14))
-    assert flip_set(Ruling(RISK, Evidence.of(d)), names) == names[: len(asked.counts) and max(asked.counts)]
+    gate = gate_of("g", alpha=2, method="student_t", level=0.2)  # fails while one of the four is left
+    assert flip_set(Ruling(gate, Evidence.of(d)), names) == names[:4]
+    assert flip_set(Ruling(gate, Evidence.of(d[1:])), names[1:]) == names[1:4]
     assert flip_set(Ruling(RISK, Evidence.of(d[:10] - 1)), names[:10]) is None
-    all_lose = differences(3, 14, -0.5)
-    assert flip_set(Ruling(RISK, Evidence.of(all_lose)), names) is None
+    assert flip_set(Ruling(RISK, Evidence.of(differences(3, 14, -0.5))), names) is None
     assert max(asked.counts) == 4
 
 
