@@ -142,6 +142,20 @@ def test_a_document_at_the_last_rank_that_counts_has_moved_if_it_is_gone():
     assert [(m.document, m.baseline_rank, m.candidate_rank, m.effect) for m in topic.moved] == [("a", 2, 3, -0.5)]
 
 
+@pytest.mark.parametrize(("candidate", "baseline", "effect"), [("x", "a", -1.0), ("a", "x", 1.0)])
+def test_what_only_one_ranking_found_is_its_whole_score(candidate, baseline, effect):
+    found = {"u": ["b"]}
+    pair = Pair({"t": [candidate], **found}, {"t": [baseline], **found}, {"t": {"a": 1}, "u": {"b": 1}})
+    (topic,) = (topic for topic in told(pair) if topic.topic == "t")
+    assert (topic.exact, [(m.document, m.effect) for m in topic.moved]) == (True, [("a", effect)])
+
+
+def test_a_relevant_document_that_moved_without_effect_is_listed_with_none():
+    pair = Pair({"t": ["b", "x", "a"]}, {"t": ["a", "b"]}, {"t": {"a": 2, "b": 1}}, measure="R(rel=2)@10")
+    (topic,) = told(pair)
+    assert (topic.exact, [(m.document, m.effect) for m in topic.moved]) == (True, [("a", 0.0), ("b", 0.0)])
+
+
 def test_where_neither_ranking_has_anything_of_worth_no_sum_is_claimed():
     pair = Pair({"t": ["x"], "u": ["a"]}, {"t": ["y"], "u": ["a"]}, {"t": {"a": 1}, "u": {"a": 1}})
     (topic,) = (topic for topic in told(pair) if topic.topic == "t")
