@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.baselines import atomic_folder
-from pytest_riskguard.baselines.lock import LOCK
+from pytest_riskguard.baselines.entry import StoredBaseline
+from pytest_riskguard.baselines.foreign_files import carried, check_removable
+from pytest_riskguard.baselines.lock import LOCK, locked
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError
 
@@ -323,3 +325,132 @@ def test_the_lock_itself_follows_no_link(store, add, tmp_path, link, monkeypatch
     with pytest.raises(BaselineError, match="the store cannot be written"):
         add()
     assert precious.read_text() == "all of it"
+
+
+SIX = ("a", "b", "c", "d", "e", "f")
+
+
+@pytest.mark.parametrize(
+    ("held", "problem"),
+    [
+        (
+            ("notes.txt",),
+            "holds 1 file or folder that riskguard did not write (notes.txt) and that would be lost; "
+            "move them somewhere else and try again",
+        ),
+        (
+            SIX,
+            "holds 6 files or folders that riskguard did not write (a, b, c, d, e and 1 more) and that would be "
+            "lost; move them somewhere else and try again",
+        ),
+        (
+            ("replicates/notes.txt", "history/0001/history/x", "history/\N{SUPERSCRIPT TWO}/x"),
+            "holds 3 files or folders that riskguard did not write (history/0001/history, "
+            "history/\N{SUPERSCRIPT TWO}, replicates/notes.txt) and that would be lost; "
+            "move them somewhere else and try again",
+        ),
+        (
+            ("run.gz/x",),
+            "holds 1 file or folder that riskguard did not write (run.gz/x) and that would be lost; "
+            "move them somewhere else and try again",
+        ),
+        (
+            (),
+            "does not look like a baseline (manifest.json is missing), so it is not touched; delete the folder "
+            "yourself, or use another name",
+        ),
+        (
+            ("manifest.json",),
+            "does not look like a baseline (manifest.json: line 1: empty (Expecting value)), so it is not touched; "
+            "delete the folder yourself, or use another name",
+        ),
+        (None, "is not a folder, so it is not touched; delete it yourself, or use another name"),
+    ],
+)
+def test_what_is_not_touched_is_named(tmp_path, held, problem):
+    baseline = StoredBaseline(tmp_path, "prod", tmp_path / "prod")
+    if held is None:
+        (tmp_path / "prod").touch()
+    else:
+        (tmp_path / "prod").mkdir()
+    for place in held or ():
+        (tmp_path / "prod" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "prod" / place).touch()
+    with pytest.raises(BaselineError) as caught:
+        check_removable(baseline)
+    assert caught.value.problem == f"{tmp_path.name}/prod: {problem}"
+    assert caught.value.reason == "bad_baseline"
+
+
+def test_two_files_of_a_baseline_and_litter_may_be_removed(tmp_path):
+    baseline = StoredBaseline(tmp_path, "prod", tmp_path / "prod")
+    assert carried(baseline) == []  # there is no folder
+    for place in ("scores.tsv", "run.gz", "Thumbs.db", "replicates/.DS_Store", "history/0001/desktop.ini"):
+        (tmp_path / "prod" / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "prod" / place).touch()
+    check_removable(baseline)
+    assert carried(baseline) == []
+
+
+def test_links_with_names_of_a_baseline_count_as_its_own_and_are_not_followed(tmp_path, link):
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "thesis.tex").touch()
+    folder = tmp_path / "store/prod"
+    (folder / "replicates").mkdir(parents=True)
+    for place in ("run.gz", "scores.tsv", "history", "replicates/2"):
+        link(folder / place, precious)
+    check_removable(StoredBaseline(tmp_path / "store", "prod", folder))
+    link(folder / "plots", precious)
+    link(folder / "replicates/x", precious)
+    with pytest.raises(BaselineError, match=r"holds 2 files or folders .*\(plots, replicates/x\)"):
+        check_removable(StoredBaseline(tmp_path / "store", "prod", folder))
+
+
+def test_the_lock_says_what_is_in_its_place(tmp_path, link):
+    expected = f"{tmp_path / LOCK}: expected the empty file that writers lock, found"
+    link(tmp_path / LOCK, tmp_path)
+    with pytest.raises(BaselineError) as caught, locked(tmp_path):
+        raise AssertionError("not reached")
+    assert str(caught.value) == f"{expected} a link; delete it"
+    (tmp_path / LOCK).unlink()
+    (tmp_path / LOCK).mkdir()
+    with pytest.raises(BaselineError) as caught, locked(tmp_path):
+        raise AssertionError("not reached")
+    assert str(caught.value) == f"{expected} something else; delete it"
+
+
+@pytest.mark.parametrize("content", ["made_by", "folder", "replaces", None])
+def test_a_marker_counts_only_as_it_was_written(tmp_path, content):
+    work = atomic_folder._made_work_folder(tmp_path, replaces="prod")
+    (work / "new").mkdir()
+    marker = json.loads((work / "riskguard.json").read_text())
+    assert marker == {"made_by": "pytest-riskguard", "folder": work.stat().st_ino, "replaces": "prod"}
+    assert (work / "riskguard.json").read_text().endswith("}\n")
+    assert atomic_folder.unfinished_names(tmp_path) == {"prod"}
+    for value in ("Prod", 7, None):
+        (work / "riskguard.json").write_text(json.dumps(marker | ({} if content is None else {content: value})))
+        names = {"prod"} if content is None else {"Prod"} if (content, value) == ("replaces", "Prod") else set()
+        assert atomic_folder.unfinished_names(tmp_path) == names
+
+
+def test_a_copied_folder_leaves_out_what_is_there_and_one_path_at_any_depth(tmp_path, link):
+    source, target = tmp_path / "source", tmp_path / "target"
+    for place in ("a/keep", "a/b/drop", "a/b/keep", "c"):
+        (source / place).parent.mkdir(parents=True, exist_ok=True)
+        (source / place).write_text(place)
+    link(source / "link", Path("a"))
+    target.mkdir()
+    (target / "c").write_text("already there")
+    atomic_folder.copy_folder(source, target, without=source / "a/b/drop")
+    assert content(target) == {
+        **{"a": None, "a/b": None, "a/b/keep": b"a/b/keep", "a/keep": b"a/keep", "c": b"already there"},
+        **{"link": None},
+    }
+    assert (target / "link").readlink() == Path("a")
+
+
+def test_deleting_what_is_not_there_does_no_harm(tmp_path):
+    atomic_folder.delete(tmp_path / "none")
+    assert atomic_folder.held_names(tmp_path / "none") == set()
+    assert atomic_folder.newest(tmp_path / "none", "prod") is None

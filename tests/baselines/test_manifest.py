@@ -265,6 +265,78 @@ def test_a_history_is_read_as_strictly(path, value, problem):
         Manifest.from_bytes(changed(*path, value=value, manifest=chain))
 
 
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (changed("measures", value=[]), "measures: expected at least one, found none"),
+        (changed("created", value="yesterday"), "created: expected a date and time, found 'yesterday'"),
+        (
+            changed("queries", value="sha256:0", manifest=NAMED),
+            "queries: expected sha256: and 64 hexadecimal digits, found 'sha256:0'",
+        ),
+        (changed("name", value=None, manifest=NAMED), "name: expected text, found null"),
+        (
+            changed("judged", "topics", value=3, manifest=NAMED),
+            "judged.topics: expected at most 2, found 3",
+        ),
+        (changed("replicates", value=[], manifest=NOISY), "replicates: expected at least one, found none"),
+        (changed("replicates", 1, "run", value=OTHER, manifest=NOISY), "replicates: the same run appears twice"),
+        (
+            changed("replicates", 0, "number", value=3, manifest=NOISY),
+            "replicates: expected rising numbers, found [3, 2]",
+        ),
+        (
+            changed("history", value=[json.loads(MOVED.to_bytes())["history"][0]] * 2, manifest=MOVED),
+            "history: expected rising numbers, found [1, 1]",
+        ),
+        (
+            changed("kind", value="newest", manifest=MOVED),
+            "kind: expected one of fixed, previous, release, best, found 'newest'",
+        ),
+        (
+            changed("format", value=5),
+            "written in format 5 by a newer pytest-riskguard, this one reads formats up to 4; "
+            "upgrade pytest-riskguard",
+        ),
+    ],
+)
+def test_errors_say_what_was_expected_and_found(content, message):
+    with pytest.raises(JsonError) as caught:
+        Manifest.from_bytes(content)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    "judged", [StoredJudged(0, 0.0), StoredJudged(2, 1.0), StoredJudged(MANIFEST.topics.scored, 0.5)]
+)
+def test_the_judged_share_may_be_all_or_nothing(judged):
+    manifest = replace(NAMED, judged=judged)
+    assert Manifest.from_bytes(manifest.to_bytes()) == manifest
+
+
+@pytest.mark.parametrize("share", [-0.01, 1.01, float("nan")])
+def test_another_judged_share_is_refused(share):
+    with pytest.raises(ValueError, match=r"judged\.share: expected a number from 0 to 1, found "):
+        StoredJudged(1, share)
+
+
+def test_the_text_of_a_manifest():
+    manifest = replace(
+        MANIFEST, name="prod", measures=(StoredMeasure("AP", "pytrec_eval", "0.5.11"),), git=None, note="größer"
+    )
+    digest = f'"{DIGEST}"'
+    assert manifest.to_bytes().decode() == (
+        '{\n  "created": "2025-11-21T10:00:00Z",\n  "digests": {\n'
+        f'    "qrels": {digest},\n    "run": {digest},\n    "scores": {digest},\n    "topics": {digest}\n  }},\n'
+        '  "format": 4,\n  "git": null,\n  "history": [],\n  "judged": null,\n  "kind": "fixed",\n'
+        '  "measures": [\n    {\n      "name": "AP",\n      "provider": "pytrec_eval",\n'
+        '      "version": "0.5.11"\n    }\n  ],\n  "name": "prod",\n  "note": "größer",\n  "queries": null,\n'
+        '  "replicates": [],\n  "run_kept": true,\n  "topics": {\n    "scored": 2,\n    "unanswered": [\n'
+        '      "7"\n    ],\n    "unknown": [],\n    "without_relevant": 1\n  },\n'
+        '  "versions": {\n    "ir-measures": "0.4.3"\n  }\n}\n'
+    )
+
+
 def test_a_mean_may_be_a_whole_number():
     content = MOVED.to_bytes().replace(b"0.25", b"1")
     assert Manifest.from_bytes(content).history[0].means == {"nDCG@10": 1.0}

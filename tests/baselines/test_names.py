@@ -38,3 +38,23 @@ def test_letters_digits_and_three_signs_make_a_name(name):
 )
 def test_anything_else_does_not(name):
     assert name_problem(name) is not None
+
+
+SIGNS = "expected letters, digits, '.', '_' and '-', beginning with a letter or digit"
+DOTS = "'..' and a final '.' have a special meaning in file systems"
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        (".hidden", SIGNS),
+        ("a b", SIGNS),
+        ("a..b", DOTS),
+        ("a.", DOTS),
+        ("Com1", "Windows reserves 'Com1' for a device"),
+        ("nul.tar.gz", "Windows reserves 'nul' for a device"),
+        ("x" * 101, "longer than 100 characters"),
+    ],
+)
+def test_the_reason_is_told(name, problem):
+    assert name_problem(name) == problem

@@ -190,3 +190,111 @@ def test_a_baseline_stored_without_texts_is_judged_with_any(store, add, collecti
     assert store.scores("prod", "AP", qrels=read_qrels(collection.qrels), topics=topics).rephrased == ()
     assert not store.root.joinpath("prod/queries.tsv").exists()
     assert gzip.decompress(store.root.joinpath("prod/run.gz").read_bytes()) == collection.run.read_bytes()
+
+
+def swapped(*topics):
+    """Judgements in which another document, which no run retrieves, is the relevant one of these topics."""
+
+    def edit(line):
+        topic = line.split()[0]
+        more = f"\n{topic} 0 nowhere 2" if topic in topics and line.split()[2] == "d1" else ""
+        return f"{all_zero(*topics)(line)}{more}"
+
+    return edit
+
+
+REMEDY = "or accept this with `riskguard baseline rescore prod` or `collection: {shrink: allow}`"
+NEW_TEXTS = "or store a run that answers the new texts with `riskguard baseline update prod RUN --note WHY`, "
+
+
+@pytest.mark.parametrize(
+    ("edit", "new_text", "problem"),
+    [
+        (
+            without("t5"),
+            (),
+            "1 topic (t5) that it was scored on no longer has a relevant document in qrels.txt; "
+            f"restore it, {REMEDY}",
+        ),
+        (
+            without(*(f"t{t}" for t in range(1, 7))),
+            (),
+            "6 topics (t1, t2, t3, t4, t5 and 1 more) that it was scored on no longer have a relevant document in "
+            f"qrels.txt; restore them, {REMEDY}",
+        ),
+        (
+            swapped("t5"),
+            (),
+            "its run no longer retrieves a relevant document in 1 topic (t5), though it did when stored; "
+            f"restore it, {REMEDY}",
+        ),
+        (
+            lambda line: line,
+            ("t3",),
+            "1 topic (t3) had a different query text when it was stored than in edited.tsv now; "
+            f"restore it, {NEW_TEXTS}{REMEDY}",
+        ),
+        (
+            lambda line: without("t7")(swapped("t5")(line)),
+            ("t3", "t4"),
+            "1 topic (t7) that it was scored on no longer has a relevant document in qrels.txt; "
+            "its run no longer retrieves a relevant document in 1 topic (t5), though it did when stored; "
+            "2 topics (t3, t4) had a different query text when it was stored than in edited.tsv now; "
+            f"restore them, {NEW_TEXTS}{REMEDY}",
+        ),
+    ],
+)
+def test_the_error_names_each_kind_of_lost_topic_and_the_remedy(store, add, changed, texts, edit, new_text, problem):
+    add()
+    topics = texts(lambda line: f"{line} too" if line.split("\t")[0] in new_text else line)
+    with pytest.raises(BaselineError) as caught:
+        store.scores("prod", "AP", qrels=changed(edit), topics=topics)
+    assert caught.value.problem == f"baselines/prod: {problem}"
+    assert caught.value.reason == "inputs_changed"
+
+
+def test_topics_of_every_kind_are_counted_against_the_limit(store, add, changed, texts):
+    add()
+    qrels = changed(lambda line: without("t7")(swapped("t5", "t6")(line)))
+    topics = texts(lambda line: f"{line} too" if line.startswith(("t3", "t4")) else line)
+    with pytest.raises(BaselineError, match="1 topic"):
+        store.scores("prod", "AP", qrels=qrels, topics=topics, shrink=4)
+    scored = store.scores("prod", "AP", qrels=qrels, topics=topics, shrink=5)
+    assert (scored.gone, scored.emptied, scored.rephrased) == (("t7",), ("t5", "t6"), ("t3", "t4"))
+
+
+def test_what_is_known_of_a_baseline_comes_with_its_scores(store, add, collection, changed, texts):
+    add()
+    qrels = read_qrels(collection.qrels)
+    same, other = (
+        read_topics(collection.topics),
+        texts(lambda line: f"{line} too" if line.startswith("t13") else line),
+    )
+    for given, topics_changed in ((None, False), (same, False), (other, True)):
+        scored = store.scores("prod", "AP", qrels=qrels, topics=given)
+        assert (scored.topics_changed, scored.named, scored.unasked) == (topics_changed, True, ())
+    more = store.scores(
+        "prod", "AP", qrels=changed(lambda line: f"{line}\nt20 0 d1 1" if line == "t13 0 d1 0" else line)
+    )
+    assert more.unasked == ("t20",)
+    add("plain", topics=None)
+    assert not store.scores("plain", "AP", qrels=qrels, topics=other).topics_changed
+
+
+@pytest.mark.parametrize(
+    ("measure", "other_qrels", "problem", "reason"),
+    [
+        ("RR", False, "it has scores of nDCG@10, AP, not of RR", "missing_input"),
+        ("AP", True, "qrels.txt has changed since it was scored", "inputs_changed"),
+    ],
+)
+def test_without_its_run_a_baseline_can_only_be_stored_again(
+    store, add, collection, changed, measure, other_qrels, problem, reason
+):
+    add(keep_run=False)
+    qrels = changed(all_zero("t5")) if other_qrels else read_qrels(collection.qrels)
+    with pytest.raises(BaselineError) as caught:
+        store.scores("prod", measure, qrels=qrels, shrink=None)
+    again = "store it again with `riskguard baseline update prod RUN --note WHY`"
+    assert caught.value.problem == f"baselines/prod: {problem}, and its run was not kept; {again}"
+    assert caught.value.reason == reason

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pytest_riskguard.baselines import atomic_folder, provenance
+from pytest_riskguard.baselines import atomic_folder, provenance, version_control
 from pytest_riskguard.baselines.manifest import GitState, Manifest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, RunFormatError, UsageError
@@ -476,3 +476,152 @@ def test_topics_that_are_not_those_of_the_qrels_are_damage(store, add, qrels):
 def test_manifest_is_what_is_on_disk(store, add):
     add()
     assert store.manifest("prod") == Manifest.from_bytes((store.root / "prod" / "manifest.json").read_bytes())
+
+
+def test_what_is_refused_says_why_and_what_to_do(store, add, collection, monkeypatch):
+    add()
+    prod, scoring = store.root / "prod", {"qrels": collection.qrels, "topics": None}
+    monkeypatch.setenv("GITLAB_CI", "yes")
+    in_ci = (
+        f"{store.root}: baselines are not stored inside CI (GITLAB_CI is set), where nobody reviews them; store them "
+        "on your machine and commit them, or pass --allow-ci"
+    )
+    for refused in (
+        add,
+        lambda: store.update("prod", collection.run, **scoring),
+        lambda: store.replace_all({"prod": collection.run}, **scoring),
+        lambda: store.add_replicate("prod", collection.other_run(), **scoring),
+        lambda: store.promote("prod", collection.other_run(), **scoring),
+        lambda: store.rescore("prod", **scoring),
+    ):
+        with pytest.raises(UsageError) as caught:
+            refused()
+        assert str(caught.value) == in_ci
+    monkeypatch.delenv("GITLAB_CI")
+    for refused, message in (
+        (
+            add,
+            f"{prod}: a baseline of that name already exists; replace it with `riskguard baseline update prod RUN "
+            "--note WHY`, or choose another name",
+        ),
+        (
+            lambda: add("PROD"),
+            f"{store.root / 'PROD'}: 'prod' differs only in upper and lower case, which is the same folder on many "
+            "systems; choose another name",
+        ),
+        (
+            lambda: add("other", kind="weekly"),
+            "'weekly' is not a kind of baseline; expected one of fixed, previous, release, best",
+        ),
+        (
+            lambda: store.promote("prod", collection.run, **scoring),
+            f"{prod}: is fixed, so accepted changes do not replace it; pass --kind previous, release or best to let "
+            "it move from now on, or run `riskguard baseline update prod RUN --note WHY`",
+        ),
+        (
+            lambda: store.promote("prod", collection.run, kind="best", **scoring),
+            f"{prod}: already holds this run; to rescore it, run `riskguard baseline rescore prod`",
+        ),
+        (
+            lambda: add("other", measures=()),
+            "expected at least one measure to score the run with, such as nDCG@10; found none",
+        ),
+        (lambda: add("other", note="\udcff"), "the note '\\udcff' is not UTF-8 text"),
+        (
+            lambda: store.add_replicate("prod", collection.run, **scoring),
+            f"{prod}: already holds this run; a replicate is the output of another run of the same system",
+        ),
+        (
+            lambda: store.replace_all({"prod": collection.run, "b": collection.run, "a": collection.run}, **scoring),
+            f"{store.root}: no baseline a, b to replace; store it with `riskguard baseline add`",
+        ),
+        (
+            lambda: store.replace_all(
+                {f"n{n}": collection.run for n in range(6)} | {"prod": collection.run}, **scoring
+            ),
+            f"{store.root}: no baseline n0, n1, n2, n3, n4 and 1 more to replace; store it with "
+            "`riskguard baseline add`",
+        ),
+    ):
+        with pytest.raises(UsageError) as caught:
+            refused()
+        assert str(caught.value) == message
+    assert store.names() == ("prod",)
+
+
+def test_runs_are_needed_for_every_baseline_when_all_are_replaced(store):
+    for name in "abcdef":
+        (store.root / name).mkdir(parents=True)
+    with pytest.raises(UsageError) as caught:
+        store.replace_all({}, qrels=store.root, topics=None)
+    assert str(caught.value) == (
+        f"{store.root}: no run for a, b, c, d, e and 1 more; give a run for every stored baseline, or replace single "
+        "ones with `riskguard baseline update`"
+    )
+
+
+def test_dry_runs_say_what_would_change_and_write_nothing_even_in_ci(store, add, collection, monkeypatch):
+    add(kind="previous", note="old")
+    before = {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()}
+    monkeypatch.setenv("CI", "1")
+    scoring = {"qrels": collection.qrels, "topics": None, "measures": MEASURES}
+    run = collection.other_run()
+    updated = store.update("prod", run, dry_run=True, **scoring)
+    promoted = store.promote("prod", run, dry_run=True, **scoring)
+    every = store.replace_all({"prod": run}, dry_run=True, **scoring)
+    assert updated == every["prod"]
+    assert updated.manifest is None
+    assert updated.run == atomic_folder.sha256(run.read_bytes())
+    assert [change.measure for change in updated.changes] == list(MEASURES)
+    assert (promoted.moved, promoted.changes) == (True, updated.changes)
+    assert promoted.manifest == store.manifest("prod")
+    assert {path: path.read_bytes() for path in store.root.rglob("*") if path.is_file()} == before
+
+
+def test_an_update_returns_what_it_stored(store, add, collection):
+    add(note="old")
+    assert store.manifest("prod").note == "old"
+    replaced = store.update(
+        "prod", collection.other_run(), kind="best", qrels=collection.qrels, topics=None, measures=["RR", "AP"]
+    )
+    assert replaced.manifest == store.manifest("prod")
+    assert (replaced.manifest.kind, replaced.manifest.note, replaced.manifest.run_kept) == ("best", "", True)
+    assert replaced.run == replaced.manifest.digests.run
+    assert [change.measure for change in replaced.changes] == ["RR", "AP"]
+    every = store.replace_all({"prod": collection.run}, qrels=collection.qrels, topics=None)
+    assert every["prod"].manifest == store.manifest("prod")
+    assert every["prod"].manifest.kind == "best"
+
+
+def test_topics_that_are_gone_are_told_with_the_change(store, add, collection):
+    add()
+    fewer = collection.folder / "fewer.txt"
+    fewer.write_text(
+        "".join(f"{line}\n" for line in collection.qrels.read_text().splitlines() if line[:3] not in ("t5 ", "t7 "))
+    )
+    (change,) = store.update("prod", collection.run, dry_run=True, qrels=fewer, topics=None, measures=["AP"]).changes
+    assert (change.gone, change.added, change.topics, change.fallen) == (("t5", "t7"), (), 11, ())
+
+
+def test_measures_that_cannot_be_compared_are_left_out_of_the_change(store, add, collection):
+    add(keep_run=False)
+    changes = store.update(
+        "prod", collection.run, dry_run=True, qrels=collection.qrels, topics=None, measures=["RR", "AP"]
+    ).changes
+    assert [change.measure for change in changes] == ["AP"]
+
+
+def test_versions_of_the_libraries_are_recorded(add, monkeypatch):
+    assert add().versions == {"ir-measures": version("ir-measures"), "pytest-riskguard": version("pytest-riskguard")}
+    monkeypatch.setattr(provenance, "distribution_version", lambda _: None)
+    assert add("unknown").versions["ir-measures"] == "unknown"
+
+
+def test_a_new_store_comes_with_files_for_git_that_are_left_alone_later(tmp_path):
+    version_control.prepare(tmp_path)
+    assert (tmp_path / ".gitattributes").read_bytes() == b"* -text\n"
+    assert (tmp_path / ".gitignore").read_bytes() == b".lock\n.tmp-*\n"
+    (tmp_path / ".gitignore").write_text("mine")
+    version_control.prepare(tmp_path)
+    assert (tmp_path / ".gitignore").read_text() == "mine"
+    version_control.prepare(tmp_path / "none")

@@ -1,0 +1,175 @@
+"""What is not there, or cannot be read, is named exactly, with its reason and what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_riskguard.baselines.reader import StoreReader
+from pytest_riskguard.errors import BaselineError, UsageError
+from pytest_riskguard.evaluation.qrels import read_qrels
+
+ADD = "store it with `riskguard baseline add"
+
+
+@pytest.mark.parametrize(
+    ("folders", "name", "problem"),
+    [
+        (None, "prod", f"no baseline 'prod' (no such folder); {ADD} prod RUN`"),
+        ((), "prod", f"no baseline 'prod' (the store holds none); {ADD} prod RUN`"),
+        (("b", "a"), "prod", f"no baseline 'prod' (the store holds a, b); {ADD} prod RUN`"),
+        (
+            ("bm25", "release-7"),
+            "relase-7",
+            "no baseline 'relase-7' (the store holds bm25, release-7); did you mean 'release-7'?; "
+            f"{ADD} relase-7 RUN`",
+        ),
+    ],
+)
+def test_an_unknown_name_is_told_with_what_the_store_holds(tmp_path, folders, name, problem):
+    root = tmp_path / "baselines"
+    for folder in folders or ():
+        (root / folder).mkdir(parents=True)
+    if folders == ():
+        root.mkdir()
+    with pytest.raises(BaselineError) as caught:
+        StoreReader(root).manifest(name)
+    assert str(caught.value) == f"{root}: {problem}"
+    assert caught.value.problem == f"baselines: {problem}"
+    assert caught.value.reason == "missing_input"
+
+
+def test_a_name_that_is_none_says_why(tmp_path):
+    with pytest.raises(UsageError) as caught:
+        StoreReader(tmp_path).manifest("a..b")
+    assert str(caught.value) == (
+        "'a..b' cannot name a baseline: '..' and a final '.' have a special meaning in file systems"
+    )
+
+
+def test_a_store_that_cannot_be_read_says_why(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(BaselineError) as caught:
+        StoreReader(tmp_path / "file").names()
+    assert caught.value.problem == "file: the store cannot be read (Not a directory)"
+    assert caught.value.reason == "missing_input"
+
+
+def test_names_of_interrupted_writes_are_told_sorted(store, add, monkeypatch):
+    add("web")
+    add("bm25")
+    assert store.unfinished() == ()
+    for name in ("web", "bm25"):
+        work = store.root / f".tmp-{'0' * 31}{len(name)}"
+        (work / "new").mkdir(parents=True)
+        (work / "riskguard.json").write_text(
+            f'{{"made_by": "pytest-riskguard", "folder": {work.stat().st_ino}, "replaces": "{name}"}}'
+        )
+    assert store.unfinished() == ("bm25", "web")
+    assert store.names() == ("bm25", "web")
+
+
+def test_a_run_that_was_not_kept_is_missing(store, add):
+    add(keep_run=False)
+    with pytest.raises(BaselineError) as caught:
+        store.run("prod")
+    assert (caught.value.problem, caught.value.reason) == ("baselines/prod: its run was not kept", "missing_input")
+
+
+def test_a_replicate_that_is_not_there_is_told_with_those_there_are(store, add, replicate, collection):
+    add()
+    for seed, existing in enumerate(("none", "1", "1, 2")):
+        for look in (store.replicate_manifest, store.remove_replicate):
+            with pytest.raises(BaselineError) as caught:
+                look("prod", 7)
+            assert caught.value.problem == f"baselines/prod: no replicate 7 (it has {existing})"
+            assert caught.value.reason == "missing_input"
+        replicate(run=collection.noisy_run(seed))
+    assert store.stored_scores("prod", replicate=2)[0].name == "prod/replicates/2"
+    assert store.stored_scores("prod")[0].name == "prod"
+
+
+def test_numbers_of_replicates_come_from_their_folders_where_the_manifest_is_damaged(store, add):
+    add()
+    for name in ("10", "2", "x", "\N{SUPERSCRIPT TWO}"):
+        folder = store.root / "prod/replicates" / name
+        folder.mkdir(parents=True)
+        (folder / "manifest.json").touch()
+    (store.root / "prod/replicates/3").mkdir()  # holds nothing
+    (store.root / "prod/manifest.json").write_text("{")
+    assert store.replicate_numbers("prod") == (2, 10)
+
+
+def test_runs_that_were_scored_with_different_judgements_have_no_lineage_without_judgements(store, add, collection):
+    add(kind="previous", keep_run=False)
+    store.promote("prod", collection.other_run(), qrels=collection.other_qrels(), topics=None)
+    with pytest.raises(BaselineError) as caught:
+        store.lineage("prod", "AP")
+    assert caught.value.problem == (
+        "baselines/prod: its runs were scored with different judgements; give the present ones with --qrels, or "
+        "rescore all runs with `riskguard baseline rescore prod`"
+    )
+    assert caught.value.reason == "inputs_changed"
+
+
+def test_scores_that_were_not_stored_have_no_lineage_without_judgements(store, add):
+    add()
+    with pytest.raises(BaselineError) as caught:
+        store.lineage("prod", "RR")
+    assert caught.value.problem == "baselines/prod: it has scores of nDCG@10, AP, not of RR"
+    assert caught.value.reason == "missing_input"
+    (scored,) = store.lineage("prod", "AP")
+    manifest = store.manifest("prod")
+    assert (scored.scores.digest, scored.scores.qrels_digest) == (manifest.digests.run, manifest.digests.qrels)
+    assert (scored.scores.unanswered, scored.scores.unknown, scored.scores.from_run) == (("t14",), ("t99",), True)
+
+
+def test_links_out_of_the_store_are_named(store, add, tmp_path, link):
+    add()
+    add("other")
+    (store.root / "other/scores.tsv").rename(tmp_path / "scores.tsv")
+    link(store.root / "other/scores.tsv", tmp_path / "scores.tsv")
+    (store.root / "prod").rename(tmp_path / "elsewhere")
+    link(store.root / "prod", tmp_path / "elsewhere")
+    for name, problem in {
+        "prod": "is a link to a folder outside the store; store the run itself",
+        "other": "scores.tsv is a link to a file outside the store; store the file itself",
+    }.items():
+        with pytest.raises(BaselineError) as caught:
+            store.stored_scores(name)
+        assert caught.value.problem == f"baselines/{name}: {problem}"
+
+
+def test_links_and_unlisted_folders_among_the_replicates_are_named(store, add, replicate, tmp_path, link):
+    add()
+    replicate()
+    listed = store.root / "prod/replicates/1"
+    listed.rename(tmp_path / "elsewhere")
+    link(listed, tmp_path / "elsewhere")
+    assert "baselines/prod/replicates/1: is a link; store the run itself" in store.verify("prod")
+    listed.unlink()
+    (tmp_path / "elsewhere").rename(store.root / "prod/replicates/2")
+    assert (
+        "baselines/prod: replicates/2 is not listed in manifest.json; restore manifest.json from version control, or "
+        "delete that folder"
+    ) in store.verify("prod")
+
+
+def test_a_baseline_that_changes_at_every_look_is_given_up_in_the_end(store, add, monkeypatch):
+    add()
+    looks: list[int] = []
+    pauses: list[float] = []
+    baseline = type(store._baseline("prod"))
+    monkeypatch.setattr(baseline, "stamp", lambda _: looks.append(1) or len(looks))
+    monkeypatch.setattr("pytest_riskguard.baselines.reader.time.sleep", pauses.append)
+    (store.root / "prod/manifest.json").write_text("{")
+    with pytest.raises(BaselineError, match="not JSON"):
+        store.manifest("prod")
+    assert pauses[:7] == [0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.16]
+    assert len(pauses) == 49
+
+
+def test_verify_compares_scores_only_with_the_judgements_they_came_from(store, add, collection, lie):
+    add()
+    lie(store.root / "prod", "t5", 0.001)
+    assert store.verify("prod", qrels=read_qrels(collection.other_qrels())) == []
+    assert len(store.verify("prod", qrels=read_qrels(collection.qrels))) == 1
