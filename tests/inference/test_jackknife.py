@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.inference import interval, jackknife, leave_one_out_upper, mean_law
-from pytest_riskguard.inference.jackknife import _smooth
+from pytest_riskguard.inference._bootstrap.sample import Sample
+from pytest_riskguard.inference.jackknife import _may_have_steps, _smooth
 
 METHODS = ["student_t", "basic", "percentile", "bca"]
 
@@ -169,3 +170,17 @@ def test_where_many_scores_vary_nothing_is_computed_anew(
 def test_scores_are_checked_by_name(x: list[float], method: str) -> None:
     with pytest.raises(ValueError, match=r"^x must (be finite|have one axis)"):
         leave_one_out_upper(x, method=method, level=0.95)
+
+
+@pytest.mark.parametrize("moved", [0.0, 400.0])
+def test_the_rest_may_have_steps_where_they_are_wide_beside_its_spread(moved: float) -> None:
+    # whole numbers whose sums spread over about 2^15 steps: a little less without a topic far out
+    x = np.random.default_rng(4).permutation(np.round(np.linspace(-237, 237, 100))) + moved
+    values = np.unique(x)
+    widths = [24 * np.delete(x, int(np.flatnonzero(x == value)[0])).std() * np.sqrt(99) for value in values]
+    steps = _may_have_steps(Sample.of(x), values)
+    assert steps.tolist() == [width <= 2**15 for width in widths]
+    assert len(set(steps.tolist())) == 2
+    # without the only one off the lattice steps show; with it they do not
+    strange = np.append(np.arange(30.0) % 7, np.pi)
+    assert _may_have_steps(Sample.of(strange), np.array([np.pi, 6.0])).tolist() == [True, False]
