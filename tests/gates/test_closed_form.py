@@ -250,3 +250,44 @@ def test_where_each_topic_costs_an_interval_those_that_carry_the_verdict_are_loo
     assert sorted(np.flatnonzero(np.isfinite(limits)).tolist()) == sorted({*carry, *order[:2], *order[-2:]})
     unknown = np.isnan(limits)
     assert lets_through[unknown].tolist() == [passing] * int(unknown.sum())
+
+
+def near(x: Array, bound: float, reach: float) -> npt.NDArray[np.bool_]:
+    """Topics without which Student-t's limit could reach the bound, if it moved so many times as far as it should."""
+    moves = (np.abs(x - x.mean()) + abs(limit(x) - x.mean())) / (x.size - 1)
+    return np.asarray(reach * moves >= abs(limit(x) - bound))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("alpha", [0.5, 2])
+def test_of_many_weighted_topics_those_that_bring_either_limit_near_the_bound_are_looked_at(alpha, seed, monkeypatch):
+    rng = np.random.default_rng(seed)
+    evidence = Evidence(differences(seed, 30, -0.1), np.zeros((0, 30)), rng.uniform(1, 2, 30))
+    gate = gate_of("g", alpha=alpha, method="student_t", on_churn="warn", tolerance=0.02)
+    ruling = Ruling(gate, evidence)
+    x, plain = evidence.scores(alpha), evidence.scores(0)
+    reach = abs(limit(plain) + 0.02) / float(
+        np.median(np.abs(plain - plain.mean()) + abs(limit(plain) - plain.mean())) / 29
+    )
+    monkeypatch.setattr(flips, "NEAR", reach)
+    monkeypatch.setattr(flips, "ALONE", 1)
+    expected = near(x, -0.02, reach) | near(plain, -0.02, reach)
+    assert 10 < expected.sum() < 28
+    parts = evidence.parts(alpha)
+    expected[[int(np.argmin(parts)), int(np.argmax(parts))]] = True
+    limits, _ = passes_without_each(ruling, passing=ruling.lets_through)
+    assert np.isfinite(limits).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("most", [40, 39])
+def test_of_more_topics_than_one_pass_takes_those_near_the_bound_are_looked_at(most, monkeypatch):
+    monkeypatch.setattr(flips, "MAX_AT_ONCE", most)
+    monkeypatch.setattr(flips, "ALONE", 1)
+    d = differences(5, 40, -0.1)
+    reach = abs(limit(d)) / float(np.median(np.abs(d - d.mean()) + abs(limit(d) - d.mean())) / 39)
+    monkeypatch.setattr(flips, "NEAR", reach)
+    expected = near(d, 0.0, reach) | (most == 40)
+    expected[[int(np.argmin(d)), int(np.argmax(d))]] = True
+    gate = gate_of("g", alpha=0, method="student_t")
+    limits, _ = passes_without_each(Ruling(gate, Evidence.of(d)), passing=False)
+    assert np.isfinite(limits).tolist() == expected.tolist()
