@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.flips import alpha_star, flip_set
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import NotSignificantlyRisky, gate_of
@@ -192,6 +193,26 @@ def test_a_loss_that_the_baselines_noise_excuses_has_no_share():
     rows = judge(gate_of("g", alpha=1), candidate, baseline, replicates=[worse]).responsible_topics
     assert len(rows) == 12
     assert {row.share for row in rows} == {None}
+    worse = replace(worse, values=baseline.values - np.repeat([0.2, 0.0], 6))  # half of the topics are excused
+    rows = judge(gate_of("g", alpha=1), candidate, baseline, replicates=[worse]).responsible_topics
+    assert [row.share for row in rows] == pytest.approx([1 / 6] * 6 + [0.0] * 6)
+
+
+def test_weights_of_the_topics_come_along():
+    candidate, baseline = pair([-0.3, -0.1, *[0.0] * 10])
+    weights = dict(zip(candidate.topics, [2.0, 4.0, *[1.0] * 10], strict=True))
+    topics = Topics(dict.fromkeys(candidate.topics, ""), {}, weights)
+    rows = judge(gate_of("g", weighted=True), candidate, baseline, topics=topics).responsible_topics
+    assert [rows[i].weight / rows[1 - i].weight for i in (0, 1)] == pytest.approx(
+        [weights[rows[i].topic] / weights[rows[1 - i].topic] for i in (0, 1)]
+    )
+
+
+def test_two_topics_are_flagged_beyond_the_critical_value_of_one_degree_of_freedom():
+    """TR_1 is -1/0.014 = -71, beyond 12.7, or -1/0.14 = -7, which is not."""
+    for second, flagged in ((-0.49, True), (-0.4, False)):
+        rows = judge(gate_of("g", alpha=1), *pair([-0.5, second])).responsible_topics
+        assert [row.flagged for row in rows] == [flagged] * 2
 
 
 def test_a_topic_that_collapses_says_which_limit_it_exceeds():

@@ -157,6 +157,14 @@ def test_a_limit_that_the_jackknife_brings_exactly_to_the_bound_is_looked_for():
     assert np.flatnonzero(np.isfinite(alone.limits)).tolist() == [11]
 
 
+def test_the_width_of_the_interval_moves_by_its_share_of_one_topic():
+    """3 (0.0952 + 0.1/20) reaches 0.3, and 3 (0.0948 + 0.1/20) does not."""
+    shifts = np.append([0.0952, 0.0948], np.zeros(19))
+    fails = ruling(margin=-0.3, estimate=-0.2, left_out=-0.2 + shifts)
+    alone = without_each(failing([fails], []), failed=True)
+    assert np.flatnonzero(np.isfinite(alone.limits)).tolist() == [0]
+
+
 @pytest.mark.parametrize(("n", "failed", "tried"), [(10, True, False), (11, True, True), (11, False, False)])
 def test_no_topic_is_left_out_of_ten_or_of_a_gate_that_passes(n, failed, tried):
     certain = ruling(margin=-0.1, estimate=-0.2, left_out=np.full(n, 1.0))

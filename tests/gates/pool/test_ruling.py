@@ -34,8 +34,8 @@ def changed(row: int, column: int, value: float) -> np.ndarray:
     return x
 
 
-#: The first system has most of all scores, and the first topic has a score of every system: 10 x 5/14 is expected.
-LOPSIDED = np.array([[1.0] * 10] + [[1.0] + [0.0] * 9] * 4)
+#: The first system has most of all scores, and the first topic has a score of every system: 10 x 3/12 is expected.
+LOPSIDED = np.array([[1.0] * 10] + [[1.0] + [0.0] * 9] * 2)
 
 
 @pytest.mark.parametrize(
