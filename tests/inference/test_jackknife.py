@@ -184,3 +184,11 @@ def test_the_rest_may_have_steps_where_they_are_wide_beside_its_spread(moved: fl
     # without the only one off the lattice steps show; with it they do not
     strange = np.append(np.arange(30.0) % 7, np.pi)
     assert _may_have_steps(Sample.of(strange), np.array([np.pi, 6.0])).tolist() == [True, False]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.99])
+@pytest.mark.parametrize("method", METHODS)
+def test_the_direct_call_has_the_level_asked_for(method: str, level: float) -> None:
+    x = np.array([0.0, 0.0, 1.0, 2.0, 5.0])
+    limits = leave_one_out_upper(x, method=method, level=level)
+    assert limits == pytest.approx(directly(x, method, level), rel=1e-12)
