@@ -18,13 +18,13 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="this system
 class Repository:
     """A work tree with a tracked program, a tracked store and a program that says that it was started."""
 
-    def __init__(self, root: Path, program: Path) -> None:
+    def __init__(self, root: Path, program: Path, *hashes: str) -> None:
         self.root, self.store, self.program = root, root / "baselines", program
         self.store.mkdir(parents=True)
         self.started = program.with_name("started")
         program.write_text(f"#!/bin/sh\necho $* >> '{self.started}'\n")
         program.chmod(0o755)
-        self.git("init", "-q")
+        self.git("init", "-q", *hashes)
         (root / "search.py").write_text("1\n")
         (self.store / "scores.tsv").write_text("1\n")
         self.git("add", ".")
@@ -65,6 +65,17 @@ def test_the_commit_is_that_of_the_repository_around_the_store(repository):
     state = git_state(repository.store)
     assert state.commit == repository.head
     assert not state.dirty
+
+
+def test_a_repository_whose_hashes_have_64_digits_is_compared_too(tmp_path):
+    repository = Repository(tmp_path / "long", tmp_path / "program.sh", "--object-format=sha256")
+    if len(repository.head) != 64:
+        pytest.skip("this git has no SHA-256")
+    repository.touch()
+    state = git_state(repository.store)
+    assert (state.commit, state.dirty) == (repository.head, False)
+    (repository.root / "search.py").write_text("2\n")
+    assert git_state(repository.store).dirty is True
 
 
 def test_changed_code_is_dirty_but_changed_baselines_and_new_files_are_not(repository):

@@ -298,3 +298,20 @@ def test_without_its_run_a_baseline_can_only_be_stored_again(
     again = "store it again with `riskguard baseline update prod RUN --note WHY`"
     assert caught.value.problem == f"baselines/prod: {problem}, and its run was not kept; {again}"
     assert caught.value.reason == reason
+
+
+def test_relevant_is_what_the_stored_measure_takes_for_relevant(store, add, changed):
+    """Documents of grade 1 do not count for AP(rel=2), so a topic that has lost those of grade 2 is empty."""
+    add(measures=["AP(rel=2)"])
+    lowered = changed(
+        lambda line: (
+            f"{line[:-1]}1\nt5 0 nowhere 2"
+            if line.startswith("t5 0 d1 ")
+            else line.replace(" 2", " 1")
+            if line.startswith("t5 ")
+            else line
+        )
+    )
+    with pytest.raises(BaselineError, match=r"no longer retrieves a relevant document in 1 topic \(t5\)"):
+        store.scores("prod", "AP(rel=2)", qrels=lowered)
+    assert store.scores("prod", "AP", qrels=lowered).emptied == ()

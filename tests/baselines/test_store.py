@@ -593,6 +593,13 @@ def test_an_update_returns_what_it_stored(store, add, collection):
     assert every["prod"].manifest.kind == "best"
 
 
+def test_only_what_is_stored_can_be_updated(store, add, collection):
+    add()
+    with pytest.raises(BaselineError, match="no baseline 'other'"):
+        store.update("other", collection.run, qrels=collection.qrels, topics=None, measures=["AP"])
+    assert store.names() == ("prod",)
+
+
 def test_topics_that_are_gone_are_told_with_the_change(store, add, collection):
     add()
     fewer = collection.folder / "fewer.txt"
