@@ -138,6 +138,7 @@ NEVER = ruling(margin=-9.0, estimate=-0.2, left_out=SHIFTS)
         ([FAILS], [NEVER], "fail", range(10, 21)),
         ([FAILS, PASSES], [NEVER], "fail", range(10, 21)),
         ([FAILS, NEVER], [FAILS], "fail", range(0)),
+        ([NEVER, FAILS], [FAILS], "fail", range(0)),
         ([NEVER], [FAILS], "warn", range(10, 21)),
         ([FAILS], [NEVER], "warn", range(10, 21)),
         ([NEVER], [FAILS], "fail", range(0)),

@@ -139,6 +139,9 @@ def test_candidate_and_reference_are_two_systems_like_any():
     assert plain.aligned.tags == {"t00000": {"kind": "code"}}
     assert compared(X, level=None).pair(reference).gate.level == 0.95
     assert dict(compared(X).pair(reference).aligned.tags) == {}
+    strict = gate_of("g", kind="georisk_not_worse", level=0.99)
+    comparison = PoolComparison(strict, comparison.candidate, comparison.baselines)
+    assert comparison.pair(reference).gate.level == 0.99
 
 
 def test_topics_that_the_candidate_lacks_are_known_to_the_pair():
