@@ -337,3 +337,9 @@ def test_correlations_of_1_and_minus_1_are_taken() -> None:
     ]
     assert sds[0] == 0
     assert sds[1] == pytest.approx(2 * np.std(old.values, ddof=1))
+
+
+@pytest.mark.parametrize("kind", ["not_inferior", "no_topic_collapse"])
+def test_a_verdict_on_one_topic_knows_no_number_of_topics_that_would_do(kind: str) -> None:
+    verdict = judge(gate_of("g", kind=kind), scores("new", np.array([0.2])), scores("old", np.array([0.5])))
+    assert (verdict.power.minimum_detectable_effect, verdict.power.topics_for_tolerance) == (None, None)
