@@ -215,3 +215,15 @@ def test_the_message_about_scores_of_0_names_the_measure():
         "every score of every system is 0, so nDCG@10 says nothing about these runs and no gate could fail; choose "
         "a measure that the judgements support"
     )
+
+
+def test_no_score_at_all_is_the_fault_of_the_option_that_lets_it_pass():
+    verdict = judge(gate_of("g", tolerance=0.5), topic_scores("candidate", np.zeros(40)), LOW)
+    assert (verdict.problem or "").startswith("tolerance 0.5: even a candidate")
+
+
+def test_a_method_that_one_outlier_blinds_is_asked_whether_it_can_fail():
+    outlier = topic_scores("prod", np.where(np.arange(40) < 8, 0.01, 0.0) + np.where(np.arange(40) == 0, 0.9, 0.0))
+    better = topic_scores("candidate", outlier.values + 0.05)
+    assert "cannot_fail" in codes(judge(gate_of("g", method="student_t"), better, outlier))
+    assert "cannot_fail" not in codes(judge(gate_of("g"), better, outlier))

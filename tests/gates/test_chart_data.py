@@ -124,6 +124,7 @@ def test_charts_begin_at_two_topics():
     two = judge(gate_of("g"), topic_scores("new", [0.5, 0.25]), topic_scores("old", [0.25, 0.5]), report=True)
     assert two.exhibits.curve is not None
     assert two.exhibits.density is not None
+    assert two.exhibits.topics.critical_value is not None
     one = judge(gate_of("g"), topic_scores("new", [0.5]), topic_scores("old", [0.25]), report=True)
     assert (one.exhibits.curve, one.exhibits.density, one.exhibits.topics.critical_value) == (None, None, None)
 

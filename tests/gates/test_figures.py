@@ -229,6 +229,7 @@ def test_each_correction_leaves_its_own_levels_and_a_p_value_of_0_is_one():
     assert [one.adjusted_p_value for one in holm if one] == pytest.approx([0.04, 0.0, 0.04])
     assert [one.adjusted_p_value for one in hochberg if one] == pytest.approx([0.03, 0.0, 0.03])
     assert [1 - one.level for one in holm if one] == pytest.approx([0.05, 0.05 / 3, 0.025])
+    assert [1 - one.level for one in hochberg if one] == pytest.approx([0.05, 0.05, 0.05])
     assert {(one.correction, one.size) for one in hochberg if one} == {("benjamini_hochberg", 3)}
 
 
