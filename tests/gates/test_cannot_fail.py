@@ -175,11 +175,25 @@ def test_the_message_about_weights_names_the_topics_their_share_and_what_to_do()
         "t00002, t00003, t00004, ...) have 0.89% of the weight, so their loss does not count; give them a larger "
         "weight (at least 1% in all), or leave them out of the judgements"
     )
+
+
+@pytest.mark.parametrize(("count", "more"), [(5, ""), (6, ", ...")])
+def test_five_topics_without_weight_are_named(count, more):
+    loses = np.arange(20) < count
     baseline = topic_scores("prod", np.full(20, 0.6))
-    candidate = topic_scores("candidate", baseline.values + np.where(np.arange(20) < 5, -0.5, 0.001))
-    weights = dict(zip(baseline.topics, np.where(np.arange(20) < 5, 0.001, 1.0).tolist(), strict=True))
+    candidate = topic_scores("candidate", baseline.values + np.where(loses, -0.5, 0.001))
+    weights = dict(zip(baseline.topics, np.where(loses, 0.001, 1.0).tolist(), strict=True))
     verdict = judge(gate_of("g", alpha=9, weighted=True), candidate, baseline, topics=Topics({}, weights=weights))
-    assert "the 5 topics that lost (t00000, t00001, t00002, t00003, t00004) have 0.033% of" in str(verdict.problem)
+    named = f"the {count} topics that lost (t00000, t00001, t00002, t00003, t00004{more}) have "
+    assert named in str(verdict.problem)
+
+
+def test_of_too_few_topics_and_of_limits_that_are_off_no_option_is_at_fault():
+    few = topic_scores("prod", np.full(5, 0.5))
+    assert "cannot_fail" not in codes(judge(gate_of("g"), topic_scores("candidate", np.full(5, 0.6)), few))
+    high = topic_scores("prod", np.linspace(0.1, 0.8, 40))
+    whole = gate_of("g", kind="no_topic_collapse", max_loss=None, max_share=1.0)
+    assert codes(judge(whole, high, high)) == {"cannot_fail"}
 
 
 @pytest.mark.parametrize(

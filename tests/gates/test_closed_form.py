@@ -69,10 +69,11 @@ def test_where_churn_warns_a_limit_of_the_mean_is_enough(alpha, seed):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_where_noise_is_subtracted_the_mean_must_hold_too(seed):
+@pytest.mark.parametrize(("spread", "mean"), [(0.2, -0.06), (0.02, -0.04)])
+def test_where_noise_is_subtracted_the_mean_must_hold_too(spread, mean, seed):
     rng = np.random.default_rng(seed)
-    noise = rng.normal(0, 0.2, (2, 14))
-    d = differences(seed, mean=-0.06)
+    noise = rng.normal(0, spread, (2, 14))
+    d = differences(seed, mean=mean)
     expected, at_zero = (
         [
             limit(np.delete(traded(d, alpha) - np.mean([traded(row, alpha) for row in noise], axis=0), i))

@@ -93,10 +93,10 @@ def test_the_smooth_trade_off_is_excused_as_the_plain_mean_is():
 
 
 def test_churn_that_replicates_excuse_is_not_named():
-    churn, gate = np.tile([0.2, -0.2], 10), gate_of("g", alpha=5, method="student_t")
-    candidate = topic_scores("new", BASE + churn * 0.99)
-    assert judged(gate=gate, candidate=candidate).reason == "churn"
-    verdict = judged(replicate(1, BASE - churn), gate=gate, candidate=candidate)
+    base, churn = np.linspace(0.4, 0.6, 60), np.tile([0.2, -0.2], 30)
+    new, old = topic_scores("new", base + churn * 0.99), topic_scores("prod", base)
+    assert judge(GATE, new, old).reason == "churn"
+    verdict = judge(GATE, new, old, replicates=[replicate(1, base - churn)])
     assert verdict.outcome == "pass"
     assert "loss_excused" not in [warning.code for warning in verdict.warnings]
 

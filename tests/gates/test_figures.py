@@ -134,6 +134,8 @@ def test_the_interval_that_decided_is_marked():
         ReportedInterval("bca", 0.9, -0.25, 0.05, True),
     )
     assert not any(interval.decisive for interval in reported(intervals, decisive=None))
+    few = explain(rule(RISK, topic_scores("new", BASE[:5] + D[:5]), topic_scores("old", BASE[:5]))).intervals
+    assert (len(few), any(interval.decisive for interval in few)) == (4, False)
 
 
 def test_findings_tell_which_interval_decided_which_topics_and_what_would_flip_it():
