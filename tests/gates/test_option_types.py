@@ -42,7 +42,7 @@ def kind_of_two_options() -> dict[str, Option]:
         max_size: float = option(0.5, Number(0, 1), "How large.", in_yaml=False)
 
     with pytest.raises(TypeError, match="positional"):
-        Kind("a name", 0.25)
+        Kind("a name", "plum")
     assert Kind().max_size == 0.5
     return declared(Kind)
 
