@@ -1,21 +1,21 @@
 """``python -m tests.mutation``: change one expression after another in a copy of the checkout, and run the tests.
 
-mutmut makes the mutants. Each package is tested by its own tests, so that a mutant is tried in a second or two. Tests
-that start other processes are left out: these would run the package as it is.
+mutmut makes the mutants and finds which tests call which function; mypy refuses some mutants, and the tests of the
+package try the others. Tests that start other processes are left out: these would run the package as it is.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.mutation.results import EXPLANATIONS, Result, explanations, results_of, share_noticed, table
+from tests.mutation.results import EXPLANATIONS, Result, explanations, record, results_of, share_noticed, table
 from tests.shared_data import SHARED
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -37,25 +37,25 @@ LEFT_OUT = (
     "tests/inference/test_imports.py",
 )
 MIN_NOTICED = 0.9
+#: A file that says that a copy holds all mutants, and which of them mypy refuses.
+_MADE = "mutants-are-made"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run mutmut on each package and print the results; 1 if too few mutants were noticed or one is not explained."""
+    """Try the mutants of each package and print the results; 1 if too few were noticed or one is not explained."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("packages", nargs="*", help="packages to mutate, default all")
     parser.add_argument("--folder", type=Path, help="keep the copies here; a later run goes on from there")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
-    parser.add_argument("--only", nargs="+", default=[], metavar="MUTANT", help="names as in mutmut, with *")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)
         results: list[Result] = []
         for package in options.packages or TESTS:
             copy = folder / package
-            prepare(copy, package)
-            environment = os.environ | {"RISKGUARD_SHARED": str(SHARED), "PYTHONPATH": ""}
-            command = [sys.executable, "-m", "mutmut", "run", "--max-children", str(options.jobs), *options.only]
-            subprocess.run(command, cwd=copy, env=environment, check=True)
+            if not (copy / _MADE).exists():
+                make_mutants(copy, package)
+            try_mutants(copy, package, options.jobs)
             results += results_of(copy)
     print("\n".join(table(results)))
     explained = {row["mutant"] for row in explanations()}
@@ -64,23 +64,63 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(share_noticed(results) < MIN_NOTICED or bool(unexplained))
 
 
-def prepare(copy: Path, package: str) -> None:
-    """Copy what is committed, and write mutmut's settings for one package into the copy."""
+def make_mutants(copy: Path, package: str) -> None:
+    """Copy what is committed, let mutmut mutate a package there, and note what mypy refuses."""
     copy.mkdir(parents=True, exist_ok=True)
     archive = subprocess.run(["git", "archive", "HEAD"], cwd=CHECKOUT, capture_output=True, check=True)
     subprocess.run(["tar", "-x"], cwd=copy, input=archive.stdout, check=True)
-    shutil.copy(Path(__file__).with_name("refused_by_types.py"), copy)
-    selected = [f"--deselect={path}" for path in LEFT_OUT if path.startswith(TESTS[package])]
     with (copy / "pyproject.toml").open("a", encoding="utf-8") as settings:
         settings.write(f"""
 [tool.mutmut]
 source_paths = ["pytest_riskguard"]
 only_mutate = ["pytest_riskguard/{package}/*"]
-also_copy = ["docs", "examples", "noxfile.py", "refused_by_types.py", "README.md", "CHANGELOG.md"]
-pytest_add_cli_args = {["-p", "no:cacheprovider", *selected]}
+also_copy = ["docs", "examples", "noxfile.py", "README.md", "CHANGELOG.md"]
+pytest_add_cli_args = {_arguments(package)}
 pytest_add_cli_args_test_selection = {list(TESTS[package])}
-type_check_command = ["{sys.executable}", "refused_by_types.py", "mypy"]
 """)
+    # It makes every mutant and measures the tests; then it stops, because no mutant has this name.
+    command = [sys.executable, "-m", "mutmut", "run", "none"]
+    ended = subprocess.run(command, cwd=copy, env=_environment(), capture_output=True, text=True, check=False)
+    if "nothing matches" not in ended.stderr:
+        sys.exit(f"mutmut could not make the mutants of {package}:\n{ended.stdout}\n{ended.stderr}")
+    refused = [sys.executable, "-m", "tests.mutation.refused_by_types"]
+    names = subprocess.run(
+        refused, cwd=copy / "mutants", env=_environment(), capture_output=True, text=True, check=True
+    )
+    record(copy, dict.fromkeys(names.stdout.split(), "refused"))
+    (copy / _MADE).touch()
+
+
+def try_mutants(copy: Path, package: str, jobs: int) -> None:
+    """Run the tests on each mutant that has no result yet."""
+    waiting = [f"pytest_riskguard.{result.name}" for result in results_of(copy) if result.outcome == "not run"]
+    processes = []
+    for job in range(jobs):
+        names, answers = copy / f"mutants-{job}.txt", copy / f"results-{job}.jsonl"
+        names.write_text("\n".join(waiting[job::jobs]), encoding="utf-8")
+        answers.unlink(missing_ok=True)
+        files = {"RISKGUARD_MUTANTS": str(names), "RISKGUARD_MUTANTS_RESULTS": str(answers)}
+        plugin = ["-q", "-p", "tests.mutation.forks", *_arguments(package), *TESTS[package]]
+        command = [sys.executable, "-m", "pytest", *plugin]
+        processes.append(subprocess.Popen(command, cwd=copy / "mutants", env=_environment() | files))
+    try:
+        failed = [process.returncode for process in processes if process.wait() != 0]
+    finally:
+        for job in range(jobs):
+            answers = copy / f"results-{job}.jsonl"
+            lines = answers.read_text(encoding="utf-8").splitlines() if answers.exists() else []
+            record(copy, {answer["mutant"]: answer["outcome"] for answer in map(json.loads, lines)})
+    if failed:
+        sys.exit(f"pytest ended with {failed[0]} while it tried mutants of {package}")
+
+
+def _arguments(package: str) -> list[str]:
+    left_out = [f"--deselect={path}" for path in LEFT_OUT if path.startswith(TESTS[package])]
+    return ["-p", "no:cacheprovider", *left_out]
+
+
+def _environment() -> dict[str, str]:
+    return os.environ | {"RISKGUARD_SHARED": str(SHARED), "PYTHONPATH": "", "MUTANT_UNDER_TEST": ""}
 
 
 if __name__ == "__main__":

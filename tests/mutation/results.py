@@ -1,4 +1,4 @@
-"""The outcome of each mutant, from the files that mutmut wrote, and the explanations of those that survive."""
+"""The outcome of each mutant, in the files that mutmut keeps, and the explanations of those that survive."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from pathlib import Path
 #: One file for each package: ``mutant, before, after, why``.
 EXPLANATIONS = "docs/data/mutation"
 _CHECKOUT = Path(__file__).resolve().parents[2]
-#: mutmut's exit statuses; every other one is that of a test that failed.
-_SURVIVED = (0, 5, 33)
-_TIMED_OUT = (24, -24, 36, 152, 255)
-_REFUSED = 37
+#: Exit statuses as mutmut keeps them.
+_STATUSES = {"killed": 1, "survived": 0, "timed out": 36, "refused": 37}
 #: Columns of the table, and the outcomes that they count.
 _COLUMNS = {
     "refused by mypy": "refused",
@@ -56,6 +54,15 @@ def results_of(copy: Path) -> list[Result]:
     return list(_results(copy / "mutants" / "pytest_riskguard"))
 
 
+def record(copy: Path, outcomes: dict[str, str]) -> None:
+    """Keep outcomes by the full names of mutants, so that ``mutmut results`` and ``mutmut show`` know them."""
+    for meta in (copy / "mutants" / "pytest_riskguard").rglob("*.meta"):
+        kept = json.loads(meta.read_text(encoding="utf-8"))
+        statuses = kept["exit_code_by_key"]
+        statuses |= {name: _STATUSES[outcomes[name]] for name in statuses if name in outcomes}
+        meta.write_text(json.dumps(kept), encoding="utf-8")
+
+
 def table(results: Iterable[Result]) -> list[str]:
     """Counts by package, in Markdown."""
     results = list(results)
@@ -88,16 +95,7 @@ def _row(name: str, results: list[Result]) -> tuple[str, ...]:
 
 
 def _results(folder: Path) -> Iterator[Result]:
+    outcomes = {status: outcome for outcome, status in _STATUSES.items()}
     for meta in sorted(folder.rglob("*.meta")):
         for name, status in json.loads(meta.read_text(encoding="utf-8"))["exit_code_by_key"].items():
-            yield Result(name.removeprefix("pytest_riskguard."), _outcome(status))
-
-
-def _outcome(status: int | None) -> str:
-    if status is None:
-        return "not run"
-    if status in _SURVIVED:
-        return "survived"
-    if status in _TIMED_OUT:
-        return "timed out"
-    return "refused" if status == _REFUSED else "killed"
+            yield Result(name.removeprefix("pytest_riskguard."), outcomes.get(status, "not run"))
