@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-#: One file for each package: ``mutant, before, after, why``.
-EXPLANATIONS = "docs/data/mutation"
+#: A table: ``mutant, before, after, why``.
+EXPLANATIONS = "docs/data/mutation/survivors.csv"
 _CHECKOUT = Path(__file__).resolve().parents[2]
 #: Exit statuses as mutmut keeps them.
 _STATUSES = {"killed": 1, "survived": 0, "timed out": 36, "refused": 37}
@@ -81,11 +81,8 @@ def share_noticed(results: Iterable[Result]) -> float:
 
 def explanations() -> list[dict[str, str]]:
     """Every mutant that is known to survive, with the line before and after, and why no test notices."""
-    rows = []
-    for path in sorted((_CHECKOUT / EXPLANATIONS).glob("*.csv")):
-        with path.open(encoding="utf-8", newline="") as file:
-            rows += list(csv.DictReader(file))
-    return rows
+    with (_CHECKOUT / EXPLANATIONS).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _row(name: str, results: list[Result]) -> tuple[str, ...]:
