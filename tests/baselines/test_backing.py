@@ -65,6 +65,16 @@ def test_stored_scores_come_with_the_order_and_the_judged_share_of_their_run(sto
         assert (dict(stored.as_written), stored.judged) == (dict(of_run.as_written), of_run.judged)
 
 
+def test_stored_scores_name_the_topics_whose_scores_rise_with_the_rank(store, add, collection, qrels):
+    rows = [line.split() for line in collection.run.read_text().splitlines()]
+    first, second = (row for row in rows if row[0] == "t3" and row[3] in ("1", "2"))
+    first[4], second[4] = second[4], first[4]
+    collection.run.write_text("".join(f"{' '.join(row)}\n" for row in rows))
+    add()
+    for _ in range(2):  # compared with the run, and known to equal it
+        assert store.scores("prod", "nDCG@10", qrels=qrels).scores.contradicted == ("t3",)
+
+
 def test_false_scores_of_replicates_and_earlier_runs_are_found_too(store, add, replicate, collection, qrels, lie):
     add(kind="previous")
     store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)

@@ -550,3 +550,12 @@ def test_real_runs_are_replicates_too(store, shared):
     (scored,) = score_run(runs / "fts5_and.run.gz", qrels, ["nDCG@10"], name="lsa/replicates/1")
     assert_same_scores(stored.scores, scored)
     assert not np.array_equal(stored.scores.values, store.scores("lsa", "nDCG@10", qrels=qrels).scores.values)
+
+
+def test_replicates_keep_their_runs_where_the_baseline_does_not_keep_its_own(store, add, replicate, collection):
+    add()
+    replicate()
+    files = {"qrels": collection.qrels, "topics": collection.topics, "measures": ("nDCG@10",), "note": "smaller"}
+    store.update("prod", collection.run, keep_run=False, **files)
+    assert not (store.root / "prod/run.gz").exists()
+    assert (store.root / "prod/replicates/1/run.gz").exists()
