@@ -81,7 +81,7 @@ def judge_pool(
         outcome, reason = comparison.answer
         refuse_other_order(gate, candidate, baselines, outcome, lambda one, others: compared(one, others).answer[0])
         if outcome == "pass" and gate.tolerance > 0:
-            _refuse_if_nothing_passes(comparison, compared)
+            _refuse_if_a_silent_candidate_passes(comparison, compared)
     except DataError as error:
         return refused(question, error)
     findings = Deferred(lambda: explain(comparison, alphas=alphas, rescored=rescored))
@@ -108,7 +108,7 @@ def _refuse_if_it_cannot_fail(comparison: PoolComparison) -> None:
             )
 
 
-def _refuse_if_nothing_passes(
+def _refuse_if_a_silent_candidate_passes(
     comparison: PoolComparison, compared: Callable[[TopicScores, Sequence[TopicScores]], PoolComparison]
 ) -> None:
     """``DataError`` (``cannot_fail``) if even a candidate that scores 0 everywhere is within the tolerance."""
