@@ -1,13 +1,15 @@
 """``python -m tests.mutation``: change one expression after another in a copy of the checkout, and run the tests.
 
 mutmut makes the mutants and finds which tests call which function; mypy refuses some mutants, and the tests of the
-package try the others. Tests that start other processes are left out: these would run the package as it is.
+package try the others. A mutant that is known to survive is tried with a few seconds of tests, quickest first, any
+other with all of them. Tests that start other processes are left out: these would run the package as it is.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -15,6 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.mutation.forks import MUTANTS, RESULTS, SECONDS_OF_TESTS
 from tests.mutation.results import EXPLANATIONS, Result, explanations, record, results_of, share_noticed, table
 from tests.shared_data import SHARED
 
@@ -37,6 +40,8 @@ LEFT_OUT = (
     "tests/inference/test_imports.py",
 )
 MIN_NOTICED = 0.9
+#: The tests that are tried first are those of so many seconds.
+SECONDS_FIRST = 3.0
 #: A file that says that a copy holds all mutants, and which of them mypy refuses.
 _MADE = "mutants-are-made"
 
@@ -48,6 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, help="keep the copies here; a later run goes on from there")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes at once")
     options = parser.parse_args(arguments)
+    explained = {row["mutant"] for row in explanations()}
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)
         results: list[Result] = []
@@ -55,11 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             copy = folder / package
             if not (copy / _MADE).exists():
                 make_mutants(copy, package)
-            try_mutants(copy, package, options.jobs)
+            _record_answers(copy)
+            waiting = [result.name for result in results_of(copy) if result.outcome == "not run"]
+            try_mutants(copy, package, waiting, SECONDS_FIRST, options.jobs)
+            try_mutants(copy, package, _unexplained(results_of(copy), explained), math.inf, options.jobs)
             results += results_of(copy)
     print("\n".join(table(results)))
-    explained = {row["mutant"] for row in explanations()}
-    unexplained = [result.name for result in results if result.outcome == "survived" and result.name not in explained]
+    unexplained = _unexplained(results, explained)
     print("".join(f"\nsurvives and is not explained in {EXPLANATIONS}: {name}" for name in unexplained))
     return int(share_noticed(results) < MIN_NOTICED or bool(unexplained))
 
@@ -91,27 +99,33 @@ pytest_add_cli_args_test_selection = {list(TESTS[package])}
     (copy / _MADE).touch()
 
 
-def try_mutants(copy: Path, package: str, jobs: int) -> None:
-    """Run the tests on each mutant that has no result yet."""
-    waiting = [f"pytest_riskguard.{result.name}" for result in results_of(copy) if result.outcome == "not run"]
+def try_mutants(copy: Path, package: str, mutants: Sequence[str], seconds: float, jobs: int) -> None:
+    """Run the tests on each of these mutants, as many tests as take so many seconds."""
     processes = []
     for job in range(jobs):
         names, answers = copy / f"mutants-{job}.txt", copy / f"results-{job}.jsonl"
-        names.write_text("\n".join(waiting[job::jobs]), encoding="utf-8")
+        names.write_text("\n".join(f"pytest_riskguard.{name}" for name in mutants[job::jobs]), encoding="utf-8")
         answers.unlink(missing_ok=True)
-        files = {"RISKGUARD_MUTANTS": str(names), "RISKGUARD_MUTANTS_RESULTS": str(answers)}
+        settings = {MUTANTS: str(names), RESULTS: str(answers), SECONDS_OF_TESTS: str(seconds)}
         plugin = ["-q", "-p", "tests.mutation.forks", *_arguments(package), *TESTS[package]]
         command = [sys.executable, "-m", "pytest", *plugin]
-        processes.append(subprocess.Popen(command, cwd=copy / "mutants", env=_environment() | files))
+        processes.append(subprocess.Popen(command, cwd=copy / "mutants", env=_environment() | settings))
     try:
         failed = [process.returncode for process in processes if process.wait() != 0]
     finally:
-        for job in range(jobs):
-            answers = copy / f"results-{job}.jsonl"
-            lines = answers.read_text(encoding="utf-8").splitlines() if answers.exists() else []
-            record(copy, {answer["mutant"]: answer["outcome"] for answer in map(json.loads, lines)})
+        _record_answers(copy)
     if failed:
         sys.exit(f"pytest ended with {failed[0]} while it tried mutants of {package}")
+
+
+def _record_answers(copy: Path) -> None:
+    for answers in copy.glob("results-*.jsonl"):
+        lines = answers.read_text(encoding="utf-8").splitlines()
+        record(copy, {answer["mutant"]: answer["outcome"] for answer in map(json.loads, lines)})
+
+
+def _unexplained(results: Sequence[Result], explained: set[str]) -> list[str]:
+    return [result.name for result in results if result.outcome == "survived" and result.name not in explained]
 
 
 def _arguments(package: str) -> list[str]:
