@@ -125,7 +125,7 @@ def _refuse_if_a_silent_candidate_passes(
         )
 
 
-def explain(comparison: PoolComparison, *, alphas: Sequence[float] = (), rescored: bool = False) -> Findings:
+def explain(comparison: PoolComparison, *, alphas: Sequence[float], rescored: bool) -> Findings:
     """All findings about an answer; ``alphas`` and ``rescored`` are as in ``judge_pool``."""
     failed, ruling = comparison.answer[0] == "fail", comparison.ruling if comparison.enough_topics else None
     alone, parts = without_each(comparison, failed=failed), contributions(comparison)

@@ -10,7 +10,7 @@ from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.pool.judge import judge_pool, pool_exhibits
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.verdict import Family
-from pytest_riskguard.risk import georisk
+from pytest_riskguard.risk import georisk, zrisk
 from tests.gates.conftest import topic_scores
 from tests.gates.pool.test_judge import gate, judged, systems
 
@@ -96,19 +96,60 @@ def test_a_pool_in_which_nobody_scores_is_refused_and_a_reference_without_scores
 
 def test_topics_that_several_baselines_lack_are_named_once():
     pool = systems(10, n=9)
-    for place, first in ((1, 1), (2, 2), (3, 0)):
+    for place, first in ((1, 2), (2, 1), (3, 0)):
         pool[place] = TopicScores(
             pool[place].name,
             "nDCG@10",
             pool[place].topics[first:],
             pool[place].values[first:],
-            without_relevant=("z",),
+            without_relevant=(f"z{place}",),
         )
     pool[0] = TopicScores("s0", "nDCG@10", pool[0].topics[:-1], pool[0].values[:-1], without_relevant=("y",))
-    topics = judged(pool, missing="zero").topics
+    verdict = judged(pool, missing="zero")
+    topics = verdict.topics
     assert topics.missing_in_baseline == ("t00000", "t00001")
     assert topics.missing_in_candidate == ("t00008",)
-    assert topics.without_relevant == ("y", "z")
+    assert topics.without_relevant == ("y", "z1", "z2", "z3")
+    assert verdict.estimates.flip_set is None  # too few topics for an answer that could flip
     with pytest.raises(ValueError) as refused:  # noqa: PT011 (the whole message is compared below)
         judge_pool(gate(), pool[0], [])
     assert str(refused.value) == "georisk_not_worse needs at least one baseline, got none"
+
+
+def test_the_smooth_trade_off_is_in_every_figure_and_has_one_point():
+    pool = systems(14, n=12, count=3)
+    verdict = judge_pool(gate(tradeoff="smooth", level=0.5), pool[0], pool[1:], alphas=(1.0, 5.0))
+    x = np.array([system.values for system in pool])
+    assert verdict.estimates.georisk is not None
+    assert verdict.estimates.zrisk is not None
+    assert [*verdict.estimates.georisk.values()] == georisk(x, alpha=verdict.alpha, kind="smooth").tolist()
+    assert [*verdict.estimates.zrisk.values()] == zrisk(x, alpha=verdict.alpha, kind="smooth").tolist()
+    assert verdict.pool is not None
+    (point,) = verdict.pool.curve
+    assert [point.candidate, point.reference] == georisk(x, alpha=verdict.alpha, kind="smooth")[:2].tolist()
+
+
+def test_a_win_far_beyond_the_others_is_flagged():
+    pool = systems(14, n=40, count=3)
+    values = pool[1].values * np.where(np.arange(40) % 2, 1.01, 0.99)
+    values[7] = pool[1].values[7] + 0.6
+    verdict = judged([topic_scores("s0", values), *pool[1:]], level=0.5)
+    assert [topic.topic for topic in verdict.flagged_wins] == ["t00007"]
+
+
+def test_many_gates_that_are_judged_together_take_more_draws():
+    pool = systems(14, n=12, count=3)
+    alone, together = (judge_pool(gate(), pool[0], pool[1:], together=count).pool for count in (1, 40))
+    assert alone is not None
+    assert together is not None
+    assert together.replicates > alone.replicates
+
+
+def test_the_curve_of_the_median_is_of_the_baselines_without_the_candidate():
+    pool = systems(14, n=12, count=4)
+    verdict = judge_pool(gate(reference="median", level=0.5), pool[0], pool[1:], alphas=(5.0,))
+    x = np.array([system.values for system in pool])
+    assert verdict.pool is not None
+    assert [point.reference for point in verdict.pool.curve] == [
+        np.median(georisk(x, alpha=point.alpha)[1:]) for point in verdict.pool.curve
+    ]
