@@ -58,7 +58,7 @@ def topic_rows(
     losses = np.flatnonzero(lost)
     losses = losses[np.argsort(np.round(parts[losses], 12), kind="stable")]
     flagged_wins = np.flatnonzero((differences > ROUNDING_ERROR) & (standard > critical))
-    flagged_wins = flagged_wins[np.argsort(-parts[flagged_wins], kind="stable")]
+    flagged_wins = flagged_wins[np.argsort(np.round(-parts[flagged_wins], 12), kind="stable")]
 
     def row(i: int) -> ResponsibleTopic:
         topic = candidate.topics[i]

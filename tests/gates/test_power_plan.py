@@ -26,6 +26,7 @@ from pytest_riskguard.inference import (
     topics_needed,
 )
 from pytest_riskguard.risk import linear, trisk
+from tests.gates.conftest import pair
 
 
 def scores(name: str, values: np.ndarray) -> TopicScores:
@@ -273,6 +274,8 @@ def test_a_plan_for_the_bootstrap_takes_its_critical_values_from_the_data() -> N
     shown = topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8, critical=lower, n=60)
     by_student_t = topics_for_tolerance(sd, plan.urisk, tolerance=0.6, level=0.95, power=0.8)
     assert plan.topics_for_tolerance == shown != by_student_t
+    verdict = judge(gate_of("g", kind="not_inferior", alpha=5, tolerance=0.6), *pair(d))
+    assert verdict.power.topics_for_tolerance == shown
 
 
 def test_the_churn_of_a_plan_has_the_largest_change_as_a_loss_and_signs_that_alternate() -> None:
