@@ -281,7 +281,7 @@ def test_leaving_a_topic_out_is_asking_anew() -> None:
 
 @pytest.mark.parametrize("x", [[0.3, 0.3], [0.0] * 50, [1e-300, 0.0, -1e-300]])
 def test_without_variation_there_is_no_law_but_the_mean_is_the_interval(x: list[float]) -> None:
-    with pytest.raises(ValueError, match="^x must vary for its mean to be studentized, got a constant$"):
+    with pytest.raises(ValueError, match=r"^x must vary for its mean to be studentized, got a constant$"):
         studentized_law(x)
     limits = interval(x, method="studentized")
     assert limits.lower == limits.upper == pytest.approx(x[0])
