@@ -9,6 +9,7 @@ from types import MappingProxyType
 from pytest_riskguard.evaluation import Qrels, TopicScores, rankings_as_run, score_run
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.unjudged import Rejudged
@@ -33,6 +34,7 @@ class Pair:
     grades: Mapping[str, Mapping[str, int]]
     measure: str = "nDCG@10"
     gate: Gate = field(default_factory=lambda: gate_of("g"))
+    topics: Topics | None = None
 
     def scores(self) -> tuple[TopicScores, TopicScores]:
         """As the judgements are."""
@@ -61,8 +63,9 @@ class Pair:
 
     def verdict(self) -> Verdict:
         """By the scores alone."""
-        return judge(self.gate, *self.scores())
+        return judge(self.gate, *self.scores(), topics=self.topics)
 
     def rejudged(self) -> Rejudged:
         """To be asked again."""
-        return Rejudged(self.gate, self.scores(), self.ranked(), parse_measure(self.measure), self.grades)
+        measure = parse_measure(self.measure)
+        return Rejudged(self.gate, self.scores(), self.ranked(), measure, self.grades, self.topics)

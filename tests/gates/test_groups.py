@@ -89,6 +89,12 @@ def test_a_tag_that_names_topics_divides_nothing(values, divides):
     assert bool(verdict.explanation.groups) is bool(verdict.explanation.slices) is divides
 
 
+def test_a_value_that_all_topics_have_divides_nothing():
+    verdict = judge(gate_of("g"), *pair(np.full(12, -0.1)), topics=tagged(12, kind=["code"] * 12))
+    assert verdict.explanation is not None
+    assert (verdict.explanation.groups, verdict.explanation.slices) == ((), ())
+
+
 def test_replicates_are_taken_off_and_weights_multiplied_in():
     rng = np.random.default_rng(8)
     d, n = rng.normal(-0.1, 0.1, 40), 40

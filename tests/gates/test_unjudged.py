@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.findings import Judgements
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.unjudged import ToJudge, judge_next, judgements, rests_on_unjudged, together
@@ -75,6 +76,13 @@ def test_each_case_is_what_a_gate_says_of_those_judgements(measure, kind):
     }
     sizes = [len({*ours[row.topic], *theirs[row.topic]}) for row in found.topics]
     assert sizes == sorted(sizes, reverse=True)
+
+
+def test_cases_of_a_weighted_gate_are_weighted():
+    weights = {topic: 1.0 + place for place, topic in enumerate(TOPICS)}
+    pair = replace(shuffled(1, gate=gate_of("g", weighted=True)), topics=Topics({}, weights=weights))
+    (as_scored, *_) = judgements(pair.rejudged()).cases
+    assert as_scored.urisk == pair.verdict().estimates.urisk != shuffled(1).verdict().estimates.urisk
 
 
 def test_a_verdict_on_documents_that_are_all_judged_rests_on_nothing_else():
