@@ -1,4 +1,4 @@
-"""Copies of runs are the same bytes each time, and what leads elsewhere is a link on every system."""
+"""Copies, links, flushes and deletions, each by itself; whole writes are in ``test_writing``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from pytest_riskguard.baselines.atomic_folder import copy_compressed, is_link, sha256
+from pytest_riskguard.baselines.atomic_folder import (
+    _flush,
+    _flush_all,
+    _is_barely_made,
+    _is_marker,
+    copy_compressed,
+    delete,
+    is_link,
+    sha256,
+)
 
 RUN = b"q1 Q0 d1 1 2.0 prod\nq1 Q0 d2 2 1.0 prod\n"
 
@@ -35,3 +44,57 @@ def test_a_junction_is_a_link_where_python_knows_junctions(tmp_path, monkeypatch
         monkeypatch.delattr(os.path, "isjunction", raising=False)
     assert is_link(tmp_path) == known
     assert not is_link(tmp_path.parent)
+
+
+def test_a_folder_that_cannot_be_emptied_is_deleted_as_far_as_possible(tmp_path, monkeypatch):
+    kept, deleted = tmp_path / "folder" / "kept", tmp_path / "folder" / "sub" / "deleted"
+    deleted.parent.mkdir(parents=True)
+    for path in (kept, deleted):
+        path.touch()
+    unlink = os.unlink
+
+    def refuse(path, **options):
+        if "kept" in os.fspath(path):
+            raise PermissionError(path)
+        unlink(path, **options)
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    delete(tmp_path / "folder")
+    assert [path.name for path in (tmp_path / "folder").iterdir()] == ["kept"]
+
+
+def test_files_and_the_entries_of_folders_are_flushed(tmp_path, monkeypatch):
+    flushed: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: flushed.append(os.fstat(handle).st_ino))
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path):
+        _flush(path)
+    assert flushed == [path.stat().st_ino for path in (tmp_path / "file", tmp_path)]
+
+
+def test_links_are_not_flushed_and_what_comes_after_them_is(tmp_path, monkeypatch, link):
+    flushed: list[str] = []
+    monkeypatch.setattr("pytest_riskguard.baselines.atomic_folder._flush", lambda path: flushed.append(path.name))
+    paths = [tmp_path / name for name in ("a", "link", "z")]
+    (tmp_path / "a").touch()
+    link(tmp_path / "link", tmp_path / "a")
+    (tmp_path / "z").touch()
+    monkeypatch.setattr(type(tmp_path), "iterdir", lambda _: iter(paths))
+    _flush_all(tmp_path)
+    assert flushed == ["a", "z", tmp_path.name]
+
+
+def test_a_work_folder_that_is_gone_was_not_barely_made(tmp_path):
+    assert not _is_barely_made(tmp_path / "gone")
+
+
+def test_a_marker_is_a_regular_file_that_is_not_large(tmp_path):
+    (tmp_path / "small").write_text("{}")
+    (tmp_path / "large").write_text("{}" * 501)
+    (tmp_path / "folder").mkdir()
+    assert [_is_marker(tmp_path / name) for name in ("small", "large", "folder")] == [True, False, False]
+
+
+def test_a_work_folder_of_something_else_is_not_barely_made(tmp_path):
+    (tmp_path / "notes.txt").touch()
+    assert not _is_barely_made(tmp_path)

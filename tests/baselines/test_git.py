@@ -124,6 +124,29 @@ def test_a_git_in_the_current_folder_is_not_run(repository, monkeypatch):
     assert not repository.started.exists()
 
 
+def test_a_git_that_cannot_compare_says_nothing_of_the_commit(repository, monkeypatch):
+    run = subprocess.run
+
+    def failing(command, **options):
+        command = [*command[:1], "no-such-command"] if "status" in command else command
+        return run(command, **options)
+
+    monkeypatch.setattr("subprocess.run", failing)
+    assert git_state(repository.store) is None
+
+
+def test_git_has_no_input_and_ten_seconds(repository, monkeypatch):
+    run, given = subprocess.run, []
+
+    def noting(command, **options):
+        given.append((options["stdin"], options["timeout"]))
+        return run(command, **options)
+
+    monkeypatch.setattr("subprocess.run", noting)
+    assert git_state(repository.store) is not None
+    assert set(given) == {(subprocess.DEVNULL, 10.0)}
+
+
 def test_a_git_that_hangs_is_not_waited_for(repository, monkeypatch):
     def hang(*arguments, timeout, **options):
         raise subprocess.TimeoutExpired("git", timeout)

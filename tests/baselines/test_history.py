@@ -13,7 +13,7 @@ from numpy.testing import assert_array_equal
 
 from pytest_riskguard.baselines import provenance
 from pytest_riskguard.baselines.lock import LOCK
-from pytest_riskguard.baselines.manifest import Manifest
+from pytest_riskguard.baselines.manifest import GitState, Manifest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.qrels import read_qrels
@@ -99,6 +99,15 @@ def test_the_manifest_lists_what_was_held(store, chain, qrels):
         scores = score_run(run, qrels, MEASURES)
         assert earlier.run == scores[0].digest
         assert earlier.means == {s.measure: math.fsum(s.values) / len(s.values) for s in scores}
+
+
+def test_an_earlier_run_keeps_the_commit_it_was_stored_at(store, add, promote, monkeypatch):
+    commits = [GitState(digit * 40, dirty=digit == "a") for digit in "ab"]
+    for state, store_run in zip(commits, (add, promote), strict=True):
+        monkeypatch.setattr("pytest_riskguard.baselines.rewrite.git_state", lambda _, state=state: state)
+        store_run(**({"kind": "previous"} if store_run is add else {}))
+    manifest = store.manifest("prod")
+    assert [manifest.history[0].git, manifest.git] == commits
 
 
 def test_an_earlier_run_is_the_very_files_of_a_fixed_baseline_without_history(store, add, promote, collection):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pytest_riskguard.baselines.entry import StoredBaseline
 from pytest_riskguard.baselines.reader import StoreReader
-from pytest_riskguard.errors import BaselineError, UsageError
+from pytest_riskguard.errors import BaselineError, MissingFileError, UsageError
 from pytest_riskguard.evaluation.qrels import read_qrels
 
 ADD = "store it with `riskguard baseline add"
@@ -173,3 +176,22 @@ def test_verify_compares_scores_only_with_the_judgements_they_came_from(store, a
     lie(store.root / "prod", "t5", 0.001)
     assert store.verify("prod", qrels=read_qrels(collection.other_qrels())) == []
     assert len(store.verify("prod", qrels=read_qrels(collection.qrels))) == 1
+
+
+def test_a_run_that_cannot_be_opened_is_damaged_and_the_path_of_the_store_stands_once(store, add, monkeypatch):
+    add()
+
+    def refuse(path: Path) -> str:
+        raise MissingFileError(path, None, "cannot be read (Permission denied)")
+
+    monkeypatch.setattr("pytest_riskguard.baselines.atomic_folder.gzip_digest", refuse)
+    assert store.verify("prod") == [
+        "baselines/prod: run.gz is damaged (run.gz: cannot be read (Permission denied)); restore it from version "
+        "control, or store it again with `riskguard baseline update prod RUN --note WHY`"
+    ]
+
+
+def test_a_manifest_that_is_too_large_is_no_newer_format(store, add, monkeypatch):
+    add()
+    monkeypatch.setenv("RISKGUARD_MAX_MANIFEST_BYTES", "10")
+    StoredBaseline(store.root, "prod", store.root / "prod").check_format()

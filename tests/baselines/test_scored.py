@@ -6,7 +6,7 @@ import gzip
 
 import pytest
 
-from pytest_riskguard.baselines.queries import from_bytes, to_bytes
+from pytest_riskguard.baselines.queries import from_bytes, query_digests, rephrased, to_bytes
 from pytest_riskguard.errors import BaselineError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.topics import read_topics
@@ -178,10 +178,25 @@ def test_digests_of_texts_are_checked_and_hold_no_text(store, add, collection, t
     assert "queries.tsv is missing" in store.verify("prod")[0]
 
 
-@pytest.mark.parametrize("content", [b"", b"topic\tquery", b"x\ty\n", b"topic\tquery\nb\t1\na\t1\n", b"\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"topic\tquery",
+        b"x\ty\n",
+        b"topic\tquery\nb\t1\na\t1\n",
+        b"topic\tquery\nt1\n",
+        b"topic\tquery\n\n",
+        b"\xff",
+    ],
+)
 def test_other_content_is_not_read_as_digests(content):
     with pytest.raises(ValueError, match=r"expected a line|codec"):
         from_bytes(content)
+
+
+def test_half_a_character_has_a_digest():
+    assert rephrased(query_digests({"t1": "\ud800"}, ["t1"]), {"t1": "\udfff"}, ["t1"]) == ("t1",)
 
 
 def test_a_baseline_stored_without_texts_is_judged_with_any(store, add, collection, texts):

@@ -394,6 +394,10 @@ DAMAGE = {
         lambda f: swap(f / "scores.tsv", b"t2\t", b"<<<<<<< HEAD\nt2\t"),
         "holds a merge conflict",
     ),
+    "a conflict that begins the file": (
+        lambda f: (f / "scores.tsv").write_bytes(b"<<<<<<< HEAD\n" + (f / "scores.tsv").read_bytes()),
+        "holds a merge conflict",
+    ),
     "scores in LFS": (
         lambda f: (f / "scores.tsv").write_text("version https://git-lfs.github.com/spec/v1\n"),
         r"scores\.tsv is a Git LFS pointer.*git lfs pull",

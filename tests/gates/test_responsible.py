@@ -173,9 +173,9 @@ def test_losses_by_hand():
 
 
 def test_flagged_wins_go_from_the_largest_to_the_smallest():
-    d = np.append([0.1, 0.4, 0.4, 0.3], np.full(60, -0.001))
+    d = np.append([0.3, 0.4, 0.1, 0.4], np.full(60, -0.001))
     verdict = judge(gate_of("g", alpha=0), *pair(d))
-    assert [row.topic for row in verdict.flagged_wins] == ["t00001", "t00002", "t00003"]
+    assert [row.topic for row in verdict.flagged_wins] == ["t00001", "t00003", "t00000"]
     assert all(row.flagged and row.share is None for row in verdict.flagged_wins)
     assert [row.contribution for row in verdict.flagged_wins] == pytest.approx([0.4 / 64, 0.4 / 64, 0.3 / 64])
 
