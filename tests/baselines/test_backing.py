@@ -186,10 +186,8 @@ def test_a_project_may_be_renamed(store, add, qrels):
     assert moved.verify("prod", qrels=qrels) == []
 
 
-def test_rescoring_brings_an_old_baseline_to_the_present_format(store, add, replicate, collection, qrels):
-    add(kind="previous")
-    replicate()
-    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
+def as_older_formats(store):
+    """Turn every manifest into what earlier versions wrote."""
     for path in store.root.rglob("manifest.json"):
         old = json.loads(path.read_text())
         for key in ("name", "queries", "judged"):
@@ -200,6 +198,26 @@ def test_rescoring_brings_an_old_baseline_to_the_present_format(store, add, repl
         if old["format"] < 2:
             del old["replicates"]
         path.write_text(json.dumps(old))
+
+
+def test_an_old_baseline_is_known_to_have_no_name_until_it_is_written_again(store, add, replicate, collection, qrels):
+    add(kind="previous")
+    assert store.scores("prod", "AP", qrels=qrels).named
+    as_older_formats(store)
+    assert not store.scores("prod", "AP", qrels=qrels).named
+    replicate()
+    assert json.loads((store.root / "prod/manifest.json").read_text())["name"] == "prod"
+    as_older_formats(store)
+    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
+    assert json.loads((store.root / "prod/history/0001/manifest.json").read_text())["name"] == "prod"
+    assert store.verify("prod", qrels=qrels) == []
+
+
+def test_rescoring_brings_an_old_baseline_to_the_present_format(store, add, replicate, collection, qrels):
+    add(kind="previous")
+    replicate()
+    store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
+    as_older_formats(store)
     assert store.verify("prod", qrels=qrels) == []
     assert [store.manifest("prod").format, store.manifest("prod").judged] == [3, None]
     store.rescore("prod", qrels=collection.qrels, topics=collection.topics)

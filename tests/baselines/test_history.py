@@ -294,6 +294,15 @@ def test_an_update_keeps_the_history_and_does_not_add_to_it(store, chain, add, c
     assert len(store.lineage("prod", "AP", qrels=qrels)) == 3
 
 
+def test_an_update_that_says_nothing_of_the_history_keeps_it(store, chain, collection):
+    listed = store.manifest("prod").history
+    scoring = {"qrels": collection.qrels, "topics": collection.topics, "measures": MEASURES}
+    store.update("prod", collection.other_run(), **scoring)
+    assert store.manifest("prod").history == listed != ()
+    store.replace_all({"prod": collection.noisy_run(7)}, **scoring)
+    assert store.manifest("prod").history == listed
+
+
 def test_an_update_says_what_the_baseline_stands_for_from_now_on(store, add):
     add(kind="best")
     add(kind="fixed", replace=True)
@@ -310,7 +319,9 @@ def test_a_history_is_forgotten_only_when_one_says_so(store, chain, add):
 def test_an_update_of_a_damaged_manifest_does_not_lose_the_history(store, chain, add):
     store.root.joinpath("prod/manifest.json").write_text("{")
     before = content(store.root)
-    with pytest.raises(BaselineError, match=r"not JSON.*history would be lost; pass --forget-history"):
+    with pytest.raises(
+        BaselineError, match=r"prod: manifest\.json: line 1: not JSON.*history would be lost; pass --forget-history"
+    ):
         add(replace=True)
     assert content(store.root) == before
     add(replace=True, forget_history=True)
@@ -323,6 +334,26 @@ def test_a_damaged_earlier_run_is_still_damaged_after_an_update(store, chain, ad
     (problem,) = store.verify("prod")
     add(run=collection.other_run(), replace=True)
     assert store.verify("prod") == [problem]
+
+
+def test_a_lost_history_is_still_missed_after_an_update(store, chain, add, collection):
+    shutil.rmtree(store.root / "prod" / "history")
+    problems = store.verify("prod")
+    add(run=collection.other_run(), replace=True)
+    assert store.verify("prod") == problems != []
+
+
+def test_an_empty_folder_of_earlier_runs_is_left_out(store, add, collection):
+    add()
+    (store.root / "prod" / "history").mkdir()
+    add(run=collection.other_run(), replace=True)
+    assert not (store.root / "prod" / "history").exists()
+
+
+def test_an_update_to_an_unknown_kind_is_refused(store, add, collection):
+    add()
+    with pytest.raises(UsageError, match="newest"):
+        store.update("prod", collection.other_run(), kind="newest", qrels=collection.qrels, topics=None)
 
 
 def test_a_removed_baseline_takes_its_history_along(store, chain):
@@ -375,6 +406,7 @@ def test_rescoring_stores_what_would_be_scored_in_memory(store, chain, replicate
     expected = store.lineage("prod", "AP", qrels=changed)
     before = store.manifest("prod")
     monkeypatch.setattr(provenance, "now", lambda: "2031-01-01T00:00:00Z")
+    monkeypatch.setattr("pytest_riskguard.baselines.rewrite.git_state", lambda _: GitState("c" * 40, dirty=True))
     assert store.rescore("prod", qrels=collection.other_qrels(), topics=None) == ()
     read = store.lineage("prod", "AP", qrels=changed)
     assert not any(stored.rescored for stored in read)
@@ -382,8 +414,9 @@ def test_rescoring_stores_what_would_be_scored_in_memory(store, chain, replicate
         assert_same_scores(stored.scores, known.scores)
     assert not store.replicates("prod", "AP", qrels=changed)[0].rescored
     after = store.manifest("prod")
-    assert (after.created, after.note, after.kind, after.replicates) == (
+    assert (after.created, after.git, after.note, after.kind, after.replicates) == (
         before.created,
+        before.git,
         before.note,
         before.kind,
         before.replicates,
@@ -414,6 +447,24 @@ def test_runs_that_were_not_kept_are_named_and_keep_their_scores(store, add, pro
     assert store.rescore("prod", qrels=collection.other_qrels(), topics=None) == ("prod/history/0001",)
     assert content(place(store, 1)) == before
     assert store.verify("prod") == []
+
+
+def test_every_run_that_was_not_kept_is_named(store, add, promote, collection, replicate):
+    add(kind="previous", keep_run=False)
+    promote()
+    promote(run=collection.noisy_run(3))
+    for number in (1, 2):
+        replicate(run=collection.noisy_run(10 + number), keep_run=False)
+    # the second run was not kept either
+    place(store, 2).joinpath("run.gz").unlink()
+    manifest = place(store, 2) / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"run_kept": False}))
+    assert set(store.rescore("prod", qrels=collection.other_qrels(), topics=None)) == {
+        "prod/history/0001",
+        "prod/history/0002",
+        "prod/replicates/1",
+        "prod/replicates/2",
+    }
 
 
 def test_a_baseline_whose_run_was_not_kept_cannot_be_rescored(store, add, collection):
@@ -555,7 +606,7 @@ def test_a_baseline_that_is_replaced_while_the_run_is_scored_is_not_promoted(
         return score(*arguments, **options)
 
     monkeypatch.setattr("pytest_riskguard.baselines.rewrite.score_run", slow)
-    with pytest.raises(RiskguardError, match="was replaced while the run was being scored"):
+    with pytest.raises(RiskguardError, match=r": was replaced while the run was being scored; try again$"):
         promote()
     assert store.manifest("prod").history == ()
 

@@ -88,6 +88,14 @@ def test_replicates_are_checked_for_shrunk_judgements_too(store, add, replicate,
     assert scored.gone == ("t5",)
 
 
+def test_replicates_are_checked_for_other_query_texts_too(store, add, replicate, collection, texts):
+    add()
+    replicate()
+    topics = texts(lambda line: f"{line} too" if line.startswith("t5\t") else line)
+    with pytest.raises(BaselineError, match=r"prod/replicates/1: 1 topic \(t5\) had a different query text"):
+        store.replicates("prod", "AP", qrels=read_qrels(collection.qrels), topics=topics)
+
+
 @pytest.mark.parametrize(
     "edit",
     [
@@ -242,6 +250,13 @@ NEW_TEXTS = "or store a run that answers the new texts with `riskguard baseline 
             (),
             "its run no longer retrieves a relevant document in 1 topic (t5), though it did when stored; "
             f"restore it, {REMEDY}",
+        ),
+        (
+            lambda line: without("t7")(swapped("t5")(line)),
+            (),
+            "1 topic (t7) that it was scored on no longer has a relevant document in qrels.txt; "
+            "its run no longer retrieves a relevant document in 1 topic (t5), though it did when stored; "
+            f"restore them, {REMEDY}",
         ),
         (
             lambda line: line,

@@ -17,6 +17,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, RunFormatError, UsageError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.formats.input_files import ContentError
 from tests.baselines.conftest import MEASURES
 
 
@@ -356,6 +357,16 @@ def test_a_run_that_changes_while_it_is_stored_is_not_stored(store, add, collect
         add()
     assert store.names() == ()
     assert [path.name for path in store.root.iterdir()] == [".lock"]
+
+
+def test_a_run_that_is_damaged_while_it_is_stored_is_not_stored(store, add, monkeypatch):
+    def fail(source, target):
+        raise ContentError("the compressed data end too early")
+
+    monkeypatch.setattr(atomic_folder, "copy_compressed", fail)
+    with pytest.raises(BaselineError, match="changed while it was being stored"):
+        add()
+    assert store.names() == ()
 
 
 # Damage: each is found by verify, and stops the scores from being used.
