@@ -10,7 +10,7 @@ from pathlib import Path
 
 #: A table: ``mutant, before, after, why``.
 EXPLANATIONS = "docs/data/mutation/survivors.csv"
-_CHECKOUT = Path(__file__).resolve().parents[2]
+EXPLANATIONS_FILE = Path(__file__).resolve().parents[2] / EXPLANATIONS
 #: Exit statuses as mutmut keeps them.
 _STATUSES = {"killed": 1, "survived": 0, "timed out": 36, "refused": 37}
 #: Columns of the table, and the outcomes that they count.
@@ -81,7 +81,7 @@ def share_noticed(results: Iterable[Result]) -> float:
 
 def explanations() -> list[dict[str, str]]:
     """Every mutant that is known to survive, with the line before and after, and why no test notices."""
-    with (_CHECKOUT / EXPLANATIONS).open(encoding="utf-8", newline="") as file:
+    with EXPLANATIONS_FILE.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from tests.mutation.__main__ import TESTS
 from tests.mutation.refused_by_types import refused_at
-from tests.mutation.results import explanations, record, results_of, share_noticed, table
+from tests.mutation.results import EXPLANATIONS_FILE, explanations, record, results_of, share_noticed, table
 
 NAMES = [f"pytest_riskguard.risk.urisk.x_a__mutmut_{number}" for number in range(1, 7)]
 OUTCOMES = ("killed", "survived", "survived", "timed out", "refused")
@@ -52,3 +55,17 @@ def test_each_survivor_has_a_reason_and_its_function_exists():
 def test_no_survivor_is_listed_twice():
     names = [row["mutant"] for row in explanations()]
     assert len(names) == len(set(names))
+
+
+def test_the_published_counts_add_up_and_each_survivor_is_listed():
+    with (EXPLANATIONS_FILE.with_name("results.csv")).open(encoding="utf-8", newline="") as file:
+        *packages, total = csv.DictReader(file)
+    listed = Counter(row["mutant"].split(".")[0] for row in explanations())
+    assert {row["package"]: int(row["survived"]) for row in packages} == listed
+    assert [row["package"] for row in packages] == [*TESTS]
+    counts = ("refused by mypy", "killed by tests", "timed out", "survived")
+    for row in (*packages, total):
+        assert sum(int(row[count]) for count in counts) == int(row["changes"])
+        assert row["noticed"] == f"{1 - int(row['survived']) / int(row['changes']):.1%}"
+    for count in ("changes", *counts):
+        assert sum(int(row[count]) for row in packages) == int(total[count])
