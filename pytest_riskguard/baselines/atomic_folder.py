@@ -32,7 +32,7 @@ _WORK = re.compile(r"\.tmp-[0-9a-f]{32}")
 _NEW, _OLD, _MARKER = "new", "old", "riskguard.json"
 _MAX_MARKER_BYTES = 1000
 #: How often to look for a name that was neither in its place nor in a work folder: it may have moved in between.
-_LOOKS = 3
+_LOOKS = 10
 
 
 def sha256(content: bytes) -> str:
@@ -102,12 +102,25 @@ def newest(root: Path, name: str) -> Path | None:
 def held_names(root: Path) -> set[str]:
     """Names of the folders under ``root`` without work folders, and of those that are being replaced."""
     try:
-        entries = {entry.name for entry in root.iterdir() if entry.is_dir()}
+        entries = {entry.name for entry in root.iterdir()}
     except FileNotFoundError:
         return set()
     works = {name for name in entries if _WORK.fullmatch(name)}
-    replaced = {_replaces(root / work) for work in works if _is_between(root / work)}
-    return (entries - works) | {name for name in replaced if name}
+    replaced = {_replaces(root / work) for work in works}
+    # Each name is looked up by itself: a folder may leave its place after it was listed, and be back before its work
+    # folder is looked into.
+    return {name for name in (entries - works) | {name for name in replaced if name} if _is_held(root, name)}
+
+
+def _is_held(root: Path, name: str) -> bool:
+    for _ in range(_LOOKS):
+        if (root / name).is_dir():
+            return True
+        if (root / name).is_file():
+            return False
+        if any(_replaces(work) == name and _is_between(work) for work in _work_folders(root)):
+            return True
+    return False
 
 
 def unfinished_names(root: Path) -> set[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -12,10 +14,14 @@ from pytest_riskguard.baselines.atomic_folder import (
     _flush,
     _flush_all,
     _is_barely_made,
+    _is_between,
     _is_marker,
+    _made_work_folder,
     copy_compressed,
     delete,
+    held_names,
     is_link,
+    newest,
     sha256,
 )
 
@@ -98,3 +104,39 @@ def test_a_marker_is_a_regular_file_that_is_not_large(tmp_path):
 def test_a_work_folder_of_something_else_is_not_barely_made(tmp_path):
     (tmp_path / "notes.txt").touch()
     assert not _is_barely_made(tmp_path)
+
+
+@pytest.mark.parametrize("look_up", [held_names, lambda root: {"prod"} if newest(root, "prod") else set()])
+def test_a_folder_that_leaves_its_place_and_is_back_while_it_is_looked_for_is_found(tmp_path, monkeypatch, look_up):
+    (tmp_path / "prod").mkdir()
+    work = _made_work_folder(tmp_path, replaces="prod")
+    (work / "new").mkdir()
+    steps = [lambda: (tmp_path / "prod").rename(work / "old"), lambda: (work / "new").rename(tmp_path / "prod")]
+    if look_up is held_names:  # it leaves after the store was listed
+        listed = type(tmp_path).iterdir
+
+        def list_and_step(path: Path) -> Iterator[Path]:
+            paths = list(listed(path))
+            if len(steps) == 2:
+                steps.pop(0)()
+            return iter(paths)
+
+        monkeypatch.setattr(type(tmp_path), "iterdir", list_and_step)
+    else:
+        steps.pop(0)()
+
+    def step_and_look(path: Path) -> bool:
+        if steps:
+            steps.pop(0)()
+        return _is_between(path)
+
+    monkeypatch.setattr("pytest_riskguard.baselines.atomic_folder._is_between", step_and_look)
+    assert look_up(tmp_path) == {"prod"}
+    assert not steps
+
+
+def test_files_beside_the_folders_of_a_store_are_not_held(tmp_path):
+    (tmp_path / "notes.txt").touch()
+    (tmp_path / "prod").mkdir()
+    assert held_names(tmp_path) == {"prod"}
+    assert held_names(tmp_path / "gone") == set()
