@@ -101,15 +101,26 @@ def newest(root: Path, name: str) -> Path | None:
 
 def held_names(root: Path) -> set[str]:
     """Names of the folders under ``root`` without work folders, and of those that are being replaced."""
-    try:
-        entries = {entry.name for entry in root.iterdir()}
-    except FileNotFoundError:
-        return set()
-    works = {name for name in entries if _WORK.fullmatch(name)}
-    replaced = {_replaces(root / work) for work in works}
     # Each name is looked up by itself: a folder may leave its place after it was listed, and be back before its work
     # folder is looked into.
-    return {name for name in (entries - works) | {name for name in replaced if name} if _is_held(root, name)}
+    return {name for name in _listed_names(root) if _is_held(root, name)}
+
+
+def _listed_names(root: Path) -> set[str]:
+    """Names in ``root`` and those that are being replaced, listed until the same work folders are there twice."""
+    names: set[str] = set()
+    before = None
+    for _ in range(_LOOKS):
+        try:
+            entries = {path.name for path in root.iterdir()}
+        except FileNotFoundError:
+            return set()
+        works = {name for name in entries if _WORK.fullmatch(name)}
+        names |= (entries - works) | {name for work in works if (name := _replaces(root / work))}
+        if works == before:
+            break
+        before = works
+    return names
 
 
 def _is_held(root: Path, name: str) -> bool:
