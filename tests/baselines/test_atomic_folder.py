@@ -140,3 +140,20 @@ def test_files_beside_the_folders_of_a_store_are_not_held(tmp_path):
     (tmp_path / "prod").mkdir()
     assert held_names(tmp_path) == {"prod"}
     assert held_names(tmp_path / "gone") == set()
+
+
+@pytest.mark.parametrize(
+    "listings",
+    [
+        (["prod"], ["prod"]),
+        (["prod", ".tmp-1"], [".tmp-2"], [".tmp-2"]),
+        ([".tmp-1"], ["prod", ".tmp-2"], [".tmp-2"]),
+    ],
+)
+def test_a_store_is_listed_until_nothing_is_being_replaced(tmp_path, monkeypatch, listings):
+    """A listing may miss a folder that is on its way, and the marker of its work folder may be gone by then."""
+    (tmp_path / "prod").mkdir()
+    left = [[tmp_path / name.replace("-", "-" + "0" * 31) for name in listing] for listing in listings]
+    monkeypatch.setattr(type(tmp_path), "iterdir", lambda _: iter(left.pop(0)))
+    assert held_names(tmp_path) == {"prod"}
+    assert not left
