@@ -1,8 +1,8 @@
 """``python -m tests.mutation``: change one expression after another in a copy of the checkout, and run the tests.
 
 mutmut makes the mutants and finds which tests call which function; mypy refuses some mutants, and the tests of the
-package try the others. A mutant that is known to survive is tried with a few seconds of tests, quickest first, any
-other with all of them. Tests that start other processes are left out: these would run the package as it is.
+package try the others. A mutant with a reason to survive is tried with a few seconds of tests, quickest first, and
+any other with all of them. Tests that start other processes are left out: these would run the package as it is.
 """
 
 from __future__ import annotations
@@ -114,7 +114,6 @@ def try_mutants(copy: Path, package: str, mutants: Sequence[str], seconds: float
     for job in range(jobs):
         names, answers = copy / f"mutants-{job}.txt", copy / f"results-{job}.jsonl"
         names.write_text("\n".join(f"pytest_riskguard.{name}" for name in mutants[job::jobs]), encoding="utf-8")
-        answers.unlink(missing_ok=True)
         settings = {MUTANTS: str(names), RESULTS: str(answers), SECONDS_OF_TESTS: str(seconds)}
         plugin = ["-q", "-p", "tests.mutation.forks", *_arguments(package), *TESTS[package]]
         command = [sys.executable, "-m", "pytest", *plugin]
@@ -128,9 +127,11 @@ def try_mutants(copy: Path, package: str, mutants: Sequence[str], seconds: float
 
 
 def _record_answers(copy: Path) -> None:
+    """Keep what was found, and forget the answers, which a later round with fewer processes would not replace."""
     for answers in copy.glob("results-*.jsonl"):
         lines = answers.read_text(encoding="utf-8").splitlines()
         record(copy, {answer["mutant"]: answer["outcome"] for answer in map(json.loads, lines)})
+        answers.unlink()
 
 
 def _unexplained(results: Sequence[Result], explained: set[str]) -> list[str]:

@@ -85,15 +85,15 @@ def _tried(mutant: str, tests: list[pytest.Item], limit: float) -> tuple[str, st
         answer = answers.read()
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
-        return ("timed out" if os.WTERMSIG(status) in [sign for _, sign, _ in _TIMERS] else "killed"), ""
+        return ("timed out" if os.WTERMSIG(status) in [number for _, number, _ in _TIMERS] else "killed"), ""
     return ("killed" if os.WEXITSTATUS(status) else "survived"), answer
 
 
 def _try_in_child(mutant: str, tests: Iterable[pytest.Item], limit: float, writer: int) -> None:
     """Run the tests until one fails, and end the process with the status."""
     try:
-        for timer, sign, times in _TIMERS:
-            signal.signal(sign, signal.SIG_DFL)
+        for timer, number, times in _TIMERS:
+            signal.signal(number, signal.SIG_DFL)
             signal.setitimer(timer, times * limit)
         os.environ["MUTANT_UNDER_TEST"] = mutant
         tests = list(tests)
