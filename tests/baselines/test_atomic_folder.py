@@ -15,6 +15,7 @@ from pytest_riskguard.baselines.atomic_folder import (
     _flush_all,
     _is_barely_made,
     _is_between,
+    _is_held,
     _is_marker,
     _made_work_folder,
     copy_compressed,
@@ -157,3 +158,17 @@ def test_a_store_is_listed_until_nothing_is_being_replaced(tmp_path, monkeypatch
     monkeypatch.setattr(type(tmp_path), "iterdir", lambda _: iter(left.pop(0)))
     assert held_names(tmp_path) == {"prod"}
     assert not left
+
+
+def test_a_folder_that_is_back_right_after_it_was_not_there_is_no_file(tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    is_dir = type(tmp_path).is_dir
+
+    def look_and_step(path: Path) -> bool:
+        answer = is_dir(path)
+        if is_dir(tmp_path / "elsewhere"):
+            (tmp_path / "elsewhere").rename(tmp_path / "prod")
+        return answer
+
+    monkeypatch.setattr(type(tmp_path), "is_dir", look_and_step)
+    assert _is_held(tmp_path, "prod")
