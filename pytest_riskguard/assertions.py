@@ -32,7 +32,7 @@ from pytest_riskguard.gates.option_types import OptionTypeError, is_number, list
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.internal_errors import shown_or_plain
-from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.run_context import record
 

@@ -158,7 +158,7 @@ def show(
     from pytest_riskguard.reports import known_gates
     from pytest_riskguard.reports.internal_errors import shown_or_plain
     from pytest_riskguard.reports.shown import Shown
-    from pytest_riskguard.reports.terminal import explain, uncorrected
+    from pytest_riskguard.reports.terminal.failure import explain, uncorrected
     from pytest_riskguard.run_context import Screen, draws_blocks
 
     width = terminal_width()
@@ -209,7 +209,7 @@ def write_text(text: str, path: str | None, *, option: str) -> None:
 
 def tell_github(verdicts: Sequence[Verdict], *, to_stderr: bool) -> None:
     """In GitHub Actions: the summary of the step, and an annotation for each verdict that did not pass."""
-    from pytest_riskguard.reports import github
+    from pytest_riskguard.reports.ci import github
 
     summary = github.summary_of()
     if summary is not None:

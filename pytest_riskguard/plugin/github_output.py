@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.plugin.session import RiskguardSession
-from pytest_riskguard.reports import github
+from pytest_riskguard.reports.ci import github
 from pytest_riskguard.reports.internal_errors import caught
 
 

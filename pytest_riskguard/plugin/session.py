@@ -157,7 +157,7 @@ class RiskguardSession:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the new verdicts to the test's report, which xdist carries to the controller."""
         if self.relay.waiting and self.config.getini("riskguard_junit"):
-            from pytest_riskguard.reports.junit import properties
+            from pytest_riskguard.reports.ci.junit import properties
 
             for verdict in self.relay.waiting:
                 number = item.stash[_JUNIT_COUNT] = item.stash.get(_JUNIT_COUNT, 0) + 1
@@ -319,8 +319,8 @@ class RiskguardSession:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """List all gates, with ``-q`` those that did not pass. Problems of the run are always shown."""
-        from pytest_riskguard.reports import gates_table
-        from pytest_riskguard.reports.terminal import uncorrected
+        from pytest_riskguard.reports.terminal import gates_table
+        from pytest_riskguard.reports.terminal.failure import uncorrected
         from pytest_riskguard.text import clean
 
         failures = self._fail_for_internal_errors()

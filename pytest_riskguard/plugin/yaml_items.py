@@ -134,7 +134,7 @@ class GateTest(_Reported):
         from pytest_riskguard.assertions import command
         from pytest_riskguard.plugin.user_errors import from_here, whose
         from pytest_riskguard.reports.internal_errors import shown_or_plain
-        from pytest_riskguard.reports.terminal import explain
+        from pytest_riskguard.reports.terminal.failure import explain
         from pytest_riskguard.run_context import current, record
 
         verdict = record(self.file.verdict(self.item))

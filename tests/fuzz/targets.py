@@ -22,7 +22,8 @@ from pytest_riskguard.evaluation.scores import read_scores, write_scores
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats.serialization import JsonError
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports import known_gates, markdown, terminal
+from pytest_riskguard.reports import known_gates, markdown
+from pytest_riskguard.reports.terminal import failure as terminal
 from pytest_riskguard.run_context import Screen
 
 _MEMORY = Path("/dev/shm")  # noqa: S108 - a file for each of a million inputs should not be written to a disk

@@ -22,7 +22,7 @@ from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.inference import interval
 from pytest_riskguard.reports import json as report
-from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk import urisk
 from pytest_riskguard.risk.tradeoff import linear

@@ -11,7 +11,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.reports import junit
+from pytest_riskguard.reports.ci import junit
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import worded
 from tests.gates.conftest import topic_scores

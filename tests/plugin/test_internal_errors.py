@@ -12,11 +12,11 @@ from tests.plugin.world import read_report
 
 #: Functions that show or write a verdict: where they are looked up, and what riskguard was doing.
 FAILURES = {
-    "reports.terminal.figures": "showing a verdict",
-    "reports.gates_table.lines": "listing the gates",
+    "reports.terminal.failure.figures": "showing a verdict",
+    "reports.terminal.gates_table.lines": "listing the gates",
     "reports.files.write": "writing the report report.json",
-    "reports.junit.properties": "writing the properties of a verdict for JUnit XML",
-    "reports.github.append_summary": "writing for GitHub Actions",
+    "reports.ci.junit.properties": "writing the properties of a verdict for JUnit XML",
+    "reports.ci.github.append_summary": "writing for GitHub Actions",
     "reports.wording.summary": "putting a verdict into words",
     "gates.judge.explain": "computing the findings of a verdict",
     "gates.verdict.Verdict.from_dict": "reading a verdict that a test carried",
@@ -86,19 +86,19 @@ def test_a_pass_whose_verdict_cannot_be_written_is_not_green(judged, target, wor
 
 
 def test_the_bare_facts_are_shown_where_a_verdict_cannot_be_rendered(judged):
-    result = judged("reports.terminal.figures", "loss")
+    result = judged("reports.terminal.failure.figures", "loss")
     result.stdout.fnmatch_lines(
         ["fail (loss): no-risk AP", "  URisk = -0.3[0-9]*", "  topics that lost: t07 (-0.4500), t01 (-0.4000), *"]
     )
 
 
 def test_the_table_of_gates_falls_back_to_the_bare_facts(judged):
-    result = judged("reports.gates_table.lines", "loss", "--tb=no")
+    result = judged("reports.terminal.gates_table.lines", "loss", "--tb=no")
     result.stdout.fnmatch_lines(["=* riskguard =*", "fail (loss): no-risk AP", "  URisk = -0.3*"])
 
 
 def test_reports_are_written_though_a_verdict_could_not_be_shown(judged, pytester):
-    judged("reports.terminal.figures", "loss")
+    judged("reports.terminal.failure.figures", "loss")
     (verdict,) = read_report(pytester.path / "report.json")["verdicts"]
     assert (verdict["outcome"], verdict["reason"]) == ("fail", "loss")
 

@@ -12,7 +12,7 @@ import pytest
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.reports import files
 from tests.plugin.world import LOSS
-from tests.reports.test_terminal import verdict
+from tests.reports.terminal.test_failure import verdict
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.github import annotation, commands
+from pytest_riskguard.reports.ci.github import annotation, commands
 from pytest_riskguard.reports.markdown import render
 from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS, verdict_with

@@ -12,13 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from markdown_it import MarkdownIt
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import gates_table, github
 from pytest_riskguard.reports import json as report_json
+from pytest_riskguard.reports.ci import github
+from pytest_riskguard.reports.ci.junit import properties
 from pytest_riskguard.reports.json import verdicts_of
-from pytest_riskguard.reports.junit import properties
 from pytest_riskguard.reports.markdown import render
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.terminal import explain, warning_lines
+from pytest_riskguard.reports.terminal import gates_table
+from pytest_riskguard.reports.terminal.failure import explain, warning_lines
 from pytest_riskguard.run_context import Screen
 from tests.reports.hostile import STRINGS, incomparable_with, texts, verdict_with
 

@@ -12,7 +12,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
 from tests.plugin.world import CHURN, GOOD, LOSS
 from tests.reports.schema import comparable, schema_of_a_verdict
-from tests.reports.test_terminal import asked, verdict
+from tests.reports.terminal.test_failure import asked, verdict
 
 VERDICTS = {
     "loss": lambda: verdict(LOSS),

@@ -23,8 +23,8 @@ from pytest_riskguard.reports.markdown.escape import code, prose
 from pytest_riskguard.reports.shown import Shown
 from tests.plugin.world import CHURN, GOOD, LOSS
 from tests.reports.hostile import STRINGS, verdict_with
+from tests.reports.terminal.test_failure import asked, verdict
 from tests.reports.test_json import VERDICTS
-from tests.reports.test_terminal import asked, verdict
 from tests.verdicts import altered
 
 LOST = verdict(LOSS)

@@ -9,7 +9,7 @@ import pytest
 from pytest_riskguard.gates.findings import AgainstReference, ChainedRun, Lineage, MovedDocument, TopicDocuments
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.sections import Table, documents, judgements, sections, slices
-from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import LOSS
 from tests.reports.cases import explained, judged, pool

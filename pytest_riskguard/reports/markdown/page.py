@@ -13,7 +13,7 @@ from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
 from pytest_riskguard.reports.markdown.gate import Extent, Picture, section
 from pytest_riskguard.reports.sections import Column
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.terminal import uncorrected
+from pytest_riskguard.reports.terminal.failure import uncorrected
 from pytest_riskguard.text import counted, plain, signed
 
 #: Bytes that fit into a comment on GitHub (65,536 characters), with room for a marker before them.

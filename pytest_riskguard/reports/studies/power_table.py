@@ -9,8 +9,8 @@ from itertools import groupby
 from pytest_riskguard.formats.serialization import to_plain
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.power_plan import Plan
-from pytest_riskguard.reports import layout
 from pytest_riskguard.reports.json import document
+from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
 SCHEMA = "riskguard-power/1"

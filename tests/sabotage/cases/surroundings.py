@@ -50,8 +50,8 @@ def around(name: str) -> list[Case]:
 RENDERERS = {
     "html": ("reports.html.render", "the report reports/x.html", f"{REPORT}reports/x.html"),
     "json": ("reports.json.dumps", "the report reports/x.json", f"{REPORT}reports/x.json"),
-    "junit": ("reports.junit.properties", "properties of a verdict for JUnit XML", "--junitxml=reports/x.xml"),
-    "table": ("reports.gates_table.lines", "listing the gates", ""),
+    "junit": ("reports.ci.junit.properties", "properties of a verdict for JUnit XML", "--junitxml=reports/x.xml"),
+    "table": ("reports.terminal.gates_table.lines", "listing the gates", ""),
     "terminal": ("reports.terminal.explain", "showing a verdict", ""),
 }
 

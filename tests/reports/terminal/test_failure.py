@@ -10,7 +10,7 @@ import pytest
 from pytest_riskguard import TopicScores, check
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import CHURN, GOOD, LOSS, differences
 
@@ -170,7 +170,7 @@ def test_the_studentized_and_the_basic_interval_are_shown_where_they_decide():
 
 
 def test_several_gates_without_correction_are_said_to_be():
-    from pytest_riskguard.reports.terminal import uncorrected
+    from pytest_riskguard.reports.terminal.failure import uncorrected
 
     assert uncorrected([verdict(LOSS)]) is None
     assert uncorrected([verdict(LOSS), asked("no_topic_collapse", LOSS)]) is None

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import layout
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.sections import documents, judgements, slices, topics
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.topic_table import strip, topic_table
+from pytest_riskguard.reports.terminal import layout
+from pytest_riskguard.reports.terminal.topic_table import strip, topic_table
 from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean, counted, listed, signed
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.gates.findings import Explanation
-from pytest_riskguard.reports import github
-from pytest_riskguard.reports.github import Annotation, annotation, append_summary, commands, place
+from pytest_riskguard.reports.ci import github
+from pytest_riskguard.reports.ci.github import Annotation, annotation, append_summary, commands, place
 from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
 from tests.plugin.world import LOSS
-from tests.reports.test_terminal import verdict
+from tests.reports.terminal.test_failure import verdict
 from tests.verdicts import altered
 
 LOST = altered(verdict(LOSS), gate="no-risk[AP-1]")

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import layout
 from pytest_riskguard.reports.known_gates import after
 from pytest_riskguard.reports.shown import MAX_NAME, Shown
-from pytest_riskguard.reports.terminal import warning_lines
+from pytest_riskguard.reports.terminal import layout
+from pytest_riskguard.reports.terminal.failure import warning_lines
 from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean, percent, plain, signed
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_riskguard.reports.junit import properties
+from pytest_riskguard.reports.ci.junit import properties
 from tests.plugin.world import GOOD, LOSS
+from tests.reports.terminal.test_failure import asked, verdict
 from tests.reports.test_json import VERDICTS
-from tests.reports.test_terminal import asked, verdict
 from tests.verdicts import altered
 
 

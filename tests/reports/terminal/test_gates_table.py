@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import gates_table
+from pytest_riskguard.reports.terminal import gates_table
 from pytest_riskguard.run_context import Screen
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import CASES, judged

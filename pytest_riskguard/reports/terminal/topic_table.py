@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import layout
 from pytest_riskguard.reports.sections import Table
+from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.run_context import Screen
 from pytest_riskguard.text import clean, signed
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import gates_table
-from pytest_riskguard.reports.terminal import explain
+from pytest_riskguard.reports.terminal import gates_table
+from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.run_context import Screen
 from tests.reports.cases import CASES
 from tests.snapshots import golden

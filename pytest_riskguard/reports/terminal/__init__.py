@@ -1,0 +1,1 @@
+"""Verdicts for a terminal: the text of a failure and the table of all gates."""
