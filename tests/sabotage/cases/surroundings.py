@@ -52,7 +52,7 @@ RENDERERS = {
     "json": ("reports.json.dumps", "the report reports/x.json", f"{REPORT}reports/x.json"),
     "junit": ("reports.ci.junit.properties", "properties of a verdict for JUnit XML", "--junitxml=reports/x.xml"),
     "table": ("reports.terminal.gates_table.lines", "listing the gates", ""),
-    "terminal": ("reports.terminal.explain", "showing a verdict", ""),
+    "terminal": ("reports.terminal.failure.explain", "showing a verdict", ""),
 }
 
 
