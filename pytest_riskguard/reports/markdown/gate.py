@@ -73,7 +73,6 @@ def _folded(part: Section) -> list[str]:
 def pictures(path: Path, verdicts: Sequence[Verdict]) -> list[list[Picture]]:
     """The charts of each verdict, for files beside the report at ``path``: Markdown shows pictures but draws none."""
     from pytest_riskguard.reports.html.charts import charts
-    from pytest_riskguard.reports.html.charts.svg import svg
 
     by_verdict, number = [], 0
     for verdict in verdicts:
@@ -81,9 +80,8 @@ def pictures(path: Path, verdicts: Sequence[Verdict]) -> list[list[Picture]]:
         if verdict.outcome != "incomparable":
             for chart in charts(verdict)[: 1 if verdict.passed else _MAX_FAILED]:
                 number += 1
-                drawn = svg(chart.spec, name=chart.key, title=chart.title, description=chart.description)
                 name = f"{_plain(path.stem)}.{_plain(verdict.gate)}-{number}.svg"
-                drawings.append(Picture(name, f"{chart.title}. {chart.description}", _alone(drawn)))
+                drawings.append(Picture(name, f"{chart.title}. {chart.description}", _alone(chart.svg)))
         by_verdict.append(drawings)
     return by_verdict
 

@@ -54,7 +54,8 @@ CONFIG: dict[str, Any] = {
 class Chart:
     """A chart: its Vega-Lite specification, and the words that go with it.
 
-    ``key`` names it within its gate; ``description`` says what can be seen, ``caption`` how to read it.
+    ``key`` names it within its gate; ``description`` says what can be seen, ``caption`` how to read it; ``main`` are
+    the few that belong to every verdict.
     """
 
     key: str
@@ -63,6 +64,14 @@ class Chart:
     caption: str
     spec: dict[str, Any]
     wide: bool = False
+    main: bool = False
+
+    @property
+    def svg(self) -> str:
+        """The drawing, with its words for readers who cannot see it."""
+        from pytest_riskguard.reports.html.charts.svg import svg
+
+        return svg(self.spec, title=self.title, description=self.description)
 
 
 def chart(

@@ -17,22 +17,20 @@ _ATTRIBUTES = {
 _DECIMALS = re.compile(r"(\.\d\d)\d+")
 
 
-def svg(spec: dict[str, Any], *, name: str, title: str, description: str) -> str:
+def svg(spec: dict[str, Any], *, title: str, description: str) -> str:
     """A Vega-Lite specification drawn; title and description are for readers who cannot see it.
 
-    Ids begin with ``name``, which is unique in the page. Each mark that has a description of its own carries it as
-    ``<title>``, which browsers show as a tooltip.
+    Each mark that has a description of its own carries it as ``<title>``, which browsers show as a tooltip.
     """
     import vl_convert
 
     drawn = vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])
     root = ElementTree.fromstring(drawn)  # noqa: S314 - made by the line above
     _keep(root)
-    root.attrib = {"viewBox": root.get("viewBox", ""), "role": "img", "aria-labelledby": f"{name}-title {name}-desc"}
-    for place, (tag, text) in enumerate((("title", title), ("desc", description))):
-        words = ElementTree.Element(f"{{{_NS}}}{tag}", {"id": f"{name}-{tag}"})
-        words.text = text
-        root.insert(place, words)
+    root.attrib = {"viewBox": root.get("viewBox", ""), "role": "img", "aria-label": title}
+    words = ElementTree.Element(f"{{{_NS}}}desc")
+    words.text = description
+    root.insert(0, words)
     ElementTree.register_namespace("", _NS)
     return ElementTree.tostring(root, encoding="unicode")
 
