@@ -32,7 +32,9 @@ def power_of_verdict(ruling: Ruling) -> Power:
     """What the judged gate could detect, if its kind reports that; this decides only if ``max_mde`` is given."""
     gate = ruling.gate
     if gate.is_tested:
-        return Power(minimum_detectable_effect=ruling.minimum_detectable_effect)
+        return Power(
+            minimum_detectable_effect=ruling.minimum_detectable_effect, churn_failure_rate=_churn_failure_rate(ruling)
+        )
     if gate.side == "lower" and ruling.has_intervals:
         critical = ruling.critical(side="lower")
         topics = topics_for_tolerance(
@@ -45,6 +47,18 @@ def power_of_verdict(ruling: Ruling) -> Power:
         )
         return Power(topics_for_tolerance=topics)
     return Power()
+
+
+def _churn_failure_rate(ruling: Ruling) -> float | None:
+    """The ``churn_power`` of a plan from the same two systems; None where there is no churn, or none that is known.
+
+    There is none at alpha 0. Replicates already subtract it, the smooth trade-off has no closed form for it, and
+    with weights it would depend on which topics move.
+    """
+    gate, evidence = ruling.gate, ruling.evidence
+    if gate.tradeoff != "linear" or gate.alpha == 0 or evidence.noisy or evidence.weights is not None:
+        return None
+    return _Basis.observed(ruling, power=0.8).churn_power()
 
 
 def _deviation(values: FloatArray) -> float | None:
@@ -107,9 +121,7 @@ def plan_from_runs(
     """
     _refuse_smooth(gate)
     comparison = Comparison(gate, align(gate, candidate, baseline))
-    differences, scores = comparison.differences, comparison.ruling.scores
-    churn = _churn(gate.alpha, mean_size=mean(np.abs(differences)), mean_square=mean(differences**2))
-    basis = _Basis(gate, power, differences, mean(scores), _deviation(scores), churn, changed=comparison.changed)
+    basis = _Basis.observed(comparison.ruling, power=power)
     names = {"measure": candidate.measure or baseline.measure, "candidate": candidate.name, "baseline": baseline.name}
     return basis.plan(effects, correlation=None, **names)
 
@@ -164,6 +176,15 @@ class _Basis:
     deviation: float | None
     churn: _Churn
     changed: int | None
+
+    @classmethod
+    def observed(cls, ruling: Ruling, *, power: float) -> _Basis:
+        """Two systems as they were compared, without weights or noise."""
+        gate, differences, scores = ruling.gate, ruling.evidence.differences, ruling.scores
+        churn = _churn(gate.alpha, mean_size=mean(np.abs(differences)), mean_square=mean(differences**2))
+        return cls(
+            gate, power, differences, mean(scores), _deviation(scores), churn, ruling.evidence.changed(gate.alpha)
+        )
 
     def plan(self, effects: Sequence[float], **systems: Any) -> Plan:
         """The plan; ``systems`` are its fields that say what is compared."""

@@ -6,17 +6,20 @@ import csv
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.evidence import Evidence
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import Gate, gate_of
 from pytest_riskguard.gates.power_plan import Plan, plan_from_baseline, plan_from_runs
 from pytest_riskguard.gates.ruling import Ruling
+from pytest_riskguard.gates.verdict import Family
 from pytest_riskguard.inference import (
     cannot_fail,
     critical_value,
@@ -340,6 +343,76 @@ def test_correlations_of_1_and_minus_1_are_taken() -> None:
     ]
     assert sds[0] == 0
     assert sds[1] == pytest.approx(2 * np.std(old.values, ddof=1))
+
+
+def churn_failure_rate(d: np.ndarray, gate: Gate, **judged: Any) -> float | None:
+    return judge(gate, *pair(d), **judged).power.churn_failure_rate
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"on_churn": "warn"},  # how often it warns
+        {"alpha": 5, "tolerance": 0.1, "level": 0.9},
+        {"method": "student_t"},
+    ],
+)
+@pytest.mark.parametrize("shift", [-0.2, 0, 0.2])  # it fails as a loss, as churn, or passes
+def test_a_verdict_says_how_often_churn_fails_it_as_its_plan_does(options: dict[str, Any], shift: float) -> None:
+    d = noise(60) + shift
+    rate = churn_failure_rate(d, gate_of("plan", **options))
+    assert rate == planned(d, **options).churn_power
+    assert rate is not None
+    assert 0 < rate < 1
+
+
+@pytest.mark.parametrize(("n", "share"), [(50, 1.0), (50, 0.3), (100, 1.0)])
+def test_changes_that_leave_the_mean_alone_fail_as_often_as_a_verdict_says(n: int, share: float) -> None:
+    rng = np.random.default_rng(8)
+    gate = gate_of("g")
+    sizes = np.where(rng.random(n) < share, np.abs(beta_differences(rng, n)), 0.0)
+    rate = churn_failure_rate(sizes * rng.choice([-1, 1], n), gate)
+    flipped = [sizes * rng.choice([-1, 1], n) for _ in range(600)]
+    fails = np.mean([judge(gate, *pair(d)).outcome == "fail" for d in flipped])
+    # the sizes themselves vary less than those of other changes, which the rate allows for
+    assert rate == pytest.approx(float(fails), abs=0.08)
+
+
+def test_in_a_family_or_a_slice_the_rate_is_that_of_the_level_and_topics_judged() -> None:
+    d = noise(60)
+    family = Family("holm", 2, 0.975, 0.1)
+    assert churn_failure_rate(d, gate_of("g"), family=family) == planned(d, level=0.975).churn_power
+
+
+@pytest.mark.parametrize(
+    ("gate", "n"),
+    [
+        (gate_of("no trade-off", alpha=0), 60),
+        (gate_of("other scores", tradeoff="smooth"), 60),
+        (gate_of("burden of proof", "not_inferior"), 60),
+        (gate_of("single topics", "no_topic_collapse"), 60),
+        (gate_of("too few"), 9),
+    ],
+)
+def test_where_no_rate_is_defined_a_verdict_has_none(gate: Gate, n: int) -> None:
+    assert churn_failure_rate(noise(n), gate) is None
+
+
+def test_with_replicates_or_weights_a_verdict_has_no_rate() -> None:
+    d, gate = noise(60), gate_of("g")
+    _, baseline = pair(d)
+    replicate = replace(baseline, name="old/1", values=baseline.values + noise(60, seed=2) / 3)
+    assert churn_failure_rate(d, gate, replicates=[replicate]) is None
+    weights = {topic: 1.0 + place % 2 for place, topic in enumerate(baseline.topics)}
+    topics = Topics(dict.fromkeys(weights, ""), weights=weights)
+    assert churn_failure_rate(d, gate_of("g", weighted=True), topics=topics) is None
+
+
+@pytest.mark.parametrize(("changed", "rate"), [(0, None), (3, 0.0)])
+def test_too_few_changes_never_fail(changed: int, rate: float | None) -> None:
+    d = np.append(np.full(changed, -0.1), np.zeros(50 - changed))
+    assert churn_failure_rate(d, gate_of("g")) == rate
 
 
 @pytest.mark.parametrize("kind", ["not_inferior", "no_topic_collapse"])

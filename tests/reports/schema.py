@@ -39,6 +39,7 @@ ADDED = {
         "georisk_difference",
         "georisk_standard_error",
     },
+    "Power": {"churn_failure_rate"},
     "ResponsibleTopic": {"weight", "exceeds", "candidate_z", "baseline_z"},
 }
 Schema = dict[str, Any]
