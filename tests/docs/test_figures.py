@@ -9,7 +9,7 @@ from pytest_riskguard.config import yaml_lines
 from pytest_riskguard.evaluation import err, text_files
 from pytest_riskguard.formats import input_files
 from pytest_riskguard.gates import flips, kinds, ruling, warnings
-from pytest_riskguard.inference import cannot_fail, georisk_pool, replicates_for
+from pytest_riskguard.inference import cannot_fail, georisk_pool, minimum_detectable_effect, replicates_for
 from pytest_riskguard.inference._bootstrap import fft_law
 from pytest_riskguard.inference.sign_flip import MAX_ENUMERATED
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
@@ -41,6 +41,17 @@ STATED = [
     ("explanation/intervals.md", "over 32,768 steps in 24 standard errors", fft_law.MAX_LATTICE_POINTS == 32_768),
     ("explanation/intervals.md", "grid of 65,536 points over 24 standard errors", fft_law.GRID_POINTS == 65_536),
     ("explanation/intervals.md", "Steps within 1e-12 standard errors are one", ROUNDING_ERROR == 1e-12),
+    *(
+        (
+            "explanation/topics.md",
+            f"| level {level} | "
+            + " | ".join(
+                f"{minimum_detectable_effect(0.15, n, level=level):.3f}" for n in (10, 25, 50, 100, 250, 1000)
+            ),
+            True,
+        )
+        for level in (0.95, 0.999)
+    ),
     (
         "explanation/georisk.md",
         "40,000 of them for an interval at\nlevel 0.95",

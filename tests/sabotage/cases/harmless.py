@@ -208,7 +208,7 @@ CASES = [
     # the shipped example and the tutorial
     example("improved", "improved", 0, "passed"),
     example("synonyms", "synonyms", 1, "significantly risky"),
-    harmless("tutorial", tutorial("mended"), cwd="shop", compare="candidate.run --baseline prod"),
+    harmless("tutorial", tutorial("repaired"), cwd="shop", compare="candidate.run --baseline prod"),
     Case(
         "tutorial-red",
         tutorial("letters"),
