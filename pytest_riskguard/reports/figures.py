@@ -147,7 +147,7 @@ def _loss_or_churn(shown: Shown) -> str | None:
     if verdict.topics.wins:
         text += ", and wins do not offset it"
     if isinstance(star, float):
-        text += f". It passes up to alpha {_floored(star)}"
+        text += f". It passes up to alpha {floored(star)}"
     if verdict.on_churn == "fail":
         text += ". on_churn: warn lets churn pass with a warning"
     return f"{text}."
@@ -175,10 +175,10 @@ def _passing_alphas(shown: Shown) -> str | None:
         return None
     if star == "any":
         return "it passes at any alpha, however much a loss counts"
-    return f"it passes up to alpha {_floored(star)}: losses may count {_floored(1 + star)} times before it fails"
+    return f"it passes up to alpha {floored(star)}: losses may count {floored(1 + star)} times before it fails"
 
 
-def _floored(star: float) -> str:
+def floored(star: float) -> str:
     """alpha* rounded down, so that the alpha printed is one that passes."""
     if star > 1e9:  # such a number has no decimals to round, and times 1000 it may overflow
         return f"{star:.3g}"

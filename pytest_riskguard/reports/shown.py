@@ -73,13 +73,13 @@ class Shown:
         """A figure of risk in the verdict's convention; never a negative zero."""
         return 0.0 - value if self.sign < 0 else value
 
-    def limits(self, lower: float | None, upper: float | None) -> str:
+    def limits(self, lower: float | None, upper: float | None, digits: int = 4) -> str:
         """``[lower, upper]``; empty where there are none."""
         if lower is None or upper is None:
             return ""
         if self.sign < 0:
             lower, upper = upper, lower
-        return f"[{self.value(lower)}, {self.value(upper)}]"
+        return f"[{self.value(lower, digits)}, {self.value(upper, digits)}]"
 
     def interval(self, interval: ReportedInterval) -> str:
         """``BCa [-0.2, -0.01] (decisive)``."""

@@ -1,0 +1,70 @@
+"""Which queries a sentence is about: those that lost, a group that stands out among them, the one that lost most."""
+
+from __future__ import annotations
+
+from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic, TopicGroup
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.risk.urisk import COUNTED
+from pytest_riskguard.text import clean
+
+#: A group is worth a sentence when it has this share of the loss ...
+MIN_GROUP_SHARE = 1 / 3
+#: ... and exceeds by this much the share of all topics with the tag, which is what chance would give.
+MIN_EXCESS_SHARE = 0.2
+#: A topic is worth a sentence when it alone has this share of the loss, and the headline when it has most of it.
+MIN_TOPIC_SHARE, MOST = 0.2, 0.5
+#: The longest name, of a topic, a tag or a system, that a sentence repeats whole.
+MAX_NAME = 60
+
+
+def name(text: str) -> str:
+    """Other people's text on one line, short enough for a sentence; reports escape it."""
+    return clean(text, limit=MAX_NAME)
+
+
+def lost_topics(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
+    """The topics that an answer counts: those that lost, or for a gate on single topics those that collapsed."""
+    if verdict.asked.by_topic:
+        return Shown(verdict).collapsed
+    return tuple(topic for topic in verdict.responsible_topics if topic.difference < -COUNTED)
+
+
+def dominant_group(verdict: Verdict) -> TopicGroup | None:
+    """The most telling group of losses: its share of the loss is far above its share of the topics."""
+    best, largest_excess = None, MIN_EXCESS_SHARE
+    for group in (verdict.explanation or Explanation()).groups:
+        if group.change != "loss" or len(members(verdict, group)) < 2:
+            continue
+        expected = group.tagged / verdict.topics.count
+        share = _share(verdict, group)
+        if share is not None and share >= MIN_GROUP_SHARE and share - expected > largest_excess:
+            best, largest_excess = group, share - expected
+    return best
+
+
+def _share(verdict: Verdict, group: TopicGroup) -> float | None:
+    """The group's share of the loss; where each topic has its own limit, of the topics that exceed it."""
+    if not verdict.asked.by_topic:
+        return group.share
+    return len(members(verdict, group)) / max(len(lost_topics(verdict)), 1)
+
+
+def members(verdict: Verdict, group: TopicGroup) -> list[str]:
+    """Topics of the group that the answer counts."""
+    counted_topics = {topic.topic for topic in lost_topics(verdict)}
+    return [topic for topic in group.topics if topic in counted_topics]
+
+
+def tagged(group: TopicGroup) -> str:
+    """``kind=code``."""
+    return f"{name(group.tag)}={name(group.value)}"
+
+
+def heaviest(verdict: Verdict, *, least: float = MIN_TOPIC_SHARE) -> ResponsibleTopic | None:
+    """The topic with the largest share of the loss, if that is large and other topics lost too."""
+    topics = lost_topics(verdict)
+    if verdict.asked.by_topic or len(topics) < 2:
+        return None
+    share = topics[0].share
+    return topics[0] if share is not None and share >= least else None

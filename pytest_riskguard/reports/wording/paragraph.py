@@ -1,0 +1,146 @@
+"""A verdict in one paragraph of plain language: what happened, where, the mean, why that fails or passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pytest_riskguard.gates.findings import Explanation, MovedDocument, TopicDocuments
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.reports.wording import groups
+from pytest_riskguard.reports.wording.numbers import from_to
+from pytest_riskguard.reports.wording.sentences import happened, opponent, reasons, row, weakness
+from pytest_riskguard.text import counted
+
+#: Topics, or slices, that a sentence names; others are counted.
+MAX_NAMED = 3
+
+
+def paragraph(verdict: Verdict) -> str:
+    """What happened and where, the mean, the reason, what became of documents, what hangs on single queries."""
+    if Shown(verdict).is_identical:
+        return f"The candidate is {Shown(verdict).identical}: no ranking changed."
+    sentences = [happened(verdict), _mean(verdict), *reasons(verdict), *weakness(verdict)]
+    if verdict.documents:
+        sentences += _documents(verdict, verdict.documents)
+    sentences += [*_unanswered(verdict), *_few_changes(verdict), *_pivots(verdict)]
+    if verdict.outcome == "pass":
+        sentences += _slices(verdict)
+    return " ".join(filter(None, sentences))
+
+
+def _mean(verdict: Verdict) -> str:
+    estimates, topics = verdict.estimates, verdict.topics
+    before, after, difference = estimates.baseline_mean, estimates.candidate_mean, estimates.mean_difference
+    if before is None or after is None or difference is None:
+        return ""
+    name = "The weighted mean" if verdict.weighted else "The mean"
+    if verdict.pool is not None:
+        against = opponent(verdict)
+        if difference == 0:
+            return f"{name} equals that of {against}."
+        return f"{name} is {'above' if difference > 0 else 'below'} that of {against} ({from_to(before, after)})."
+    if difference == 0:
+        return f"{name} did not change." if topics.changed else ""
+    shown = Shown(verdict)
+    lost = verdict.reason == "loss" and estimates.noise_urisk is None and difference < 0
+    significant = lost or shown.has("refresh_baseline")
+    verb = ("rose" if difference > 0 else "fell") + " significantly" * significant
+    text = f"{name} {verb} ({from_to(before, after)})"
+    if verdict.outcome == "pass" and not shown.is_churn:
+        return f"{text}{_improved(verdict)}."
+    if difference < 0:
+        return f"{text}, although {counted(topics.wins, 'query', 'queries')} improved." if topics.wins else f"{text}."
+    others = "query" if topics.wins == 1 else "queries"
+    return f"{text} because {topics.wins} other {others} improved." if topics.wins else f"{text}."
+
+
+def _improved(verdict: Verdict) -> str:
+    """How many improved, where what happened has not said so."""
+    wins = verdict.topics.wins
+    if not wins or not (groups.lost_topics(verdict) or verdict.asked.by_topic):
+        return ""
+    return f"; {counted(wins, 'query', 'queries')} improved"
+
+
+def _documents(verdict: Verdict, documents: tuple[TopicDocuments, ...]) -> Iterator[str]:
+    """Where the costliest relevant document moved to, in the topics that the paragraph is about."""
+    about = {topic.topic for topic in groups.lost_topics(verdict)}
+    if (group := groups.dominant_group(verdict)) is not None:
+        about &= {*group.topics}
+    examined = [topic for topic in documents if topic.topic in about]
+    dropped = [
+        (topic, topic.moved[0])
+        for topic in examined
+        if topic.moved and topic.moved[0].effect < 0 and topic.moved[0].baseline_rank is not None
+    ]
+    if not dropped:
+        return
+    gone = [(topic, document) for topic, document in dropped if _is_gone(topic, document)]
+    kept = [pair for pair in dropped if pair not in gone]
+    ways = [(way(pairs), len(pairs)) for way, pairs in ((_out_of, gone), (_to, kept)) if pairs]
+    if len(examined) == 1:
+        yield f"In {groups.name(examined[0].topic)} the costliest relevant document {ways[0][0]}."
+        return
+    where = " and ".join(f"{way} in {count}" for way, count in ways)
+    yield f"Of {len(examined)} queries examined, the costliest relevant document {where}."
+
+
+def _is_gone(topic: TopicDocuments, document: MovedDocument) -> bool:
+    """Whether the document left the ranks that the measure looks at."""
+    return document.candidate_rank is None or 0 < topic.depth < document.candidate_rank
+
+
+def _out_of(gone: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
+    depths = {topic.depth for topic, _ in gone}
+    return f"left the top {depths.pop()}" if len(depths) == 1 and 0 not in depths else "left the results"
+
+
+def _to(kept: Sequence[tuple[TopicDocuments, MovedDocument]]) -> str:
+    ranks = [document.candidate_rank or 0 for _, document in kept]
+    low, high = min(ranks), max(ranks)
+    return f"fell to rank {low}" if low == high else f"fell to ranks {low}-{high}"
+
+
+def _unanswered(verdict: Verdict) -> Iterator[str]:
+    missing = len(verdict.topics.missing_in_candidate)
+    if missing:
+        yield f"The candidate returned nothing for {counted(missing, 'query', 'queries')}."
+
+
+def _few_changes(verdict: Verdict) -> Iterator[str]:
+    if verdict.outcome == "inconclusive" or not Shown(verdict).has("few_changed_topics"):
+        return
+    by_weight = ", by weight," if verdict.weighted else ""
+    changed = counted(verdict.topics.changed, "query", "queries")
+    yield f"Only {changed} changed: too few{by_weight} for one interval to decide."
+
+
+def _pivots(verdict: Verdict) -> Iterator[str]:
+    """The topics that each decide the verdict alone."""
+    pivots = (verdict.explanation or Explanation()).pivotal_topics
+    if verdict.asked.by_topic or not pivots:
+        return
+    if len(pivots) == 1:
+        which = groups.name(pivots[0])
+    elif len(pivots) <= MAX_NAMED:
+        which = f"{'either' if len(pivots) == 2 else 'any one'} of {row([groups.name(topic) for topic in pivots])}"
+    else:
+        which = f"any one of {len(pivots)} queries, {groups.name(pivots[0])} above all,"
+    yield f"Without {which} it would {'pass' if verdict.outcome == 'fail' else 'fail'}."
+
+
+def _slices(verdict: Verdict) -> Iterator[str]:
+    """Slices that are risky although all topics together are not."""
+    tested = [part for part in (verdict.explanation or Explanation()).slices if part.risky is not None]
+    risky = [part for part in tested if part.risky]
+    if not risky:
+        return
+    if len(risky) == len(tested) > 1:
+        yield f"Each of the {len(tested)} slices is significantly risky on its own."
+        return
+    risky.sort(key=lambda part: (part.adjusted_p_value or 0.0, part.tag, part.value))
+    names = [f"{groups.name(part.tag)}={groups.name(part.value)}" for part in risky]
+    more = len(names) - MAX_NAMED
+    listed = row(names[:MAX_NAMED]) if more <= 0 else f"{', '.join(names[:MAX_NAMED])} and {more} more slices"
+    yield f"On their own, the queries of {listed} are significantly risky."

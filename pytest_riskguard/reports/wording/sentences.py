@@ -1,0 +1,251 @@
+"""What a gate answered, in sentences: which queries changed, and why that passes or fails, by kind of question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from pytest_riskguard.gates.findings import ResponsibleTopic, TopicGroup
+from pytest_riskguard.gates.kinds import MIN_TOPICS
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.reports.wording import groups
+from pytest_riskguard.reports.wording.headlines import digits_of
+from pytest_riskguard.reports.wording.numbers import decimals, share, size
+from pytest_riskguard.text import counted, plain, sentence, signed
+
+#: How many collapsed topics are named; the others are counted.
+MAX_NAMED = 3
+#: A pass is weak if it would fail at a level of 50 % already (a risk is then three times as likely as a gain), or if
+#: it could miss a loss of that share of the baseline's mean.
+MAX_WEAK_P_VALUE, MAX_UNSEEN_SHARE = 0.5, 0.25
+
+
+def queries(verdict: Verdict, number: int | None = None) -> str:
+    """``135 queries``, of a gate on a slice ``36 kind=code queries``: all of them, if no number is given."""
+    number = verdict.topics.count if number is None else number
+    part = "" if verdict.slice is None else f"{groups.name(verdict.slice)} "
+    return f"{number} {part}{'query' if number == 1 else 'queries'}"
+
+
+def happened(verdict: Verdict) -> str:
+    """How many queries got worse, and which."""
+    if verdict.asked.by_topic:
+        return _collapsed(verdict)
+    topics, group = groups.lost_topics(verdict), groups.dominant_group(verdict)
+    if Shown(verdict).explains_topics and group is not None:
+        return _group(verdict, group, len(topics))
+    if not topics:
+        return tally(verdict)
+    if len(topics) == 1:
+        return f"Only {groups.name(topics[0].topic)} of {queries(verdict)} got worse."
+    which = "All" if len(topics) == verdict.topics.count else f"{len(topics)} of"
+    worse = f"{which} {queries(verdict)} got worse"
+    heaviest = groups.heaviest(verdict) if Shown(verdict).explains_topics else None
+    if heaviest is None:
+        return f"{worse}."
+    return f"{worse}; {groups.name(heaviest.topic)} alone makes up {share(heaviest.share or 0.0)} of the loss."
+
+
+def _group(verdict: Verdict, group: TopicGroup, all_lost: int) -> str:
+    members = len(groups.members(verdict, group))
+    which = "All" if members == group.tagged else f"{members} of"
+    within = "" if verdict.slice is None else f"Of {queries(verdict)}, "
+    text = f"{within}{which if not within else which.lower()} {group.tagged} {groups.tagged(group)} queries got worse"
+    if members == all_lost:
+        return f"{text}, and no others."
+    return f"{text}, and they make up {share(group.share or 0.0)} of the loss."
+
+
+def tally(verdict: Verdict) -> str:
+    """Wins and losses, without comment."""
+    topics = verdict.topics
+    if topics.wins == topics.losses == 0:
+        return "No score changed by more than 0.000001." if topics.changed else "No score changed."
+    return f"{topics.wins} of {queries(verdict)} improved and {topics.losses} got worse."
+
+
+def _collapsed(verdict: Verdict) -> str:
+    collapsed = groups.lost_topics(verdict)
+    if not collapsed:
+        if not verdict.topics.losses:
+            return f"None of {queries(verdict)} got worse."
+        worst = min(verdict.responsible_topics, key=lambda topic: round(topic.difference, 12))
+        losses = counted(verdict.topics.losses, "loss", "losses")
+        return f"None of {queries(verdict)} lost more than allowed; the largest of {losses} is {_fall(worst)}."
+    falls, more = [_fall(topic) for topic in collapsed[:MAX_NAMED]], len(collapsed) - MAX_NAMED
+    named = row(falls) if more <= 0 else f"{', '.join(falls)} and {counted(more, 'other')}"
+    text = f"{len(collapsed)} of {queries(verdict)} lost more than allowed: {named}."
+    group = groups.dominant_group(verdict)
+    if group is None:
+        return text
+    members = len(groups.members(verdict, group))
+    everyone = "Both" if members == 2 else f"All {members}"
+    whose = everyone if members == len(collapsed) else f"{members} of these {len(collapsed)}"
+    return f"{text} {whose} are {groups.tagged(group)}."
+
+
+def _fall(topic: ResponsibleTopic) -> str:
+    return f"{groups.name(topic.topic)} by {size(topic.difference)}"
+
+
+def reasons(verdict: Verdict) -> Iterator[str]:
+    """Why that passes, fails or says nothing."""
+    shown = Shown(verdict)
+    if verdict.outcome == "inconclusive":
+        yield _undecided(verdict)
+    elif verdict.kind == "not_inferior":
+        yield from _not_inferior(verdict)
+    elif not verdict.asked.by_topic and not shown.is_identical:
+        yield from _georisk(verdict) if verdict.asked.is_pool else _urisk(verdict)
+        if shown.is_churn:
+            yield _churn(verdict)
+        elif verdict.reason == "loss" and verdict.alpha > 0:
+            yield f"The gate would fail even if losses counted {_once(verdict)}."
+
+
+def _undecided(verdict: Verdict) -> str:
+    if verdict.reason == "too_few_topics":
+        if verdict.topics.count < MIN_TOPICS:
+            verb = "is" if verdict.topics.count == 1 else "are"
+            return f"{queries(verdict)} {verb} too few; at least {MIN_TOPICS} are needed."
+        return f"The weights leave less evidence than {MIN_TOPICS} queries of equal weight."
+    if Shown(verdict).has("georisk_vanishes"):
+        return "At this alpha too little GeoRisk is left to compare."
+    seen = verdict.power.minimum_detectable_effect
+    if seen is None:
+        return "Nothing significant was found, but this gate could not have detected any loss."
+    return (
+        f"Nothing significant was found, but the smallest detectable loss at 80% power is {size(seen)}, more than "
+        "max_mde allows."
+    )
+
+
+def _urisk(verdict: Verdict) -> Iterator[str]:
+    """What the mean does not say: noise, a tolerance, an estimate above 0 whose interval is below."""
+    shown, estimate, noise = Shown(verdict), verdict.estimates.urisk or 0.0, verdict.estimates.noise_urisk
+    significantly = verdict.outcome == "fail" or shown.is_churn
+    if noise is not None:
+        yield _beyond_noise(verdict, estimate, noise)
+    elif significantly and (estimate >= 0 or not verdict.topics.losses):
+        yield f"URisk{shown.suffix} is {_risk(shown, estimate)}, but its interval still lies below the bound."
+    elif significantly and verdict.tolerance > 0:
+        yield f"The loss is significantly more than the tolerated {size(verdict.tolerance)}."
+
+
+def _risk(shown: Shown, value: float) -> str:
+    return shown.value(value, decimals([value]))
+
+
+def _beyond_noise(verdict: Verdict, excess: float, noise: float) -> str:
+    """URisk compared with that of the baseline's replicates."""
+    shown, total = Shown(verdict), excess + noise
+    replicates = f"the baseline's own {counted(verdict.replicates, 'replicate')}"
+    digits = decimals((total, noise), apart=[(total, noise)])
+    side = "the same" if total == noise else "worse" if excess < 0 else "better"
+    text = (
+        f"URisk{shown.suffix} is {shown.value(total, digits)}, against {shown.value(noise, digits)} for {replicates}"
+    )
+    text += f": {side}"
+    if side == "worse":
+        text += ", significantly" if verdict.outcome == "fail" or shown.is_churn else ", not significantly"
+    return f"{text}."
+
+
+def _georisk(verdict: Verdict) -> Iterator[str]:
+    if verdict.pool is None:
+        return
+    shown, difference = Shown(verdict), verdict.estimates.georisk_difference or 0.0
+    if difference == 0:
+        yield f"By GeoRisk the candidate is as risky as {opponent(verdict)}."
+        return
+    side = "riskier" if difference < 0 else "less risky"
+    much = plain(abs(difference), digits_of(verdict))
+    text = f"By GeoRisk the candidate is {much} {side} than {opponent(verdict)}"
+    if difference < 0:
+        text += ", significantly" if verdict.outcome == "fail" or shown.is_churn else ", not significantly"
+        if verdict.tolerance > 0:
+            text += f" more than the tolerated {size(verdict.tolerance)}"
+    references = verdict.pool.references
+    if verdict.outcome == "fail" and len(references) > 1:
+        failed = sum(not comparison.passes for comparison in references)
+        text += f" (riskier than {failed} of {len(references)} references)"
+    yield f"{text}."
+
+
+def _churn(verdict: Verdict) -> str:
+    """That only the weight of losses fails the gate, and how often it would fail a harmless change."""
+    linear = verdict.tradeoff == "linear"
+    counts = f"A loss counts {times(verdict)} here" if linear else "Larger losses count more here"
+    if verdict.outcome == "pass":
+        return f"{counts}, which alone would fail the gate; on_churn: warn lets it pass."
+    text = f"{counts}; if {'it' if linear else 'losses'} counted {_once(verdict)}, the gate would pass."
+    if (rate := getattr(verdict.power, "churn_failure_rate", None)) is not None:
+        text += f" A change like this that leaves the mean alone would fail in {share(rate)} of cases."
+    return text
+
+
+def _once(verdict: Verdict) -> str:
+    # Only such gates say how many times a loss counts.
+    return "once" if verdict.tradeoff == "linear" and not verdict.asked.is_pool else "no more than wins"
+
+
+def times(verdict: Verdict) -> str:
+    """How often a loss counts: ``twice``, ``6 times``."""
+    return "twice" if verdict.alpha == 1 else f"{1 + verdict.alpha:.12g} times"
+
+
+def _not_inferior(verdict: Verdict) -> Iterator[str]:
+    interval = verdict.decisive_interval
+    if interval is None:
+        return
+    shown = Shown(verdict)
+    is_mean = verdict.alpha == 0 and verdict.estimates.noise_urisk is None
+    minus = verdict.convention == "minus" and not is_mean
+    what = f"the {'weighted ' * verdict.weighted}mean difference" if is_mean else f"URisk{shown.suffix}"
+    bound, lowest = 0.0 - verdict.tolerance, interval.lower
+    digits = decimals((bound, lowest), apart=[(bound, lowest)])
+    limit, found = (signed(v, digits) if is_mean else shown.value(v, digits) for v in (bound, lowest))
+    side, end, far = ("below", "most", "high") if minus else ("above", "least", "low")
+    if verdict.outcome == "pass":
+        yield sentence(f"{what} is shown to be {side} {limit}: it is at {end} {found}")
+        return
+    text = sentence(f"{what} is not shown to be {side} {limit}: it may be as {far} as {found}")
+    needed = verdict.power.topics_for_tolerance
+    yield text if needed is None else f"{text} About {needed} queries like these would show it."
+
+
+def weakness(verdict: Verdict) -> Iterator[str]:
+    """Why a gate that passes says little: the estimate is on the wrong side, or a large loss would go unseen."""
+    if verdict.outcome != "pass" or not verdict.asked.is_tested or Shown(verdict).is_identical:
+        return
+    shown, p_value = Shown(verdict), verdict.estimates.decision_p_value
+    if (shown.risk or 0.0) < 0 and not shown.is_churn and p_value is not None and p_value <= MAX_WEAK_P_VALUE:
+        if verdict.pool is not None and (below := verdict.pool.probability_below.get(verdict.pool.decided_by)):
+            chance = f"a {100 * below:.1f}% chance of ranking below {opponent(verdict)}"
+            yield f"This pass is weak: the candidate has {chance}."
+        else:
+            yield f"This pass is weak: URisk{shown.suffix} is {shown.value(shown.risk or 0.0, digits_of(verdict))}."
+    if not shown.is_churn and (smallest := unseen(verdict)) is not None:
+        yield f"A loss of up to {size(smallest)} in the mean may go unseen: the gate has little power."
+
+
+def unseen(verdict: Verdict) -> float | None:
+    """The smallest loss of the mean that the gate detects at 80 % power, if that is a large part of the mean."""
+    smallest, mean = verdict.power.minimum_detectable_effect, verdict.estimates.baseline_mean
+    if smallest is None or mean is None or verdict.pool is not None or verdict.tradeoff != "linear":
+        return None
+    loss = smallest if verdict.on_churn == "warn" else smallest / (1 + verdict.alpha)
+    return loss if math.isfinite(loss) and loss > MAX_UNSEEN_SHARE * abs(mean) else None
+
+
+def row(names: list[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *others, final = names
+    return f"{', '.join(others)} and {final}" if others else final
+
+
+def opponent(verdict: Verdict) -> str:
+    """What the candidate of a pool was compared with."""
+    named = verdict.baselines[0] if verdict.pool is None else verdict.pool.decided_by
+    return groups.name(named) if named in verdict.baselines else f"the {groups.name(named)} baseline"

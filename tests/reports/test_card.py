@@ -1,0 +1,427 @@
+"""The card of a verdict: advice, headline, figures and paragraph for every kind of verdict, to the letter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.gates.findings import Power
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.pool.judge import judge_pool
+from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning, incomparable
+from pytest_riskguard.reports.card import Card, card
+from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.text import clean
+from tests.gates.conftest import pair, topic_scores
+from tests.gates.test_groups import tagged
+from tests.reports.cases import CASES, explained
+from tests.verdicts import altered
+
+#: 30 of 120 queries are codes: 8 fall far, 60 others rise a little.
+CODES = np.concatenate([np.full(8, -0.6), np.full(22, 0.0), np.full(60, 0.1), np.zeros(30)])
+KINDS = tagged(120, kind=["code"] * 30 + ["prose"] * 90)
+SPREAD = np.tile([-0.3, 0.32, 0.0], 20)
+
+
+def asked(differences: np.ndarray, topics: Any = None, level: float = 0.65, **options: Any) -> Verdict:
+    return worded(judge(gate_of("g", **options), *pair(differences, level=level), topics=topics))
+
+
+def pooled(shift: float, **options: Any) -> Verdict:
+    rng = np.random.default_rng(3)
+    base = rng.uniform(0.3, 0.7, 60)
+    systems = [topic_scores(name, base + rng.normal(0, 0.05, 60)) for name in ("prod", "bm25")]
+    candidate = topic_scores("candidate", base + rng.normal(shift, 0.05, 60))
+    return worded(judge_pool(gate_of("g", kind="georisk_not_worse", **options), candidate, systems))
+
+
+def refused(reason: str) -> Verdict:
+    error = DataError("runs/new.run:3: no", reason=reason, problem="new.run:3: expected 6 columns, found 5")
+    return incomparable(gate_of("g"), error, measure="AP", candidate="candidate", baselines=("prod",))
+
+
+def identical() -> Verdict:
+    digests = Inputs(candidate="sha256:1", baselines={"baseline": "sha256:1"})
+    return worded(replace(asked(np.zeros(30)), inputs=digests))
+
+
+def one_topic() -> np.ndarray:
+    return np.concatenate([[-0.6], np.tile([-0.02, 0.02], 10), np.zeros(9)])
+
+
+#: Verdict, advice, headline with its figures, paragraph.
+CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
+    "group": (
+        lambda: asked(CODES, KINDS, alpha=5),
+        "Don't ship",
+        "kind=code queries got worse: URisk -0.19 [-0.40, -0.06]",
+        (
+            "8 of 30 kind=code queries got worse, and no others. The mean rose (0.65 -> 0.66) because 60 other "
+            "queries improved. A loss counts 6 times here; if it counted once, the gate would pass."
+        ),
+    ),
+    "no group": (
+        lambda: asked(SPREAD, alpha=5),
+        "Don't ship",
+        "losses outweigh wins: URisk -0.49 [-0.74, -0.27]",
+        (
+            "20 of 60 queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries improved. A loss"
+            " counts 6 times here; if it counted once, the gate would pass."
+        ),
+    ),
+    "one topic": (
+        lambda: asked(one_topic(), alpha=20, method="percentile"),
+        "Don't ship",
+        "t00000 got much worse: URisk -0.55 [-1.42, -0.09]",
+        (
+            "11 of 30 queries got worse; t00000 alone makes up 75% of the loss. The mean fell (0.65 -> 0.63), "
+            "although 10 queries improved. A loss counts 21 times here; if it counted once, the gate would "
+            "pass."
+        ),
+    ),
+    "loss": (
+        lambda: asked(np.linspace(-0.3, 0.05, 40)),
+        "Don't ship",
+        "the mean fell: URisk -0.25 [-0.32, -0.19]",
+        (
+            "34 of 40 queries got worse. The mean fell significantly (0.65 -> 0.53), although 6 queries "
+            "improved. The gate would fail even if losses counted once."
+        ),
+    ),
+    "loss beyond the tolerance": (
+        lambda: asked(np.linspace(-0.3, 0.05, 40), tolerance=0.05),
+        "Don't ship",
+        "the mean fell: URisk -0.25 [-0.32, -0.19]",
+        (
+            "34 of 40 queries got worse. The mean fell significantly (0.65 -> 0.53), although 6 queries "
+            "improved. The loss is significantly more than the tolerated 0.05. The gate would fail even if "
+            "losses counted once."
+        ),
+    ),
+    "churn allowed": (
+        lambda: asked(CODES, KINDS, alpha=5, on_churn="warn"),
+        "Ship with care",
+        "kind=code queries got worse: URisk -0.19 [-0.40, -0.06]",
+        (
+            "8 of 30 kind=code queries got worse, and no others. The mean rose (0.65 -> 0.66) because 60 other "
+            "queries improved. A loss counts 6 times here, which alone would fail the gate; on_churn: warn lets"
+            " it pass. On their own, the queries of kind=code are significantly risky."
+        ),
+    ),
+    "collapse of one": (
+        lambda: asked(one_topic(), kind="no_topic_collapse"),
+        "Don't ship",
+        "t00000 collapsed: 0.65 -> 0.05 (limit 0.50)",
+        (
+            "1 of 30 queries lost more than allowed: t00000 by 0.60. The mean fell (0.65 -> 0.63), although 10 "
+            "queries improved."
+        ),
+    ),
+    "collapse of several": (
+        lambda: asked(CODES, KINDS, kind="no_topic_collapse"),
+        "Don't ship",
+        "t00000 and 7 other queries collapsed: 0.65 -> 0.05 (limit 0.50)",
+        (
+            "8 of 120 queries lost more than allowed: t00000 by 0.60, t00001 by 0.60, t00002 by 0.60 and 5 "
+            "others. All 8 are kind=code. The mean rose (0.65 -> 0.66) because 60 other queries improved."
+        ),
+    ),
+    "no collapse": (
+        lambda: asked(one_topic(), kind="no_topic_collapse", max_loss=0.64),
+        "Ship",
+        "no query collapsed: largest loss 0.60",
+        (
+            "None of 30 queries lost more than allowed; the largest of 11 losses is t00000 by 0.60. The mean "
+            "fell (0.65 -> 0.63); 10 queries improved."
+        ),
+    ),
+    "not inferior not shown": (
+        lambda: asked(SPREAD, kind="not_inferior", alpha=0, tolerance=0.05),
+        "Don't ship",
+        "not shown to be good enough: URisk +0.01 [-0.06, +0.07]",
+        (
+            "20 of 60 queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries improved. The "
+            "mean difference is not shown to be above -0.05: it may be as low as -0.06. About 155 queries like "
+            "these would show it."
+        ),
+    ),
+    "not inferior shown": (
+        lambda: asked(SPREAD, kind="not_inferior", alpha=0, tolerance=0.2),
+        "Ship",
+        "shown to be good enough: URisk +0.01 [-0.06, +0.07]",
+        (
+            "20 of 60 queries got worse. The mean rose (0.65 -> 0.66); 20 queries improved. The mean difference"
+            " is shown to be above -0.20: it is at least -0.06."
+        ),
+    ),
+    "GeoRisk worse": (
+        lambda: pooled(-0.1),
+        "Don't ship",
+        "riskier than prod: GeoRisk difference -0.05 [-0.06, -0.04]",
+        (
+            "51 of 60 queries got worse. The mean is below that of prod (0.50 -> 0.40). By GeoRisk the "
+            "candidate is 0.05 riskier than prod, significantly. The gate would fail even if losses counted no "
+            "more than wins."
+        ),
+    ),
+    "GeoRisk weak pass": (
+        lambda: pooled(-0.018),
+        "Ship with care",
+        "no riskier than prod: GeoRisk difference -0.008 [-0.018, +0.002]",
+        (
+            "38 of 60 queries got worse. The mean is below that of prod (0.50 -> 0.48). By GeoRisk the candidate "
+            "is 0.008 riskier than prod, not significantly. This pass is weak: the candidate has a 94.3% chance "
+            "of ranking below prod."
+        ),
+    ),
+    "too few": (
+        lambda: asked(np.full(5, -0.1)),
+        "No verdict",
+        "too few queries to judge: URisk -0.20",
+        ("All 5 queries got worse. The mean fell (0.65 -> 0.55). 5 queries are too few; at least 10 are needed."),
+    ),
+    "too weak": (
+        lambda: asked(SPREAD, alpha=0, max_mde=0.001),
+        "No verdict",
+        "too weak to judge: URisk +0.01 [-0.06, +0.07]",
+        (
+            "20 of 60 queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries improved. "
+            "Nothing significant was found, but the smallest detectable loss at 80% power is 0.09, more than "
+            "max_mde allows."
+        ),
+    ),
+    "bad run": (
+        lambda: refused("bad_run"),
+        "No verdict",
+        "cannot be compared: a run cannot be used",
+        "Nothing was compared. new.run:3: expected 6 columns, found 5.",
+    ),
+    "no common topic": (
+        lambda: refused("no_common_topic"),
+        "No verdict",
+        "cannot be compared: the systems share no query",
+        "Nothing was compared. new.run:3: expected 6 columns, found 5.",
+    ),
+    "pass": (
+        lambda: asked(np.tile([-0.05, 0.058, 0.0], 40), alpha=0),
+        "Ship",
+        "no significant risk: URisk +0.003 [-0.005, +0.011]",
+        "40 of 120 queries got worse. The mean rose (0.650 -> 0.653); 40 queries improved.",
+    ),
+    "weak pass": (
+        lambda: asked(np.tile([-0.1, 0.065, 0.02], 40), alpha=0),
+        "Ship with care",
+        "no significant risk: URisk -0.005 [-0.018, +0.007]",
+        (
+            "40 of 120 queries got worse. The mean fell (0.650 -> 0.645); 80 queries improved. This pass is weak:"
+            " URisk is -0.005."
+        ),
+    ),
+    "little power": (
+        lambda: asked(np.tile([-0.6, 0.62, 0.1], 5), alpha=0),
+        "Ship with care",
+        "no significant risk: URisk +0.04 [-0.22, +0.28]",
+        (
+            "5 of 15 queries got worse. The mean rose (0.65 -> 0.69); 10 queries improved. A loss of up to 0.36"
+            " in the mean may go unseen: the gate has little power."
+        ),
+    ),
+    "better": (
+        lambda: asked(np.tile([-0.05, 0.2, 0.1], 20)),
+        "Ship",
+        "significantly better: URisk +0.07 [+0.03, +0.10]",
+        "20 of 60 queries got worse. The mean rose significantly (0.65 -> 0.73); 40 queries improved.",
+    ),
+    "identical": (
+        identical,
+        "Ship",
+        "identical to baseline",
+        "The candidate is identical to the baseline baseline: no ranking changed.",
+    ),
+    "nothing changed": (
+        lambda: asked(np.zeros(30)),
+        "Ship",
+        "nothing changed: URisk +0.00 [+0.00, +0.00]",
+        "No score changed.",
+    ),
+    "slice": (
+        lambda: worded(altered(asked(SPREAD, alpha=5), slice="kind=code")),
+        "Don't ship",
+        "kind=code queries got worse: URisk -0.49 [-0.74, -0.27]",
+        (
+            "20 of 60 kind=code queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries "
+            "improved. A loss counts 6 times here; if it counted once, the gate would pass."
+        ),
+    ),
+    "family": (
+        CASES["family"],
+        "Don't ship",
+        "the mean fell: URisk -0.32 [-0.51, -0.16]",
+        (
+            "12 of 30 queries got worse. The mean fell significantly (0.50 -> 0.34). The gate would fail even "
+            "if losses counted once."
+        ),
+    ),
+    "minus": (
+        lambda: asked(CODES, KINDS, alpha=5, convention="minus"),
+        "Don't ship",
+        "kind=code queries got worse: URisk- +0.19 [+0.06, +0.40]",
+        (
+            "8 of 30 kind=code queries got worse, and no others. The mean rose (0.65 -> 0.66) because 60 other "
+            "queries improved. A loss counts 6 times here; if it counted once, the gate would pass."
+        ),
+    ),
+    "smooth": (
+        lambda: asked(np.tile([-0.6, 0.25, 0.36, 0.0], 15), tradeoff="smooth"),
+        "Don't ship",
+        "losses outweigh wins: URisk -0.12 [-0.19, -0.07]",
+        (
+            "15 of 60 queries got worse. The mean rose (0.650 -> 0.652) because 30 other queries improved. "
+            "Larger losses count more here; if losses counted no more than wins, the gate would pass."
+        ),
+    ),
+    "weighted": (
+        lambda: asked(
+            np.linspace(-0.3, 0.05, 40),
+            replace(tagged(40), weights={f"t{i:05d}": 1.0 + i % 2 for i in range(40)}),
+            weighted=True,
+        ),
+        "Don't ship",
+        "the weighted mean fell: URisk -0.25 [-0.32, -0.19]",
+        (
+            "34 of 40 queries got worse. The weighted mean fell significantly (0.65 -> 0.53), although 6 "
+            "queries improved. The gate would fail even if losses counted once."
+        ),
+    ),
+}
+
+
+def heading(shown: Card) -> str:
+    return f"{shown.headline}: {shown.figures}" if shown.figures else shown.headline
+
+
+@pytest.mark.parametrize("kind", CARDS)
+def test_a_card_says(kind: str):
+    make, advice, first_line, paragraph = CARDS[kind]
+    shown = card(make())
+    assert (shown.advice, heading(shown), shown.paragraph) == (advice, first_line, paragraph)
+
+
+@pytest.mark.parametrize("kind", CARDS)
+def test_figures_are_those_of_the_report_rounded(kind: str):
+    verdict = CARDS[kind][0]()
+    shown, interval = card(verdict), verdict.decisive_interval
+    said = [float(number) for number in re.findall(r"[-+]\d+\.\d+", shown.figures)]
+    risk = verdict.estimates.georisk_difference if verdict.asked.is_pool else verdict.estimates.urisk
+    if not said or risk is None:
+        return
+    sign = -1 if verdict.convention == "minus" else 1
+    limits = [] if interval is None else sorted((sign * interval.lower, sign * interval.upper))
+    assert said == pytest.approx([sign * risk, *limits], abs=0.00501)
+    assert all(f"{number:+.3f}"[:5] in shown.why or f"{number:+.2f}" in shown.why for number in said[:1])
+
+
+@pytest.mark.parametrize(
+    ("kind", "tone"),
+    [
+        ("group", "stop"),
+        ("bad run", "stop"),
+        ("too few", "stop"),
+        ("churn allowed", "caution"),
+        ("weak pass", "caution"),
+        ("GeoRisk weak pass", "caution"),
+        ("little power", "caution"),
+        ("pass", "go"),
+        ("better", "go"),
+        ("identical", "go"),
+    ],
+)
+def test_the_tone_says_what_happens_to_the_build(kind: str, tone: str):
+    assert card(CARDS[kind][0]()).tone == tone
+
+
+def test_what_only_warns_does_not_stop():
+    warned = card(asked(np.full(5, -0.1), on_inconclusive="warn"))
+    assert (warned.tone, warned.advice) == ("caution", "No verdict")
+
+
+def test_how_often_a_harmless_change_fails_is_said_where_it_is_known():
+    verdict = CARDS["group"][0]()
+    power = Power(verdict.power.minimum_detectable_effect)
+    object.__setattr__(power, "churn_failure_rate", 0.618)
+    said = card(worded(altered(verdict, power=power))).paragraph
+    assert said.endswith(" A change like this that leaves the mean alone would fail in 62% of cases.")
+
+
+def test_a_figure_has_as_many_decimals_as_it_takes_not_to_mislead():
+    assert "URisk -0.0010 [-0.00" in heading(card(asked(CODES / 200, KINDS, alpha=5)))
+
+
+@pytest.mark.parametrize("kind", CARDS)
+@pytest.mark.parametrize("name", ["x" * 300, "a very long name " * 30, "x\n::error::y\x1b[31m\u202e[red]z" * 9])
+def test_a_headline_keeps_to_80_columns_whatever_names_are_given(kind: str, name: str):
+    verdict = CARDS[kind][0]()
+    topics = tuple(replace(topic, topic=name + topic.topic) for topic in verdict.responsible_topics)
+    explanation = verdict.explanation
+    if explanation is not None:
+        groups = tuple(
+            replace(group, tag=name, value=name, topics=tuple(name + topic for topic in group.topics))
+            for group in explanation.groups
+        )
+        explanation = replace(explanation, groups=groups)
+    long = altered(
+        verdict,
+        responsible_topics=topics,
+        explanation=explanation,
+        slice=verdict.slice and f"lang={clean(name)}",
+        baselines=(name, *verdict.baselines[1:]),
+    )
+    if verdict.pool is not None:
+        long = altered(long, pool=replace(verdict.pool, decided_by=name))
+    if verdict.identical_to:
+        long = altered(long, inputs=Inputs(candidate="sha256:1", baselines={name: "sha256:1"}))
+    shown = card(worded(long), reproduce="pytest")
+    assert len(heading(shown)) <= 80
+    assert heading(shown).isprintable()
+    assert shown.paragraph.isprintable()
+    assert len(shown.paragraph) < 900
+    assert all(step.command.isprintable() and step.text.isprintable() for step in shown.steps)
+
+
+def test_the_worst_topics_are_those_that_explain_the_outcome_most_harmful_first():
+    failed = CARDS["group"][0]()
+    assert [topic.topic for topic in card(failed).worst] == [f"t{i:05d}" for i in range(8)]
+    collapsed = card(CASES["collapse"]())
+    assert [topic.topic for topic in collapsed.worst] == ["t07", "t02"]
+
+
+def test_slices_come_riskiest_first_and_those_too_small_to_test_last():
+    parts = [(part.value, part.risky) for part in card(explained()).slices]
+    assert parts == [("code", True), ("words", False), ("one word", None)]
+
+
+def test_the_steps_are_commands_for_a_shell():
+    steps = card(altered(explained(), baselines=("it's; rm -rf",)), reproduce="pytest x", report="out.html").steps
+    assert [step.command for step in steps] == [
+        "pytest x",
+        "",
+        """riskguard judge-next CANDIDATE.run --baseline 'it'"'"'s; rm -rf' --measure AP --alpha 5""",
+        "",
+    ]
+    assert steps[1].text == "Report: out.html"
+    assert "14 top-10 documents are unjudged" in steps[2].text
+    assert card(altered(explained(), outcome="pass"), reproduce="pytest x").steps[0].command != "pytest x"
+
+
+def test_good_news_is_a_step_and_nothing_to_care_about():
+    better = card(CARDS["better"][0]())
+    assert better.tone == "go"
+    assert better.steps[-1].command == "riskguard baseline update baseline CANDIDATE.run"
+    assert VerdictWarning("refresh_baseline").code in [warning.code for warning in CARDS["better"][0]().warnings]
