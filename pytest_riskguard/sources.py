@@ -187,7 +187,7 @@ class ScoreCache:
         if isinstance(source, ScoreFile):
             wanted = None if measure is None else [measure]
             (scores,) = read_scores(source.path, wanted, name=label(source))
-            return Scored(scores)
+            return Scored(replace(scores, queries=self.queries))
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         if isinstance(source, Stored):

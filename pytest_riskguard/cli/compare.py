@@ -72,9 +72,9 @@ def compare(
     """
     from pytest_riskguard.cli.inputs import Inputs
 
-    reports.check()
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
+    reports.check(candidate, collection.qrels, collection.topics, *(Path(given.text) for given in named))
     if not named:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
     inputs = Inputs(collection, named, report=reports.any)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import stat
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -17,13 +18,17 @@ import click
 from pytest_riskguard.cli.parameters import FILE, Command, grouped, options
 from pytest_riskguard.errors import RiskguardError, UsageError
 from pytest_riskguard.run_context import report_failure
+from pytest_riskguard.text import clean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.reports.files import Format
     from pytest_riskguard.reports.known_gates import KnownGate
 
 #: Errors of the system when output cannot be stored (a full disk) or nobody reads it.
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE, errno.EBADF)
+#: Characters of the name of a gate or a system.
+MAX_NAME = 60
 _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red", "inconclusive": "yellow"}
 
 
@@ -46,10 +51,28 @@ class Reports:
         """Whether any report was asked for."""
         return not (self.json is None and self.html is None and self.markdown is None)
 
-    def check(self) -> None:
-        """Check that all of them can be made, before there is anything to write."""
+    @property
+    def _files(self) -> tuple[tuple[Format, str, Path], ...]:
+        """The files to write: format, option and path of each."""
+        from pytest_riskguard.reports import files
+
+        asked = (
+            (files.JSON, "--json", None if self.json is None or self.on_stdout else Path(self.json)),
+            (files.HTML, "--html", self.html),
+            (files.MARKDOWN, "--markdown", self.markdown),
+        )
+        return tuple((kind, option, path) for kind, option, path in asked if path is not None)
+
+    def check(self, *inputs: Path | None) -> None:
+        """Check that all of them can be made, before there is anything to write; none may replace an input."""
         from pytest_riskguard.reports.html import ensure_available
 
+        taken = {_place(path): "that this command reads" for path in inputs if path is not None}
+        for _, option, path in self._files:
+            place = _place(path)
+            if place is not None and place in taken:
+                raise UsageError(f"{option} {path} would overwrite the file {taken[place]}; name another file")
+            taken[place] = f"that {option} writes"
         if self.charts and self.markdown is None:
             raise UsageError("--charts needs --markdown")
         for option, is_given in (("--charts", self.charts), (f"--html {self.html}", self.html is not None)):
@@ -65,20 +88,24 @@ class Reports:
         from pytest_riskguard.reports.json import dumps
 
         failed = []
-        for kind, option, path in (
-            (files.JSON, "--json", None if self.json is None or self.on_stdout else Path(self.json)),
-            (files.HTML, "--html", self.html),
-            (files.MARKDOWN, "--markdown", self.markdown),
-        ):
-            if path is not None:
-                try:
-                    files.write(path, verdicts, gates=gates, kind=kind, charts=self.charts)
-                except OSError as error:
-                    failed.append(f"{option} {path}: cannot write ({error.strerror})")
+        for kind, option, path in self._files:
+            try:
+                files.write(path, verdicts, gates=gates, kind=kind, charts=self.charts)
+            except OSError as error:
+                failed.append(f"{option} {path}: cannot write ({error.strerror})")
         if self.on_stdout:
             click.echo(dumps(verdicts, gates), nl=False)
         if failed:
             raise UsageError("; ".join(failed))
+
+
+def _place(path: Path) -> tuple[int, int] | str | None:
+    """What two names of one file share, also of one that does not exist; None for a device, which may be shared."""
+    try:
+        status = path.stat()
+    except OSError:
+        return os.path.realpath(path)
+    return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None
 
 
 #: The reports to write, handed over as ``reports``.
@@ -166,12 +193,15 @@ def show(
 
     def in_words(verdict: Verdict) -> str:
         problem = verdict.problem_with_paths
-        return Shown(verdict).headline(problem=problem) if quiet else explain(verdict, screen, problem=problem)
+        if quiet:
+            headline = Shown(verdict).headline(problem=problem).removeprefix("incomparable ")
+            return f"{_systems(verdict)}{' ' if headline.startswith('(') else ': '}{headline}"
+        headline, *rest = explain(verdict, screen, problem=problem).removeprefix("incomparable ").splitlines()
+        return "\n".join([headline, f"  {_systems(verdict)}", *rest])
 
     failures = known_gates.failures_before(gates)
     for place, verdict in enumerate(verdicts):
         text = shown_or_plain(verdict, lambda verdict=verdict: in_words(verdict))  # type: ignore[misc]
-        text = text.removeprefix("incomparable ")
         word = click.style(verdict.outcome.upper(), fg=_COLOURS[verdict.outcome], bold=True)
         click.echo(f"{word}{known_gates.after(failures.get(place))} {text}", err=to_stderr)
     for line in known_gates.summary(gates):
@@ -180,6 +210,12 @@ def show(
         click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
     if reproduce is not None and any(not verdict.passed for verdict in verdicts):
         click.echo(reproduce, err=to_stderr)
+
+
+def _systems(verdict: Verdict) -> str:
+    """``no-risk: new against prod``; a gate without a name of its own (``compare``) is the systems alone."""
+    named = "" if verdict.gate == verdict.kind else f"{clean(verdict.gate, limit=MAX_NAME)}: "
+    return f"{named}{clean(verdict.candidate, limit=MAX_NAME)} against {listed(verdict.baselines, most=3)}"
 
 
 def terminal_width() -> int:

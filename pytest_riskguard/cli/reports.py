@@ -44,6 +44,6 @@ def report(report: Path, reports: Reports) -> int:
 
     if not reports.any:
         raise UsageError("nothing to write: give --html, --markdown or --json")
-    reports.check()
+    reports.check(report)
     reports.write(*read(report))
     return ExitStatus.PASSED

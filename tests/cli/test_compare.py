@@ -201,6 +201,18 @@ def test_scores_are_compared_as_they_are(command, folder):
     assert command("compare --scores a.csv --baseline old=b.csv --measure AP --missing zero").status != 3
 
 
+def test_tables_of_scores_show_the_query_texts_of_a_topics_file(command, folder):
+    rows = [f"q{i},{0.5 - 0.02 * i}" for i in range(12)]
+    folder.joinpath("old.csv").write_text("topic,AP\n" + "\n".join(f"q{i},0.6" for i in range(12)))
+    folder.joinpath("new.csv").write_text("topic,AP\n" + "\n".join(rows))
+    folder.joinpath("q.tsv").write_text("\n".join(f"q{i}\tquery number {i}" for i in range(12)))
+    ended = command("compare --scores new.csv --baseline old.csv --topics q.tsv --json r.json")
+    assert "query number 11" in ended.out
+    topics = read_report(folder / "r.json")["verdicts"][0]["responsible_topics"]
+    assert topics[0]["query"] == "query number 11"
+    assert "query number" not in command("compare --scores new.csv --baseline old.csv").out
+
+
 def test_quiet_says_one_line_and_verbose_all_topics(command):
     quiet = command("compare loss.run --baseline prod --measure AP -q").out
     assert len(quiet.splitlines()) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import re
 import sys
 import types
@@ -56,11 +57,59 @@ def test_show_takes_the_detail_asked_for(command):
     assert command("show r.json -q").out.count("\n") == 1
 
 
+def test_each_verdict_says_its_gate_and_its_systems(command):
+    command("compare loss.run --baseline prod --baseline old=churn.run --measure AP --json r.json")
+    for line in ("show r.json -q", "compare loss.run --baseline prod --baseline old=churn.run --measure AP -q"):
+        first, second = command(line).out.splitlines()
+        assert first.startswith("FAIL loss against prod: significantly risky")
+        assert second.startswith("FAIL loss against old: significantly risky")
+    assert command("show r.json").out.splitlines()[1] == "  loss against prod"
+    report = json.loads(Path("r.json").read_text())
+    report["verdicts"][0]["gate"] = "no-risk"
+    report["verdicts"][1]["gate"] = "\x1b[2J" + "n" * 200
+    Path("r.json").write_text(json.dumps(report))
+    first, second = command("show r.json -q").out.splitlines()
+    assert first.startswith("FAIL no-risk: loss against prod: significantly risky")
+    assert "\x1b[2J" not in second
+    assert len(second) < 250
+
+
+def test_a_quiet_line_says_what_could_not_be_judged(command):
+    out = command("compare nowhere.run --baseline prod --measure AP -q").out
+    assert out.startswith("INCOMPARABLE nowhere against prod (missing_input): nowhere.run: no such file")
+
+
 def test_show_says_what_could_not_be_judged(command):
     command("compare nowhere.run --baseline prod --measure AP --json r.json")
     again = command("show r.json")
     assert again.status == 3
     assert again.out.startswith("INCOMPARABLE (missing_input): nowhere.run")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("report r.json --markdown r.json", "--markdown r.json would overwrite the file that this command reads"),
+        ("report r.json --html ./r.json", "--html r.json would overwrite the file that this command reads"),
+        ("report r.json --json link.json", "--json link.json would overwrite the file that this command reads"),
+        ("report r.json --html new.md --markdown ../project/new.md", "would overwrite the file that --html writes"),
+        (f"{COMPARE.format('loss')} --json loss.run", "--json loss.run would overwrite the file that this command"),
+        (f"{COMPARE.format('loss')} --qrels qrels.txt --markdown qrels.txt", "--markdown qrels.txt would overwrite"),
+        ("compare loss.run --baseline good.run --html good.run", "--html good.run would overwrite"),
+    ],
+)
+def test_no_report_replaces_a_file_that_is_read_or_another_report(command, page, line, said):
+    command(f"{COMPARE.format('loss')} --json r.json")
+    Path("link.json").symlink_to("r.json")
+    before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    ended = command(line)
+    assert ended.status == 2
+    assert said in ended.err
+    assert before == {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+
+
+def test_reports_may_share_a_device(command, page):
+    assert command(f"{COMPARE.format('good')} --html {os.devnull} --markdown {os.devnull}").status == 0
 
 
 def test_compare_writes_all_reports_at_once(command, page):
