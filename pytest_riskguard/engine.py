@@ -21,14 +21,15 @@ from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.alignment import on_one_list
-from pytest_riskguard.gates.documents import topic_documents
 from pytest_riskguard.gates.history import with_lineage
 from pytest_riskguard.gates.judge import in_families, judge, rule
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.ruling import PoolComparison
+from pytest_riskguard.gates.rankings.documents import topic_documents
+from pytest_riskguard.gates.rankings.side_by_side import side_by_side
+from pytest_riskguard.gates.rankings.unjudged import Rejudged, judgements, rests_on_unjudged
 from pytest_riskguard.gates.slices import slices_of, within
-from pytest_riskguard.gates.unjudged import Rejudged, judgements, rests_on_unjudged
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
@@ -318,7 +319,8 @@ class Engine:
             rejudged = self._rejudged(gate, question, systems, place)
             losers, winners = verdict.responsible_topics, verdict.flagged_wins
             documents = topic_documents(losers, winners, rejudged.measure, rejudged.grades, *rejudged.runs)
-            verdict = replace(verdict, documents=documents)
+            shown = side_by_side(rejudged, [topic.topic for topic in documents])
+            verdict = replace(verdict, documents=documents, rankings=shown)
             if gate.is_pool or verdict.replicates:
                 return verdict
             missing = judgements(rejudged)

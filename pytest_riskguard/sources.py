@@ -16,7 +16,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
-from pytest_riskguard.evaluation.rankings import PackedRun, RankedRun, pack_run
+from pytest_riskguard.evaluation.ranked_runs import PackedRun, RankedRun, pack_run
 from pytest_riskguard.evaluation.runs import Rankings
 from pytest_riskguard.evaluation.scores import TopicScores, read_scores
 from pytest_riskguard.evaluation.scoring import score_run

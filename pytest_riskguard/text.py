@@ -10,6 +10,8 @@ from collections.abc import Iterable
 #: What CI systems read as a command: ``::`` at the start of a line, indented or not (GitHub), and ``##[``, ``##vso[``
 #: or ``##teamcity[`` anywhere in it.
 _COMMAND = re.compile(r"(?<!\S)::|##(?=\w*\[)")
+#: Characters of the longest address that may become a link.
+MAX_ADDRESS = 2000
 
 
 def clean(text: str, *, limit: int = 200) -> str:
@@ -27,6 +29,21 @@ def clean(text: str, *, limit: int = 200) -> str:
 
 def _printable(character: str) -> bool:
     return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
+
+
+def web_address(text: str) -> str | None:
+    """An address that may become a link: http or https, without the credentials it holds; None for anything else."""
+    from urllib.parse import urlsplit
+
+    if len(text) > MAX_ADDRESS or not text.isascii() or not text.isprintable() or any(c in text for c in ' "<>\\^`'):
+        return None
+    try:
+        parts = urlsplit(text)
+        if parts.scheme not in ("http", "https") or not parts.hostname or not text.startswith(f"{parts.scheme}://"):
+            return None
+    except ValueError:
+        return None
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if "@" in parts.netloc else text
 
 
 def listed(items: tuple[str, ...], *, most: int) -> str:

@@ -10,7 +10,7 @@ import pytest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.evaluation import rankings_as_run
-from pytest_riskguard.evaluation.rankings import pack_run
+from pytest_riskguard.evaluation.ranked_runs import pack_run
 from pytest_riskguard.evaluation.runs import fold_run
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from pytest_riskguard.baselines import provenance
+from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.entry import MANIFEST, RUN, SCORES, StoredBaseline
 from pytest_riskguard.baselines.manifest import EarlierRun, Manifest, StoredMeasure, StoredReplicate
 from pytest_riskguard.errors import DataError, UsageError
@@ -72,9 +72,9 @@ def same_libraries(manifest: Manifest, measure: StoredMeasure) -> bool:
     """Whether the libraries that scored a baseline are installed here in the same versions."""
     with suppress(UsageError):  # the provider is not installed here
         provider_of(parse_measure(measure.name))
-        return manifest.versions.get("ir-measures") == provenance.distribution_version(
+        return manifest.versions.get("ir-measures") == environment.distribution_version(
             "ir-measures"
-        ) and measure.version == provenance.provider_version(measure.provider)
+        ) and measure.version == environment.provider_version(measure.provider)
     return False
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from pytest_riskguard.baselines import atomic_folder, provenance
+from pytest_riskguard.baselines import atomic_folder, environment
 from pytest_riskguard.baselines.backing import problems
 from pytest_riskguard.baselines.entry import RUN, StoredBaseline, resolved
 from pytest_riskguard.baselines.manifest import Manifest, Staleness, name_problem, staleness
@@ -141,7 +141,7 @@ class StoreReader:
         for other in set(self.names()) - {name}:
             with suppress(BaselineError):
                 manifests[other] = self.manifest(other)
-        return staleness(name, manifests, now=provenance.now())
+        return staleness(name, manifests, now=environment.now())
 
     def run(self, name: str) -> Path:
         """The path of the run of a baseline, after checking that it is the one that was stored."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pytest_riskguard._version import __version__
-from pytest_riskguard.baselines import atomic_folder, provenance, queries
+from pytest_riskguard.baselines import atomic_folder, environment, queries
 from pytest_riskguard.baselines.backing import problems
 from pytest_riskguard.baselines.entry import MANIFEST, QUERIES, RUN, SCORES, StoredBaseline, files_of
 from pytest_riskguard.baselines.git import git_state
@@ -112,7 +112,7 @@ class ScoredRun:
             (folder / QUERIES).write_bytes(queries.to_bytes(texts))
         manifest = Manifest(
             name=self.name,
-            created=provenance.now() if stored is None else stored.created,
+            created=environment.now() if stored is None else stored.created,
             digests=Digests(
                 run=self.digest,
                 qrels=self.judgements.digest,
@@ -130,7 +130,7 @@ class ScoredRun:
             judged=None if first.judged is None else StoredJudged(first.judged.topics, first.judged.share),
             run_kept=self.keep_run,
             versions={
-                "ir-measures": provenance.distribution_version("ir-measures") or "unknown",
+                "ir-measures": environment.distribution_version("ir-measures") or "unknown",
                 "pytest-riskguard": __version__,
             },
             git=git_state(store) if stored is None else stored.git,
@@ -297,4 +297,4 @@ def _write_list(folder: Path, name: str, manifest: Manifest, replicates: tuple[S
 
 def _stored_measure(name: str) -> StoredMeasure:
     provider = str(provider_of(parse_measure(name)).NAME)
-    return StoredMeasure(name, provider, provenance.provider_version(provider))
+    return StoredMeasure(name, provider, environment.provider_version(provider))

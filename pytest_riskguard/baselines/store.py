@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Required, TypedDict, Unpack
 
-from pytest_riskguard.baselines import atomic_folder, foreign_files, provenance, rewrite
+from pytest_riskguard.baselines import atomic_folder, environment, foreign_files, rewrite
 from pytest_riskguard.baselines.changes import Promotion, Replacement, ScoreChange
 from pytest_riskguard.baselines.entry import StoredBaseline
 from pytest_riskguard.baselines.lock import locked
@@ -261,7 +261,7 @@ class Store(StoreReader):
         return tuple(changes)
 
     def _check_place(self, *, allow_ci: bool) -> None:
-        if (variable := provenance.ci_variable()) and not allow_ci:
+        if (variable := environment.ci_variable()) and not allow_ci:
             raise UsageError(
                 f"{self.root}: baselines are not stored inside CI ({variable} is set), where nobody reviews "
                 "them; store them on your machine and commit them, or pass --allow-ci"

@@ -27,7 +27,7 @@ from pytest_riskguard.gates.kinds import KINDS
 from pytest_riskguard.text import clean, counted
 
 if TYPE_CHECKING:
-    from pytest_riskguard.gates.unjudged import ToJudge
+    from pytest_riskguard.gates.rankings.unjudged import ToJudge
 
 #: Kinds of gates on one baseline; each is asked with its own defaults.
 _KINDS = tuple(kind for kind, cls in KINDS.items() if not cls.is_pool)
@@ -64,7 +64,7 @@ def judge_next(
     baselines or slices share one list.
     """
     from pytest_riskguard.cli.inputs import Inputs
-    from pytest_riskguard.gates import unjudged as lists
+    from pytest_riskguard.gates.rankings import unjudged as lists
 
     inputs = Inputs(collection, baselines)
     pools = [(baseline, ()) for baseline in inputs.systems(baselines)]

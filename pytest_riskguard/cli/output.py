@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.files import Format
     from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.provenance import Provenance
 
 #: Errors of the system when output cannot be stored (a full disk) or nobody reads it.
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE, errno.EBADF)
@@ -82,7 +83,9 @@ class Reports:
             except UsageError as error:
                 raise UsageError(f"{option}: {error}") from None
 
-    def write(self, verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> None:
+    def write(
+        self, verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), provenance: Provenance | None = None
+    ) -> None:
         """Write all of them; a ``UsageError`` at the end names those that could not be written."""
         from pytest_riskguard.reports import files
         from pytest_riskguard.reports.json import dumps
@@ -90,11 +93,11 @@ class Reports:
         failed = []
         for kind, option, path in self._files:
             try:
-                files.write(path, verdicts, gates=gates, kind=kind, charts=self.charts)
+                files.write(path, verdicts, gates=gates, provenance=provenance, kind=kind, charts=self.charts)
             except OSError as error:
                 failed.append(f"{option} {path}: cannot write ({error.strerror})")
         if self.on_stdout:
-            click.echo(dumps(verdicts, gates), nl=False)
+            click.echo(dumps(verdicts, gates, provenance), nl=False)
         if failed:
             raise UsageError("; ".join(failed))
 

@@ -25,7 +25,7 @@ def show(report: Path, verbose: bool, quiet: bool) -> int:
     from pytest_riskguard.reports.json import read
     from pytest_riskguard.reports.known_gates import missing
 
-    verdicts, gates = read(report)
+    verdicts, gates, _ = read(report)
     deliver(lambda: show_verdicts(verdicts, verbose=verbose, quiet=quiet, to_stderr=False, gates=gates))
     if not verdicts:
         click.echo("no gate was judged")

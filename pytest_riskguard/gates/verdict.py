@@ -30,8 +30,10 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, OPTIONS, EveryOption, Gate, options_of
 
-if TYPE_CHECKING:  # it loads numpy, which a run that only collects gates does not need
+if TYPE_CHECKING:  # numpy, which scores load, is not needed by a run that only collects gates
     from pytest_riskguard.evaluation.scores import TopicScores
+    from pytest_riskguard.gates.origins import Origins
+    from pytest_riskguard.gates.rankings import Rankings
 
 Outcome = Literal["pass", "fail", "inconclusive", "incomparable"]
 
@@ -206,6 +208,10 @@ class Verdict(_Asked):
     lineage : Lineage or None
     exhibits : Exhibits or None
         What charts draw, where a report is written.
+    rankings : Rankings or None
+        What both systems returned, where there are ``documents``; reports write it once for several verdicts.
+    origins : Origins or None
+        Where the systems come from. Neither ``rankings`` nor ``origins`` is part of the verdict's JSON.
     """
 
     asked: Gate
@@ -225,6 +231,8 @@ class Verdict(_Asked):
     judgements: Judgements | None = None
     exhibits: Exhibits | None = None
     problem_with_paths: str | None = field(default=None, compare=False)
+    rankings: Rankings | None = field(default=None, compare=False)
+    origins: Origins | None = field(default=None, compare=False)
 
     warnings = _Finding[tuple[VerdictWarning, ...]]()
     topics = _Finding[TopicCounts]()

@@ -8,13 +8,14 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_riskguard import run_context
 from pytest_riskguard.formats.input_files import PAYLOAD_BYTES
+from pytest_riskguard.formats.serialization import decoded, to_plain
 from pytest_riskguard.reports.internal_errors import bare, caught
 from pytest_riskguard.text import clean
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 #: The attribute of a test report that holds a payload: plain types only, since xdist carries no others.
 CARRIED = "riskguard"
+#: What a verdict holds besides its JSON, and travels with it.
+BESIDE = ("rankings", "origins")
 _ATTEMPTS = pytest.StashKey["Attempts"]()
 
 
@@ -130,19 +133,31 @@ class Relay:
 
     def by_test(self) -> list[tuple[str, Verdict]]:
         """Each verdict with the test that asked for it, sorted by test."""
-        from pytest_riskguard.gates.verdict import Verdict
-
         if self._read is None:
             self._read = []
             carried = [(test, data) for test in sorted(self._by_test) for data in self._by_test[test]]
             for test, data in carried:
                 with caught("reading a verdict that a test carried"):
-                    self._read.append((test, Verdict.from_dict(data)))
+                    self._read.append((test, _as_verdict(data)))
         return self._read
 
 
 def _as_plain(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as JSON; if one of its findings cannot be computed, the bare answer."""
+    """A verdict as JSON, with what that leaves out; if one of its findings cannot be computed, the bare answer."""
     with caught("computing the findings of a verdict"):
-        return verdict.to_dict()
+        return verdict.to_dict() | {key: to_plain(getattr(verdict, key)) for key in BESIDE}
     return bare(verdict).to_dict()
+
+
+def _as_verdict(data: dict[str, Any]) -> Verdict:
+    """The verdict that ``_as_plain`` wrote."""
+    from pytest_riskguard.gates.origins import Origins
+    from pytest_riskguard.gates.rankings import Rankings
+    from pytest_riskguard.gates.verdict import Verdict
+
+    beside: dict[str, Any] = {
+        key: decoded(kind, data[key], where=key)
+        for key, kind in zip(BESIDE, (Rankings, Origins), strict=True)
+        if data.get(key) is not None
+    }
+    return replace(Verdict.from_dict(data), **beside)

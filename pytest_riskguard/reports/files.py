@@ -15,6 +15,7 @@ from pytest_riskguard.errors import UsageError
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.provenance import Provenance
 
 
 @dataclass(frozen=True)
@@ -56,30 +57,31 @@ def write(
     verdicts: Sequence[Verdict],
     *,
     gates: Sequence[KnownGate] = (),
+    provenance: Provenance | None = None,
     kind: Format | None = None,
     charts: bool = False,
 ) -> None:
     """Write a report, whole or not at all; ``kind`` is its format, by default the one that its name asks for.
 
-    ``gates`` are all that are known, if the verdicts are those of a run of tests. With ``charts`` the pictures of a
-    Markdown report are written next to it, and before it.
+    ``gates`` are all that are known, if the verdicts are those of a run of tests; ``provenance`` says where they come
+    from. With ``charts`` the pictures of a Markdown report are written next to it, and before it.
     """
     kind = kind or format_of(path)
     if kind is JSON:
         from pytest_riskguard.reports.json import dumps
 
-        text = dumps(verdicts, gates)
+        text = dumps(verdicts, gates, provenance)
     elif kind is HTML:
         from pytest_riskguard.reports.html import render as render_html
 
-        text = render_html(verdicts, gates)
+        text = render_html(verdicts, gates, provenance=provenance)
     else:
         from pytest_riskguard.reports.markdown import COMMENT_LIMIT, pictures, render
 
         drawn = pictures(path, verdicts) if charts else []
         for picture in (picture for of_gate in drawn for picture in of_gate):
             write_text(path.with_name(picture.file), picture.svg)
-        text = render(verdicts, gates=gates, limit=COMMENT_LIMIT, pictures=drawn)
+        text = render(verdicts, gates=gates, provenance=provenance, limit=COMMENT_LIMIT, pictures=drawn)
     write_text(path, text)
 
 

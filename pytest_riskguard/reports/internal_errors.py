@@ -78,7 +78,13 @@ def bare(verdict: Verdict) -> Verdict:
     from pytest_riskguard.gates.verdict import Deferred, Findings
 
     return replace(
-        verdict, findings=Deferred.of(Findings()), lineage=None, documents=None, judgements=None, exhibits=None
+        verdict,
+        findings=Deferred.of(Findings()),
+        lineage=None,
+        documents=None,
+        judgements=None,
+        exhibits=None,
+        rankings=None,
     )
 
 

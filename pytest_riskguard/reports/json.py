@@ -13,10 +13,13 @@ from pytest_riskguard._version import __version__
 from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.formats.input_files import REPORT_BYTES, TOPICS, LimitError, read_limited
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed, to_plain
+from pytest_riskguard.gates import rankings
 from pytest_riskguard.gates.findings import Exhibits
+from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.provenance import Provenance
 
 SCHEMA = "riskguard-report/1"
 #: Sizes beyond it would be infinite once charts multiply them; scores are at most 1e50.
@@ -35,33 +38,39 @@ def _headed(schema: str, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Report(NamedTuple):
-    """Verdicts, and the gates that the run knew; none if it was no run of tests."""
+    """Verdicts, the gates that the run knew (none if it was no run of tests), and where the report comes from."""
 
     verdicts: list[Verdict]
     gates: tuple[KnownGate, ...] = ()
+    provenance: Provenance | None = None
 
 
-def report(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> dict[str, Any]:
+def report(
+    verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), provenance: Provenance | None = None
+) -> dict[str, Any]:
     """The report as plain types."""
-    return _headed(SCHEMA, _content(verdicts, gates))
+    return _headed(SCHEMA, _content(verdicts, gates, provenance))
 
 
-def _content(verdicts: Sequence[Verdict], gates: Sequence[KnownGate]) -> dict[str, Any]:
+def _content(
+    verdicts: Sequence[Verdict], gates: Sequence[KnownGate], provenance: Provenance | None
+) -> dict[str, Any]:
     content = {"verdicts": [verdict.to_dict() for verdict in verdicts]}
-    return content | ({"gates": to_plain(tuple(gates))} if gates else {})
+    optional = {"gates": tuple(gates), "rankings": rankings.collected(verdicts), "provenance": provenance}
+    return content | {key: to_plain(value) for key, value in optional.items() if value}
 
 
-def dumps(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> str:
+def dumps(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), provenance: Provenance | None = None) -> str:
     """The report as text, its keys in the order of the schema.
 
     Two ``#`` in a row, which occur only in other people's text, begin a command of some CI systems anywhere in a
     line, so the first is written as an escape.
     """
-    return document(SCHEMA, _content(verdicts, gates)).replace("##", "\\u0023#")
+    return document(SCHEMA, _content(verdicts, gates, provenance)).replace("##", "\\u0023#")
 
 
 def read(path: Path) -> Report:
-    """The verdicts of a report, and its gates.
+    """The verdicts of a report, with their rankings, its gates and where it comes from.
 
     ``MissingFileError`` if it is not a regular file that can be read; ``ReportFormatError``, which says where, if it
     is too large, not a report of this format version, or holds values that no verdict has.
@@ -69,7 +78,9 @@ def read(path: Path) -> Report:
     try:
         data = parsed(read_limited(path, REPORT_BYTES))
         verdicts = verdicts_of(data)
-        return Report(verdicts, _gates_of(data, len(verdicts)))
+        entries = decoded(tuple[Rankings, ...], data.get("rankings", []), where="rankings")
+        provenance = decoded(Provenance, data["provenance"], where="provenance") if "provenance" in data else None
+        return Report(rankings.restored(verdicts, entries), _gates_of(data, len(verdicts)), provenance)
     except LimitError as error:
         raise ReportFormatError(path, None, str(error)) from None
     except JsonError as error:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pytest_riskguard.baselines import atomic_folder, provenance
+from pytest_riskguard.baselines import atomic_folder, environment
 from pytest_riskguard.baselines.store import Store
 
 MEASURES = ("nDCG@10", "AP")
@@ -58,7 +58,7 @@ class Collection:
 
 @pytest.fixture(autouse=True)
 def outside_ci(monkeypatch):
-    for variable in provenance._CI_VARIABLES:
+    for variable in environment._CI_VARIABLES:
         monkeypatch.delenv(variable, raising=False)
 
 

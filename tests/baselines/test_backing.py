@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from pytest_riskguard.baselines import backing, provenance
+from pytest_riskguard.baselines import backing, environment
 from pytest_riskguard.baselines.atomic_folder import sha256
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.errors import BaselineError
@@ -153,7 +153,7 @@ def test_a_manifest_with_false_judgements_or_libraries_causes_rescoring(store, a
 
 def test_scores_of_a_library_that_is_not_installed_are_not_compared(store, add, qrels, monkeypatch):
     add()
-    monkeypatch.setattr(provenance, "distribution_version", lambda _: "99")
+    monkeypatch.setattr(environment, "distribution_version", lambda _: "99")
     assert store.verify("prod", qrels=qrels) == []
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pytest_riskguard.baselines import provenance
+from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.lock import LOCK
 from pytest_riskguard.baselines.manifest import GitState, Manifest
 from pytest_riskguard.baselines.store import Store
@@ -405,7 +405,7 @@ def test_rescoring_stores_what_would_be_scored_in_memory(store, chain, replicate
     changed = read_qrels(collection.other_qrels())
     expected = store.lineage("prod", "AP", qrels=changed)
     before = store.manifest("prod")
-    monkeypatch.setattr(provenance, "now", lambda: "2031-01-01T00:00:00Z")
+    monkeypatch.setattr(environment, "now", lambda: "2031-01-01T00:00:00Z")
     monkeypatch.setattr("pytest_riskguard.baselines.rewrite.git_state", lambda _: GitState("c" * 40, dirty=True))
     assert store.rescore("prod", qrels=collection.other_qrels(), topics=None) == ()
     read = store.lineage("prod", "AP", qrels=changed)

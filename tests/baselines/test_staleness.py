@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pytest_riskguard.baselines import provenance
+from pytest_riskguard.baselines import environment
 from pytest_riskguard.baselines.manifest import EarlierRun, Staleness, staleness
 from pytest_riskguard.errors import BaselineError
 from tests.baselines.test_manifest import MANIFEST
@@ -74,10 +74,10 @@ def test_a_run_is_no_change_since_itself():
 
 
 def test_the_store_reads_the_clock(store, add, collection, monkeypatch):
-    monkeypatch.setattr(provenance, "now", lambda: "2025-01-01T00:00:00Z")
+    monkeypatch.setattr(environment, "now", lambda: "2025-01-01T00:00:00Z")
     add("bm25")
     add("prod", kind="previous")
-    monkeypatch.setattr(provenance, "now", lambda: "2025-01-31T00:00:00Z")
+    monkeypatch.setattr(environment, "now", lambda: "2025-01-31T00:00:00Z")
     store.promote("prod", collection.other_run(), qrels=collection.qrels, topics=None)
     assert store.staleness("bm25") == Staleness(30, 1)
     assert store.staleness("prod") == Staleness(0, 0)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from pytest_riskguard.baselines import atomic_folder, provenance, version_control
+from pytest_riskguard.baselines import atomic_folder, environment, version_control
 from pytest_riskguard.baselines.manifest import GitState, Manifest
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, RunFormatError, UsageError
@@ -109,7 +109,7 @@ def test_changed_judgements_without_the_run_cannot_be_compared(store, add, colle
 def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qrels, monkeypatch):
     add()
     before = store.scores("prod", "AP", qrels=qrels).scores
-    monkeypatch.setattr(provenance, "distribution_version", lambda _: "99")
+    monkeypatch.setattr(environment, "distribution_version", lambda _: "99")
     assert not store.scores("prod", "AP", qrels=qrels).rescored  # scored, with the same values
 
     def another_definition(*arguments, **options):
@@ -124,7 +124,7 @@ def test_other_versions_of_the_libraries_score_the_kept_run_anew(store, add, qre
 def test_the_manifest_says_where_the_scores_come_from(store, add, qrels, monkeypatch):
     git = GitState("b" * 40, dirty=True)
     monkeypatch.setattr("pytest_riskguard.baselines.rewrite.git_state", lambda _: git)
-    monkeypatch.setattr(provenance, "now", lambda: "2025-11-21T10:00:00Z")
+    monkeypatch.setattr(environment, "now", lambda: "2025-11-21T10:00:00Z")
     manifest = add(note="release 7")
     assert store.manifest("prod") == manifest
     assert manifest.created == "2025-11-21T10:00:00Z"
@@ -635,7 +635,7 @@ def test_measures_that_cannot_be_compared_are_left_out_of_the_change(store, add,
 
 def test_versions_of_the_libraries_are_recorded(add, monkeypatch):
     assert add().versions == {"ir-measures": version("ir-measures"), "pytest-riskguard": version("pytest-riskguard")}
-    monkeypatch.setattr(provenance, "distribution_version", lambda _: None)
+    monkeypatch.setattr(environment, "distribution_version", lambda _: None)
     assert add("unknown").versions["ir-measures"] == "unknown"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_riskguard.cli.judge_next import table
-from pytest_riskguard.gates.unjudged import ToJudge
+from pytest_riskguard.gates.rankings.unjudged import ToJudge
 from tests.plugin import world
 
 ASKED = "judge-next loss.run --baseline ./prod.run --qrels qrels.txt --measure AP"

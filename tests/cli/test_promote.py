@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from pytest_riskguard.baselines import provenance
+from pytest_riskguard.baselines import environment
 from tests.plugin import world
 
 
@@ -16,7 +16,7 @@ def days(monkeypatch):
     """Set the clock."""
 
     def days(date):
-        monkeypatch.setattr(provenance, "now", lambda: f"{date}T12:00:00Z")
+        monkeypatch.setattr(environment, "now", lambda: f"{date}T12:00:00Z")
 
     return days
 

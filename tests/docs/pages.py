@@ -31,7 +31,7 @@ from unittest import mock
 
 import pytest
 
-from pytest_riskguard.baselines.provenance import _CI_VARIABLES
+from pytest_riskguard.baselines.environment import _CI_VARIABLES
 from pytest_riskguard.cli.main import run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

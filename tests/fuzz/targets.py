@@ -87,12 +87,12 @@ def read_manifest(content: bytes) -> bool:
 
 def read_report(content: bytes) -> bool:
     """A report; its verdicts are shown in every text format, and written again."""
-    verdicts, gates = report_json.read(_file("report.json", content))
+    verdicts, gates, provenance = report_json.read(_file("report.json", content))
     for verdict in verdicts:
         terminal.explain(verdict, Screen(None, 100))
     known_gates.summary(gates)
-    markdown.render(verdicts, gates=gates)
-    path = _file("again.json", report_json.dumps(verdicts, gates).encode())
+    markdown.render(verdicts, gates=gates, provenance=provenance)
+    path = _file("again.json", report_json.dumps(verdicts, gates, provenance).encode())
     assert report_json.report(*report_json.read(path)) == report_json.report(verdicts, gates)
     return True
 

@@ -21,10 +21,10 @@ import pytest
 
 from pytest_riskguard.evaluation import Qrels, TopicScores, read_qrels
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.rankings import RankedRun, pack_run, scores_of
+from pytest_riskguard.evaluation.ranked_runs import RankedRun, pack_run, scores_of
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.gates.unjudged import Rejudged, judge_next
+from pytest_riskguard.gates.rankings.unjudged import Rejudged, judge_next
 from tests.gates.runs import as_qrels
 
 MEASURE = parse_measure("nDCG@10")

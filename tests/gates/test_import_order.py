@@ -12,9 +12,11 @@ FOLDER = Path(package.__file__).parent
 IMPORTS = {
     "findings": set(),
     "option_types": set(),
+    "origins": {"findings"},
     "kinds": {"option_types"},
     "verdict": {"findings", "kinds"},
-    "documents": {"findings"},
+    "rankings.documents": {"findings"},
+    "rankings.entries": {"findings"},
     "alignment": {"kinds"},
     "evidence": {"alignment"},
     "collapse": {"alignment", "kinds"},
@@ -38,7 +40,8 @@ IMPORTS = {
         "verdict",
         "warnings",
     },
-    "unjudged": {"findings", "judge", "kinds", "verdict"},
+    "rankings.unjudged": {"findings", "judge", "kinds", "verdict"},
+    "rankings.side_by_side": {"rankings.entries", "rankings.unjudged"},
     "pool.ruling": {"alignment", "kinds", "ruling"},
     "pool.responsible": {"findings", "kinds", "pool.ruling", "responsible", "flips"},
     "pool.judge": {

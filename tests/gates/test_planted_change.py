@@ -12,10 +12,10 @@ import pytest
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.evaluation.measures import parse_measure
-from pytest_riskguard.evaluation.rankings import RankedRun, pack_run
-from pytest_riskguard.gates.documents import topic_documents
+from pytest_riskguard.evaluation.ranked_runs import RankedRun, pack_run
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.sources import Question, RunFile
 

@@ -11,7 +11,7 @@ import pytest
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.findings import Judgements
 from pytest_riskguard.gates.kinds import Gate, gate_of
-from pytest_riskguard.gates.unjudged import ToJudge, judge_next, judgements, rests_on_unjudged, together
+from pytest_riskguard.gates.rankings.unjudged import ToJudge, judge_next, judgements, rests_on_unjudged, together
 from tests.gates.runs import Pair
 
 TOPICS = [f"t{number:02d}" for number in range(30)]

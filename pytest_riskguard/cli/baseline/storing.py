@@ -276,7 +276,7 @@ def remove(name: str, *, store: Path | None, replicate: int | None, allow_ci: bo
 
     Its replicates and earlier runs are deleted too.
     """
-    from pytest_riskguard.baselines.provenance import ci_variable
+    from pytest_riskguard.baselines.environment import ci_variable
 
     if (variable := ci_variable()) and not (allow_ci or dry_run):
         raise UsageError(

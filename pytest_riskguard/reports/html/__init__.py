@@ -11,6 +11,7 @@ from pytest_riskguard.errors import UsageError
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.provenance import Provenance
 
 __all__ = ["ensure_available", "render"]
 
@@ -35,7 +36,9 @@ def _found(name: str) -> bool:
         return False
 
 
-def render(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> str:
+def render(
+    verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), *, provenance: Provenance | None = None
+) -> str:
     """The page: an overview of all gates, and each with its charts and tables.
 
     The same verdicts give the same text, as long as the drawing libraries are the same; charts need their
@@ -44,4 +47,4 @@ def render(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> str:
     ensure_available()
     from pytest_riskguard.reports.html.page import document
 
-    return document(verdicts, gates)
+    return document(verdicts, gates, provenance)

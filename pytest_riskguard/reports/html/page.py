@@ -16,13 +16,16 @@ from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.html.escape import ASSETS, template
 from pytest_riskguard.reports.html.gate import MAX_BYTES, MAX_STATIC_ROWS, STATIC_ROWS, embedded, view
 from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.text import counted
 
 #: With more gates than this, those that pass are folded.
 _MAX_OPEN = 3
 
 
-def document(verdicts: Sequence[Verdict], known: Sequence[KnownGate] = ()) -> str:
+def document(
+    verdicts: Sequence[Verdict], known: Sequence[KnownGate] = (), provenance: Provenance | None = None
+) -> str:
     """The page for these verdicts; it names the gates that were not judged."""
     failures = known_gates.failures_before(known)
     views = [
@@ -48,6 +51,7 @@ def document(verdicts: Sequence[Verdict], known: Sequence[KnownGate] = ()) -> st
         page_size=STATIC_ROWS,
         max_static_rows=MAX_STATIC_ROWS,
         open_all=len(views) <= _MAX_OPEN,
+        provenance=provenance,
         version=__version__,
     )
 

@@ -11,6 +11,7 @@ from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
 from pytest_riskguard.reports.markdown.gate import Extent, Picture, section
+from pytest_riskguard.reports.provenance import Provenance, line
 from pytest_riskguard.reports.sections import Column
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal.failure import uncorrected
@@ -36,18 +37,20 @@ def render(
     verdicts: Sequence[Verdict],
     *,
     gates: Sequence[KnownGate] = (),
+    provenance: Provenance | None = None,
     limit: int | None = None,
     pictures: Sequence[Sequence[Picture]] = (),
 ) -> str:
     """The report, of at most ``limit`` bytes of UTF-8: the least important parts are dropped first; a line says so.
 
-    ``gates`` are all that the run knew: those without a verdict are named. ``pictures`` are those of each verdict, if
-    picture files are written next to the report.
+    ``gates`` are all that the run knew: those without a verdict are named; ``provenance`` is a line at the top.
+    ``pictures`` are those of each verdict, if picture files are written next to the report.
     """
     failures, all_drawn = known_gates.failures_before(gates), pictures or [()] * len(verdicts)
     pairs = enumerate(zip(verdicts, all_drawn, strict=True))
     judged = [_Judged(verdict, failures.get(place, 0), drawn) for place, (verdict, drawn) in pairs]
-    text = _document(judged, gates, Extent.ALL, passing=Extent.ALL)
+    came_from = "" if provenance is None else line(provenance)
+    text = _document(judged, gates, Extent.ALL, passing=Extent.ALL, came_from=came_from)
     if _fits(text, limit):
         return text
     for extent, left_out in (
@@ -56,23 +59,25 @@ def render(
         (Extent.BRIEF, "topics, documents, slices and judgements, and details of passing gates"),
         (Extent.TABLE, "everything but the table of gates"),
     ):
-        text = _document(judged, gates, extent, passing=Extent.TABLE, left_out=left_out)
+        text = _document(judged, gates, extent, passing=Extent.TABLE, left_out=left_out, came_from=came_from)
         if _fits(text, limit):
             return text
-    return _cut(judged, gates, limit or 0)
+    return _cut(judged, gates, limit or 0, came_from)
 
 
 def _fits(text: str, limit: int | None) -> bool:
     return limit is None or len(text.encode()) <= limit
 
 
-def _cut(judged: Sequence[_Judged], gates: Sequence[KnownGate], limit: int) -> str:
+def _cut(judged: Sequence[_Judged], gates: Sequence[KnownGate], limit: int, came_from: str) -> str:
     """As many gates as fit, those that did not pass first."""
     first = sorted(judged, key=lambda one: one.verdict.passed)
 
     def cut_to(rows: int) -> str:
         left_out = f"{counted(len(judged) - rows, 'gate')}, and everything but the table of gates"
-        return _document(first, gates, Extent.TABLE, passing=Extent.TABLE, left_out=left_out, rows=rows)
+        return _document(
+            first, gates, Extent.TABLE, passing=Extent.TABLE, left_out=left_out, came_from=came_from, rows=rows
+        )
 
     return cut_to(bisect_left(range(len(first)), True, key=lambda rows: not _fits(cut_to(rows + 1), limit)))
 
@@ -84,10 +89,13 @@ def _document(
     *,
     passing: Extent,
     left_out: str = "",
+    came_from: str = "",
     rows: int | None = None,
 ) -> str:
     verdicts = [one.verdict for one in judged]
     lines = [f"## riskguard: {'; '.join(filter(None, (_title(verdicts), known_gates.title(gates))))}", ""]
+    if came_from:
+        lines += [prose(came_from), ""]
     if judged:
         lines += [*grid(_COLUMNS, map(_row, judged[:rows])), ""]
     if unjudged := known_gates.summary(gates):

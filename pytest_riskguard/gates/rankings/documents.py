@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pytest_riskguard.evaluation.measures import cutoff_of, part_of
-from pytest_riskguard.evaluation.rankings import DEFAULT_DEPTH, RankedRun, Variant, scores_of
+from pytest_riskguard.evaluation.ranked_runs import DEFAULT_DEPTH, RankedRun, Variant, scores_of
 from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, TopicDocuments
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from importlib.metadata import version
 
 import pytest
 
-from pytest_riskguard.baselines import provenance
-from pytest_riskguard.baselines.provenance import ci_variable
+from pytest_riskguard.baselines import environment
+from pytest_riskguard.baselines.environment import ci_variable
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ from pytest_riskguard.baselines.provenance import ci_variable
     ],
 )
 def test_ci_is_told_by_its_variables(environment, variable, monkeypatch):
-    for name in provenance._CI_VARIABLES:
+    for name in environment._CI_VARIABLES:
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
@@ -39,7 +39,7 @@ def test_the_time_is_utc_wherever_the_process_runs(monkeypatch):
     monkeypatch.setenv("TZ", "UTC-14")
     time.tzset()
     try:
-        recorded = datetime.strptime(provenance.now(), "%Y-%m-%dT%H:%M:%S%z")
+        recorded = datetime.strptime(environment.now(), "%Y-%m-%dT%H:%M:%S%z")
     finally:
         monkeypatch.undo()
         time.tzset()
@@ -47,5 +47,5 @@ def test_the_time_is_utc_wherever_the_process_runs(monkeypatch):
 
 
 def test_providers_without_a_distribution_of_their_own_have_the_version_of_ir_measures():
-    assert provenance.provider_version("judged") == version("ir-measures")
-    assert provenance.provider_version("pytrec_eval") == version("pytrec-eval-terrier")
+    assert environment.provider_version("judged") == version("ir-measures")
+    assert environment.provider_version("pytrec_eval") == version("pytrec-eval-terrier")

@@ -1,0 +1,32 @@
+"""What people say about a system: short texts by key, such as the version of its index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: The most keys of a system's metadata, and the most characters of a key and of a value.
+MAX_KEYS, MAX_KEY, MAX_VALUE = 50, 100, 500
+
+
+def checked_metadata(given: object) -> dict[str, str]:
+    """Metadata, sorted by key; ``ValueError`` unless it maps short texts to short texts, and not too many."""
+    if not isinstance(given, Mapping):
+        raise ValueError(f"expected a mapping of text to text, such as index: v7, found {_shown(given)}")
+    if len(given) > MAX_KEYS:
+        raise ValueError(f"expected at most {MAX_KEYS} keys, found {len(given)}")
+    for key, value in given.items():
+        if not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY:
+            raise ValueError(f"expected keys of 1 to {MAX_KEY} characters, found {_shown(key)}")
+        if not isinstance(value, str):
+            raise ValueError(f"{_shown(key)}: expected text, found {_shown(value)}; put it in quotes")
+        if len(value) > MAX_VALUE:
+            raise ValueError(f"{_shown(key)}: expected at most {MAX_VALUE} characters, found {len(value)}")
+        for text in (key, value):
+            if any("\ud800" <= character <= "\udfff" for character in text):  # a manifest could not hold it
+                raise ValueError(f"{_shown(key)}: expected text without lone surrogates, found {_shown(text)}")
+    return dict(sorted(given.items()))
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:59] + "…"

@@ -1,0 +1,73 @@
+"""Two rankings of a topic side by side: of the topics responsible for a verdict, and of the largest wins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pytest_riskguard.evaluation.measures import cutoff_of
+from pytest_riskguard.evaluation.ranked_runs import DEFAULT_DEPTH
+from pytest_riskguard.gates.rankings.entries import Rankings, TopicRanking
+from pytest_riskguard.gates.rankings.unjudged import Rejudged
+
+#: The most ranks of each ranking, whatever the measure looks at: people do not read further.
+MAX_DEPTH = 20
+#: How many of the largest wins are shown.
+MAX_WINS = 10
+
+
+def depth_shown(rejudged: Rejudged) -> int:
+    """How many ranks of each ranking are shown."""
+    return min(cutoff_of(rejudged.measure) or DEFAULT_DEPTH, MAX_DEPTH)
+
+
+def side_by_side(rejudged: Rejudged, responsible: Sequence[str]) -> Rankings:
+    """The rankings for these topics and those of the largest wins, as yet without titles and addresses."""
+    depth = depth_shown(rejudged)
+    candidate, baseline = rejudged.scores
+    topics = dict.fromkeys([*responsible, *_largest_wins(rejudged)])
+    return Rankings(
+        candidate=candidate.name,
+        baseline=baseline.name,
+        measure=str(rejudged.measure),
+        verdicts=(),
+        depth=depth,
+        document_url=None,
+        titles={},
+        urls={},
+        topics=tuple(_of_topic(rejudged, topic, depth) for topic in topics),
+    )
+
+
+def all_documents(rejudged: Rejudged) -> frozenset[str]:
+    """The documents in the first ranks of both systems, over all topics: those that any gate on them could show."""
+    depth = depth_shown(rejudged)
+    topics = rejudged.scores[0].topics
+    return frozenset(document for topic in topics for run in rejudged.runs for document in run.ranking(topic)[:depth])
+
+
+def _largest_wins(rejudged: Rejudged) -> list[str]:
+    """The topics that gained most, largest gain first."""
+    candidate, baseline = (dict(zip(one.topics, one.values.tolist(), strict=True)) for one in rejudged.scores)
+    gains = {topic: score - baseline[topic] for topic, score in candidate.items() if topic in baseline}
+    wins = [topic for topic, gain in gains.items() if gain > 0]
+    return sorted(wins, key=lambda topic: (-gains[topic], topic))[:MAX_WINS]
+
+
+def _of_topic(rejudged: Rejudged, topic: str, depth: int) -> TopicRanking:
+    rankings = [run.ranking(topic) for run in rejudged.runs]
+    candidate, baseline = ({document: rank for rank, document in enumerate(ranking, 1)} for ranking in rankings)
+    shown = {document for ranking in rankings for document in ranking[:depth]}
+    grades, beyond = rejudged.grades.get(topic, {}), len(candidate) + len(baseline) + 1
+
+    def order(document: str) -> tuple[int, int, str]:
+        before, now = baseline.get(document, beyond), candidate.get(document, beyond)
+        return min(before, now), before, document
+
+    documents = tuple(sorted(shown, key=order))
+    return TopicRanking(
+        topic,
+        documents,
+        tuple(map(grades.get, documents)),
+        tuple(map(baseline.get, documents)),
+        tuple(map(candidate.get, documents)),
+    )

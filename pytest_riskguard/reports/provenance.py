@@ -1,0 +1,74 @@
+"""Where a report comes from: commit, CI run, date, the systems and what differs between them. It decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin, Latency
+from pytest_riskguard.text import clean, counted, web_address
+
+#: How many baselines a line names.
+MAX_NAMED = 3
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A key of the metadata whose value differs between candidate and baseline ``system``; None where not given."""
+
+    key: str
+    baseline: str | None
+    candidate: str | None
+    system: str
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a report comes from; None for what is not known.
+
+    ``date`` is UTC, ISO 8601; ``candidate`` the first one that was judged, if there are several; ``latency`` its own,
+    if it is a live system.
+    """
+
+    date: str
+    commit: str | None
+    branch: str | None
+    pull_request: str | None
+    repository: str | None
+    run_url: str | None
+    candidate: CandidateOrigin | None
+    baselines: tuple[BaselineOrigin, ...]
+    differences: tuple[Difference, ...]
+    latency: Latency | None
+
+    def __post_init__(self) -> None:
+        if self.run_url is not None and web_address(self.run_url) != self.run_url:
+            expected = "an address with http or https"
+            raise ValueError(f"provenance.run_url: expected {expected}, found {self.run_url!r:.60}")
+
+
+def differences(candidate: CandidateOrigin, baseline: BaselineOrigin) -> tuple[Difference, ...]:
+    """What differs between the metadata of two systems, by key; nothing if one of them has none."""
+    before, now = baseline.metadata, candidate.metadata
+    if not (before and now):
+        return ()
+    keys = sorted(before.keys() | now.keys())
+    changed = [key for key in keys if before.get(key) != now.get(key)]
+    return tuple(Difference(key, before.get(key), now.get(key), baseline.name) for key in changed)
+
+
+def line(provenance: Provenance) -> str:
+    """In one line of plain text: which change, when, and how old its baselines are."""
+    commit = f"commit {clean(provenance.commit, limit=64)[:10]}" if provenance.commit else ""
+    branch = f"branch {clean(provenance.branch, limit=80)}" if provenance.branch else ""
+    request = f"pull request {clean(provenance.pull_request, limit=20)}" if provenance.pull_request else ""
+    date = f"{clean(provenance.date, limit=16).replace('T', ' ')} UTC"
+    return "; ".join(filter(None, [commit, branch, request, date, *map(_stored, provenance.baselines[:MAX_NAMED])]))
+
+
+def _stored(baseline: BaselineOrigin) -> str:
+    if baseline.age_days is None:
+        return ""
+    days = int(baseline.age_days)
+    commit = f" from commit {clean(baseline.commit, limit=64)[:10]}" if baseline.commit else ""
+    when = f"{counted(days, 'day')} ago" if days else "today"
+    return f"baseline {clean(baseline.name, limit=60)} stored {when}{commit}"
