@@ -13,7 +13,7 @@ from pytest_riskguard.baselines.environment import ci_variable
 
 
 @pytest.mark.parametrize(
-    ("environment", "variable"),
+    ("variables", "variable"),
     [
         ({}, None),
         ({"CI": "true"}, "CI"),
@@ -26,10 +26,10 @@ from pytest_riskguard.baselines.environment import ci_variable
         ({"CIRCLE": "true"}, None),
     ],
 )
-def test_ci_is_told_by_its_variables(environment, variable, monkeypatch):
+def test_ci_is_told_by_its_variables(variables, variable, monkeypatch):
     for name in environment._CI_VARIABLES:
         monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
+    for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert ci_variable() == variable
 

@@ -34,7 +34,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
     """Stands for the writer of pages."""
     module = types.ModuleType("pytest_riskguard.reports.html")
     module.ensure_available = lambda: None  # type: ignore[attr-defined]
-    module.render = lambda verdicts, *_: f"<html>{len(verdicts)}"  # type: ignore[attr-defined]
+    module.render = lambda verdicts, *_, **__: f"<html>{len(verdicts)}"  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pytest_riskguard.reports.html", module)
     return module
 
