@@ -14,6 +14,7 @@ import click
 from pytest_riskguard import run_context
 from pytest_riskguard._version import __version__
 from pytest_riskguard.cli.baseline import baseline
+from pytest_riskguard.cli.ci import badge
 from pytest_riskguard.cli.compare import compare
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.init import init
@@ -22,6 +23,7 @@ from pytest_riskguard.cli.output import output_failed
 from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power
 from pytest_riskguard.cli.reports import report, show
+from pytest_riskguard.cli.trend import trend
 from pytest_riskguard.errors import ConfigError, DataError, RiskguardError
 from pytest_riskguard.text import clean
 
@@ -38,7 +40,7 @@ def cli() -> None:
     """The group of all commands."""
 
 
-for command in (compare, baseline, init, judge_next, power, pool, show, report):
+for command in (compare, baseline, init, judge_next, power, pool, show, report, trend, badge):
     cli.add_command(command)
 
 

@@ -102,6 +102,12 @@ class Reports:
             raise UsageError("; ".join(failed))
 
 
+def ensure_apart(option: str, path: Path | None, *inputs: Path) -> None:
+    """Check that an output is no file that the command reads."""
+    if path is not None and (place := _place(path)) is not None and place in map(_place, inputs):
+        raise UsageError(f"{option} {path} would overwrite the file that this command reads; name another file")
+
+
 def _place(path: Path) -> tuple[int, int] | str | None:
     """What two names of one file share, also of one that does not exist; None for a device, which may be shared."""
     try:
@@ -233,7 +239,7 @@ def show_study(text: str, content: str, *, json_path: str | None) -> None:
         write_text(content, None if json_path == "-" else json_path, option="--json")
 
 
-def write_text(text: str, path: str | None, *, option: str) -> None:
+def write_text(text: str, path: str | Path | None, *, option: str) -> None:
     """Write a text to the file that an option names, or to standard output."""
     from pytest_riskguard.reports import files
 

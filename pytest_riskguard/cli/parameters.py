@@ -110,6 +110,11 @@ def file_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     return click.option(*names, type=FILE, **attributes)
 
 
+def output_option(what: str) -> Callable[[Command], Command]:
+    """``-o``, ``--output`` of a command that prints one thing."""
+    return file_option("-o", "--output", metavar="PATH", help=f"Write the {what} here instead of to standard output.")
+
+
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:
     """Several decorators as one; the first is the first option that ``--help`` shows."""
 

@@ -67,6 +67,7 @@ RATIO = Limit("RISKGUARD_MAX_RATIO", 100, "times the compressed size after decom
 MANIFEST_BYTES = Limit("RISKGUARD_MAX_MANIFEST_BYTES", 20_000_000, "bytes in a manifest")
 #: A report of 10,000 topics with the data of all charts has some 10 million bytes.
 REPORT_BYTES = Limit("RISKGUARD_MAX_REPORT_BYTES", 60_000_000, "bytes in a report")
+REPORTS = Limit("RISKGUARD_MAX_REPORTS", 1_000, "reports in a trend")
 #: An empty object in a list takes 75 bytes of memory and three of a file.
 JSON_VALUES = Limit("RISKGUARD_MAX_JSON_VALUES", 3_000_000, "values in a JSON file")
 #: A verdict on 200,000 topics has that many.

@@ -10,7 +10,7 @@ import jinja2
 from markupsafe import Markup
 
 from pytest_riskguard.reports.html.charts import Chart
-from pytest_riskguard.text import clean, counted, percent, plain, probability, signed
+from pytest_riskguard.text import clean, counted, percent, plain, probability, sentence, signed
 
 ASSETS = Path(__file__).with_name("assets")
 #: The longest text that the page shows in one piece.
@@ -18,8 +18,8 @@ _MAX_TEXT = 4000
 
 
 @cache
-def template() -> jinja2.Template:
-    """The page's template, which escapes every text."""
+def template(name: str = "page.html") -> jinja2.Template:
+    """A page's template, which escapes every text."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ASSETS),
         autoescape=True,
@@ -28,9 +28,9 @@ def template() -> jinja2.Template:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (clean, counted, percent, plain, probability, signed)
+    filters = (clean, counted, percent, plain, probability, sentence, signed)
     environment.filters.update({function.__name__: function for function in filters}, drawn=_drawn)
-    return environment.get_template("page.html")
+    return environment.get_template(name)
 
 
 def _drawn(chart: Chart) -> Markup:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -15,6 +13,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import known_gates
 from pytest_riskguard.reports.html.escape import ASSETS, template
 from pytest_riskguard.reports.html.gate import MAX_BYTES, MAX_STATIC_ROWS, STATIC_ROWS, embedded, view
+from pytest_riskguard.reports.html.policy import content_policy
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.text import counted
@@ -33,11 +32,6 @@ def document(
         for place, verdict in enumerate(verdicts, 1)
     ]
     style, script = _asset("style.css"), _asset("script.js")
-    # as browsers hash it: exactly the text between the tags
-    policy = (
-        f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
     count = Counter(verdict.outcome for verdict in verdicts)
     return template().render(
         gates=views,
@@ -47,7 +41,7 @@ def document(
         data=Markup(embedded({gate.name: gate.rows for gate in views}, budget=MAX_BYTES)),  # noqa: S704
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
-        policy=Markup(policy),  # noqa: S704 - quotes that must stay quotes
+        policy=Markup(content_policy(style, script)),  # noqa: S704 - quotes that must stay quotes
         page_size=STATIC_ROWS,
         max_static_rows=MAX_STATIC_ROWS,
         open_all=len(views) <= _MAX_OPEN,
@@ -65,10 +59,6 @@ def _title(verdicts: Sequence[Verdict]) -> str:
     if failed:
         return f"{failed} of {len(verdicts)} gates failed"
     return f"{counted(len(verdicts), 'gate')} passed"
-
-
-def _digest(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 @cache

@@ -1,0 +1,94 @@
+"""A badge: how the gates ended, as a small SVG of its own for a README or a dashboard."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.text import clean, counted
+
+LABEL = "riskguard"
+#: Longest label.
+MAX_LABEL = 60
+#: What the label stands on, and what the state stands on; white text has a contrast of at least 4.5:1 on each.
+LABEL_COLOUR = "#3d444d"
+COLOURS = {"fail": "#b42318", "doubt": "#8a5a00", "pass": "#1a7f37", "none": "#59636e"}
+#: Outcomes as a badge counts them where no gate failed.
+_UNDECIDED = {"incomparable": ("fail", "incomparable"), "inconclusive": ("doubt", "inconclusive")}
+_HEIGHT, _MARGIN, _FONT_SIZE = 20, 7, 11
+#: Widths of characters in pixels; ``textLength`` makes the text fit, whatever font the reader has.
+_NARROW, _WIDE, _OTHER = 4.0, 10.0, 7.0
+
+
+class State(NamedTuple):
+    """How a run ended, in a key of ``COLOURS`` and in words."""
+
+    colour: str
+    words: str
+
+
+NO_VERDICT = State("none", "no verdict")
+
+
+def state(verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = ()) -> State:
+    """How the gates ended, worst first; a gate that was not judged keeps the badge from being green."""
+    failed = sum(not verdict.passed for verdict in verdicts)
+    missing = known_gates.missing(gates)
+    if failed:
+        outcomes = {verdict.outcome for verdict in verdicts if not verdict.passed}
+        colour, word = ("fail", "failed") if len(outcomes) > 1 or "fail" in outcomes else _UNDECIDED[outcomes.pop()]
+        return State(colour, f"{_of(failed, len(verdicts))} {word}")
+    if missing:
+        return State("doubt", f"{_of(len(missing), len(gates))} not judged")
+    return State("pass", f"{counted(len(verdicts), 'gate')} passed") if verdicts else NO_VERDICT
+
+
+def _of(part: int, whole: int) -> str:
+    return counted(whole, "gate") if part == whole else f"{part} of {counted(whole, 'gate')}"
+
+
+def render(state: State, *, label: str = LABEL) -> str:
+    """The badge as SVG; the same state and label give the same text."""
+    label = clean(label, limit=MAX_LABEL)
+    name = escape(f"{label}: {state.words}" if label else state.words)
+    left = _width(label) + 2 * _MARGIN if label else 0.0
+    right = _width(state.words) + 2 * _MARGIN
+    texts = [_text(label, left / 2, _width(label))] if label else []
+    texts.append(_text(state.words, left + right / 2, _width(state.words)))
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right:g}" height="{_HEIGHT}" role="img" '
+        f'aria-label="{name}">',
+        f"<title>{name}</title>",
+        f'<rect width="{left + right:g}" height="{_HEIGHT}" rx="3" fill="{COLOURS[state.colour]}"/>',
+        *(
+            [f'<path d="M3 0h{left - 3:g}v20h-{left - 3:g}a3 3 0 0 1-3-3v-14a3 3 0 0 1 3-3z" fill="{LABEL_COLOUR}"/>']
+            * bool(label)
+        ),
+        f'<g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="{_FONT_SIZE}" '
+        'text-anchor="middle">',
+        *texts,
+        "</g>",
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _text(text: str, middle: float, width: float) -> str:
+    return f'<text x="{middle:g}" y="14" textLength="{width:g}">{escape(text)}</text>'
+
+
+def _width(text: str) -> float:
+    """About the pixels that a text takes."""
+    return sum(
+        _NARROW if character in "fijlrtI1.,:;'|! ()[]" else _WIDE if _is_wide(character) else _OTHER
+        for character in text
+    )
+
+
+def _is_wide(character: str) -> bool:
+    return character in "mwMW%@" or unicodedata.east_asian_width(character) in "WF"

@@ -1,0 +1,130 @@
+"""A figure over runs as SVG: points with their intervals, the bound, and gaps where there is nothing to draw."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+#: Widths that the page chooses between, by the width of the screen, so that labels keep their size.
+WIDE, NARROW = 1080, 330
+_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 220, 58, 12, 12, 30
+_MAX_TICKS = 5
+#: Pixels that the date of a run takes under the axis.
+_DATE_WIDTH = 62
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One run: its figure and interval (None for a gap), ``kind`` a class of the style, ``text`` its tooltip."""
+
+    value: float | None
+    lower: float | None
+    upper: float | None
+    bound: float | None
+    kind: str
+    text: str
+
+
+def chart(marks: Sequence[Mark], dates: Sequence[str], *, title: str, width: int) -> Markup:
+    """The marks from left to right, at equal distances; ``dates`` are written under some of them."""
+    low, high, step = _scale(
+        value for mark in marks for value in (mark.value, mark.lower, mark.upper, mark.bound) if value is not None
+    )
+    inside = width - _LEFT - _RIGHT
+
+    def x(place: float) -> float:
+        return round(_LEFT + (place + 0.5) * inside / len(marks), 2)
+
+    def y(value: float) -> float:
+        return round(_TOP + (high - value) / (high - low) * (_HEIGHT - _TOP - _BOTTOM), 2)
+
+    parts = [
+        f'<svg viewBox="0 0 {width} {_HEIGHT}" role="img" aria-label="{escape(title)}">',
+        *_grid(low, high, step, y, width),
+        *(f'<text class="tick" x="{x(place):g}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(dates[place])}</text>'
+          for place in _labelled(len(marks), inside)),
+        _path("whisker", _whiskers(marks, x, y)),
+        _path("bound", _steps([mark.bound for mark in marks], x, y, inside / len(marks) / 2)),
+        _path("line", _joined([mark.value for mark in marks], x, y)),
+        *(_drawn(mark, x(place), _HEIGHT - _BOTTOM if mark.value is None else y(mark.value))
+          for place, mark in enumerate(marks)),
+        "</svg>",
+    ]  # fmt: skip
+    return Markup("".join(parts))  # noqa: S704 - numbers and escaped text
+
+
+def _scale(values: Iterable[float]) -> tuple[float, float, float]:
+    """The lowest and the highest tick, and the step between ticks; 0 is always among them."""
+    given = [0.0, *values]
+    low, high = min(given), max(given)
+    span = high - low or 1.0
+    magnitude = 10.0 ** math.floor(math.log10(span / _MAX_TICKS))
+    step = next(times * magnitude for times in (1, 2, 5, 10) if span / (times * magnitude) <= _MAX_TICKS)
+    return math.floor(low / step) * step, (math.ceil(high / step) if high > low else 1) * step, step
+
+
+def _grid(low: float, high: float, step: float, y: Callable[[float], float], width: int) -> list[str]:
+    lines = []
+    for number in range(round((high - low) / step) + 1):
+        value = low + number * step
+        height = y(value)
+        kind = "zero" if abs(value) < step / 2 else "grid"
+        lines.append(f'<path class="{kind}" d="M{_LEFT} {height:g}H{width - _RIGHT}"/>')
+        label = f"{0.0 if kind == 'zero' else value:.6g}"
+        lines.append(f'<text class="tick" x="{_LEFT - 8}" y="{height + 4:g}" text-anchor="end">{label}</text>')
+    return lines
+
+
+def _labelled(count: int, inside: float) -> list[int]:
+    """Places whose dates are written: the newest, and as many before it as there is room for."""
+    every = max(1, math.ceil(_DATE_WIDTH * count / inside))
+    return list(range(count - 1, -1, -every))
+
+
+def _path(kind: str, d: str) -> str:
+    return f'<path class="{kind}" d="{d}"/>' if d else ""
+
+
+def _whiskers(marks: Sequence[Mark], x: Callable[[float], float], y: Callable[[float], float]) -> str:
+    return "".join(
+        f"M{x(place):g} {y(mark.lower):g}V{y(mark.upper):g}"
+        for place, mark in enumerate(marks)
+        if mark.lower is not None and mark.upper is not None
+    )
+
+
+def _joined(values: Sequence[float | None], x: Callable[[float], float], y: Callable[[float], float]) -> str:
+    """A line through neighbours; a gap breaks it."""
+    line = ""
+    for place, value in enumerate(values):
+        if value is not None:
+            before = values[place - 1] if place else None
+            line += f"{'M' if before is None else 'L'}{x(place):g} {y(value):g}"
+    return line
+
+
+def _steps(
+    values: Sequence[float | None], x: Callable[[float], float], y: Callable[[float], float], half: float
+) -> str:
+    """A level line at each place, joined where it stays the same."""
+    line = ""
+    for place, value in enumerate(values):
+        if value is not None:
+            before = values[place - 1] if place else None
+            start = "" if before == value else f"M{x(place) - half:g} {y(value):g}"
+            line += f"{start}H{x(place) + half:g}"
+    return line
+
+
+def _drawn(mark: Mark, x: float, y: float) -> str:
+    shapes = {
+        "fail": f"M{x:g} {y - 6:g}l6 6l-6 6l-6-6z",
+        "inconclusive": f"M{x - 4.5:g} {y - 4.5:g}h9v9h-9z",
+        "gap": f"M{x - 4:g} {y - 4:g}l8 8m0-8l-8 8",
+    }
+    round_mark = f"M{x - 4.5:g} {y:g}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"
+    shape = shapes.get(mark.kind, round_mark)
+    return f'<path class="m {mark.kind}" d="{shape}"><title>{escape(mark.text)}</title></path>'

@@ -1,0 +1,90 @@
+"""The badge: what it says of each way a run can end, in colours that can be read, the same each time."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from pytest_riskguard.reports.ci.badge import COLOURS, LABEL_COLOUR, NO_VERDICT, render, state
+from pytest_riskguard.reports.known_gates import KnownGate
+from tests.reports.cases import CASES
+from tests.reports.hostile import STRINGS
+from tests.verdicts import altered
+
+PASS, FAIL, DOUBT, BAD = (CASES[name]() for name in ("pass", "loss", "inconclusive", "incomparable"))
+UNJUDGED = KnownGate("t.py::test_b", "t.py", 1, "crashed", 1, 0, ())
+
+
+def judged(place: int) -> KnownGate:
+    return KnownGate(f"t.py::test_{place}", "t.py", 1, "judged", 1, 0, (place,))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "gates", "colour", "words"),
+    [
+        ([PASS], (), "pass", "1 gate passed"),
+        ([PASS, PASS], (), "pass", "2 gates passed"),
+        ([PASS, FAIL, PASS], (), "fail", "1 of 3 gates failed"),
+        ([FAIL], (), "fail", "1 gate failed"),
+        ([FAIL, BAD], (), "fail", "2 gates failed"),
+        ([PASS, BAD], (), "fail", "1 of 2 gates incomparable"),
+        ([PASS, DOUBT], (), "doubt", "1 of 2 gates inconclusive"),
+        ([altered(DOUBT, on_inconclusive="warn")], (), "pass", "1 gate passed"),
+        ([PASS], (judged(0), UNJUDGED), "doubt", "1 of 2 gates not judged"),
+        ([FAIL], (judged(0), UNJUDGED), "fail", "1 gate failed"),
+        ([], (UNJUDGED,), "doubt", "1 gate not judged"),
+        ([], (), "none", "no verdict"),
+    ],
+)
+def test_it_says_the_worst(verdicts, gates, colour, words):
+    assert state(verdicts, gates) == (colour, words)
+
+
+def test_it_is_a_picture_with_a_name_and_always_the_same():
+    badge = render(state([PASS, FAIL, PASS]))
+    assert badge == render(state([PASS, FAIL, PASS]))
+    root = ElementTree.fromstring(badge)  # noqa: S314
+    assert (root.get("role"), root.get("aria-label")) == ("img", "riskguard: 1 of 3 gates failed")
+    assert root[0].text == "riskguard: 1 of 3 gates failed"
+    texts = [element for element in root.iter() if element.tag.endswith("}text")]
+    assert [text.text for text in texts] == ["riskguard", "1 of 3 gates failed"]
+    for text in texts:  # each inside the picture
+        middle, length = float(text.get("x", 0)), float(text.get("textLength", 0))
+        assert middle - length / 2 > 0
+        assert middle + length / 2 < float(root.get("width", 0))
+
+
+def test_without_a_label_there_is_one_box():
+    root = ElementTree.fromstring(render(NO_VERDICT, label=""))  # noqa: S314
+    assert root.get("aria-label") == "no verdict"
+    assert sum(element.tag.endswith("}text") for element in root.iter()) == 1
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of WCAG 2."""
+    channels = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    linear = [value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in channels]
+    return sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("colour", [LABEL_COLOUR, *COLOURS.values()])
+def test_white_text_can_be_read(colour):
+    assert 1.05 / (luminance(colour) + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
+def test_a_label_is_text_whatever_it_says(text):
+    badge = render(state([PASS]), label=text)
+    root = ElementTree.fromstring(badge)  # noqa: S314
+    assert {element.tag.rpartition("}")[2] for element in root.iter()} <= {
+        "svg",
+        "title",
+        "rect",
+        "path",
+        "g",
+        "text",
+    }
+    assert not re.search(r"^\s*::|##\w*\[", badge, re.MULTILINE)
+    assert len(badge) < 4000
