@@ -60,7 +60,7 @@ def test_a_gate_is_one_series_with_a_gap_where_it_was_not_judged(tmp_path):
     )
     assert made.problems == []
     worst = COLLAPSE.responsible_topics[0]
-    assert series["no-collapse"].last.estimate == pytest.approx(worst.difference)  # type: ignore[union-attr]
+    assert series["no-collapse"].last.estimate == pytest.approx(worst.difference)
 
 
 def test_other_questions_and_other_baselines_are_other_series(tmp_path):
