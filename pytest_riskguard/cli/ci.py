@@ -1,7 +1,8 @@
-"""``riskguard badge``: what CI shows of a report besides the report itself."""
+"""``riskguard badge`` and ``riskguard comment``: what CI shows of a report besides the report itself."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -10,6 +11,26 @@ from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.cli.parameters import FILE, output_option
 from pytest_riskguard.errors import FileError
+
+_COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
+#: An address that Markdown and HTML keep as it is.
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\|]{1,2000}")
+
+
+class Matching(click.ParamType[str]):
+    """Text that must have a form."""
+
+    def __init__(self, name: str, form: re.Pattern[str], expected: str) -> None:
+        self.name, self._form, self._expected = name, form, expected
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check the form; empty text, which CI has for what it does not know, is none."""
+        if value and not self._form.fullmatch(value):
+            self.fail(f"expected {self._expected}, found {value!r:.200}", param, ctx)
+        return value
+
+
+URL = Matching("url", _ADDRESS, "an address that begins with https:// or http://")
 
 
 @click.command()
@@ -32,4 +53,49 @@ def badge(report: Path, label: str, output: Path | None) -> int:
         write_text(render(NO_VERDICT, label=label), output, option="--output")
         raise
     write_text(render(state(read_report.verdicts, read_report.gates), label=label), output, option="--output")
+    return ExitStatus.PASSED
+
+
+@click.command()
+@click.argument("report", type=FILE, required=False)
+@click.option(
+    "--commit",
+    type=Matching("sha", _COMMIT, "the SHA of a commit, 7 to 64 hexadecimal digits"),
+    required=True,
+    help="The commit that was judged.",
+)
+@click.option("--run-url", type=URL, help="Address of the CI run.")
+@click.option("--report-url", type=URL, help="Address of the whole report, such as the HTML page.")
+@click.option("--ended", metavar="WORD", help="How the CI run ended, such as success, failure or cancelled.")
+@output_option("comment")
+def comment(
+    report: Path | None,
+    commit: str,
+    run_url: str | None,
+    report_url: str | None,
+    ended: str | None,
+    output: Path | None,
+) -> int:
+    """Write the comment on a pull request, as Markdown.
+
+    With REPORT, a JSON report, it says what to do about the commit and why; without, that the commit is being judged.
+    A report that is missing or cannot be read gives "No verdict for" the commit, and status 3; otherwise the status
+    is 0, whatever the verdicts are. The first line is an invisible marker, by which a script finds the comment again.
+    """
+    from pytest_riskguard.reports.ci import comment as comments
+    from pytest_riskguard.reports.json import read
+
+    if not commit:
+        raise click.BadParameter("expected the SHA of a commit", param_hint="--commit")
+    run = comments.Run(commit, run_url or None, report_url or None, ended or None)
+    if report is None:
+        write_text(comments.pending(run), output, option="--output")
+        return ExitStatus.PASSED
+    ensure_apart("--output", output, report)
+    try:
+        read_report = read(report)
+    except FileError as error:
+        write_text(comments.no_verdict(run, error.problem), output, option="--output")
+        raise
+    write_text(comments.verdict(run, read_report), output, option="--output")
     return ExitStatus.PASSED

@@ -14,7 +14,7 @@ import click
 from pytest_riskguard import run_context
 from pytest_riskguard._version import __version__
 from pytest_riskguard.cli.baseline import baseline
-from pytest_riskguard.cli.ci import badge
+from pytest_riskguard.cli.ci import badge, comment
 from pytest_riskguard.cli.compare import compare
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.init import init
@@ -40,7 +40,7 @@ def cli() -> None:
     """The group of all commands."""
 
 
-for command in (compare, baseline, init, judge_next, power, pool, show, report, trend, badge):
+for command in (compare, baseline, init, judge_next, power, pool, show, report, trend, comment, badge):
     cli.add_command(command)
 
 

@@ -1,8 +1,10 @@
-"""``riskguard badge``: from a report to a picture, and no green badge without a report."""
+"""``riskguard badge`` and ``riskguard comment``: nothing good is said without a report."""
 
 from __future__ import annotations
 
 from pathlib import Path
+
+import pytest
 
 COMPARE = "compare {0}.run --baseline prod --measure AP --json r.json"
 
@@ -41,3 +43,48 @@ def test_a_badge_that_cannot_be_written_is_said(command):
     ended = command("badge r.json -o nowhere/badge.svg")
     assert ended.status == 2
     assert "--output nowhere/badge.svg: cannot write" in ended.err
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_a_comment_goes_from_pending_to_a_verdict(command):
+    pending = command(f"comment --commit {COMMIT} --run-url https://ci.example/1")
+    assert (pending.status, pending.err) == (0, "")
+    assert "Judging <code>0123456</code>" in pending.out
+    command(COMPARE.format("loss"))
+    judged = command(f"comment r.json --commit {COMMIT} --ended failure --report-url https://ci.example/1/2 -o c.md")
+    assert (judged.status, judged.out, judged.err) == (0, "", "")
+    text = Path("c.md").read_text(encoding="utf-8")
+    assert text.startswith("<!-- riskguard -->\n### ❌ Don't ship <code>0123456</code>: ")
+    assert "[full report](<https://ci.example/1/2>)" in text
+
+
+def test_a_comment_without_a_report_says_no_verdict(command):
+    Path("bad.json").write_text("@octocat")
+    for name in ("nowhere.json", "bad.json"):
+        ended = command(f"comment {name} --commit {COMMIT} --ended cancelled")
+        assert ended.status == 3
+        assert "No verdict for <code>0123456</code>" in ended.out
+        assert "The run ended with <code>cancelled</code>" in ended.out
+        assert ended.err.startswith(f"Error: {name}: ")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--commit x",
+        "--commit ''",
+        "",
+        f"--commit {COMMIT} --run-url javascript:alert(1)",
+        f"--commit {COMMIT} --report-url 'https://x/>)![x'",
+        f"--commit {COMMIT} --report-url 'https://x/ y'",
+    ],
+)
+def test_what_is_no_commit_or_no_address_is_refused(command, options):
+    ended = command(f"comment {options}")
+    assert (ended.status, ended.out) == (2, "")
+
+
+def test_addresses_that_ci_does_not_know_are_left_out(command):
+    assert "](<" not in command(f"comment --commit {COMMIT} --run-url '' --report-url '' --ended ''").out

@@ -1,0 +1,181 @@
+"""The comment on a pull request, from the moment a run begins: what is known about one commit, in Markdown.
+
+It names its commit first, so that an answer is never read as one about other code, and says so where there is none.
+Addresses come from the caller alone: a report may be written by the code that is judged.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from pytest_riskguard.gates.findings import ResponsibleTopic
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports.card import Card, Step, card
+from pytest_riskguard.reports.comparisons import Comparison, comparisons
+from pytest_riskguard.reports.json import Report
+from pytest_riskguard.reports.markdown import COMMENT_LIMIT
+from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
+from pytest_riskguard.reports.sections import Column
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.text import clean, counted, plain, signed
+
+#: The first line, by which a comment is found again; GitHub and GitLab do not show it.
+MARKER = "<!-- riskguard -->"
+#: What to do next, at most so many things.
+MAX_STEPS = 5
+#: Digits of a commit that a reader sees.
+_MAX_COMMIT = 7
+#: How much is shown, from the most to the least: comparisons with a paragraph, topics of each, gates of the table.
+_EXTENTS = ((3, 6, 50), (3, 6, 10), (1, 6, 0), (1, 0, 0))
+_SIGNS = {"stop": "❌", "caution": "⚠️", "go": "✅"}
+_OUTCOMES = {
+    "pass": "passed",
+    "fail": "**failed**",
+    "inconclusive": "inconclusive",
+    "incomparable": "**incomparable**",
+}
+#: How a run of CI ends where nothing went wrong, as GitHub, GitLab and Jenkins call it.
+SUCCEEDED = ("success", "passed", "SUCCESS")
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of CI: the commit it is about, its page, the whole report's page, and how it ended, where known."""
+
+    commit: str
+    url: str | None = None
+    report_url: str | None = None
+    ended: str | None = None
+
+
+def pending(run: Run) -> str:
+    """The comment while the gates are judged."""
+    return _comment([f"### ⏳ Judging {_commit(run)}", "", *_links(run)])
+
+
+def no_verdict(run: Run, why: str) -> str:
+    """The comment on a run that left no report to read."""
+    how = f" The run ended with {code(run.ended, limit=40)}." if run.ended else ""
+    reason = f"{prose(why, limit=1000)}.{how} Nothing is known about this commit's ranking."
+    return _comment([f"### {_SIGNS['caution']} No verdict for {_commit(run)}", "", *_links(run), reason, ""])
+
+
+def verdict(run: Run, report: Report) -> str:
+    """The comment on a run's report, shortened to what fits."""
+    if not report.verdicts:
+        return no_verdict(run, "no gate was judged")
+    for extent in _EXTENTS:
+        text = _comment(_lines(run, report, *extent))
+        if len(text.encode()) <= COMMENT_LIMIT:
+            return text
+    return _comment([_heading(run, report), "", *_links(run)])
+
+
+def _comment(lines: Sequence[str]) -> str:
+    return "\n".join([MARKER, *lines]).rstrip("\n") + "\n"
+
+
+def _lines(run: Run, report: Report, most: int, topics: int, gates: int) -> list[str]:
+    lines = [_heading(run, report), "", *_links(run)]
+    if unjudged := known_gates.summary(report.gates):
+        lines += [*(f"- {prose(line)}" for line in unjudged), ""]
+    passed = all(verdict.passed for verdict in report.verdicts)
+    shown = [one for one in comparisons(report.verdicts) if passed or one.failed]
+    for place, comparison in enumerate(shown[:most]):
+        lines += _compared(comparison, _cards(comparison, report), topics, headed=place > 0)
+    if len(shown) > most:
+        lines += [f"And {counted(len(shown) - most, 'more comparison')}.", ""]
+    return [*lines, *_table(report, gates)]
+
+
+def _heading(run: Run, report: Report) -> str:
+    commit, answers = _commit(run), list(map(card, report.verdicts))
+    if not all(verdict.passed for verdict in report.verdicts):
+        return _titled(card(comparisons(report.verdicts)[0].verdicts[0]), commit)
+    if known_gates.missing(report.gates):
+        return f"### {_SIGNS['stop']} No verdict for {commit}: {known_gates.title(report.gates)}"
+    if run.ended is not None and run.ended not in SUCCEEDED:
+        ended = code(run.ended, limit=40)
+        return f"### {_SIGNS['caution']} No verdict for {commit}: the gates pass, but the run ended with {ended}"
+    careful = next((answer for answer in answers if answer.tone != "go"), None)
+    if careful is None and len(answers) > 1:
+        return f"### {_SIGNS['go']} Ship {commit}: {counted(len(answers), 'gate')} passed"
+    return _titled(careful or answers[0], commit)
+
+
+def _titled(answer: Card, commit: str) -> str:
+    advice = f"{answer.advice} for" if answer.advice == "No verdict" else answer.advice
+    return f"### {_SIGNS[answer.tone]} {advice} {commit}: {prose(answer.headline, limit=300)}"
+
+
+def _cards(comparison: Comparison, report: Report) -> list[Card]:
+    """What the gates of a comparison say, each with the command that judges it again."""
+    ids = {place: gate.id for gate in report.gates for place in gate.verdicts}
+    return [
+        card(verdict, reproduce=shlex.join(["pytest", "--riskguard", clean(ids[place])]) if place in ids else None)
+        for verdict, place in zip(comparison.verdicts, comparison.places, strict=True)
+    ]
+
+
+def _compared(comparison: Comparison, answers: Sequence[Card], topics: int, *, headed: bool) -> Iterator[str]:
+    """What happened, to which queries, and what to do next."""
+    first = answers[0]
+    if headed:
+        yield from (f"#### {prose(first.headline, limit=300)}", "")
+    figures = f"**{prose(first.figures)}**. " if first.figures else ""
+    yield from (figures + prose(first.paragraph, limit=2000), "")
+    if first.tone == "stop" and first.worst and topics:
+        yield from (*grid(_COLUMNS, map(_topic, first.worst[:topics])), "")
+        if (rest := len(first.worst) - topics) > 0:
+            yield from (f"And {counted(rest, 'more query', 'more queries')}.", "")
+    steps = {step.text: step for answer in answers for step in answer.steps}
+    if comparison.failed and steps:
+        yield from ("**Next**", "", *map(_step, islice(steps.values(), MAX_STEPS)), "")
+
+
+def _step(step: Step) -> str:
+    return f"- {prose(step.text, limit=400)}{f': {code(step.command, limit=400)}' if step.command else ''}"
+
+
+_COLUMNS = (
+    Column("query", "name"),
+    Column("topic", "name"),
+    *(Column(name, "number") for name in ("before", "now", "change")),
+)
+
+
+def _topic(topic: ResponsibleTopic) -> list[str]:
+    scores = [plain(topic.baseline, 2), plain(topic.candidate, 2), signed(topic.difference, 2)]
+    return [code(topic.query or "", limit=100), code(topic.topic, limit=60), *scores]
+
+
+def _table(report: Report, most: int) -> list[str]:
+    """Every gate in a line, those that did not pass first; folded."""
+    verdicts = sorted(report.verdicts, key=lambda verdict: verdict.passed)
+    if len(verdicts) < 2 or not most:
+        return []
+    failed = sum(not verdict.passed for verdict in verdicts)
+    rows = grid((Column("outcome"), Column("gate"), Column("why")), map(_gate, verdicts[:most]))
+    more = [] if len(verdicts) <= most else ["", f"The first {most} of {len(verdicts)}."]
+    return folded(f"{counted(len(verdicts), 'gate')}, {failed} failed", [*rows, *more])
+
+
+def _gate(verdict: Verdict) -> list[str]:
+    answer = card(verdict)
+    why = ": ".join(filter(None, (answer.headline, answer.figures)))
+    about = ", ".join(filter(None, (verdict.measure, verdict.slice)))
+    name = code(verdict.gate, limit=100) + (f" {code(about, limit=80)}" if about else "")
+    return [_OUTCOMES[verdict.outcome], f"{name} against {code(Shown(verdict).opponent)}", prose(why, limit=300)]
+
+
+def _commit(run: Run) -> str:
+    return code(run.commit[:_MAX_COMMIT])
+
+
+def _links(run: Run) -> list[str]:
+    links = [f"[{name}](<{url}>)" for name, url in (("full report", run.report_url), ("run", run.url)) if url]
+    return [" · ".join(links), ""] if links else []

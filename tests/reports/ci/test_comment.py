@@ -1,0 +1,127 @@
+"""The comment on a pull request: pending, a verdict or none, always about a named commit, never too long."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_riskguard.gates.verdict import Inputs
+from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending, verdict
+from pytest_riskguard.reports.json import Report
+from pytest_riskguard.reports.known_gates import KnownGate
+from tests.reports.cases import CASES
+from tests.reports.hostile import STRINGS, incomparable_with, verdict_with
+from tests.reports.test_hostile import MARKDOWN, Page
+from tests.verdicts import altered
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+RUN = Run(COMMIT, "https://ci.example/run/1", "https://ci.example/run/1/report.html")
+PASS, FAIL = CASES["pass"](), CASES["loss"]()
+#: GitHub refuses a longer comment.
+MAX_CHARACTERS = 65_536
+
+
+def known(became: str, *verdicts: int) -> KnownGate:
+    return KnownGate(f"riskguard.yaml::{became}", "riskguard.yaml", 3, became, 1, 0, verdicts)
+
+
+def heading(text: str) -> str:
+    lines = text.splitlines()
+    assert lines[0] == MARKER
+    return lines[1]
+
+
+def test_while_gates_are_judged_it_says_so():
+    assert pending(Run(COMMIT)) == f"{MARKER}\n### ⏳ Judging <code>0123456</code>\n"
+    assert "[run](<https://ci.example/run/1>)" in pending(RUN)
+
+
+def test_where_a_run_left_nothing_it_says_that_nothing_is_known():
+    text = no_verdict(Run(COMMIT, ended="cancelled"), "verdict.json: no such file")
+    assert heading(text) == "### ⚠️ No verdict for <code>0123456</code>"
+    assert "verdict.json: no such file. The run ended with <code>cancelled</code>. Nothing is known" in text
+    assert heading(verdict(RUN, Report([]))) == "### ⚠️ No verdict for <code>0123456</code>"
+
+
+def test_a_failure_says_what_broke_for_whom_and_what_to_do():
+    text = verdict(RUN, Report([FAIL], (known("judged", 0),)))
+    answer = card(FAIL)
+    assert heading(text) == f"### ❌ Don't ship <code>0123456</code>: {answer.headline}"
+    assert "[full report](<https://ci.example/run/1/report.html>) · [run](<https://ci.example/run/1>)" in text
+    rows = [line for line in text.splitlines() if line.startswith("| <code>")]
+    assert len(rows) == 6
+    for row, topic in zip(rows, answer.worst, strict=False):
+        assert f"<code>{topic.topic}</code>" in row
+        assert f"| {topic.baseline:.2f} | {topic.candidate:.2f} | {topic.difference:+.2f} |" in row
+    assert f"And {len(answer.worst) - 6} more queries." in text
+    assert "**Next**" in text
+    assert "- Reproduce: <code>pytest --riskguard riskguard.yaml&#58;&#58;judged</code>" in text
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "gates", "ended", "said"),
+    [
+        ([PASS], (), None, "### ✅ Ship <code>0123456</code>: "),
+        ([PASS, altered(PASS, gate="b")], (), "success", "### ✅ Ship <code>0123456</code>: 2 gates passed"),
+        ([PASS, CASES["churn-let-through"]()], (), None, "### ⚠️ Ship with care <code>0123456</code>: "),
+        ([PASS], (), "failure", "### ⚠️ No verdict for <code>0123456</code>: the gates pass, but the run ended with "),
+        (
+            [PASS],
+            (known("judged", 0), known("crashed")),
+            None,
+            "### ❌ No verdict for <code>0123456</code>: 1 of 2 gates",
+        ),
+        ([PASS, FAIL], (), "failure", "### ❌ Don't ship <code>0123456</code>: "),
+        ([CASES["inconclusive"]()], (), None, "### ❌ No verdict for <code>0123456</code>: "),
+        ([CASES["incomparable"]()], (), None, "### ❌ No verdict for <code>0123456</code>: "),
+    ],
+)
+def test_the_heading_is_the_worst_that_is_known(verdicts, gates, ended, said):
+    assert heading(verdict(Run(COMMIT, ended=ended), Report(verdicts, gates))).startswith(said)
+
+
+def test_gates_on_one_comparison_share_its_topics():
+    inputs = Inputs("q", "c", {"prod": "b"})
+    gates = [altered(FAIL, gate=name, inputs=inputs) for name in ("one", "two")]
+    text = verdict(RUN, Report([altered(PASS, gate="three", inputs=inputs), *gates]))
+    assert text.count("| query | topic |") == 1
+    assert "<summary>3 gates, 2 failed</summary>" in text
+    assert [line.split(" | ")[0] for line in text.splitlines() if " against <code>" in line] == [
+        "| **failed**",
+        "| **failed**",
+        "| passed",
+    ]
+
+
+def test_comparisons_beyond_the_first_three_are_counted():
+    text = verdict(RUN, Report([altered(FAIL, gate=f"g{number}", candidate=f"c{number}") for number in range(5)]))
+    assert text.count("#### ") == 2
+    assert "And 2 more comparisons." in text
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_it_is_never_longer_than_github_takes(count):
+    worst = verdict_with(STRINGS["long punctuation"])
+    text = verdict(RUN, Report([altered(worst, gate=f"{'<' * 300}{number}") for number in range(count)]))
+    assert len(text) < MAX_CHARACTERS
+    assert heading(text).startswith("### ❌ Don't ship <code>0123456</code>")
+
+
+@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS.keys())
+def test_text_of_others_is_data(text):
+    gates = (known("crashed"), KnownGate(text, text, 1, text, 1, 0, ()))
+    for said in (
+        verdict(Run(COMMIT, ended=text), Report([verdict_with(text), incomparable_with(text)], gates)),
+        verdict(Run(COMMIT, ended=text), Report([altered(PASS, gate=text)])),
+        no_verdict(Run(COMMIT, ended=text), text),
+    ):
+        page = Page(MARKDOWN.render(said))
+        assert {name for name, _ in page.tags} <= {
+            *("h3", "h4", "p", "ul", "li", "strong", "code", "details", "summary"),
+            *("table", "thead", "tbody", "tr", "th", "td"),
+        }
+        assert not re.search(r"^\s*::|##\w*\[", said, re.MULTILINE)
+        assert "@octocat" not in said
+        assert said.replace("\n", "").isprintable()
