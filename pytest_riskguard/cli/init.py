@@ -59,7 +59,7 @@ def init(qrels: Path, topics: Path | None, measure: str, candidate: str, output:
 
     for option, path in (("qrels", qrels), ("topics", topics), ("candidate", Path(candidate)), ("output", output)):
         if path == Path():
-            raise UsageError(f"--{option} names no file")
+            raise UsageError(f"--{option} is empty: give a path")
     named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
     named = named if topics is None else f"  topics: {_quoted(topics)}"
     names = {"qrels": _quoted(qrels), "candidate": _quoted(Path(candidate))}

@@ -93,7 +93,7 @@ def named_path(text: str) -> NamedPath:
     if not (equals and _NAME.match(name)):
         return NamedPath(None, text)
     if not path:
-        raise click.BadParameter(f"{text!r} names no run after the '='")
+        raise click.BadParameter(f"{text!r} has no run after the '='")
     return NamedPath(name, path)
 
 

@@ -299,4 +299,4 @@ def test_removing_is_refused_in_ci_unless_allowed(command, folder, monkeypatch):
 def test_init_refuses_a_path_that_names_no_file(command, option):
     ended = command(f"init --{option} '' --output new.yaml" if option != "output" else "init --output ''")
     assert ended.status == 2
-    assert f"--{option} names no file" in ended.err
+    assert f"--{option} is empty: give a path" in ended.err

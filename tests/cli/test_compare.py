@@ -59,7 +59,7 @@ def test_each_outcome_has_its_status(command, line, status, said):
         ("--method magic", "'magic' is not"),
         ("--gate magic", "'magic' is not"),
         ("--measure nDGC@10", "nDCG@10"),
-        ("--baseline old=", "names no run after the '='"),
+        ("--baseline old=", "has no run after the '='"),
         ("--nonsense", "No such option"),
         ("--json nowhere/report.json", "cannot write"),
     ],

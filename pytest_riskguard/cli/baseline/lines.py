@@ -68,7 +68,7 @@ def topics_in_words(manifest: Manifest) -> str:
 def change_lines(changes: Sequence[ScoreChange]) -> Iterator[str]:
     """Each mean before and after, the topics that fall, worst first, and those that are scored on one side only."""
     if not changes:
-        yield "  nothing to compare with: the scores before are damaged, or of other judgements or measures"
+        yield "  nothing to compare with: the old scores are damaged, or from other judgements or measures"
     for change in changes:
         difference = signed(change.after - change.before)
         yield f"  {change.measure} {plain(change.before)} -> {plain(change.after)} ({difference})"
