@@ -98,7 +98,7 @@ def test_an_update_of_a_damaged_baseline_says_which_replicates_go_with_it(comman
     assert command("baseline add prod again-1.run --replicate").status == 0
     folder.joinpath("baselines/prod/manifest.json").write_text("{")
     out = command("baseline update prod prod.run --note why").out
-    assert "\n  nothing to compare with: the scores before are damaged" in out
+    assert "\n  nothing to compare with: the old scores are damaged" in out
     assert "removed replicate 1 of prod: " in out
     assert command("baseline verify").out == "prod: ok\n"
 
