@@ -76,12 +76,11 @@ class Reports:
             taken[place] = f"that {option} writes"
         if self.charts and self.markdown is None:
             raise UsageError("--charts needs --markdown")
-        for option, is_given in (("--charts", self.charts), (f"--html {self.html}", self.html is not None)):
+        if self.html is not None:
             try:
-                if is_given:
-                    ensure_available()
+                ensure_available()
             except UsageError as error:
-                raise UsageError(f"{option}: {error}") from None
+                raise UsageError(f"--html {self.html}: {error}") from None
 
     def write(
         self, verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), provenance: Provenance | None = None
@@ -124,11 +123,7 @@ report_options = grouped(
     click.option("--json", metavar="PATH|-", help="Write the JSON report here; - is standard output."),
     click.option("--html", type=FILE, help="Write the report as an HTML page here. Needs the extra [report]."),
     click.option("--markdown", type=FILE, help="Write the report as Markdown here."),
-    click.option(
-        "--charts",
-        is_flag=True,
-        help="Write the charts of the Markdown report beside it, as SVG. Needs the extra [report].",
-    ),
+    click.option("--charts", is_flag=True, help="Write the charts of the Markdown report beside it, as SVG."),
 )
 
 

@@ -122,15 +122,9 @@ def _check_reports(paths: list[str], *, charts: bool) -> None:
         return
     from pytest_riskguard.errors import UsageError
     from pytest_riskguard.reports.files import MARKDOWN, check
-    from pytest_riskguard.reports.html import ensure_available
 
-    if charts:
-        if not any(Path(path).suffix.lower() in MARKDOWN.suffixes for path in paths):
-            raise pytest.UsageError("--riskguard-charts needs a Markdown report; add --riskguard-report=X.md")
-        try:
-            ensure_available()
-        except UsageError as error:
-            raise pytest.UsageError(f"--riskguard-charts: {error}") from None
+    if charts and not any(Path(path).suffix.lower() in MARKDOWN.suffixes for path in paths):
+        raise pytest.UsageError("--riskguard-charts needs a Markdown report; add --riskguard-report=X.md")
     for path in paths:
         try:
             check(Path(path))

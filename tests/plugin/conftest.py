@@ -13,9 +13,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import altair  # noqa: F401 - as the modules below
 import pytest
-import vl_convert  # noqa: F401 - can be imported only once in a process
 
 import pytest_riskguard
 from tests.plugin import world

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ensure_available", "render"]
 
 #: What the extra ``report`` installs, by import name.
-_NEEDED = ("jinja2", "altair", "vl_convert")
+_NEEDED = ("jinja2",)
 
 
 def ensure_available() -> None:

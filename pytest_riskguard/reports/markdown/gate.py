@@ -77,11 +77,10 @@ def pictures(path: Path, verdicts: Sequence[Verdict]) -> list[list[Picture]]:
     by_verdict, number = [], 0
     for verdict in verdicts:
         drawings: list[Picture] = []
-        if verdict.outcome != "incomparable":
-            for chart in charts(verdict)[: 1 if verdict.passed else _MAX_FAILED]:
-                number += 1
-                name = f"{_plain(path.stem)}.{_plain(verdict.gate)}-{number}.svg"
-                drawings.append(Picture(name, f"{chart.title}. {chart.description}", _alone(chart.svg)))
+        for chart in charts(verdict)[: 1 if verdict.passed else _MAX_FAILED]:
+            number += 1
+            name = f"{_plain(path.stem)}.{_plain(verdict.gate)}-{number}.svg"
+            drawings.append(Picture(name, f"{chart.title}. {chart.description}", chart.file))
         by_verdict.append(drawings)
     return by_verdict
 
@@ -89,14 +88,3 @@ def pictures(path: Path, verdicts: Sequence[Verdict]) -> list[list[Picture]]:
 def _plain(name: str) -> str:
     """Part of a file name that every system accepts, and every Markdown reader as the address of a picture."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-")[:60] or "gate"
-
-
-def _alone(drawn: str) -> str:
-    """A chart of the page as a file: with its own size, on white, because it is shown without the page's style."""
-    sized = re.sub(
-        r'viewBox="0 0 ([\d.]+) ([\d.]+)"',
-        r'viewBox="0 0 \1 \2" width="\1" height="\2" font-family="sans-serif"',
-        drawn,
-        count=1,
-    )
-    return sized.replace(">", '><rect width="100%" height="100%" fill="#fff"/>', 1)

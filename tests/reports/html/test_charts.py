@@ -1,4 +1,4 @@
-"""The data behind each chart, and what of it can be seen."""
+"""What charts show: the verdict's own figures, where they stand and what is said of them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
 
-import altair as alt
 import numpy as np
 import pytest
 
@@ -18,29 +17,231 @@ from pytest_riskguard.gates.findings import Explanation, Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts import Chart
-from pytest_riskguard.reports.html.charts.topic_charts import BINS, MAX_BARS, MAX_NAMED_BARS
+from pytest_riskguard.reports import json
+from pytest_riskguard.reports.html.charts import Chart, charts
+from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH
+from pytest_riskguard.reports.html.charts.markup import Colour
+from pytest_riskguard.reports.html.charts.quantities import scores, topics_of
+from pytest_riskguard.reports.html.charts.query_charts import MAX_LOSSES, MAX_POINTS, MAX_WINS
+from pytest_riskguard.reports.html.charts.slice_charts import MAX_SLICES
+from pytest_riskguard.reports.html.charts.topic_charts import BINS, MAX_SINGLE, binned
 from pytest_riskguard.reports.markdown.page import render as markdown
 from pytest_riskguard.reports.sections import slices
 from tests.published import web2012
-from tests.reports.html.verdicts import charts_of, drawn, hostile, once, pair, pool
+from tests.reports.hostile import STRINGS
+from tests.reports.html.drawings import labels, marks, root_of, tooltips
+from tests.reports.html.verdicts import charts_of, hostile, in_family, pair, pool, systems, wide_pool
 from tests.verdicts import altered
 
-
-@once
-def picture(chart: Chart) -> ElementTree.Element:
-    return ElementTree.fromstring(chart.svg)  # noqa: S314
+#: The charts that every verdict of two systems begins with.
+MAIN = ["queries", "slices", "loss"]
 
 
-def labels(root: ElementTree.Element) -> list[str]:
-    """What each mark says of itself."""
-    return [mark.find("{*}title").text for mark in root.iter() if mark.get("class") == "m"]
+def shown(verdict: Verdict, key: str) -> Element:
+    """The drawing of one chart."""
+    return root_of(charts_of(verdict)[key])
 
 
-def test_a_candidate_without_a_name_of_its_own_is_named_once():
-    text = str(charts_of(replace(pair(20), candidate="candidate"))["scatter"].spec)
-    assert "'candidate (nDCG@10)'" in text
-    assert "'candidate new (nDCG@10)'" in str(charts_of(pair(20))["scatter"].spec)
+def texts(root: Element) -> list[str]:
+    return [label.text for label in labels(root)]
+
+
+def of_topic(root: Element) -> dict[str, Element]:
+    return {mark.attrib["data-topic"]: mark for mark in marks(root) if "data-topic" in mark.attrib}
+
+
+def sliced(verdict: Verdict, *parts: Slice) -> Verdict:
+    return altered(verdict, explanation=Explanation("Fails.", slices=parts))
+
+
+LARGE = Slice("intent", "buy", 20, 9, 1, 8, 0.4, 0.5, -0.1, -0.3, -0.5, -0.1, 0.001, 0.002, True, ("q1",))
+SMALL = Slice("intent", "read", 5, 3, 2, 1, 0.5, 0.5, 0.0, -0.01, None, None, None, None, None, ())
+
+
+# ---- which charts there are
+
+
+def test_the_main_charts_come_first():
+    drawn = charts(sliced(pair(50), LARGE, SMALL))
+    assert [chart.key for chart in drawn[:4]] == [*MAIN, "intervals"]
+    assert [chart.key for chart in drawn if chart.main] == MAIN
+
+
+def test_nothing_is_drawn_where_nothing_changed():
+    candidate, _ = systems(50)
+    verdict = judge(gate_of("g", alpha=2.0), candidate, replace(candidate, name="old"), report=True)
+    assert verdict.exhibits is not None
+    assert charts(verdict) == []
+
+
+def test_nothing_is_drawn_of_what_could_not_be_compared():
+    candidate, baseline = systems(50)
+    other = replace(baseline, topics=tuple(f"x{topic}" for topic in baseline.topics), queries={})
+    verdict = judge(gate_of("g"), candidate, other, report=True)
+    assert verdict.outcome == "incomparable"
+    assert charts(verdict) == []
+
+
+def test_what_a_verdict_does_not_have_is_not_drawn():
+    assert charts_of(replace(pair(50), exhibits=None)).keys() == {"queries", "loss", "intervals", "quantiles"}
+    collapse = charts_of(pair(50, kind="no_topic_collapse", alpha=0.0, max_loss=0.3))
+    assert {"trisk", "urisk", "intervals"}.isdisjoint(collapse)
+    assert "largest loss allowed" in texts(root_of(collapse["topics"]))
+    one = TopicScores("a", None, ("q1",), np.array([0.5]))
+    lost = judge(gate_of("g"), one, replace(one, name="b", values=np.array([0.8])), report=True)
+    assert charts_of(lost).keys() >= {"queries", "topics", "scatter"}
+    assert "loss" not in charts_of(lost), "one topic carries all of it"
+
+
+SHOWN: dict[str, Callable[[], Verdict]] = {
+    "50": lambda: pair(50),
+    "many": lambda: pair(MAX_SINGLE + 100),
+    "pool": pool,
+    "pool of 40": lambda: wide_pool(40),
+    "slices": lambda: sliced(pair(50), LARGE, SMALL),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_all_that_is_drawn_is_in_the_json_report(name: str, tmp_path: Path):
+    verdict, path = SHOWN[name](), tmp_path / "r.json"
+    path.write_text(json.dumps([verdict]), encoding="utf-8")
+    (read,) = json.read(path).verdicts
+    assert [chart.svg for chart in charts(read)] == [chart.svg for chart in charts(verdict)]
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_every_axis_is_named_and_every_picture_has_words(name: str):
+    for chart in charts_of(SHOWN[name]()).values():
+        root = root_of(chart)
+        assert root.get("role") == "img"
+        assert root.get("aria-label") == chart.title
+        assert root.find("desc").text == chart.description
+        assert len(chart.description) > 20
+        assert chart.caption
+        unit = {"topics": "difference (nDCG@10)", "scatter": "baseline old (nDCG@10)", "queries": "nDCG@10"}
+        assert unit.get(chart.key) in [None, *texts(root)]
+
+
+# ---- queries
+
+
+def test_a_dumbbell_stands_where_its_scores_are():
+    verdict = pair(50)
+    root = shown(verdict, "queries")
+    rows = of_topic(root)
+    worst = [row.topic for row in verdict.responsible_topics[:MAX_LOSSES]]
+    assert list(rows)[:MAX_LOSSES] == worst
+    assert len(rows) == MAX_LOSSES + MAX_WINS
+    for row in verdict.responsible_topics[:MAX_LOSSES]:
+        circle, line = (next(rows[row.topic].iter(tag)) for tag in ("circle", "line"))
+        before, after = (
+            (float(x) - MARGIN - 6) / (WIDTH - 2 * MARGIN - 12) for x in (circle.attrib["cx"], line.attrib["x2"])
+        )
+        assert (before, after) == pytest.approx((row.baseline, row.candidate), abs=1e-4)
+        assert rows[row.topic].find("title").text.startswith(f"{row.query} ({row.topic}): ")
+    gains = sorted(topics_of(verdict), key=lambda topic: -topic.difference)
+    assert list(rows)[MAX_LOSSES:] == [topic.topic for topic in gains[:MAX_WINS]]
+
+
+def test_a_query_is_a_label_and_its_tooltip_has_all_of_it():
+    long = "how do i get my money back " * 6
+    one = TopicScores("new", "nDCG@10", ("q1", "q2"), np.array([0.0, 0.5]), {"q1": long, "q2": "short"})
+    verdict = judge(gate_of("g"), one, replace(one, name="old", values=np.array([0.88, 0.6])), report=True)
+    root = shown(verdict, "queries")
+    assert [text for text in texts(root) if text.startswith("how do i")] == ["how do i get my money back how do…"]
+    assert "short" in texts(root)
+    assert tooltips(root)[0] == f"{long.strip()[:159]}… (q1): 0.88 → 0.00, -0.88, 90% of the loss"
+
+
+def test_scores_have_the_decimals_that_tell_them_apart():
+    assert scores(0.88, 0.0) == "0.88 → 0.00, -0.88"
+    assert scores(0.881, 0.879) == "0.881 → 0.879, -0.002"
+    assert scores(0.88001, 0.88) == "0.8800 → 0.8800, -1.0e-05"
+
+
+def test_topics_without_queries_are_called_by_their_names():
+    values = np.array([0.1, 0.9, 0.5])
+    one = TopicScores("a", None, ("x", "x\u200b", "y"), values)
+    verdict = judge(gate_of("g"), one, replace(one, name="b", values=values[::-1].copy()), report=True)
+    chart = charts_of(verdict)["queries"]
+    assert chart.title == "The topics that lost most"
+    assert charts_of(pair(20))["queries"].title == "The queries that lost most"
+    bars = marks(shown(verdict, "topics"))
+    assert len(bars) == 2, "the third did not change"
+    assert [bar.get("data-topic") for bar in bars].count("x") >= 1
+
+
+def test_the_cumulative_loss_adds_up_the_shares():
+    verdict = pair(50)
+    losers = verdict.responsible_topics
+    root = shown(verdict, "loss")
+    points = of_topic(root)
+    assert list(points) == [row.topic for row in losers]
+    circles = {topic: next(mark.iter("circle")).attrib for topic, mark in points.items()}
+    ticks = {text: y for text, y in ((t.text, float(t.get("y"))) for t in root.iter("text")) if text.endswith("%")}
+    full, carried = ticks["100%"], 0.0  # a label of the y axis hangs four below its line
+    ground = next(
+        float(line.get("y1"))
+        for line in root.iter("line")
+        if line.get("stroke") == Colour.GREY and line.get("y1") == line.get("y2")
+    )
+    for row in losers:
+        carried += row.share
+        height = (ground - float(circles[row.topic]["cy"])) / (ground - (full - 4))
+        assert height == pytest.approx(carried, abs=1e-3)
+    assert carried == pytest.approx(1)
+    first = sum(row.share for row in losers[:3])
+    assert {"6% of topics (3 of 50)", f"carry {first:.0%} of the loss"} <= set(texts(root))
+
+
+def test_many_losers_are_a_line():
+    verdict = pair(10_000)
+    root = shown(verdict, "loss")
+    assert len(of_topic(root)) == MAX_POINTS
+    line = max((path.attrib["d"] for path in root.iter("path")), key=len)
+    assert 100 < line.count("L") <= 202
+
+
+# ---- slices
+
+
+def test_slices_are_in_the_order_of_their_risk_with_wins_and_losses_in_words():
+    root = shown(sliced(pair(50), SMALL, LARGE), "slices")
+    said = texts(root)
+    assert said.index("intent=buy") < said.index("intent=read")
+    assert {"8 of 20 worse, 1 better", "1 of 5 worse, 2 better", "fewer than 10 topics: no interval"} <= set(said)
+    assert tooltips(root) == [
+        "intent=buy: URisk -0.30, interval -0.50 to -0.10; 8 of 20 worse, 1 better",
+        "intent=read: URisk -0.01; 1 of 5 worse, 2 better",
+    ]
+    first, second = marks(root)
+    line = next(first.iter("line")).attrib
+    assert float(line["x2"]) - float(line["x1"]) == pytest.approx((WIDTH - 2 * MARGIN - 16) * 0.4 / 0.5, abs=0.02)
+    assert not list(second.iter("line"))
+
+
+def test_slices_in_which_nothing_changed_are_left_to_the_table():
+    same = replace(SMALL, value="same", changed=0, wins=0, losses=0)
+    assert "intent=same" not in texts(shown(sliced(pair(50), same, LARGE), "slices"))
+    assert "slices" not in charts_of(sliced(pair(50), same))
+    many = [replace(LARGE, value=f"v{place}", urisk=-place / 100) for place in range(MAX_SLICES + 5)]
+    chart = charts_of(sliced(pair(50), *many))["slices"]
+    assert len(marks(root_of(chart))) == MAX_SLICES
+    assert chart.caption.endswith("The table has 5 more.")
+
+
+def test_slices_of_a_gate_on_single_topics_are_not_called_small():
+    large = Slice("intent", "buy", 48, 9, 1, 8, 0.4, 0.5, -0.1, -0.3, None, None, None, None, None, ())
+    cases: list[tuple[dict[str, Any], bool]] = [({}, True), ({"kind": "no_topic_collapse", "alpha": 1.0}, False)]
+    for options, small in cases:
+        verdict = sliced(pair(50, **options), large)
+        assert ("fewer than 10 topics: no interval" in texts(shown(verdict, "slices"))) == small
+        assert ("too few topics" in markdown([verdict])) == small
+        assert ("too few topics" in " ".join(slices(verdict).sentences)) == small
+
+
+# ---- all topics
 
 
 @pytest.mark.parametrize("alpha", [0, 5, 10, 15])
@@ -56,220 +257,175 @@ def test_figure_2_of_sigir_2014(shared: Path, run: str, front: list[str], flagge
     ours = TopicScores(run, "ERR@20", topics, web2012.submitted(shared)[run])
     theirs = TopicScores("indriCASP", "ERR@20", topics, web2012.indri_casp(shared))
     verdict = judge(gate_of("g", alpha=float(alpha)), ours, theirs, report=True)
-    chart = charts_of(verdict)["topics"]
-    bars = [row for row in drawn(chart) if "topic" in row]
-    assert len(bars) == 50, "both panels draw the same rows"
-    assert [row["difference"] for row in bars] == sorted(row["difference"] for row in bars)
-    assert {row["topic"] for row in bars[:4]} | {"172"} >= {"166", "175", "191"}
-    assert {"166", "172", "175", "191"} <= {row["topic"] for row in bars[:5]}
-    assert bars[0]["topic"] == "166"
-    lost = {row["topic"] for row in bars if row["flagged"] and row["standardised"] < 0}
+    root = shown(verdict, "topics")
+    bars = of_topic(root)
+    assert len(bars) == verdict.topics.wins + verdict.topics.losses, "a topic that did not change has no bar"
+    assert {"166", "172", "175", "191"} <= set(list(bars)[:5])
+    assert next(iter(bars)) == "166"
+    said = {topic: bar.find("title").text for topic, bar in bars.items()}
+    lost = {topic for topic, text in said.items() if text.endswith("flagged") and "TRi -" in text}
     if alpha == 0:
         assert lost == flagged
     else:
         assert lost >= {"166", "175"}
-    lines = sorted(row["at"] for row in drawn(chart) if "at" in row)
-    assert lines == pytest.approx([-2.0096, 0, 2.0096], abs=1e-4)
-    said = labels(picture(chart))
-    assert len(said) == 100, "a bar for each topic in both panels"
-    assert said[0] == said[50]
-    assert said[0].startswith("166: ")
+    assert all(len(list(bars[topic].iter("path"))) == 2 for topic in lost), "a bar in both panels, and a diamond"
+    assert "±2.01 (95%)" in charts_of(verdict)["topics"].caption
+    dashed = [line for line in root.iter("line") if line.get("stroke-dasharray") == "5 4"]
+    assert len({line.get("y1") for line in dashed}) == 2
 
 
-def test_bars_are_the_verdicts_figures():
+def test_bars_are_as_long_as_the_differences():
     verdict = pair(50)
-    rows = [row for row in drawn(charts_of(verdict)["topics"]) if "topic" in row]
-    columns = verdict.exhibits.topics
-    assert {row["topic"]: row["standardised"] for row in rows} == dict(
-        zip(columns.topics, columns.standardised, strict=True)
-    )
-    flagged = {row.topic for row in (*verdict.responsible_topics, *verdict.flagged_wins) if row.flagged}
-    assert {row["topic"] for row in rows if row["flagged"]} == flagged
+    bars = of_topic(shown(verdict, "topics"))
+    differences = {topic.topic: topic.difference for topic in topics_of(verdict) if topic.change != "same"}
+    assert list(bars) == list(differences), "the largest loss first"
+    scales = set()
+    for topic, bar in bars.items():
+        base, end = re.match(r"M[\d.]+,([\d.]+)L[\d.]+,([\d.]+)", next(bar.iter("path")).attrib["d"]).groups()
+        if abs(differences[topic]) > 0.05:
+            scales.add(round((float(base) - float(end)) / differences[topic]))
+    assert len(scales) == 1
+
+
+def test_in_a_family_the_level_is_that_of_the_family():
+    verdict = in_family()
+    critical = verdict.exhibits.topics.critical_value
+    for key in ("topics", "trisk"):
+        assert f"±{critical:.2f}" in charts_of(verdict)[key].caption
+        assert "(98.33%)" in charts_of(verdict)[key].caption
+    assert "98.33% intervals: " in charts_of(verdict)["intervals"].description
 
 
 def test_many_topics_are_counted_in_bins():
-    verdict = pair(MAX_BARS + 100)
-    chart = charts_of(verdict)["topics"]
-    assert not [row for row in drawn(chart) if "topic" in row], "no topic is drawn by itself"
-    bins = [row for row in drawn(chart) if "count" in row]
-    changed = verdict.topics.wins + verdict.topics.losses
-    assert sum(row["count"] for row in bins) == 2 * changed, "two panels"
-    assert sum(row["count"] for row in bins if row["change"] == "loss") == 2 * verdict.topics.losses
-    assert len({row["low"] for row in bins}) <= 2 * BINS
+    verdict = pair(MAX_SINGLE + 100)
+    bars = marks(shown(verdict, "topics"))
+    assert not [bar for bar in bars if "data-topic" in bar.attrib], "no topic is drawn by itself"
+    counts = [int(bar.find("title").text.split()[0]) for bar in bars]
+    assert sum(counts) == 2 * (verdict.topics.wins + verdict.topics.losses), "two panels"
+    bins = binned(topics_of(verdict), lambda topic: topic.difference)
+    assert len({b.low for b in bins}) <= BINS
     # 0 is the edge of two bins, so no bin holds losses and wins of the same size
-    assert all(row["high"] < 1e-9 or row["low"] > -1e-9 for row in bins)
+    assert all(b.high < 1e-9 or b.low > -1e-9 for b in bins)
+    heights = {
+        round(float(next(bar.iter("rect")).attrib["height"]) / n, 1) for bar, n in zip(bars, counts, strict=True)
+    }
+    assert len(heights) <= 2, "in each of the two panels a bar is as high as its count"
 
 
-def test_bars_of_bins_stand_on_the_axis_or_on_one_another():
-    bins = [row for row in drawn(charts_of(pair(MAX_BARS + 100))["topics"]) if "count" in row]
-    assert all(row["top"] - row["bottom"] == row["count"] for row in bins)
-    tops = {(row["low"], row["top"]) for row in bins}
-    assert all(row["bottom"] == 0 or (row["low"], row["bottom"]) in tops for row in bins)
-    root = picture(charts_of(pair(MAX_BARS + 100))["topics"])
-    scales = set()
-    for mark in root.iter():
-        if mark.get("class") == "m":
-            count = int(mark.find("{*}title").text.split()[0])
-            height = re.search(r"v([-\d.]+)h", mark.get("d"))
-            scales.add(round(abs(float(height[1])) / count, 1))
-    assert len(scales) <= 2, "in each of the two panels a bar is as high as its count"
+def test_bins_stand_on_the_axis_or_on_one_another():
+    bins = binned(topics_of(pair(MAX_SINGLE + 100)), lambda topic: topic.standardised)
+    tops = {(b.low, b.bottom + b.count) for b in bins}
+    assert all(b.bottom == 0 or (b.low, b.bottom) in tops for b in bins)
 
 
-def test_the_most_harmful_are_named_where_bars_are_not():
-    assert "harmful" not in charts_of(pair(MAX_NAMED_BARS))
-    verdict = pair(MAX_NAMED_BARS + 10)
-    named = [row["topic"] for row in drawn(charts_of(verdict)["harmful"])]
-    assert named == [row.topic for row in verdict.responsible_topics[: len(named)]]
+def test_points_are_topics_until_there_are_too_many():
+    assert of_topic(shown(pair(50), "scatter")).keys() == set(pair(50).exhibits.topics.topics)
+    many = tooltips(shown(pair(MAX_SINGLE + 100), "scatter"))
+    assert sum(int(text.split()[0]) for text in many) == MAX_SINGLE + 100
+
+
+def test_a_candidate_without_a_name_of_its_own_is_named_once():
+    assert "candidate (nDCG@10)" in texts(shown(replace(pair(20), candidate="candidate"), "scatter"))
+    assert "candidate new (nDCG@10)" in texts(shown(pair(20), "scatter"))
+
+
+# ---- the risk
 
 
 def test_intervals_are_those_of_the_verdict():
     verdict = pair(50)
-    rows = [row for row in drawn(charts_of(verdict)["intervals"]) if "method" in row]
-    assert [(row["lower"], row["upper"]) for row in rows] == [(i.lower, i.upper) for i in verdict.intervals]
-    assert [row["kind"] == "decisive" for row in rows] == [i.decisive for i in verdict.intervals]
+    said = tooltips(shown(verdict, "intervals"))
+    assert len(said) == len(verdict.intervals)
     decided = verdict.decisive_interval
-    labels = [row["label"] for row in rows if row["kind"] == "decisive"]
-    assert labels == [f"BCa (decisive): [{decided.lower:+.4f}, {decided.upper:+.4f}]"]
-    density = [(row["value"], row["density"]) for row in drawn(charts_of(verdict)["intervals"]) if "density" in row]
-    law = verdict.exhibits.density
-    assert density == list(zip(law.values, law.density, strict=True))
+    assert f"BCa (decisive) [{decided.lower:+.4f}, {decided.upper:+.4f}]" in said
+    widths = [
+        float(line.get("x2")) - float(line.get("x1"))
+        for line in (next(m.iter("line")) for m in marks(shown(verdict, "intervals")))
+    ]
+    ratio = {round(width / (i.upper - i.lower)) for width, i in zip(widths, verdict.intervals, strict=True)}
+    assert len(ratio) == 1, "all on one scale"
 
 
 def test_the_minus_convention_turns_every_figure_of_risk():
     plus, minus = pair(50), pair(50, convention="minus")
-    (low, high), (turned_low, turned_high) = (
-        next(
-            (row["lower"], row["upper"]) for row in drawn(charts_of(v)["intervals"]) if row.get("kind") == "decisive"
+    for key in ("trisk", "urisk"):
+        first, second = (
+            [float(re.search(r"Risk ([-+][\d.]+)", text)[1]) for text in tooltips(shown(v, key))]
+            for v in (plus, minus)
         )
+        assert second == [-value for value in first], key
+    (low, high), (turned_low, turned_high) = (
+        map(float, re.search(r"decisive\) \[(.*), (.*)\]", " ".join(tooltips(shown(v, "intervals")))).groups())
         for v in (plus, minus)
     )
     assert (turned_low, turned_high) == (-high, -low)
-    for key, field in (("urisk", "urisk"), ("trisk", "trisk"), ("topics", "standardised")):
-        first, second = ([row[field] for row in drawn(charts_of(v)[key]) if field in row] for v in (plus, minus))
-        assert second == [-value for value in first], key
-    assert "URisk-(alpha-hat=3)" in str(charts_of(minus)["intervals"].spec)
+    assert "URisk-(alpha-hat=3) (nDCG@10)" in texts(shown(minus, "intervals"))
 
 
 def test_curves_over_alpha_are_those_of_the_verdict():
     verdict = pair(50)
     curve = verdict.exhibits.curve
     for key, values in (("urisk", curve.urisk), ("trisk", curve.trisk)):
-        rows = [row for row in drawn(charts_of(verdict)[key]) if "label" in row and key in row]
-        by_alpha = {row["alpha"]: row[key] for row in rows}
-        assert by_alpha == dict(zip(curve.alphas, values, strict=True))
-
-
-def test_a_pool_shows_all_its_systems():
-    verdict = pool()
-    found = charts_of(verdict)
-    curves: dict[str, dict[float, float]] = {}
-    for row in drawn(found["georisk"]):
-        if "system" in row:
-            curves.setdefault(row["system"], {})[row["alpha"]] = row["georisk"]
-    exhibits = verdict.exhibits
-    assert curves == {
-        name: dict(zip(exhibits.georisk.alphas, values, strict=True))
-        for name, values in exhibits.georisk.systems.items()
-    }
-    places = {row["system"]: (row["x"], row["y"]) for row in drawn(found["components"]) if "x" in row}
-    assert places == dict(exhibits.components.systems)
-    shares = [row["share"] / 100 for row in drawn(found["ranks"])]
-    assert shares == pytest.approx(list(verdict.pool.rank_probabilities))
-
-
-def test_points_are_topics_until_there_are_too_many():
-    verdict = pair(50)
-    points = [row for row in drawn(charts_of(verdict)["scatter"]) if "baseline" in row]
-    columns = verdict.exhibits.topics
-    assert sorted((row["baseline"], row["candidate"]) for row in points) == sorted(
-        zip(columns.baseline, columns.candidate, strict=True)
-    )
-    many = [row for row in drawn(charts_of(pair(MAX_BARS + 100))["scatter"]) if "count" in row]
-    assert sum(row["count"] for row in many) == MAX_BARS + 100
-    assert {row["change"] for row in many} == {"loss", "win", "same"}
+        root = shown(verdict, key)
+        assert len(marks(root)) == len(values)
+        for text, alpha, value in zip(tooltips(root), curve.alphas, values, strict=True):
+            assert text.startswith(f"alpha {alpha:g}: ")
+            assert float(re.search(r"Risk ([-+][\d.]+)", text)[1]) == pytest.approx(value, abs=0.005)
 
 
 def test_quantiles_are_those_of_the_diagnostics():
     verdict = pair(50)
-    points = [(row["normal"], row["bootstrap"]) for row in drawn(charts_of(verdict)["quantiles"]) if "normal" in row]
-    assert points == [(pair.normal, pair.bootstrap) for pair in verdict.diagnostics.quantiles]
+    pairs = verdict.diagnostics.quantiles
+    assert tooltips(shown(verdict, "quantiles")) == [
+        f"normal {pair.normal:+.2f}, bootstrap {pair.bootstrap:+.2f} standard errors" for pair in pairs
+    ]
 
 
-def test_slices_have_their_intervals():
-    large = Slice("intent", "buy", 20, 9, 1, 8, 0.4, 0.5, -0.1, -0.3, -0.5, -0.1, 0.001, 0.002, True, ("q1",))
-    small = Slice("intent", "read", 5, 3, 2, 1, 0.5, 0.5, 0.0, -0.01, None, None, None, None, None, ())
-    verdict = altered(pair(50), explanation=Explanation("Fails.", slices=(small, large)))
-    rows = [row for row in drawn(charts_of(verdict)["slices"]) if "slice" in row]
-    by_slice = {row["slice"]: row for row in rows}
-    assert list(by_slice) == ["intent: buy", "intent: read"], "the worst first"
-    assert by_slice["intent: buy"]["state"] == "risky"
-    assert (by_slice["intent: buy"]["lower"], by_slice["intent: buy"]["upper"]) == (-0.5, -0.1)
-    assert "lower" not in by_slice["intent: read"]
+# ---- pools
 
 
-def test_slices_of_a_gate_on_single_topics_are_not_called_small():
-    large = Slice("intent", "buy", 48, 9, 1, 8, 0.4, 0.5, -0.1, -0.3, None, None, None, None, None, ())
-    told = Explanation("Fails.", slices=(large,))
-    cases: list[tuple[dict[str, Any], bool]] = [({}, True), ({"kind": "no_topic_collapse", "alpha": 1.0}, False)]
-    for options, small in cases:
-        verdict = altered(pair(50, **options), explanation=told)
-        assert ("fewer than 10 topics" in charts_of(verdict)["slices"].caption) == small
-        assert ("too few topics" in markdown([verdict])) == small
-        assert ("too few topics" in " ".join(slices(verdict).sentences)) == small
+def test_a_pool_shows_all_its_systems():
+    verdict = pool()
+    names = [
+        f"{name} (candidate)" * (name == "new") or f"{name} (reference)" * (name == "old") or name
+        for name in verdict.pool.systems
+    ]
+    curves = [text for text in tooltips(shown(verdict, "georisk")) if ": GeoRisk from" in text]
+    assert sorted(text.partition(":")[0] for text in curves) == sorted(names)
+    places = tooltips(shown(verdict, "components"))
+    assert sorted(text.partition(":")[0] for text in places) == sorted(names)
+    assert set(verdict.pool.systems) <= set(texts(shown(verdict, "components")))
+    shares = [float(re.search(r": ([\d.]+)%", text)[1]) for text in tooltips(shown(verdict, "ranks"))]
+    assert shares == pytest.approx([100 * share for share in verdict.pool.rank_probabilities], abs=0.051)
 
 
-def test_what_a_verdict_does_not_have_is_not_drawn():
-    assert charts_of(replace(pair(50), exhibits=None)).keys() == {"intervals", "quantiles"}
-    collapse = charts_of(pair(50, kind="no_topic_collapse", alpha=0.0, max_loss=0.3))
-    assert {"trisk", "urisk", "intervals"}.isdisjoint(collapse)
-    assert -0.3 in [row.get("at") for row in drawn(collapse["topics"])], "what a topic may lose"
-    one = TopicScores("a", None, ("q1",), np.array([0.5]))
-    lonely = judge(gate_of("g"), one, replace(one, name="b"), report=True)
-    assert "topics" in charts_of(lonely)
+def test_in_a_large_pool_only_candidate_and_reference_are_named():
+    verdict = wide_pool(40)
+    for key in ("georisk", "components"):
+        root = shown(verdict, key)
+        assert {"new", verdict.pool.decided_by} <= set(texts(root))
+        assert len([text for text in texts(root) if text.startswith("rm-cata")]) <= 1
+        assert (
+            len({text.partition(":")[0] for text in tooltips(root) if "alpha" in text or key == "components"}) >= 40
+        )
 
 
-SHOWN: dict[str, Callable[[], Verdict]] = {
-    "50": lambda: pair(50),
-    "70": lambda: pair(70),
-    "many": lambda: pair(MAX_BARS + 100),
-    "pool": pool,
-}
+# ---- other people's text
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_specifications_are_valid_and_name_no_file(name: str):
-    for chart in charts_of(SHOWN[name]()).values():
-        alt.Chart.from_dict(chart.spec, validate=True)
-        assert "url" not in str(chart.spec)
-
-
-@pytest.mark.parametrize("name", ["50", "70", "pool"])
-def test_every_axis_is_named_and_every_picture_has_words(name: str):
-    for chart in charts_of(SHOWN[name]()).values():
-        root = picture(chart)
-        assert root.get("role") == "img"
-        assert root.get("aria-label") == chart.title
-        assert len(root.find("{*}desc").text) > 20
-        assert chart.caption
-        said = [text.text for text in root.findall(".//{*}text")]
-        assert all(said)
-        unit = {"topics": "difference (nDCG@10)", "scatter": "baseline old (nDCG@10)"}.get(chart.key)
-        assert unit is None or unit in said
-
-
-def test_two_topics_that_look_the_same_are_two_bars():
-    values = np.array([0.1, 0.9, 0.5])
-    ours = TopicScores("a", None, ("x", "x\u200b", "y"), values)
-    verdict = judge(gate_of("g"), ours, replace(ours, name="b", values=values[::-1].copy()), report=True)
-    rows = [row["topic"] for row in drawn(charts_of(verdict)["topics"]) if "topic" in row]
-    assert sorted(rows) == ["x", "x (2)", "y"]
-
-
-def test_pictures_consist_of_shapes_and_text():
-    for text in ("<script>alert(1)</script>", "url(https://evil.example/x.png)", "datum['x'] + alert(1)"):
-        for chart in charts_of(hostile(text)).values():
-            root = picture(chart)
+@pytest.mark.parametrize("name", STRINGS)
+def test_pictures_consist_of_shapes_and_text(name: str):
+    for chart in charts_of(hostile(STRINGS[name])).values():
+        for root in (root_of(chart), file_of(chart)):
             tags = {element.tag.rpartition("}")[2] for element in root.iter()}
-            assert tags <= {"svg", "g", "path", "rect", "line", "text", "tspan", "circle", "title", "desc"}
+            assert tags <= {"svg", "g", "path", "rect", "line", "text", "circle", "title", "desc"}
             names = {name for element in root.iter() for name in element.attrib}
-            assert not {name for name in names if name.startswith("on") or name in {"href", "style"}}
+            assert not {name for name in names if name.startswith("on") or name in {"href", "style", "id"}}
+            assert all(text.isprintable() for text in root.itertext())
+            assert all(value.isprintable() for element in root.iter() for value in element.attrib.values())
+
+
+def file_of(chart: Chart) -> Element:
+    from xml.etree import ElementTree
+
+    return ElementTree.fromstring(chart.file)  # noqa: S314

@@ -22,7 +22,7 @@ from pytest_riskguard.gates.findings import (
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.html.charts import Chart, charts
 from tests.reports.hostile import verdict_with
@@ -112,6 +112,24 @@ def with_documents(verdict: Verdict) -> Verdict:
     return replace(verdict, documents=documents, judgements=holes)
 
 
+@cache
+def wide_pool(n: int) -> Verdict:
+    """A gate on a pool of this many systems, whose long names differ only at their ends."""
+    rng = np.random.default_rng(n)
+    ours, old = systems(50)
+    names = [f"rm-cata-filtered-with-feedback-{place}" for place in range(n - 2)]
+    others = [replace(old, name=name, values=np.clip(old.values + rng.normal(0, 0.1, 50), 0, 1)) for name in names]
+    gate = gate_of("in a large pool", kind="georisk_not_worse", alpha=5.0)
+    return judge_pool(gate, ours, [old, *others], report=True)
+
+
+@cache
+def in_family() -> Verdict:
+    """One of three gates, with the level that Holm's method leaves it."""
+    held = Family("holm", 3, 1 - 0.05 / 3, 0.01)
+    return judge(gate_of("one of three", alpha=2.0), *systems(50), family=held, report=True)
+
+
 def tagged(verdict: Verdict, **tags: tuple[str, ...]) -> Verdict:
     """Tags as columns of the topics."""
     assert verdict.exhibits is not None
@@ -142,8 +160,3 @@ def hostile(text: str) -> Verdict:
     )
     # the chart that diagnostics draw has no text of others
     return altered(verdict, exhibits=Exhibits(columns), diagnostics=None)
-
-
-def drawn(chart: Any) -> list[dict[str, Any]]:
-    """All rows of data of a chart, in their order; data that two layers share, once."""
-    return [row for rows in chart.spec["datasets"].values() for row in rows]

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-import altair as alt
+from collections.abc import Mapping
 
+from pytest_riskguard.gates.findings import GeoRiskCurves
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.drawing import (
-    HALF,
-    Chart,
+from pytest_riskguard.reports.html.charts.axes import BELOW, Plot, plot
+from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
+from pytest_riskguard.reports.html.charts.labels import Entry, Symbol, beside, legend, stacked
+from pytest_riskguard.reports.html.charts.lettering import clipped, text_width
+from pytest_riskguard.reports.html.charts.markup import (
+    SMALL,
     Colour,
-    Row,
-    chart,
-    colours,
-    exhibits,
-    line_at,
-    plot,
-    unique,
+    Point,
+    bar,
+    box,
+    curve,
+    dashes,
+    diamond,
+    disc,
+    line,
+    mark,
+    ring,
+    stroke,
+    words,
 )
-from pytest_riskguard.reports.html.charts.risk_charts import alpha_axis
+from pytest_riskguard.reports.html.charts.quantities import exhibits
+from pytest_riskguard.reports.html.charts.risk_charts import ALPHA, alpha_scale
+from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, counted, percent, plain, short
 
@@ -25,10 +36,13 @@ from pytest_riskguard.text import clean, counted, percent, plain, short
 MAX_NAMED_SYSTEMS = 12
 #: How many ranks the chart of ranks shows.
 MAX_RANKS = 30
+#: The widest name beside a line.
+_NAME = 118.0
 
 #: The important ones are drawn last, on top of the others.
 _DRAWN_ORDER = ("other", "reference", "candidate")
-_ROLES = colours("role", candidate=Colour.LOSS, reference=Colour.WIN, other=Colour.SAME)
+_COLOURS = {"candidate": Colour.LOSS, "reference": Colour.WIN, "other": Colour.GREY}
+_SYMBOLS: dict[str, Symbol] = {"candidate": diamond, "reference": disc, "other": ring}
 
 
 def _role(verdict: Verdict, system: str) -> str:
@@ -37,45 +51,87 @@ def _role(verdict: Verdict, system: str) -> str:
     return "reference" if verdict.pool is not None and system == verdict.pool.decided_by else "other"
 
 
+def _drawn_order(roles: Mapping[str, str]) -> list[str]:
+    return sorted(roles, key=lambda system: (_DRAWN_ORDER.index(roles[system]), system))
+
+
+def _name(system: str, role: str) -> str:
+    shown = clean(system, limit=40)
+    return shown if role in ("other", shown) else f"{shown} ({role})"
+
+
 def georisk(verdict: Verdict) -> Chart | None:
     """A line for each system."""
     curves = exhibits(verdict).georisk
-    if curves is None:
+    if curves is None or not curves.systems or not curves.alphas:
         return None
-    turn, last = Shown(verdict).sign, curves.alphas[-1]
-    names = dict(zip(curves.systems, unique(curves.systems, limit=30), strict=True))
-    rows: list[Row] = []
-    for system, values in curves.systems.items():
-        shared = {"system": names[system], "role": _role(verdict, system)}
-        for alpha, value in zip(curves.alphas, values, strict=True):
-            label = f"{names[system]}, alpha {short(alpha)}: GeoRisk {plain(turn * value)}"
-            rows.append({**shared, "alpha": alpha, "georisk": turn * value, "label": label})
-    rows.sort(key=lambda row: _DRAWN_ORDER.index(row["role"]))
-    roles = [row for row in rows if row["role"] != "other"]
-    named = [row for row in (rows if len(names) <= MAX_NAMED_SYSTEMS else roles) if row["alpha"] == last]
-    y = alt.Y("georisk:Q", title=f"GeoRisk{'-' if turn < 0 else ''} (no unit)", scale=alt.Scale(zero=False))
-    axes = {"x": alpha_axis(last), "y": y}
-    drawing = alt.layer(
-        line_at(verdict.alpha, axis="x", colour=Colour.SAME, dash=(1, 0)),
-        plot(rows, "line", strokeWidth=1.5, aria=False).encode(**axes, color=_ROLES, detail="system:N"),
-        plot(roles, "circle", size=40, opacity=1).encode(**axes, color=_ROLES, description="label:N"),
-        plot(named, "text", align="left", dx=6, limit=110, aria=False).encode(**axes, text="system:N"),
-        width=HALF - 60,
-        height=280,
+    sign = Shown(verdict).sign
+    roles = {system: _role(verdict, system) for system in curves.systems}
+    order = _drawn_order(roles)
+    named = [system for system in order if len(order) <= MAX_NAMED_SYSTEMS or roles[system] != "other"]
+    names = {system: clipped(clean(system), width=_NAME, size=SMALL, middle=True) for system in named}
+    gutter = max((text_width(name, SMALL) for name in names.values()), default=0.0) + 12
+    entries = [
+        Entry(diamond, Colour.LOSS, "candidate"),
+        Entry(disc, Colour.WIN, "reference"),
+        Entry(stroke, Colour.GREY, "rest of the pool"),
+        Entry(dashes, Colour.MUTED, f"this gate: alpha {short(verdict.alpha)}"),
+    ]
+    keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
+    frame = plot(
+        alpha_scale(curves.alphas[-1]),
+        scale_of(sign * value for values in curves.systems.values() for value in values),
+        top=top,
+        height=230,
+        x_title=ALPHA,
+        y_title=f"GeoRisk{Shown(verdict).suffix} (no unit)",
+        right=WIDTH - MARGIN - gutter,
     )
-    highest = sorted(curves.systems, key=lambda system: -curves.systems[system][0])[:5]
-    return chart(
+    highest = sorted(curves.systems, key=lambda system: (-curves.systems[system][0], system))[:5]
+    return Chart(
         "georisk",
         "GeoRisk over alpha",
-        drawing,
         description=(
-            f"GeoRisk of {counted(len(names), 'system')}. At alpha {short(curves.alphas[0])} the highest are "
-            f"{', '.join(names[system] for system in highest)}."
+            f"GeoRisk of {counted(len(order), 'system')}. At alpha {short(curves.alphas[0])} the highest are "
+            f"{', '.join(clean(system, limit=40) for system in highest)}."
         ),
-        caption=(
-            "Orange: the candidate; blue: the reference that it is judged against; grey: the rest of the pool. A "
-            "line that falls belongs to a system that fails on topics where others do not."
-        ),
+        caption="A line that falls belongs to a system that fails on topics where others do not.",
+        drawing=frame.axes
+        + keys
+        + frame.upright(verdict.alpha, colour=Colour.MUTED)
+        + "".join(_curve(system, roles[system], curves, sign, frame) for system in order)
+        + _names(named, names, {system: sign * curves.systems[system][-1] for system in named}, frame),
+        height=frame.y.start + BELOW,
+    )
+
+
+def _curve(system: str, role: str, curves: GeoRiskCurves, sign: int, frame: Plot) -> str:
+    """The line of a system; those that matter have a point at each alpha."""
+    name, values = _name(system, role), [sign * value for value in curves.systems[system]]
+    points = [(frame.x(alpha), frame.y(value)) for alpha, value in zip(curves.alphas, values, strict=True)]
+    first, last = (f"{plain(values[end], 3)} at alpha {short(curves.alphas[end])}" for end in (0, -1))
+    width = 1.5 if role == "other" else 2.5
+    drawn = mark(f"{name}: GeoRisk from {first} to {last}", curve(points, colour=_COLOURS[role], width=width))
+    if role == "other":
+        return drawn
+    return drawn + "".join(
+        mark(
+            f"{name}, alpha {short(alpha)}: GeoRisk {plain(value, 3)}",
+            _SYMBOLS[role](*point, 3.5, _COLOURS[role]),
+        )
+        for point, alpha, value in zip(points, curves.alphas, values, strict=True)
+    )
+
+
+def _names(named: list[str], names: dict[str, str], ends: dict[str, float], frame: Plot) -> str:
+    """The names of lines at their ends, moved apart."""
+    heights = [frame.y(ends[system]) for system in named]
+    placed = stacked(heights, low=frame.room.top, high=frame.room.bottom)
+    right = frame.room.right
+    return "".join(
+        line((right, end), (right + 7, place), colour=Colour.LINE)
+        + words(right + 9, place + 4, names[system], size=SMALL)
+        for system, end, place in zip(named, heights, placed, strict=True)
     )
 
 
@@ -85,59 +141,81 @@ def ranks(verdict: Verdict) -> Chart | None:
     if pool is None or len(pool.rank_probabilities) < 2:
         return None
     shares = [100 * share for share in pool.rank_probabilities]
-    rows = []
-    for rank, share in enumerate(shares[:MAX_RANKS], 1):
-        label = f"rank {rank}: {plain(share, 1)}% of replicates"
-        rows.append({"rank": rank, "share": share, "now": "now" if rank == pool.rank else "other", "label": label})
-    best = plain(shares[0], 1)
-    bars = plot(rows, "bar", stroke=None).encode(
-        x=alt.X("rank:O", title="rank by GeoRisk (1 is best)", axis=alt.Axis(labelAngle=0)),
-        y=alt.Y("share:Q", title="replicates (%)"),
-        color=colours("now", now=Colour.LOSS, other=Colour.SAME),
-        description="label:N",
+    count = min(len(shares), MAX_RANKS)
+    entries = [Entry(diamond, Colour.LOSS, "its rank on these topics"), Entry(bar, Colour.GREY, "other ranks")]
+    keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
+    frame = plot(
+        Scale(0.5, count + 0.5),
+        scale_of([*shares[:count]], most=4, zero=True),
+        top=top,
+        height=160,
+        x_title="rank by GeoRisk (1 is best)",
+        y_title="replicates (%)",
+        whole=True,
     )
-    return chart(
+    marks = []
+    for rank, share in enumerate(shares[:count], 1):
+        now = rank == pool.rank
+        left, right, height = frame.x(rank - 0.38), frame.x(rank + 0.38), frame.y(share)
+        shape = box(left, height, right, frame.room.bottom, colour=Colour.LOSS if now else Colour.GREY)
+        sign = diamond(frame.x(rank), max(height - 8, frame.room.top), 4, Colour.LOSS) if now else ""
+        marks.append(mark(f"rank {rank}: {plain(share, 1)}% of replicates", shape, sign))
+    return Chart(
         "ranks",
         "The candidate's rank",
-        bars.properties(width=HALF, height=200),
-        description=f"Rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {best}% of replicates.",
-        caption=f"Its rank in {pool.replicates} replicates of the topics; orange is its rank on these topics.",
+        description=(
+            f"Rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {plain(shares[0], 1)}% of replicates."
+        ),
+        caption=f"Its rank in {pool.replicates} replicates of the topics.",
+        drawing=frame.axes + keys + "".join(marks),
+        height=frame.y.start + BELOW,
     )
 
 
 def components(verdict: Verdict) -> Chart | None:
     """The pool on its first two principal axes (as Fig. 1 of Dincer et al., ECIR 2014)."""
     shown = exhibits(verdict).components
-    if shown is None:
+    if shown is None or len(shown.systems) < 2:
         return None
-    rows: list[Row] = []
-    for name, (system, (x, y, *_)) in zip(unique(shown.systems, limit=30), shown.systems.items(), strict=True):
-        role = _role(verdict, system)
-        label = f"{name}{'' if role == 'other' else f' ({role})'}: {plain(x, 3)}, {plain(y, 3)}"
-        rows.append({"system": name, "x": x, "y": y, "role": role, "label": label})
-    rows.sort(key=lambda row: _DRAWN_ORDER.index(row["role"]))
-    named = rows if len(rows) <= MAX_NAMED_SYSTEMS else [row for row in rows if row["role"] != "other"]
+    places = {system: (axes[0], axes[1]) for system, axes in shown.systems.items()}
+    roles = {system: _role(verdict, system) for system in places}
+    order = _drawn_order(roles)
+    entries = [
+        Entry(diamond, Colour.LOSS, "candidate"),
+        Entry(disc, Colour.WIN, "reference"),
+        Entry(ring, Colour.GREY, "rest of the pool"),
+    ]
+    keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
     first, second = (f"axis {place} ({percent(shown.explained[place - 1], 0)} of variance)" for place in (1, 2))
-    axes = {
-        "x": alt.X("x:Q", title=first, scale=alt.Scale(zero=False, padding=20)),
-        "y": alt.Y("y:Q", title=second, scale=alt.Scale(zero=False, padding=14)),
-    }
-    texts = plot(named, "text", align="center", dy=-11, color=Colour.INK, limit=120, aria=False)
-    drawing = alt.layer(
-        line_at(0, axis="y"),
-        plot(rows, "circle", size=70, opacity=1).encode(**axes, color=_ROLES, description="label:N"),
-        texts.encode(**axes, text="system:N"),
-        width=HALF,
-        height=300,
+    frame = plot(
+        scale_of(x for x, _ in places.values()),
+        scale_of([y for _, y in places.values()], zero=True),
+        top=top,
+        height=250,
+        x_title=first,
+        y_title=second,
     )
-    return chart(
+    at: dict[str, Point] = {system: (frame.x(x), frame.y(y)) for system, (x, y) in places.items()}
+    named = [system for system in reversed(order) if len(order) <= MAX_NAMED_SYSTEMS or roles[system] != "other"]
+    marks = [
+        mark(
+            f"{_name(system, roles[system])}: {plain(places[system][0], 3)}, {plain(places[system][1], 3)}",
+            _SYMBOLS[roles[system]](*at[system], 4.5, _COLOURS[roles[system]]),
+        )
+        for system in order
+    ]
+    return Chart(
         "components",
         "Map of the pool",
-        drawing,
-        description=f"{counted(len(rows), 'system')} on two principal axes of their scores.",
+        description=f"{counted(len(order), 'system')} on two principal axes of their scores.",
         caption=(
             "Systems that are near each other do well on the same topics. The first axis is close to the mean "
-            f"score; systems far from the dashed line are of another kind. Orange: "
-            f"{clean(verdict.candidate, limit=40)}."
+            "score; systems far from the dashed line are of another kind."
         ),
+        drawing=frame.axes
+        + keys
+        + frame.across(0, colour=Colour.LIMIT)
+        + "".join(marks)
+        + beside([(at[system], system) for system in named], within=frame.room, taken=at.values()),
+        height=frame.y.start + BELOW,
     )

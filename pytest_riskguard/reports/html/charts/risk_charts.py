@@ -1,113 +1,298 @@
-"""The risk with its intervals and its bootstrap distribution; the risk over alpha."""
+"""The risk with its intervals and its bootstrap distribution; the risk over alpha; how normal the estimate is."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
-import altair as alt
-
-from pytest_riskguard.gates.findings import QuantilePair
+from pytest_riskguard.gates.findings import Density, QuantilePair
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.html.charts.drawing import (
-    HALF,
-    Chart,
+from pytest_riskguard.reports.html.charts.axes import BELOW, Plot, plot
+from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
+from pytest_riskguard.reports.html.charts.labels import Entry, legend
+from pytest_riskguard.reports.html.charts.lettering import text_width
+from pytest_riskguard.reports.html.charts.markup import (
+    SMALL,
     Colour,
-    Row,
-    chart,
-    colours,
-    diagonal,
+    area,
+    curve,
+    dashes,
+    diamond,
+    disc,
+    line,
+    mark,
+    ring,
+    stroke,
+    words,
+)
+from pytest_riskguard.reports.html.charts.quantities import (
     exhibits,
-    line_at,
-    plot,
+    figure,
+    level,
+    level_of,
+    limits,
     risk_name,
     with_unit,
 )
+from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.text import counted, percent, plain, short, signed
+from pytest_riskguard.text import counted, plain, short, signed
 
 #: If alpha goes beyond this, its axis is logarithmic from 1 on.
 _MAX_LINEAR_ALPHA = 50
+#: Height of the bootstrap distribution, and of the row of an interval.
+_DISTRIBUTION, _ROW = 110.0, 24.0
+
+
+# ---- intervals
 
 
 def intervals(verdict: Verdict) -> Chart | None:
-    """The density above, and under it an interval for each method (as Fig. 1 of Benham et al., ADCS 2019)."""
-    estimate = Shown(verdict).risk
-    if estimate is None or not verdict.intervals:
+    """The distribution above, and under it an interval for each method (as Fig. 1 of Benham et al., ADCS 2019)."""
+    estimate, sign = Shown(verdict).risk, Shown(verdict).sign
+    if estimate is None or all(interval.lower == interval.upper for interval in verdict.intervals):
         return None
-    turn, name, density = Shown(verdict).sign, risk_name(verdict), exhibits(verdict).density
-    estimate, bound = turn * estimate, 0.0 - turn * verdict.tolerance
-    rows = interval_rows(verdict)
-    lines = [line_at(estimate, axis="x", colour=Colour.INK, dash=(1, 0)), line_at(bound, axis="x")]
-    bars = plot(rows, "rule", strokeWidth=4, strokeCap="round").encode(
-        x=alt.X("lower:Q", title=with_unit(verdict, name), scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5)),
-        x2="upper:Q",
-        y=alt.Y("method:N", sort=[row["method"] for row in rows], title=None, axis=alt.Axis(ticks=False)),
-        color=colours("kind", decisive=Colour.WIN, other=Colour.SAME),
-        description="label:N",
+    density = exhibits(verdict).density
+    estimate, bound = sign * estimate, 0.0 - sign * verdict.tolerance
+    rows = _interval_rows(verdict)
+    ends = [end for row in rows for end in (row.low, row.high)]
+    x = scale_of([*ends, *([] if density is None else [sign * v for v in density.values]), estimate, bound])
+    left = MARGIN + max(text_width(row.method, SMALL) for row in rows) + 8
+    entries = [Entry(stroke, Colour.INK, "estimate"), Entry(dashes, Colour.LIMIT, "bound")]
+    if verdict.decisive_interval is not None:
+        entries.append(Entry(diamond, Colour.WIN, "the interval that decided"))
+    keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
+    height = _ROW * len(rows) + (0.0 if density is None else _DISTRIBUTION) + 6
+    frame = plot(
+        x,
+        Scale(0, 1),
+        top=top,
+        height=height,
+        left=left,
+        x_title=with_unit(verdict, risk_name(verdict)),
+        y_labels=False,
     )
-    panels = [alt.layer(bars, *lines, width=HALF, height=24 * len(rows))]
+    first = frame.y.start - _ROW * len(rows)
+    parts = [frame.axes, keys]
     if density is not None:
-        points = [{"value": turn * v, "density": d} for v, d in zip(density.values, density.density, strict=True)]
-        outline = {"color": Colour.WIN, "strokeWidth": 1.5}
-        area = plot(points, "area", color=Colour.WIN, opacity=0.3, line=outline, aria=False).encode(
-            x=alt.X("value:Q", axis=None, scale=alt.Scale(zero=False)),
-            y=alt.Y("density:Q", title="bootstrap density", axis=alt.Axis(labels=False, ticks=False)),
-        )
-        panels.insert(0, alt.layer(area, *lines, width=HALF, height=120))
-    level = percent(verdict.intervals[0].level)
-    by_method = "; ".join(f"{row['method']} {row['limits']}" for row in rows)
+        parts.append(_distribution(density, sign, frame.x, top=top + 4, bottom=first))
+        parts.append(words(left - 8, first - 6, "bootstrap", size=SMALL, anchor="end", colour=Colour.MUTED))
+    parts += [
+        frame.upright(estimate, colour=Colour.INK, dash=None),
+        frame.upright(bound, colour=Colour.LIMIT, width=2),
+        *(_interval(row, frame.x, first + _ROW * (place + 0.5)) for place, row in enumerate(rows)),
+    ]
+    at = level(verdict.intervals[0].level)
     outcome, side = ("passes", "good") if verdict.asked.side == "lower" else ("fails", "bad")
-    return chart(
+    decided = drawn = ""
+    if verdict.decisive_interval is not None:
+        decided = (
+            f"The gate {outcome} where all of the {at} interval that decided lies on the {side} side of the bound."
+        )
+    if density is not None:
+        drawn = "The curve is the bootstrap distribution of the estimate over resampled topics."
+    return Chart(
         "intervals",
-        "Intervals by method",
-        alt.vconcat(*panels, spacing=6).resolve_scale(x="shared"),
-        description=f"{name} is {signed(estimate)}. {level} intervals: {by_method}. The bound is {signed(bound)}.",
-        caption=(
-            f"The dark line is the estimate, the dashed one the bound. The {level} interval in blue decided: the "
-            f"gate {outcome} where all of it lies on the {side} side of the bound."
-            f"{' The area is the distribution of the estimate over resampled topics.' if density else ''}"
+        "Intervals and bootstrap distribution",
+        description=(
+            f"{risk_name(verdict)} is {signed(estimate)}. {at} intervals: "
+            f"{'; '.join(row.said for row in rows)}. The bound is {signed(bound)}."
         ),
+        caption=" ".join(filter(None, (decided, drawn))),
+        drawing="".join(parts),
+        height=frame.y.start + BELOW,
     )
 
 
-def interval_rows(verdict: Verdict) -> list[Row]:
+@dataclass(frozen=True)
+class _Interval:
+    method: str
+    low: float
+    high: float
+    decisive: bool
+    said: str
+
+
+def _interval_rows(verdict: Verdict) -> list[_Interval]:
     """Lower and upper limit of each method, in the verdict's convention."""
     shown, rows = Shown(verdict), []
     for interval in verdict.intervals:
-        method, limits = shown.method_name(interval.method), shown.limits(interval.lower, interval.upper)
-        low, high = sorted((shown.sign * interval.lower, shown.sign * interval.upper))
-        kind = "decisive" if interval.decisive else "other"
-        label = f"{method}{' (decisive)' * interval.decisive}: {limits}"
-        rows.append({"method": method, "lower": low, "upper": high, "kind": kind, "limits": limits, "label": label})
+        low, high = sorted((shown.turned(interval.lower), shown.turned(interval.upper)))
+        name = shown.method_name(interval.method)
+        said = f"{name}{' (decisive)' * interval.decisive} {shown.limits(interval.lower, interval.upper)}"
+        rows.append(_Interval(name, low, high, interval.decisive, said))
     return rows
+
+
+def _interval(row: _Interval, x: Scale, y: float) -> str:
+    colour = Colour.WIN if row.decisive else Colour.GREY
+    ends = [line((x(end), y - 5), (x(end), y + 5), colour=colour, width=2) for end in (row.low, row.high)]
+    bar = line((x(row.low), y), (x(row.high), y), colour=colour, width=5 if row.decisive else 2.5)
+    diamonds = [diamond(x(end), y, 4.5, colour) for end in (row.low, row.high)] if row.decisive else ends
+    name = words(x.start - 8, y + 4, row.method, size=SMALL, anchor="end", colour=Colour.INK)
+    return name + mark(row.said, bar, *diamonds)
+
+
+def _distribution(density: Density, sign: int, x: Scale, *, top: float, bottom: float) -> str:
+    height = Scale(0, max(density.density) or 1.0, bottom, top)
+    points = [(x(sign * value), height(mass)) for value, mass in zip(density.values, density.density, strict=True)]
+    base = [(points[-1][0], bottom), (points[0][0], bottom)]
+    return area([*points, *base], colour=Colour.WIN) + curve(points, colour=Colour.WIN, width=1.5)
+
+
+# ---- over alpha
+
+
+@dataclass(frozen=True)
+class _Point:
+    alpha: float
+    value: float
+    said: str
+    low: float | None = None
+    high: float | None = None
+
+
+def alpha_scale(max_alpha: float) -> Scale:
+    """The axis of curves over alpha."""
+    return Scale(0, max_alpha, symlog=max_alpha > _MAX_LINEAR_ALPHA) if max_alpha > 0 else Scale(0, 1)
+
+
+#: What its axis is called.
+ALPHA = "alpha (a loss counts 1 + alpha times)"
+
+
+def trisk(verdict: Verdict) -> Chart | None:
+    """TRisk with the critical values (as Fig. 1 of Dincer et al., SIGIR 2014)."""
+    found, sign = exhibits(verdict), Shown(verdict).sign
+    if found.curve is None:
+        return None
+    critical = found.topics.critical_value
+    points = [
+        _Point(alpha, sign * value, f"alpha {short(alpha)}: TRisk {figure(sign * value)}")
+        for alpha, value in zip(found.curve.alphas, found.curve.trisk, strict=True)
+        if value is not None
+    ]
+    if not points:
+        return None
+    name = f"TRisk{Shown(verdict).suffix}"
+    caption = "How many standard errors URisk is from 0, as losses count more."
+    if critical is not None:
+        caption += (
+            f" Beyond the dashed critical values at ±{plain(critical, 2)} it is significant by Student-t "
+            f"({level_of(verdict)})."
+        )
+    lines = [] if critical is None else [-critical, critical]
+    return _over_alpha(
+        verdict, points, "trisk", name, f"{name} (standard errors)", lines, "critical values", caption=caption
+    )
+
+
+def urisk(verdict: Verdict) -> Chart | None:
+    """URisk with the limits of the interval that decides."""
+    shown, data = Shown(verdict), exhibits(verdict).curve
+    if data is None or not any((*data.urisk, *data.lower, *data.upper)):
+        return None
+    points = []
+    for alpha, value, lower, upper in zip(data.alphas, data.urisk, data.lower, data.upper, strict=True):
+        said, low, high = f"alpha {short(alpha)}: URisk {figure(shown.sign * value)}", None, None
+        if lower is not None and upper is not None:
+            low, high = sorted((shown.turned(lower), shown.turned(upper)))
+            said += f", interval {limits(low, high)}"
+        points.append(_Point(alpha, shown.sign * value, said, low, high))
+    caption = "How the risk changes as losses count more."
+    if any(point.low is not None for point in points):
+        caption += " The band is the interval that decides at each alpha."
+    title, bound = with_unit(verdict, shown.urisk), [0.0 - shown.sign * verdict.tolerance]
+    return _over_alpha(verdict, points, "urisk", shown.urisk, title, bound, "bound", caption=caption)
+
+
+def _over_alpha(
+    verdict: Verdict,
+    points: list[_Point],
+    key: str,
+    name: str,
+    title: str,
+    lines: list[float],
+    line_name: str,
+    *,
+    caption: str,
+) -> Chart:
+    values = [value for point in points for value in (point.value, point.low, point.high) if value is not None]
+    entries = [Entry(stroke, Colour.GREY, f"this gate: alpha {short(verdict.alpha)}")]
+    entries += [Entry(dashes, Colour.LIMIT, line_name)] if lines else []
+    keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
+    frame = plot(
+        alpha_scale(points[-1].alpha),
+        scale_of([*values, *lines], zero=True),
+        top=top,
+        height=190,
+        x_title=ALPHA,
+        y_title=title,
+    )
+    first, last = (f"{figure(point.value)} at alpha {short(point.alpha)}" for point in (points[0], points[-1]))
+    return Chart(
+        key,
+        f"{name} over alpha",
+        description=f"{name} goes from {first} to {last}.",
+        caption=caption,
+        drawing=frame.axes
+        + keys
+        + _band(points, frame)
+        + frame.upright(verdict.alpha, colour=Colour.GREY, dash=None)
+        + frame.across(0, colour=Colour.MUTED, dash=None, width=1)
+        + "".join(frame.across(value, colour=Colour.LIMIT) for value in lines)
+        + curve([(frame.x(point.alpha), frame.y(point.value)) for point in points], colour=Colour.WIN)
+        + "".join(mark(p.said, disc(frame.x(p.alpha), frame.y(p.value), 4, Colour.WIN)) for p in points),
+        height=frame.y.start + BELOW,
+    )
+
+
+def _band(points: list[_Point], frame: Plot) -> str:
+    lows = [(frame.x(p.alpha), frame.y(p.low)) for p in points if p.low is not None]
+    highs = [(frame.x(p.alpha), frame.y(p.high)) for p in points if p.high is not None]
+    if not lows:
+        return ""
+    edges = "".join(curve(edge, colour=Colour.WIN, width=1, dash="2 2") for edge in (lows, highs))
+    return area([*lows, *reversed(highs)], colour=Colour.WIN) + edges
+
+
+# ---- how normal
 
 
 def quantiles(verdict: Verdict) -> Chart | None:
     """The normal Q-Q plot of the bootstrap distribution."""
     diagnostics = verdict.diagnostics
-    if diagnostics is None or not diagnostics.quantiles:
+    if diagnostics is None or not any(pair.bootstrap for pair in diagnostics.quantiles):
         return None
     pairs = diagnostics.quantiles
 
     def place(pair: QuantilePair) -> str:
         return f"normal {signed(pair.normal, 2)}, bootstrap {signed(pair.bootstrap, 2)}"
 
+    scale = scale_of(value for pair in pairs for value in (pair.normal, pair.bootstrap))
+    keys, top = legend(
+        [Entry(ring, Colour.OTHER, "quantile"), Entry(dashes, Colour.LIMIT, "normal distribution")],
+        left=MARGIN,
+        top=2,
+        right=WIDTH - MARGIN,
+    )
+    frame = plot(
+        scale,
+        scale,
+        top=top,
+        height=230,
+        x_title="normal quantile (standard errors)",
+        y_title="bootstrap quantile (standard errors)",
+    )
+    ends = [(frame.x(value), frame.y(value)) for value in (scale.low, scale.high)]
     points = [
-        {"normal": pair.normal, "bootstrap": pair.bootstrap, "label": f"{place(pair)} standard errors"}
+        mark(f"{place(pair)} standard errors", ring(frame.x(pair.normal), frame.y(pair.bootstrap), 3.5, Colour.OTHER))
         for pair in pairs
     ]
-    dots = plot(points, "circle", color=Colour.OTHER, size=34, opacity=1).encode(
-        x=alt.X("normal:Q", title="normal quantile (standard errors)"),
-        y=alt.Y("bootstrap:Q", title="bootstrap quantile (standard errors)"),
-        description="label:N",
-    )
-    reach = max(abs(value) for pair in pairs for value in (pair.normal, pair.bootstrap))
     furthest = max(pairs, key=lambda pair: abs(pair.bootstrap - pair.normal))
     w = diagnostics.shapiro_wilk_w
-    return chart(
+    return Chart(
         "quantiles",
         "How normal the estimate is",
-        alt.layer(diagonal(-reach, reach, color=Colour.LIMIT, strokeDash=[5, 4]), dots, width=HALF, height=260),
         description=(
             f"{counted(len(pairs), 'quantile')} of the bootstrap distribution against the normal one. Furthest from "
             f"the diagonal: {place(furthest)}."
@@ -117,85 +302,6 @@ def quantiles(verdict: Verdict) -> Chart | None:
             f"with the bootstrap. Scores: skewness {signed(diagnostics.skewness, 2)}"
             f"{'' if w is None else f', Shapiro-Wilk W {plain(w, 3)}'}."
         ),
-    )
-
-
-def alpha_axis(max_alpha: float) -> alt.X:
-    """The axis of curves over alpha."""
-    scale = alt.Scale(type="symlog", constant=1) if max_alpha > _MAX_LINEAR_ALPHA else alt.Scale()
-    return alt.X("alpha:Q", title="alpha (a loss counts 1 + alpha times)", scale=scale)
-
-
-def trisk(verdict: Verdict) -> Chart | None:
-    """TRisk with the critical values (as Fig. 1 of Dincer et al., SIGIR 2014)."""
-    curve, critical, turn = exhibits(verdict).curve, exhibits(verdict).topics.critical_value, Shown(verdict).sign
-    rows: list[Row] = [
-        {"alpha": alpha, "trisk": turn * value, "label": f"alpha {short(alpha)}: TRisk {signed(turn * value, 3)}"}
-        for alpha, value in (zip(curve.alphas, curve.trisk, strict=True) if curve else ())
-        if value is not None
-    ]
-    if not rows:
-        return None
-    name = f"TRisk{'-' if turn < 0 else ''}"
-    lines = [] if critical is None else [line_at(-critical, axis="y"), line_at(critical, axis="y")]
-    caption = "How many standard errors URisk is from 0, as losses count more. The grey line is this gate's alpha."
-    if critical is not None:
-        caption += (
-            f" Beyond the dashed critical values at ±{plain(critical, 2)} it is significant by Student-t "
-            f"({percent(verdict.level)})."
-        )
-    return chart(
-        "trisk",
-        "TRisk over alpha",
-        _curve(verdict, rows, "trisk", f"{name} (standard errors)", lines),
-        description=_ends(rows, "trisk", name, 3),
-        caption=caption,
-    )
-
-
-def urisk(verdict: Verdict) -> Chart | None:
-    """URisk with the limits of the interval that decides."""
-    curve, turn, name = exhibits(verdict).curve, Shown(verdict).sign, Shown(verdict).urisk
-    if curve is None:
-        return None
-    rows: list[Row] = []
-    for alpha, value, lower, upper in zip(curve.alphas, curve.urisk, curve.lower, curve.upper, strict=True):
-        label = f"alpha {short(alpha)}: URisk {signed(turn * value)}"
-        row: Row = {"alpha": alpha, "urisk": turn * value, "label": label}
-        if lower is not None and upper is not None:
-            row["lower"], row["upper"] = sorted((turn * lower, turn * upper))
-            row["label"] += f" {Shown(verdict).limits(lower, upper)}"
-        rows.append(row)
-    layers: list[Any] = [line_at(0.0 - turn * verdict.tolerance, axis="y")]
-    caption = (
-        "How the risk changes as losses count more. The dashed line is the bound, the grey one this gate's alpha."
-    )
-    if banded := [row for row in rows if "lower" in row]:
-        band = plot(banded, "area", color=Colour.WIN, opacity=0.2, aria=False)
-        layers.append(band.encode(x=alpha_axis(curve.alphas[-1]), y=alt.Y("lower:Q", title=None), y2="upper:Q"))
-        caption += " The band is the interval that decides at each alpha."
-    return chart(
-        "urisk",
-        "URisk over alpha",
-        _curve(verdict, rows, "urisk", with_unit(verdict, name), layers),
-        description=_ends(rows, "urisk", name, 4),
-        caption=caption,
-    )
-
-
-def _ends(rows: list[Row], field: str, name: str, digits: int) -> str:
-    first, last = (f"{signed(row[field], digits)} at alpha {short(row['alpha'])}" for row in (rows[0], rows[-1]))
-    return f"{name} goes from {first} to {last}."
-
-
-def _curve(verdict: Verdict, rows: list[Row], field: str, title: str, layers: list[Any]) -> Any:
-    axes = {"x": alpha_axis(rows[-1]["alpha"]), "y": alt.Y(f"{field}:Q", title=title)}
-    return alt.layer(
-        line_at(verdict.alpha, axis="x", colour=Colour.SAME, dash=(1, 0)),
-        *layers,
-        line_at(0, axis="y", colour=Colour.MUTED, dash=(1, 0)),
-        plot(rows, "line", color=Colour.WIN, strokeWidth=2, aria=False).encode(**axes),
-        plot(rows, "circle", color=Colour.WIN, size=44, opacity=1).encode(**axes, description="label:N"),
-        width=HALF,
-        height=220,
+        drawing=frame.axes + keys + curve(ends, colour=Colour.LIMIT, width=1.5, dash="5 4") + "".join(points),
+        height=frame.y.start + BELOW,
     )

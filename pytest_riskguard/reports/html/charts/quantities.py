@@ -1,0 +1,129 @@
+"""What charts say about a verdict: topics with their changes, names with their units, figures as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from pytest_riskguard.gates.findings import Exhibits, TopicColumns
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.text import clean, plain, signed
+
+Change = Literal["loss", "win", "same"]
+
+
+class Topic(NamedTuple):  # there may be thousands, and a dataclass takes three times as long to make
+    """A topic as charts draw it; ``standardised`` has the sign of the verdict's convention."""
+
+    topic: str
+    query: str | None
+    baseline: float
+    candidate: float
+    standardised: float
+    flagged: bool
+
+    @property
+    def difference(self) -> float:
+        """Candidate minus baseline."""
+        return self.candidate - self.baseline
+
+    @property
+    def change(self) -> Change:
+        """What happened to it."""
+        if abs(self.difference) <= ROUNDING_ERROR:
+            return "same"
+        return "loss" if self.difference < 0 else "win"
+
+    @property
+    def tooltip(self) -> str:
+        """The topic with both scores."""
+        return f"{named(self.topic, self.query)}: {scores(self.baseline, self.candidate)}"
+
+
+def topics_of(verdict: Verdict) -> list[Topic]:
+    """All topics, the largest loss first; none if the verdict does not hold them."""
+    sign, columns = Shown(verdict).sign, exhibits(verdict).topics
+    topics = [
+        Topic(
+            topic,
+            columns.queries[place],
+            columns.baseline[place],
+            columns.candidate[place],
+            columns.standardised[place] * sign,
+            columns.flagged(place),
+        )
+        for place, topic in enumerate(columns.topics)
+    ]
+    return sorted(topics, key=lambda topic: (round(topic.difference, 12), topic.topic))
+
+
+def exhibits(verdict: Verdict) -> Exhibits:
+    """The data of charts; empty if the verdict has none."""
+    return verdict.exhibits or Exhibits(TopicColumns((), (), (), (), (), (), None, {}))
+
+
+def named(topic: str, query: str | None) -> str:
+    """A topic by its query, with its id in brackets."""
+    shown, asked = clean(topic, limit=60), clean(query or "", limit=160)
+    return f"{asked} ({shown})" if asked and asked != shown else shown
+
+
+def scores(baseline: float, candidate: float) -> str:
+    """``0.88 → 0.00, -0.88``."""
+    digits = decimals([baseline, candidate])
+    before, after = plain(baseline, digits), plain(candidate, digits)
+    return f"{before} → {after}, {signed(candidate - baseline, digits)}"
+
+
+def decimals(values: Iterable[float]) -> int:
+    """Two decimals, or as many as the values need to look different, up to four."""
+    numbers = list(values)
+    different = {round(value, 4) for value in numbers}
+    if len(different) == 1 and max(numbers) - min(numbers) > ROUNDING_ERROR:
+        return 4
+    return next((digits for digits in (2, 3) if len({round(v, digits) for v in different}) == len(different)), 4)
+
+
+def figure(value: float) -> str:
+    """A figure of risk with its sign and two decimals, or four where two would say 0."""
+    return signed(value, 2 if abs(value) >= 0.005 or value == 0 else 4)
+
+
+def limits(low: float, high: float) -> str:
+    """An interval as text, lower limit first."""
+    return f"{figure(low)} to {figure(high)}"
+
+
+def risk_name(verdict: Verdict) -> str:
+    """What the gate judges: URisk at its alpha, or the difference of GeoRisk."""
+    shown = Shown(verdict)
+    return f"difference of {shown.georisk_name}" if verdict.asked.is_pool else shown.urisk_name
+
+
+def measure_name(verdict: Verdict) -> str:
+    """The measure of the scores."""
+    return clean(verdict.measure, limit=40) if verdict.measure else "score"
+
+
+def with_unit(verdict: Verdict, name: str) -> str:
+    """An axis title: the quantity and its unit, where the verdict knows it."""
+    if verdict.measure is None or name.startswith("difference of GeoRisk"):
+        return name
+    return f"{name} ({measure_name(verdict)})"
+
+
+def compared_with(verdict: Verdict) -> str:
+    """The name of the baseline, or of the reference in a pool."""
+    return Shown(verdict).opponent
+
+
+def level_of(verdict: Verdict) -> str:
+    """The level that the gate was judged at: in a family the one that its correction leaves."""
+    return level(verdict.level if verdict.family is None else verdict.family.level)
+
+
+def level(share: float) -> str:
+    """A level as text: ``95%``, ``98.33%``."""
+    return f"{100 * share:.4g}%"

@@ -1,0 +1,212 @@
+"""The queries that changed most, with both scores; and how few of them carry most of the loss."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import accumulate
+
+from pytest_riskguard.gates.findings import ResponsibleTopic
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.html.charts.axes import BELOW, plot, x_axis
+from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
+from pytest_riskguard.reports.html.charts.labels import Entry, legend
+from pytest_riskguard.reports.html.charts.lettering import text_width
+from pytest_riskguard.reports.html.charts.markup import (
+    SMALL,
+    TEXT,
+    Colour,
+    curve,
+    dashes,
+    disc,
+    element,
+    left,
+    line,
+    mark,
+    right,
+    ring,
+    stroke,
+    words,
+)
+from pytest_riskguard.reports.html.charts.quantities import (
+    Topic,
+    compared_with,
+    decimals,
+    measure_name,
+    named,
+    scores,
+    topics_of,
+)
+from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
+from pytest_riskguard.text import clean, counted, percent, plain
+
+#: How many losses and how many wins are named.
+MAX_LOSSES, MAX_WINS = 10, 3
+#: A row has a line of text, and its dumbbell below it.
+_ROW, _HEADING = 38.0, 24.0
+#: Room for the share of the loss, at the end of a row.
+_SHARE = 46.0
+#: How many topics of the cumulative loss have a point of their own, and how many the line bends at.
+MAX_POINTS, MAX_BENDS = 60, 200
+#: The part of the topics that the chart of the cumulative loss speaks about.
+_FEW = 0.05
+
+
+@dataclass(frozen=True)
+class _Row:
+    topic: str
+    query: str | None
+    baseline: float
+    candidate: float
+    share: float | None = None
+
+
+def dumbbells(verdict: Verdict) -> Chart | None:
+    """Baseline and candidate score of the most harmful topics, and of the largest wins."""
+    losses = [_row(topic) for topic in verdict.responsible_topics[:MAX_LOSSES]]
+    wins = [_won(topic) for topic in reversed(topics_of(verdict)[-MAX_WINS:]) if topic.change == "win"]
+    if not losses and not wins:
+        return None
+    of_queries = any(row.query for row in (*losses, *wins))
+    noun = "queries" if of_queries else "topics"
+    numbers = [number for row in (*losses, *wins) for number in (row.baseline, row.candidate)]
+    inside = all(0 <= number <= 1 for number in numbers)
+    x = (Scale(0, 1) if inside else scale_of(numbers)).between(MARGIN + 6, WIDTH - MARGIN - 6)
+    entries = [Entry(ring, Colour.INK, clean(f"baseline {compared_with(verdict)}", limit=34))]
+    entries += [Entry(left, Colour.LOSS, "candidate, worse")] if losses else []
+    entries += [Entry(right, Colour.WIN, "candidate, better")] if wins else []
+    keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
+    heading = _headings(top, "largest losses" if losses else "largest wins", shares=bool(losses))
+    rows, y = [], top + _HEADING
+    for row in losses:
+        rows.append(_dumbbell(row, x, y))
+        y += _ROW
+    if losses and wins:
+        rows.append(_headings(y, "largest wins", shares=False))
+        y += _HEADING
+    for row in wins:
+        rows.append(_dumbbell(row, x, y))
+        y += _ROW
+    axes = x_axis(x, top=y - 2, bottom=y + 2, title=measure_name(verdict))
+    worst = "; ".join(_said(row) for row in losses[:5])
+    best = "; ".join(_said(row) for row in wins)
+    said = [f"Most harmful first: {worst}." if losses else "", f"Largest wins: {best}." if wins else ""]
+    return Chart(
+        "queries",
+        f"The {noun} that lost most" if losses else f"The {noun} that won most",
+        description=" ".join(filter(None, said)),
+        caption=(
+            f"The circle is the baseline's score, the triangle the candidate's. The percentage is the part of the "
+            f"whole loss; {counted(verdict.topics.losses, 'topic')} lost in all."
+            if losses
+            else "The circle is the baseline's score, the triangle the candidate's."
+        ),
+        drawing=axes + keys + heading + "".join(rows),
+        height=y + BELOW + 2,
+        main=True,
+    )
+
+
+def _row(topic: ResponsibleTopic) -> _Row:
+    return _Row(topic.topic, topic.query, topic.baseline, topic.candidate, topic.share)
+
+
+def _won(topic: Topic) -> _Row:
+    return _Row(topic.topic, topic.query, topic.baseline, topic.candidate)
+
+
+def _said(row: _Row) -> str:
+    return f"{named(row.topic, row.query)}: {scores(row.baseline, row.candidate)}"
+
+
+def _headings(top: float, title: str, *, shares: bool) -> str:
+    what = "scores, share of the loss" if shares else "scores"
+    return words(MARGIN, top + 16, title, size=SMALL, colour=Colour.MUTED) + words(
+        WIDTH - MARGIN, top + 16, what, size=SMALL, anchor="end", colour=Colour.MUTED
+    )
+
+
+def _dumbbell(row: _Row, x: Scale, top: float) -> str:
+    digits = decimals([row.baseline, row.candidate])
+    numbers = f"{plain(row.baseline, digits)} → {plain(row.candidate, digits)}"
+    end = WIDTH - MARGIN - (0.0 if row.share is None else _SHARE)
+    room = end - MARGIN - text_width(numbers, TEXT) - 12
+    worse = row.candidate < row.baseline
+    colour, symbol = (Colour.LOSS, left) if worse else (Colour.WIN, right)
+    before, after, y = x(row.baseline), x(row.candidate), top + 26
+    share = "" if row.share is None else f", {percent(row.share, 0)} of the loss"
+    texts = (
+        words(MARGIN, top + 15, row.query or row.topic, width=room)
+        + words(end, top + 15, numbers, anchor="end")
+        + ("" if row.share is None else words(WIDTH - MARGIN, top + 15, percent(row.share, 0), anchor="end"))
+        + line((x.start, y), (x.end, y), colour=Colour.LINE)
+    )
+    return texts + mark(
+        f"{_said(row)}{share}",
+        element("rect", x=1, y=top + 1, width=WIDTH - 2, height=_ROW - 2, rx=4, fill="transparent"),
+        line((before, y), (after, y), colour=colour, width=3),
+        ring(before, y, 4.5, Colour.INK),
+        symbol(after, y, 5, colour),
+        topic=row.topic,
+    )
+
+
+def cumulative_loss(verdict: Verdict) -> Chart | None:
+    """Topics from the largest loss on against their part of the whole loss."""
+    losers = [topic for topic in verdict.responsible_topics if topic.share]
+    count = verdict.topics.count
+    if len(losers) < 2 or not count:
+        return None
+    carried = list(accumulate(topic.share or 0.0 for topic in losers))
+    few = min(max(math.ceil(_FEW * count - 1e-9), 1), len(losers))
+    part = f"{percent(few / count, 0)} of topics ({few} of {count})" if few > 1 else f"1 of {count} topics"
+    carry = f"{'carry' if few > 1 else 'carries'} {percent(carried[few - 1], 0)} of the loss"
+    entries = [
+        Entry(stroke, Colour.LOSS, "topics, largest loss first"),
+        Entry(dashes, Colour.GREY, "if all had lost the same"),
+    ]
+    keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
+    area = plot(
+        scale_of([0, 100 * len(losers) / count]),
+        Scale(0, 100),
+        top=top,
+        height=190,
+        x_title=f"topics (% of {count})",
+        y_title="share of the loss",
+        percents=True,
+    )
+    places = [(area.x(100 * place / count), area.y(100 * share)) for place, share in enumerate(carried, 1)]
+    origin = (area.x(0), area.y(0))
+    every = math.ceil(len(places) / MAX_BENDS)
+    bends = [origin, *places[:-1:every], places[-1]]
+    points = [
+        mark(
+            f"{named(topic.topic, topic.query)}: {percent(topic.share or 0, 1)} of the loss; "
+            + (f"the first {place} carry {percent(carried[place - 1], 0)}" if place > 1 else "the largest"),
+            disc(*places[place - 1], 3.5, Colour.LOSS),
+            topic=topic.topic,
+        )
+        for place, topic in enumerate(losers[:MAX_POINTS], 1)
+    ]
+    x, y = places[few - 1]
+    end, foot = area.room.right - 6, area.room.bottom
+    note = (
+        curve([(area.room.left, y), (x, y), (x, foot)], colour=Colour.INK, width=1, dash="2 3")
+        + ring(x, y, 5, Colour.INK)
+        + words(end, foot - 30, part, size=TEXT, anchor="end", weight="bold")
+        + words(end, foot - 12, carry, size=TEXT, anchor="end", weight="bold")
+    )
+    return Chart(
+        "loss",
+        "How few topics carry the loss",
+        description=f"{part} {carry}; {counted(len(losers), 'topic')} lost.",
+        caption="Each point is a topic, the largest loss on the left. A steep line: a few topics did the harm.",
+        drawing=area.axes
+        + keys
+        + curve([origin, places[-1]], colour=Colour.GREY, width=1.5, dash="4 3")
+        + curve(bends, colour=Colour.LOSS)
+        + "".join(points)
+        + note,
+        height=area.y.start + BELOW,
+        main=True,
+    )
