@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
 from pathlib import Path
 
 import click
 
-from pytest_riskguard.cli.parameters import file_option
-from pytest_riskguard.errors import UsageError
+from pytest_riskguard.cli.churn_study import cost_of_failing
+from pytest_riskguard.cli.parameters import NumberType, file_option
+from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.gates.kinds import MAX_ALPHA, MIN_TOPICS, RESPONSES
+from pytest_riskguard.gates.option_types import Number
+
+#: What a query that gets worse costs, in queries that get as much better.
+WORSE_COSTS = 2.0
 
 TEMPLATE = """\
 # What `pytest --riskguard` judges. Paths are relative to this file.
@@ -21,15 +29,12 @@ candidate: {candidate}          # the run to judge, or {{retrieve: "mypackage.se
 gates:
   # Fails when the candidate is significantly risky against the baseline, and names the topics responsible.
   #
-  # alpha is your policy: a loss counts 1 + alpha times. At alpha 0 the gate compares plain means. At alpha 1 a topic
-  # that loses 0.1 needs two topics that win 0.1. This protects the queries that work today; the price is that
-  # churn alone can fail the gate: many topics move up and down and the mean stays the same. The message says whether
-  # it was a loss (the mean itself is down) or churn; `on_churn: warn` lets churn pass with a warning.
+{policy}
   - name: no-risk
     kind: not_significantly_risky
     baseline: prod
-    alpha: 1
-    on_churn: fail
+    alpha: {alpha}
+    on_churn: {on_churn}
 
   # Fails when any single topic loses more than this, whatever the others do. An interval looks at all topics together
   # and may let one of them fall to nothing. `protected: [q12, "kind=navigational"]` names topics, or tags of the
@@ -49,29 +54,121 @@ gates:
 @file_option("--topics", help="Topics file to name in it.")
 @click.option("--measure", default="nDCG@10", show_default=True, help="Measure of the gates.")
 @click.option("--candidate", default="runs/candidate.run", show_default=True, help="The run to judge.")
+@click.option(
+    "--queries",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many judged queries you have. [default: those of the qrels file, if it is there]",
+)
+@click.option(
+    "--worse-costs",
+    type=NumberType(Number(1, 1 + MAX_ALPHA)),
+    metavar="TIMES",
+    help="A query that gets worse costs this many times what one that gets as much better gains; alpha is one less. "
+    f"[default: {WORSE_COSTS:g}]",
+)
+@click.option(
+    "--on-churn",
+    type=click.Choice(RESPONSES),
+    default="warn",
+    show_default=True,
+    help="What happens when the gate fails only because losses weigh more.",
+)
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing, as outside a terminal.")
 @file_option("--output", default=Path("riskguard.yaml"), show_default=True, help="Where to write.")
-def init(qrels: Path, topics: Path | None, measure: str, candidate: str, output: Path) -> None:
+def init(
+    qrels: Path,
+    topics: Path | None,
+    measure: str,
+    candidate: str,
+    queries: int | None,
+    worse_costs: float | None,
+    on_churn: str,
+    yes: bool,
+    output: Path,
+) -> None:
     """Write a first riskguard.yaml.
 
-    Contains a risk gate, a gate on single topics, and comments that explain the settings.
+    Contains a risk gate, a gate on single topics, and comments that explain the settings. In a terminal it asks for
+    --queries and --worse-costs if they are not given.
     """
     from pytest_riskguard.evaluation.measures import measure_name
 
     for option, path in (("qrels", qrels), ("topics", topics), ("candidate", Path(candidate)), ("output", output)):
         if path == Path():
             raise UsageError(f"--{option} is empty: give a path")
+    if output.exists():
+        raise _exists(output)
+    name = measure_name(measure)
+    asks = not yes and _on_a_terminal()
+    if queries is None:
+        queries = _judged_queries(output.parent / qrels)
+        queries = _asked_queries(queries) if asks else queries
+    if worse_costs is None:
+        worse_costs = _asked_cost() if asks else WORSE_COSTS
     named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
     named = named if topics is None else f"  topics: {_quoted(topics)}"
     names = {"qrels": _quoted(qrels), "candidate": _quoted(Path(candidate))}
-    text = TEMPLATE.format(topics=named, measure=measure_name(measure), **names)
+    text = TEMPLATE.format(topics=named, measure=name, **names, **_policy(worse_costs, queries, on_churn))
     try:
         with output.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
     except FileExistsError:
-        raise UsageError(f"{output} already exists; remove it first, or name another with --output") from None
+        raise _exists(output) from None
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror}") from None
+    if queries is not None and queries < MIN_TOPICS:
+        click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
     click.echo(f"wrote {output}. Next: riskguard baseline add prod RUN, then pytest --riskguard")
+
+
+def _on_a_terminal() -> bool:
+    """Whether somebody sees the questions and can answer them."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _exists(output: Path) -> UsageError:
+    return UsageError(f"{output} already exists; remove it first, or name another with --output")
+
+
+def _judged_queries(qrels: Path) -> int | None:
+    """How many topics have a relevant document; None without a readable file."""
+    from pytest_riskguard.evaluation.qrels import read_qrels
+
+    try:
+        return len(read_qrels(qrels).topics)
+    except DataError:
+        return None
+
+
+def _asked_queries(counted: int | None) -> int | None:
+    known = 0 if counted is None else counted
+    words = "How many judged queries do you have?" + (" (0: not known yet)" if counted is None else "")
+    return int(click.prompt(words, type=click.IntRange(min=0), default=known)) or None
+
+
+def _asked_cost() -> float:
+    question = "Does a query that gets worse cost more than one that gets as much better gains?"
+    if not click.confirm(question, default=True):
+        return 1.0
+    times = NumberType(Number(1, 1 + MAX_ALPHA))
+    return float(click.prompt("How many times as much?", type=times, default=f"{WORSE_COSTS:g}"))
+
+
+def _policy(worse_costs: float, queries: int | None, on_churn: str) -> dict[str, str]:
+    """What the gate's alpha and ``on_churn`` are, and the comments that explain them."""
+    alpha = worse_costs - 1
+    times = f"1 + alpha = {worse_costs:g}" if alpha else "1 + alpha"
+    means = "Here the gate compares plain means." if alpha == 0 else "At alpha 0 the gate compares plain means."
+    about = [
+        f"alpha: a query that gets worse counts {times} times, one that gets better once. {means}",
+        "",
+        "on_churn: in churn, queries move up and down, the mean does not fall, and the gate would fail only because "
+        "losses weigh more. `warn` says so and passes, `fail` stops the change. A loss of the mean fails either way.",
+    ]
+    lines = [part for text in about for part in textwrap.wrap(text, 112) or [""]]
+    comment = "\n".join(f"  # {line}".rstrip() for line in [*lines, *cost_of_failing(alpha, queries)])
+    return {"alpha": f"{alpha:g}", "on_churn": on_churn, "policy": comment}
 
 
 def _quoted(path: Path) -> str:

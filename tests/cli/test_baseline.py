@@ -1,4 +1,4 @@
-"""``riskguard baseline`` and ``riskguard init``."""
+"""``riskguard baseline``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import sys
 import pytest
 
 from pytest_riskguard.baselines import atomic_folder
-from pytest_riskguard.config.load import load_config
 
 
 def test_a_baseline_is_added_listed_shown_verified_updated_and_removed(command, folder):
@@ -235,44 +234,6 @@ def test_without_a_riskguard_yaml_the_files_are_given(command, folder):
     assert command(line).status == 0
 
 
-def test_init_writes_a_file_that_works_as_it_stands(command, folder, monkeypatch):
-    folder.joinpath("riskguard.yaml").unlink()
-    shutil.rmtree(folder / "baselines")
-    ended = command("init --topics topics.tsv --measure AP --candidate loss.run")
-    assert ended.status == 0
-    assert "riskguard baseline add prod RUN" in ended.out
-    settings = load_config(folder / "riskguard.yaml")
-    assert [gate.name for gate in settings.gates] == ["no-risk", "no-collapse"]
-    assert settings.collection.topics == folder / "topics.tsv"
-    text = folder.joinpath("riskguard.yaml").read_text()
-    assert "a loss counts 1 + alpha times" in text
-    assert "on_churn: warn" in text
-
-    again = command("init")
-    assert again.status == 2
-    assert "already exists" in again.err
-    assert folder.joinpath("riskguard.yaml").read_text() == text
-
-    assert command("baseline add prod prod.run").status == 0
-    words = [sys.executable, "-m", "pytest", "--riskguard", "-p", "no:cacheprovider", "-q"]
-    environment = {**os.environ, "PYTEST_ADDOPTS": "-p no:hypothesispytest"}
-    result = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-    assert result.returncode == 1
-    assert "significantly risky: URisk(alpha=1) = -0.3233" in result.stdout
-    assert "1 failed, 1 passed" in result.stdout
-
-
-def test_init_quotes_what_yaml_would_read_differently(command, folder):
-    ended = command(
-        "init --output other.yaml --qrels 'my qrels: #1.txt' --candidate '0.run' --measure 'RBP(p=0.9,rel=1)'"
-    )
-    assert ended.status == 0
-    settings = load_config(folder / "other.yaml")
-    assert settings.collection.qrels.name == "my qrels: #1.txt"
-    assert settings.measures == ("RBP(p=0.9,rel=1)",)
-    assert settings.collection.topics is None
-
-
 def test_a_console_without_the_letters_shows_them_escaped(command, folder):
     folder.joinpath("topics.tsv").write_text(
         "".join(f"t{n:02d}\tkäse 寿司\n" for n in range(1, 31)), encoding="utf-8"
@@ -293,10 +254,3 @@ def test_removing_is_refused_in_ci_unless_allowed(command, folder, monkeypatch):
     assert "--allow-ci" in ended.err
     assert folder.joinpath("baselines/prod").is_dir()
     assert command("baseline remove prod --allow-ci").status == 0
-
-
-@pytest.mark.parametrize("option", ["qrels", "topics", "candidate", "output"])
-def test_init_refuses_a_path_that_names_no_file(command, option):
-    ended = command(f"init --{option} '' --output new.yaml" if option != "output" else "init --output ''")
-    assert ended.status == 2
-    assert f"--{option} is empty: give a path" in ended.err

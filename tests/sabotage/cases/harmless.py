@@ -101,7 +101,7 @@ def tutorial(version: str) -> list[Sabotage]:
         "python shop.py topics > topics.tsv",
         "python shop.py qrels > qrels.txt",
         "python shop.py as_typed > prod.run",
-        "riskguard init --topics topics.tsv --candidate candidate.run",
+        "riskguard init --topics topics.tsv --candidate candidate.run --on-churn fail",
         "riskguard baseline add prod prod.run --note 'in production since January'",
         f"python shop.py {version} > candidate.run",
     ]

@@ -1,0 +1,65 @@
+"""How often gates stop changes that leave the mean alone, as the calibration study found it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+#: Share of pairs of equally good systems, every topic of which differs, that a gate with ``method: auto`` and
+#: ``on_churn: fail`` fails, in percent, by topics and alpha. The study's table whole-gates.csv has the same figures.
+EVERY_TOPIC: Mapping[int, Mapping[float, float]] = {
+    12: {1: 17.8, 5: 55.0, 10: 71.9},
+    20: {1: 23.1, 5: 76.3, 10: 91.4},
+    25: {1: 26.9, 5: 84.4, 10: 95.9},
+    50: {1: 43.2, 5: 98.3, 10: 99.9},
+    100: {1: 67.6, 5: 100.0, 10: 100.0},
+    250: {1: 96.1, 5: 100.0, 10: 100.0},
+}
+#: The same where one topic in ten differs, from other-differences.csv.
+ONE_TOPIC_IN_TEN: Mapping[int, Mapping[float, float]] = {
+    50: {1: 7.1, 5: 17.5},
+    100: {1: 20.2, 5: 56.4},
+    250: {1: 32.1, 5: 91.0},
+}
+#: The numbers of topics that a table shows.
+SHOWN = (25, 50, 100, 250)
+ALPHAS = tuple(EVERY_TOPIC[SHOWN[0]])
+
+
+def cost_of_failing(alpha: float, queries: int | None) -> list[str]:
+    """Lines that say how often churn would fail a gate at this alpha; ``queries`` is None if it is not known."""
+    known = max((a for a in ALPHAS if a <= alpha), default=ALPHAS[0])
+    other = f", and {'more' if alpha > known else 'less'} often at alpha {alpha:g}" if alpha not in (0, known) else ""
+    lines = [
+        f"How often `fail` stops a change that leaves the mean alone, at alpha {known:g}{other}:",
+        "",
+        _row("judged queries", map(str, SHOWN)),
+        _row("every query moves", (_percent(EVERY_TOPIC[n][known]) for n in SHOWN)) + _yours(queries, known),
+    ]
+    sparse = [ONE_TOPIC_IN_TEN.get(n, {}).get(known) for n in SHOWN]
+    if any(sparse):
+        lines.append(_row("one query in ten moves", ("" if share is None else _percent(share) for share in sparse)))
+    return lines
+
+
+def _row(name: str, cells: Iterable[str]) -> str:
+    return f"  {name:<22}" + "".join(f"{cell:>6}" for cell in cells)
+
+
+def _yours(queries: int | None, alpha: float) -> str:
+    """What the table says about this number of queries."""
+    if queries is None or queries in SHOWN:
+        return ""
+    below = max((n for n in EVERY_TOPIC if n <= queries), default=None)
+    above = min((n for n in EVERY_TOPIC if n >= queries), default=None)
+    low, high = (None if n is None else _percent(EVERY_TOPIC[n][alpha]) for n in (below, above))
+    if low == high:
+        share = str(low)
+    elif low is None:
+        share = f"up to {high}"
+    else:
+        share = f"at least {low}" if high is None else f"{low} to {high}"
+    return f"   (your {queries}: {share})"
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0f}%"

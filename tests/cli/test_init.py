@@ -1,0 +1,212 @@
+"""``riskguard init``: the file that it writes, what it asks, and the figures in the comments."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.cli import init
+from pytest_riskguard.cli.churn_study import ALPHAS, EVERY_TOPIC, ONE_TOPIC_IN_TEN, SHOWN, cost_of_failing
+from pytest_riskguard.config.load import load_config
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture
+def nothing(folder: Path) -> Path:
+    """The working folder without a riskguard.yaml."""
+    folder.joinpath("riskguard.yaml").unlink()
+    return folder
+
+
+@pytest.fixture
+def answering(monkeypatch: pytest.MonkeyPatch):
+    """Somebody at a terminal who types these lines."""
+
+    def answers(*lines: str) -> None:
+        monkeypatch.setattr(init, "_on_a_terminal", lambda: True)
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+    return answers
+
+
+def test_init_writes_a_file_that_works_as_it_stands(command, folder):
+    folder.joinpath("riskguard.yaml").unlink()
+    shutil.rmtree(folder / "baselines")
+    ended = command("init --topics topics.tsv --measure AP --candidate loss.run")
+    assert ended.status == 0
+    assert "riskguard baseline add prod RUN" in ended.out
+    settings = load_config(folder / "riskguard.yaml")
+    assert [gate.name for gate in settings.gates] == ["no-risk", "no-collapse"]
+    assert settings.collection.topics == folder / "topics.tsv"
+    text = folder.joinpath("riskguard.yaml").read_text()
+    assert "counts 1 + alpha = 2 times" in text
+    assert "    on_churn: warn\n" in text
+
+    again = command("init")
+    assert again.status == 2
+    assert "already exists" in again.err
+    assert folder.joinpath("riskguard.yaml").read_text() == text
+
+    assert command("baseline add prod prod.run").status == 0
+    words = [sys.executable, "-m", "pytest", "--riskguard", "-p", "no:cacheprovider", "-q"]
+    environment = {**os.environ, "PYTEST_ADDOPTS": "-p no:hypothesispytest"}
+    result = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    assert result.returncode == 1
+    assert "significantly risky: URisk(alpha=1) = -0.3233" in result.stdout
+    assert "1 failed, 1 passed" in result.stdout
+
+
+def test_init_quotes_what_yaml_would_read_differently(command, folder):
+    ended = command(
+        "init --output other.yaml --qrels 'my qrels: #1.txt' --candidate '0.run' --measure 'RBP(p=0.9,rel=1)'"
+    )
+    assert ended.status == 0
+    settings = load_config(folder / "other.yaml")
+    assert settings.collection.qrels.name == "my qrels: #1.txt"
+    assert settings.measures == ("RBP(p=0.9,rel=1)",)
+    assert settings.collection.topics is None
+
+
+@pytest.mark.parametrize("option", ["qrels", "topics", "candidate", "output"])
+def test_init_refuses_a_path_that_names_no_file(command, option):
+    ended = command(f"init --{option} '' --output new.yaml" if option != "output" else "init --output ''")
+    assert ended.status == 2
+    assert f"--{option} is empty: give a path" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "alpha", "comment"),
+    [
+        ("", 1.0, "(your 30: 27% to 43%)"),
+        ("--worse-costs 6", 5.0, "1 + alpha = 6 times"),
+        ("--worse-costs 1", 0.0, "Here the gate compares"),
+        ("--worse-costs 2.3 --queries 8", 1.3, "(your 8: up to 18%)"),
+        ("--worse-costs 3.5", 2.5, "at alpha 1, and more often at alpha 2.5:"),
+        ("--worse-costs 1.5", 0.5, "at alpha 1, and less often at alpha 0.5:"),
+        ("--queries 9999 --yes", 1.0, "(your 9999: at least 96%)"),
+        ("--qrels other.txt", 1.0, "every query moves        27%   43%   68%   96%\n"),
+    ],
+)
+def test_answers_decide_alpha_and_what_is_said_of_churn(command, nothing, options, alpha, comment):
+    assert command(f"init --candidate loss.run {options}").status == 0
+    risk, collapse = load_config(nothing / "riskguard.yaml").gates
+    assert (risk.kind, risk.alpha, risk.option("on_churn")) == ("not_significantly_risky", (alpha,), "warn")
+    assert collapse.kind == "no_topic_collapse"
+    text = nothing.joinpath("riskguard.yaml").read_text()
+    assert comment in text
+    assert max(map(len, text.splitlines())) <= 118
+
+
+def test_failing_on_churn_is_chosen_by_an_option(command, nothing):
+    assert command("init --candidate loss.run --on-churn fail").status == 0
+    assert load_config(nothing / "riskguard.yaml").gates[0].option("on_churn") == "fail"
+
+
+def test_in_a_terminal_it_asks_what_a_team_can_answer(command, nothing, answering):
+    answering("120", "y", "6")
+    ended = command("init --candidate loss.run")
+    assert ended.status == 0
+    assert "How many judged queries do you have? [30]" in ended.out
+    assert "Does a query that gets worse cost more than one that gets as much better gains? [Y/n]" in ended.out
+    assert "(your 120: 100%)" in nothing.joinpath("riskguard.yaml").read_text()
+    assert load_config(nothing / "riskguard.yaml").gates[0].alpha == (5,)
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "alpha"),
+    [
+        (["", "", ""], "", 1),  # as proposed
+        (["", "n"], "", 0),
+        (["x", "20", "y", "0.5", "nan", "3"], "", 2),  # asked again until it is a number in range
+        (["n"], "--queries 50", 0),
+        ([], "--queries 50 --worse-costs 2", 1),
+        (["0", "n"], "--qrels other.txt", 0),  # not known yet
+        ([], "--yes", 1),
+    ],
+)
+def test_what_an_option_says_is_not_asked(command, nothing, answering, lines, options, alpha):
+    answering(*lines)
+    assert command(f"init --candidate loss.run {options}").status == 0
+    assert sys.stdin.read() == ""
+    assert load_config(nothing / "riskguard.yaml").gates[0].alpha == (alpha,)
+
+
+def test_without_an_answer_nothing_is_written(command, nothing, answering):
+    answering("50")
+    assert command("init --candidate loss.run").status == 130
+    assert not nothing.joinpath("riskguard.yaml").exists()
+
+
+def test_outside_a_terminal_it_asks_nothing(nothing):
+    words = [sys.executable, "-c", "from pytest_riskguard.cli import main; main()", "init", "--candidate", "loss.run"]
+    ended = subprocess.run(words, input="7\ny\n9\n", capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout == "wrote riskguard.yaml. Next: riskguard baseline add prod RUN, then pytest --riskguard\n"
+
+
+def test_a_file_that_is_there_is_refused_before_anything_is_asked(command, folder, answering):
+    answering("50", "y", "2")
+    ended = command("init")
+    assert ended.status == 2
+    assert "How many" not in ended.out
+
+
+@pytest.mark.parametrize("options", ["--queries 0", "--worse-costs 0.9", "--worse-costs nan", "--worse-costs inf"])
+def test_answers_out_of_range_are_refused(command, nothing, options):
+    assert command(f"init {options}").status == 2
+
+
+def test_too_few_queries_are_pointed_out(command, nothing):
+    assert "at least 10 judged queries" in command("init --queries 9").err
+
+
+def test_the_figures_are_those_of_the_study():
+    def rows(name: str) -> list[dict[str, str]]:
+        with (DOCS / "data" / "calibration" / f"{name}.csv").open(encoding="utf-8") as lines:
+            return list(csv.DictReader(lines))
+
+    fails = {
+        (int(row["topics"]), float(row["alpha"])): float(row["equal systems: auto, on_churn: fail"])
+        for row in rows("whole-gates")
+        if float(row["alpha"]) > 0
+    }
+    assert {(n, alpha): share for n, shares in EVERY_TOPIC.items() for alpha, share in shares.items()} == fails
+    sparse = {
+        (int(row["topics"]), float(row["alpha"])): float(row["on_churn: fail"])
+        for row in rows("other-differences")
+        if row["differences"].startswith("sparse: 10 %") and float(row["alpha"]) > 0
+    }
+    assert {(n, alpha): share for n, shares in ONE_TOPIC_IN_TEN.items() for alpha, share in shares.items()} == sparse
+
+
+def test_the_page_on_alpha_says_the_same():
+    page = DOCS.joinpath("explanation", "alpha.md").read_text(encoding="utf-8")
+    for n in SHOWN:
+        (row,) = re.findall(rf"^\| {n} \| (\S+%[^|]*) \| ([^|]*) \|$", page, re.MULTILINE)
+        for alpha, shares in zip((1, 5), row, strict=True):  # the default method fails most often
+            assert shares.split()[-1] == f"{EVERY_TOPIC[n][alpha]:.0f}%"
+    for n in (50, 250):
+        share = ONE_TOPIC_IN_TEN[n][1]
+        assert re.search(rf"{share}%[^.|]*with\s+{n}\b|{share}% of equal pairs with\s+{n}\b", page)
+
+
+def test_the_readme_says_the_same():
+    text = " ".join(DOCS.with_name("README.md").read_text(encoding="utf-8").split())
+    for n in (50, 250):
+        assert re.search(rf"\b{EVERY_TOPIC[n][1]:.0f}%[^.]* {n}\b", text)
+
+
+def test_a_table_is_written_for_every_alpha_of_the_study():
+    for alpha in ALPHAS:
+        lines = cost_of_failing(alpha, None)
+        assert [int(n) for n in re.findall(r"\d+", lines[2])] == list(SHOWN)
+        assert [int(n) for n in re.findall(r"(\d+)%", lines[3])] == [round(EVERY_TOPIC[n][alpha]) for n in SHOWN]
