@@ -22,7 +22,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts import Chart
 from pytest_riskguard.reports.html.charts.chart import WIDTH
 from pytest_riskguard.reports.html.charts.labels import LINE_HEIGHT, Box, apart, stacked
-from pytest_riskguard.reports.html.charts.lettering import clipped, text_width
+from pytest_riskguard.reports.html.charts.lettering import clipped, text_width, without_stacks
 from pytest_riskguard.reports.html.charts.markup import Colour
 from pytest_riskguard.reports.html.charts.scale import round_values, scale_of, tick_labels
 from pytest_riskguard.reports.html.charts.topic_charts import MAX_SINGLE
@@ -244,4 +244,5 @@ def test_text_is_measured_and_cut_to_a_width():
         assert text_width(cut, 10) <= 100
         assert cut.startswith("a q")
         assert cut.endswith("row") == middle
+    assert without_stacks("z" + "\u0351" * 60 + "é") == "z\u0351\u0351é"
     assert clipped("検索" * 20, width=55, size=10) == "検索検索…"

@@ -32,6 +32,18 @@ def text_width(text: str, size: float) -> float:
     return size * sum(map(_width, text))
 
 
+def without_stacks(text: str) -> str:
+    """The text with two marks on a letter at most: more of them would reach into other lines."""
+    if text.isascii():
+        return text
+    kept, marks = [], 0
+    for character in text:
+        marks = marks + 1 if _width(character) == 0 else 0
+        if marks <= 2:
+            kept.append(character)
+    return "".join(kept)
+
+
 @cache
 def _width(character: str) -> float:
     known = _WIDTHS.get(character)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from xml.sax.saxutils import escape
 
-from pytest_riskguard.reports.html.charts.lettering import clipped
+from pytest_riskguard.reports.html.charts.lettering import clipped, without_stacks
 from pytest_riskguard.text import clean
 
 #: Sizes of text; a chart is narrow, so that both can be read where a phone draws it at three quarters of its size.
@@ -70,7 +70,9 @@ def words(
     weight: str | None = None,
 ) -> str:
     """A line of text on the height ``y``, cut to ``width``."""
-    shown = clean(text) if width is None else clipped(clean(text), width=width, size=size)
+    shown = without_stacks(clean(text))
+    if width is not None:
+        shown = clipped(shown, width=width, size=size)
     return element(
         "text", quoted(shown), x=x, y=y, fill=colour, font_size=size, text_anchor=anchor, font_weight=weight
     )

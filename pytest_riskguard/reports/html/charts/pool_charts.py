@@ -146,7 +146,7 @@ def ranks(verdict: Verdict) -> Chart | None:
     keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
     frame = plot(
         Scale(0.5, count + 0.5),
-        scale_of([*shares[:count]], most=4, zero=True),
+        scale_of([1.1 * max(shares[:count])], most=4, zero=True),  # with room for the diamond
         top=top,
         height=160,
         x_title="rank by GeoRisk (1 is best)",
@@ -166,7 +166,7 @@ def ranks(verdict: Verdict) -> Chart | None:
         description=(
             f"Rank {pool.rank} of {len(pool.systems)} by GeoRisk; best in {plain(shares[0], 1)}% of replicates."
         ),
-        caption=f"Its rank in {pool.replicates} replicates of the topics.",
+        caption=f"Its rank in {pool.replicates:,} replicates of the topics.",
         drawing=frame.axes + keys + "".join(marks),
         height=frame.y.start + BELOW,
     )

@@ -9,7 +9,7 @@ from pytest_riskguard.gates.findings import Exhibits, TopicColumns
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
-from pytest_riskguard.text import clean, plain, signed
+from pytest_riskguard.text import clean, percent, plain, signed
 
 Change = Literal["loss", "win", "same"]
 
@@ -96,6 +96,11 @@ def limits(low: float, high: float) -> str:
     return f"{figure(low)} to {figure(high)}"
 
 
+def share(part: float) -> str:
+    """A part of the whole: ``7%``, ``0.3%``."""
+    return percent(part, 0 if part >= 0.01 or part == 0 else 1)
+
+
 def risk_name(verdict: Verdict) -> str:
     """What the gate judges: URisk at its alpha, or the difference of GeoRisk."""
     shown = Shown(verdict)
@@ -124,6 +129,6 @@ def level_of(verdict: Verdict) -> str:
     return level(verdict.level if verdict.family is None else verdict.family.level)
 
 
-def level(share: float) -> str:
+def level(confidence: float) -> str:
     """A level as text: ``95%``, ``98.33%``."""
-    return f"{100 * share:.4g}%"
+    return f"{100 * confidence:.4g}%"

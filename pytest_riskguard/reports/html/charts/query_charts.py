@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -11,7 +12,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import BELOW, plot, x_axis
 from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
 from pytest_riskguard.reports.html.charts.labels import Entry, legend
-from pytest_riskguard.reports.html.charts.lettering import text_width
+from pytest_riskguard.reports.html.charts.lettering import clipped, text_width
 from pytest_riskguard.reports.html.charts.markup import (
     SMALL,
     TEXT,
@@ -35,6 +36,7 @@ from pytest_riskguard.reports.html.charts.quantities import (
     measure_name,
     named,
     scores,
+    share,
     topics_of,
 )
 from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
@@ -46,6 +48,8 @@ MAX_LOSSES, MAX_WINS = 10, 3
 _ROW, _HEADING = 38.0, 24.0
 #: Room for the share of the loss, at the end of a row.
 _SHARE = 46.0
+#: Labels that begin with as many characters of the same text keep their ends where they are cut.
+_BEGINNING = 20
 #: How many topics of the cumulative loss have a point of their own, and how many the line bends at.
 MAX_POINTS, MAX_BENDS = 60, 200
 #: The part of the topics that the chart of the cumulative loss speaks about.
@@ -59,6 +63,10 @@ class _Row:
     baseline: float
     candidate: float
     share: float | None = None
+
+    @property
+    def label(self) -> str:
+        return clean(self.query or self.topic)
 
 
 def dumbbells(verdict: Verdict) -> Chart | None:
@@ -77,15 +85,13 @@ def dumbbells(verdict: Verdict) -> Chart | None:
     entries += [Entry(right, Colour.WIN, "candidate, better")] if wins else []
     keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
     heading = _headings(top, "largest losses" if losses else "largest wins", shares=bool(losses))
+    beginnings = Counter(row.label[:_BEGINNING] for row in (*losses, *wins))
     rows, y = [], top + _HEADING
-    for row in losses:
-        rows.append(_dumbbell(row, x, y))
-        y += _ROW
-    if losses and wins:
-        rows.append(_headings(y, "largest wins", shares=False))
-        y += _HEADING
-    for row in wins:
-        rows.append(_dumbbell(row, x, y))
+    for row in (*losses, *wins):
+        if losses and row in wins[:1]:
+            rows.append(_headings(y, "largest wins", shares=False))
+            y += _HEADING
+        rows.append(_dumbbell(row, x, y, middle=beginnings[row.label[:_BEGINNING]] > 1))
         y += _ROW
     axes = x_axis(x, top=y - 2, bottom=y + 2, title=measure_name(verdict))
     worst = "; ".join(_said(row) for row in losses[:5])
@@ -126,7 +132,7 @@ def _headings(top: float, title: str, *, shares: bool) -> str:
     )
 
 
-def _dumbbell(row: _Row, x: Scale, top: float) -> str:
+def _dumbbell(row: _Row, x: Scale, top: float, *, middle: bool) -> str:
     digits = decimals([row.baseline, row.candidate])
     numbers = f"{plain(row.baseline, digits)} → {plain(row.candidate, digits)}"
     end = WIDTH - MARGIN - (0.0 if row.share is None else _SHARE)
@@ -134,15 +140,15 @@ def _dumbbell(row: _Row, x: Scale, top: float) -> str:
     worse = row.candidate < row.baseline
     colour, symbol = (Colour.LOSS, left) if worse else (Colour.WIN, right)
     before, after, y = x(row.baseline), x(row.candidate), top + 26
-    share = "" if row.share is None else f", {percent(row.share, 0)} of the loss"
+    part = "" if row.share is None else f", {share(row.share)} of the loss"
     texts = (
-        words(MARGIN, top + 15, row.query or row.topic, width=room)
+        words(MARGIN, top + 15, clipped(row.label, width=room, size=TEXT, middle=middle), width=room)
         + words(end, top + 15, numbers, anchor="end")
-        + ("" if row.share is None else words(WIDTH - MARGIN, top + 15, percent(row.share, 0), anchor="end"))
+        + ("" if row.share is None else words(WIDTH - MARGIN, top + 15, share(row.share), anchor="end"))
         + line((x.start, y), (x.end, y), colour=Colour.LINE)
     )
     return texts + mark(
-        f"{_said(row)}{share}",
+        f"{_said(row)}{part}",
         element("rect", x=1, y=top + 1, width=WIDTH - 2, height=_ROW - 2, rx=4, fill="transparent"),
         line((before, y), (after, y), colour=colour, width=3),
         ring(before, y, 4.5, Colour.INK),
@@ -159,7 +165,7 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
         return None
     carried = list(accumulate(topic.share or 0.0 for topic in losers))
     few = min(max(math.ceil(_FEW * count - 1e-9), 1), len(losers))
-    part = f"{percent(few / count, 0)} of topics ({few} of {count})" if few > 1 else f"1 of {count} topics"
+    part = f"{percent(few / count, 0)} of topics ({few:,} of {count:,})" if few > 1 else f"1 of {count:,} topics"
     carry = f"{'carry' if few > 1 else 'carries'} {percent(carried[few - 1], 0)} of the loss"
     entries = [
         Entry(stroke, Colour.LOSS, "topics, largest loss first"),
@@ -171,17 +177,17 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
         Scale(0, 100),
         top=top,
         height=190,
-        x_title=f"topics (% of {count})",
+        x_title=f"topics (% of {count:,})",
         y_title="share of the loss",
         percents=True,
     )
-    places = [(area.x(100 * place / count), area.y(100 * share)) for place, share in enumerate(carried, 1)]
+    places = [(area.x(100 * place / count), area.y(100 * so_far)) for place, so_far in enumerate(carried, 1)]
     origin = (area.x(0), area.y(0))
     every = math.ceil(len(places) / MAX_BENDS)
     bends = [origin, *places[:-1:every], places[-1]]
     points = [
         mark(
-            f"{named(topic.topic, topic.query)}: {percent(topic.share or 0, 1)} of the loss; "
+            f"{named(topic.topic, topic.query)}: {share(topic.share or 0)} of the loss; "
             + (f"the first {place} carry {percent(carried[place - 1], 0)}" if place > 1 else "the largest"),
             disc(*places[place - 1], 3.5, Colour.LOSS),
             topic=topic.topic,

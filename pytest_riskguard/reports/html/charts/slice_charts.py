@@ -23,7 +23,7 @@ from pytest_riskguard.reports.html.charts.markup import (
 from pytest_riskguard.reports.html.charts.quantities import figure, limits, with_unit
 from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.text import clean
+from pytest_riskguard.text import clean, listed
 
 #: How many slices the chart shows: those with the lowest URisk; the table has all.
 MAX_SLICES = 12
@@ -51,7 +51,7 @@ def slices(verdict: Verdict) -> Chart | None:
         keys,
         *(_slice(part, x, top + _ROW * place, sign=sign, bound=bound) for place, part in enumerate(rows)),
     ]
-    risky = [_name(part) for part in rows if part.risky]
+    risky = tuple(_name(part) for part in rows if part.risky)
     left_out = len(verdict.explanation.slices) - len(rows)
     caption = (
         "The risk on the topics of each tag, with its interval, riskiest first. Risky: significantly so on its own "
@@ -66,7 +66,7 @@ def slices(verdict: Verdict) -> Chart | None:
         "Slices by risk",
         description=(
             f"Riskiest first: {'; '.join(f'{_name(part)} {_said(part, sign)}' for part in rows[:5])}. "
-            f"Significantly risky: {', '.join(risky) or 'none'}."
+            f"Significantly risky: {listed(risky, most=5) or 'none'}."
         ),
         caption=caption,
         drawing="".join(parts),
@@ -88,7 +88,7 @@ def _look(part: Slice) -> str:
 
 
 def _name(part: Slice) -> str:
-    return f"{clean(part.tag, limit=40)}={clean(part.value, limit=60)}"
+    return f"{clean(part.tag, limit=40)}={clean(part.value, limit=120)}"
 
 
 def _changes(part: Slice) -> str:
