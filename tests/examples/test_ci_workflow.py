@@ -1,4 +1,4 @@
-"""What teams copy into their CI: it parses, may do no more than it must, and its shell steps do what they say."""
+"""What teams copy into their CI, and the action: they parse, may do no more than they must, and do what they say."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,63 +18,111 @@ from tests.reports.hostile import STRINGS, verdict_with
 
 ROOT = Path(__file__).resolve().parents[2]
 CI = ROOT / "examples" / "ci"
+OWN_ACTION = "pytest-riskguard/pytest-riskguard@v1"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 def workflow(name: str) -> Any:
     return yaml.safe_load((CI / name).read_text(encoding="utf-8"))
 
 
-def steps(name: str, job: str) -> dict[str, str]:
-    return {
-        step["name"]: step["run"] for step in workflow(name)["jobs"][job]["steps"] if "run" in step and "name" in step
-    }
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+GITHUB, COMMENTING, GITLAB = map(workflow, ("riskguard.yml", "riskguard-comment.yml", "gitlab-ci.yml"))
+JENKINS = (CI / "Jenkinsfile").read_text(encoding="utf-8")
+#: What `on` is in YAML 1.1.
+ON = True
 
 
-SEARCH, GATE = steps("riskguard.yml", "search"), steps("riskguard.yml", "gate")
-COMMENT = steps("riskguard-comment.yml", "comment")
+def all_steps() -> Iterator[dict[str, Any]]:
+    yield from ACTION["runs"]["steps"]
+    for found in (GITHUB, COMMENTING):
+        for job in found["jobs"].values():
+            yield from job["steps"]
+
+
+def script(steps: list[dict[str, Any]], name: str) -> str:
+    (found,) = [step["run"] for step in steps if step.get("name") == name]
+    return str(found)
+
+
+def using(steps: list[dict[str, Any]], action: str) -> list[dict[str, Any]]:
+    return [step for step in steps if action in step.get("uses", "")]
+
+
+# ---- GitHub: what may be done
+
+
+def test_actions_of_others_are_pinned_to_a_commit():
+    used = [step["uses"] for step in all_steps() if "uses" in step]
+    assert OWN_ACTION in used
+    assert [
+        name for name in used if name != OWN_ACTION and not re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", name)
+    ] == []
+    texts = [(ROOT / "action.yml"), *(CI / name for name in ("riskguard.yml", "riskguard-comment.yml"))]
+    lines = [
+        line for path in texts for line in path.read_text(encoding="utf-8").splitlines() if "uses: actions/" in line
+    ]
+    assert all(re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line) for line in lines)
+    commits: dict[str, set[str]] = {}
+    for name in used:
+        commits.setdefault(name.split("@")[0], set()).add(name)
+    assert all(len(names) == 1 for names in commits.values())
+
+
+def test_no_script_has_text_of_others_pasted_into_it():
+    scripts = [step["run"] for step in all_steps() if "run" in step]
+    assert len(scripts) >= 8
+    assert [script for script in scripts if "${{" in script] == []
 
 
 def test_the_token_of_the_gate_may_only_read():
-    found = workflow("riskguard.yml")
-    assert found["permissions"] == {"contents": "read"}
-    assert found[True] == "pull_request"  # YAML 1.1 reads the key `on` as true
+    assert GITHUB["permissions"] == {"contents": "read"}
+    assert not any("permissions" in job for job in GITHUB["jobs"].values())
+    assert set(GITHUB[ON]) == {"pull_request", "merge_group"}
+    assert GITHUB["concurrency"]["group"].startswith("riskguard-${{ github.event.pull_request.number")
+    assert "pull_request" in GITHUB["concurrency"]["cancel-in-progress"]
+    assert all(step["with"]["persist-credentials"] is False for step in using(list(all_steps()), "checkout"))
 
 
 def test_the_job_that_judges_runs_nothing_of_the_pull_request():
-    jobs = workflow("riskguard.yml")["jobs"]
-    (checkout,) = [step["with"] for step in jobs["gate"]["steps"] if "checkout" in step.get("uses", "")]
-    assert checkout["ref"] == "${{ github.event.pull_request.base.sha }}"
+    jobs = GITHUB["jobs"]
+    search, gate = jobs["search"]["steps"], jobs["gate"]["steps"]
+    (checkout,) = using(gate, "checkout")
+    assert checkout["with"]["ref"] == "${{ env.BASE }}"
+    assert "base.sha" in GITHUB["env"]["BASE"]
+    assert "base_sha" in GITHUB["env"]["BASE"]
     assert jobs["gate"]["needs"] == "search"
-    (handed,) = [step["with"] for step in jobs["search"]["steps"] if "upload" in step.get("uses", "")]
-    (fetched,) = [step["with"] for step in jobs["gate"]["steps"] if "download" in step.get("uses", "")]
-    assert handed["name"] == fetched["name"]
-    assert handed["path"] == "candidate.run"
+    (handed,), (fetched,) = using(search, "upload-artifact"), using(gate, "download-artifact")
+    assert handed["with"]["name"] == fetched["with"]["name"]
+    assert handed["with"]["path"] == "candidate.run"
+    assert fetched["with"]["path"] == "handed-over"
+    assert not using(gate, "actions/cache")  # the other job could have written it
+    assert not any("cache" in step.get("with", {}) for step in gate)
 
 
 def test_the_workflow_that_may_comment_runs_nothing_of_the_pull_request():
-    found = workflow("riskguard-comment.yml")
-    assert found["permissions"] == {}
-    assert found["jobs"]["comment"]["permissions"] == {"actions": "read", "pull-requests": "write"}
-    assert found[True]["workflow_run"]["workflows"] == [workflow("riskguard.yml")["name"]]
-    used = [step.get("uses", "") for step in found["jobs"]["comment"]["steps"]]
-    assert not any("checkout" in name for name in used)
-    assert "pull_request_target" not in found[True]
+    assert COMMENTING["permissions"] == {}
+    job = COMMENTING["jobs"]["comment"]
+    assert job["permissions"] == {"actions": "read", "pull-requests": "write"}
+    assert COMMENTING[ON] == {"workflow_run": {"workflows": [GITHUB["name"]], "types": ["requested", "completed"]}}
+    assert not using(job["steps"], "checkout")
+    (fetched,) = using(job["steps"], "download-artifact")
+    assert fetched["with"]["name"] == ACTION["inputs"]["artifact"]["default"]
+    assert fetched["with"]["path"] == "handed-over"
+    assert fetched["continue-on-error"] is True
+    assert "head_sha" in COMMENTING["concurrency"]["group"]
 
 
-@pytest.mark.parametrize("script", [*SEARCH.values(), *GATE.values(), *COMMENT.values()])
-def test_no_script_has_text_of_others_pasted_into_it(script):
-    assert "${{" not in script
+def test_the_action_keeps_no_cache_unless_asked():
+    assert ACTION["inputs"]["cache"]["default"] == "false"
+    (cache,) = using(ACTION["runs"]["steps"], "actions/cache")
+    assert cache["if"] == "inputs.cache == 'true'"
+    assert all(step["shell"] == "bash" for step in ACTION["runs"]["steps"] if "run" in step)
+    given = using(GITHUB["jobs"]["gate"]["steps"], OWN_ACTION)[0]["with"]
+    assert set(given) <= set(ACTION["inputs"])
 
 
-def test_the_artifact_that_is_fetched_is_the_one_that_was_kept():
-    (kept,) = [s["with"] for s in workflow("riskguard.yml")["jobs"]["gate"]["steps"] if "upload" in s.get("uses", "")]
-    (fetched,) = [
-        s["with"]
-        for s in workflow("riskguard-comment.yml")["jobs"]["comment"]["steps"]
-        if "download" in s.get("uses", "")
-    ]
-    assert kept["name"] == fetched["name"]
-    assert kept["path"] == "verdict.json"
+# ---- GitHub: what is done
 
 
 @pytest.fixture
@@ -81,60 +130,120 @@ def workspace(tmp_path: Path) -> Path:
     """Two checkouts side by side, as the workflow makes them."""
     for side in ("base", "candidate"):
         shutil.copytree(ROOT / "examples", tmp_path / side / "examples")
+    (tmp_path / "temp").mkdir()
     return tmp_path
 
 
-def run_step(workspace: Path, script: str, **more: str) -> subprocess.CompletedProcess[str]:
+def run_step(folder: Path, text: str, **more: str) -> subprocess.CompletedProcess[str]:
     env = {
         **os.environ,
         "GITHUB_ACTIONS": "true",
-        "GITHUB_STEP_SUMMARY": str(workspace / "summary.md"),
-        "PATH": os.pathsep.join([str(workspace / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_OUTPUT": str(folder / "output.txt"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+        "RUNNER_TEMP": str(folder / "temp"),
+        "RUNNER_OS": "Linux",
+        "PATH": os.pathsep.join([str(folder / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
         "COLUMNS": "120",
         "PYTEST_ADDOPTS": "-p no:hypothesispytest",
         **more,
     }
     return subprocess.run(
-        ["bash", "-e", "-o", "pipefail", "-c", script],
-        cwd=workspace,
-        env=env,
-        capture_output=True,
-        text=True,
-        check=False,
+        ["bash", "-e", "-o", "pipefail", "-c", text], cwd=folder, env=env, capture_output=True, text=True, check=False
     )
 
 
-def test_an_improvement_passes_and_its_verdict_is_published(workspace: Path):
-    assert run_step(workspace, SEARCH["Run the candidate"]).returncode == 0
-    assert run_step(workspace, GATE["Run the baseline"]).returncode == 0
-    gate = run_step(workspace, GATE["Gate"])
-    assert gate.returncode == 0, gate.stdout + gate.stderr
-    assert "::error" not in gate.stdout
-    assert (workspace / "summary.md").read_text(encoding="utf-8").startswith("## riskguard: 1 gate, 1 passed")
-    assert (workspace / "verdict.json").exists()
+def judge(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """The step of the action that judges."""
+    given = {"COMPARE": "", "ARGUMENTS": "", "REQUIRE": "all", **inputs}
+    return run_step(folder, script(ACTION["runs"]["steps"], "Judge"), **given)
 
 
-def test_a_risky_change_fails_the_step_and_its_verdict_is_published_all_the_same(workspace: Path):
-    changed = SEARCH["Run the candidate"].replace("improved", "synonyms")
-    assert run_step(workspace, changed).returncode == 0
-    assert run_step(workspace, GATE["Run the baseline"]).returncode == 0
-    gate = run_step(workspace, GATE["Gate"])
-    assert gate.returncode == 1, gate.stdout + gate.stderr
-    assert re.search(r"^::error title=riskguard%3A [^:]+::significantly risky", gate.stdout, re.MULTILINE)
-    assert (workspace / "summary.md").read_text(encoding="utf-8").startswith("## riskguard: 1 gate, 1 failed")
-    assert (workspace / "verdict.json").exists()
+def compared(workspace: Path, system: str) -> subprocess.CompletedProcess[str]:
+    """All steps of the workflow up to the gate, as one machine."""
+    search, gate = GITHUB["jobs"]["search"]["steps"], GITHUB["jobs"]["gate"]["steps"]
+    for text in (
+        script(search, "Run the candidate").replace("improved", system),
+        script(gate, "Run the baseline"),
+        "mkdir handed-over && mv candidate.run handed-over/",
+        script(gate, "Take the candidate's run"),
+    ):
+        step = run_step(workspace, text)
+        assert step.returncode == 0, step.stderr
+    return judge(workspace, COMPARE=using(gate, OWN_ACTION)[0]["with"]["compare"])
+
+
+@pytest.mark.parametrize(("system", "status", "said"), [("improved", 0, "passed"), ("synonyms", 1, "failed")])
+def test_both_branches_are_compared_and_the_report_is_kept(workspace: Path, system: str, status: int, said: str):
+    ended = compared(workspace, system)
+    assert ended.returncode == status, ended.stdout + ended.stderr
+    assert bool(re.search(r"^::error title=riskguard%3A [^:]+::", ended.stdout, re.MULTILINE)) is (status == 1)
+    assert (workspace / "summary.md").read_text(encoding="utf-8").startswith(f"## riskguard: 1 gate, 1 {said}")
+    assert (workspace / "output.txt").read_text() == f"status={status}\n"
+    kept = workspace / "temp" / "riskguard-report"
+    assert sorted(path.name for path in kept.iterdir()) == ["verdict.html", "verdict.json"]
+
+
+def test_a_riskguard_yaml_is_judged_with_more_arguments(workspace: Path):
+    folder = workspace / "base" / "examples" / "help_center"
+    (folder / "temp").mkdir()
+    ended = judge(folder, ARGUMENTS="-k 'no-risk or nothing' -q")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert (folder / "temp" / "riskguard-report" / "verdict.json").is_file()
+    refused = judge(folder, REQUIRE="7")
+    assert refused.returncode == 1
+    assert (folder / "output.txt").read_text() == "status=0\nstatus=1\n"
+
+
+def test_the_report_is_linked_from_the_summary(workspace: Path):
+    link = script(ACTION["runs"]["steps"], "Link the report")
+    assert run_step(workspace, link, REPORT_URL="https://ci.example/artifacts/1").returncode == 0
+    assert "[The whole report](https://ci.example/artifacts/1)" in (workspace / "summary.md").read_text()
+
+
+def test_the_key_of_the_cache_follows_the_dependencies(workspace: Path):
+    assert run_step(workspace, script(ACTION["runs"]["steps"], "Key of the cache")).returncode == 0
+    assert re.fullmatch(r"key=riskguard-Linux-[0-9a-f]{16}\n", (workspace / "output.txt").read_text())
+
+
+def test_only_a_file_is_taken_from_what_was_handed_over(workspace: Path):
+    take = script(GITHUB["jobs"]["gate"]["steps"], "Take the candidate's run")
+    handed = workspace / "handed-over"
+    handed.mkdir()
+    (handed / "candidate.run").symlink_to("/etc/passwd")
+    (handed / "conftest.py").write_text("")
+    assert run_step(workspace, take).returncode == 1
+    (handed / "candidate.run").unlink()
+    (handed / "candidate.run").write_text("1 Q0 d 1 1.0 x\n")
+    assert run_step(workspace, take).returncode == 0
+    assert (workspace / "candidate.run").is_file()
+    assert not handed.exists()
 
 
 GH = """#!/usr/bin/env bash
 # Stands for GitHub's own command: notes what it was asked, answers what the test says.
 printf '%s\\n' "$*" | head -n 1 >> calls.txt
 case "$*" in
+  *"/artifacts"*) printf '%s' "$ARTIFACT" ;;
   *"/pulls"*) printf '%s' "$PULL" ;;
   *"--paginate"*) printf '%s' "$FOUND" ;;
   *) cp comment.md posted.md ;;
 esac
 """
-EVENT = {"REPOSITORY": "team/search", "OWNER": "fork", "BRANCH": "x; touch owned #", "COMMIT": "0" * 40}
+EVENT = {
+    "REPOSITORY": "team/search",
+    "RUN": "5",
+    "RUN_URL": "https://github.com/team/search/actions/runs/5",
+    "OWNER": "fork",
+    "BRANCH": "x; touch owned #",
+    "COMMIT": COMMIT,
+    "STATE": "completed",
+    "ENDED": "failure",
+    "ARTIFACT": "99\n",
+    "PULL": "7\n",
+    "FOUND": "",
+}
+STEPS = COMMENTING["jobs"]["comment"]["steps"]
 
 
 @pytest.fixture
@@ -143,12 +252,21 @@ def trusted(tmp_path: Path) -> Path:
     from pytest_riskguard.reports.json import dumps
 
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "gh").write_text(GH)
-    (tmp_path / "bin" / "gh").chmod(0o755)
-    (tmp_path / "bin" / "pip").write_text("#!/bin/sh\n")
-    (tmp_path / "bin" / "pip").chmod(0o755)
-    (tmp_path / "verdict.json").write_text(dumps([verdict_with(STRINGS["mention"])]))
+    for name, content in (("gh", GH), ("pip", "#!/bin/sh\n")):
+        (tmp_path / "bin" / name).write_text(content)
+        (tmp_path / "bin" / name).chmod(0o755)
+    (tmp_path / "handed-over").mkdir()
+    (tmp_path / "handed-over" / "verdict.json").write_text(dumps([verdict_with(STRINGS["mention"])]))
     return tmp_path
+
+
+def commented(trusted: Path, **more: str) -> str:
+    """What is posted; empty if nothing is."""
+    for name in ("Write the comment", "Post it"):
+        step = run_step(trusted, script(STEPS, name), **{**EVENT, **more})
+        assert step.returncode == 0, step.stderr
+    posted = trusted / "posted.md"
+    return posted.read_text(encoding="utf-8") if posted.exists() else ""
 
 
 @pytest.mark.parametrize(
@@ -159,43 +277,154 @@ def trusted(tmp_path: Path) -> Path:
     ],
 )
 def test_there_is_one_comment_which_is_replaced(trusted: Path, found: str, call: str):
-    written = run_step(trusted, COMMENT["Write the comment"])
-    assert written.returncode == 0, written.stderr
-    posted = run_step(trusted, COMMENT["Post it"], PULL="7\n", FOUND=found, **EVENT)
-    assert posted.returncode == 0, posted.stderr
-    calls = (trusted / "calls.txt").read_text().splitlines()
-    assert len(calls) == 3
-    assert call in calls[2]
-    text = (trusted / "posted.md").read_text(encoding="utf-8")
-    assert text.startswith("<!-- riskguard -->\n## riskguard: 1 gate, 1 failed\n")
+    text = commented(trusted, FOUND=found)
+    assert call in (trusted / "calls.txt").read_text().splitlines()[-1]
+    assert text.startswith("<!-- riskguard -->\n### ❌ Don't ship <code>0123456</code>: ")
+    assert "[full report](<https://github.com/team/search/actions/runs/5/artifacts/99>)" in text
     assert "@octocat" not in text
     assert len(text) < 65_536
     assert not (trusted / "owned").exists()
 
 
-def test_a_pull_request_that_moved_on_gets_no_comment(trusted: Path):
-    assert run_step(trusted, COMMENT["Write the comment"]).returncode == 0
-    posted = run_step(trusted, COMMENT["Post it"], PULL="", FOUND="", **EVENT)
-    assert posted.returncode == 0, posted.stderr
-    assert not (trusted / "posted.md").exists()
+def test_the_comment_says_that_gates_are_judged(trusted: Path):
+    text = commented(trusted, STATE="requested", ENDED="", ARTIFACT="")
+    assert text.startswith("<!-- riskguard -->\n### ⏳ Judging <code>0123456</code>\n")
+
+
+def test_the_comment_says_that_a_run_died(trusted: Path):
+    shutil.rmtree(trusted / "handed-over")
+    text = commented(trusted, ENDED="cancelled", ARTIFACT="")
+    assert text.startswith("<!-- riskguard -->\n### ⚠️ No verdict for <code>0123456</code>\n")
+    assert "The run ended with <code>cancelled</code>" in text
 
 
 def test_what_is_no_report_is_not_posted(trusted: Path):
-    (trusted / "verdict.json").write_text("@octocat")
-    assert run_step(trusted, COMMENT["Write the comment"]).returncode == 3
-    assert not (trusted / "comment.md").exists()
+    (trusted / "handed-over" / "verdict.json").write_text("@octocat")
+    text = commented(trusted)
+    assert "No verdict for" in text
+    assert "octocat" not in text
 
 
-def test_gitlab_and_jenkins_keep_what_the_command_writes(tmp_path: Path):
-    job = workflow("gitlab-ci.yml")["ranking risk"]
-    jenkins = (CI / "Jenkinsfile").read_text(encoding="utf-8")
-    command = job["script"][-1]
-    assert command in re.findall(r"sh '([^']*)'", jenkins)
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    ended = run_step(tmp_path, "\n".join(job["script"][1:]))
-    assert ended.returncode in (0, 1), ended.stdout + ended.stderr
-    kept = [job["artifacts"]["reports"]["junit"], *job["artifacts"]["paths"]]
-    assert all((tmp_path / path).is_file() for path in kept)
-    assert "riskguard.outcome" in (tmp_path / kept[0]).read_text(encoding="utf-8")
-    assert f"testResults: '{kept[0]}', keepProperties: true" in jenkins
+def test_a_pull_request_that_moved_on_gets_no_comment(trusted: Path):
+    assert commented(trusted, PULL="") == ""
+
+
+# ---- GitLab and Jenkins
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A repository with the examples on the branch main, and a folder of CI with a run that was handed over."""
+    origin = tmp_path / "origin"
+    shutil.copytree(ROOT / "examples", origin / "examples")
+    git = ["git", "-c", "user.name=x", "-c", "user.email=x@x", "-C", str(origin)]
+    for arguments in (["init", "-q", "-b", "main"], ["add", "."], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *arguments], check=True, capture_output=True)
+    folder = tmp_path / "project"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "pip").write_text("#!/bin/sh\n")
+    (folder / "bin" / "pip").chmod(0o755)
+    help_center = ROOT / "examples" / "help_center"
+    for system in ("synonyms", "improved"):
+        command = [sys.executable, "help_search.py", system, "queries.tsv"]
+        run = subprocess.run(command, cwd=help_center, check=True, capture_output=True)
+        (folder / f"{system}.run").write_bytes(run.stdout)
+    return folder
+
+
+def without_venv(text: str) -> str:
+    """The script, with the environment of these tests instead of a new one."""
+    return re.sub(r"python -m venv .*", "true", text)
+
+
+@pytest.mark.parametrize(("system", "status"), [("improved", 0), ("synonyms", 1)])
+def test_gitlab_judges_the_run_with_the_files_of_the_target_branch(project: Path, system: str, status: int):
+    job = GITLAB["ranking risk"]
+    shutil.move(project / f"{system}.run", project / "candidate.run")
+    (project / "conftest.py").write_text("raise SystemExit('owned')")
+    ended = run_step(
+        project,
+        without_venv("\n".join(job["script"])),
+        CI_PROJECT_DIR=str(project),
+        CI_REPOSITORY_URL=str(project.parent / "origin"),
+        CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main",
+    )
+    assert ended.returncode == status, ended.stdout + ended.stderr
+    assert job["artifacts"]["paths"] == ["riskguard/"]
+    assert {path.name for path in (project / "riskguard").iterdir()} == {"junit.xml", "verdict.json", "verdict.html"}
+    assert "riskguard.outcome" in (project / job["artifacts"]["reports"]["junit"]).read_text(encoding="utf-8")
     assert job["artifacts"]["when"] == "always"
+
+
+CURL = """#!/usr/bin/env bash
+# Stands for curl: notes what it was asked; the list of notes is what the test says.
+printf '%s\\n' "$*" >> calls.txt
+case "$*" in *"per_page"*) printf '%s' "$NOTES" ;; esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("notes", "call"),
+    [
+        ("[]", "--request POST --header PRIVATE-TOKEN: secret --data-urlencode body@"),
+        ('[{"id": 3, "body": "x"}, {"id": 4, "body": "<!-- riskguard -->"}]', "--request PUT --header"),
+    ],
+)
+def test_gitlab_keeps_one_note(project: Path, notes: str, call: str):
+    (project / "bin" / "curl").write_text(CURL)
+    (project / "bin" / "curl").chmod(0o755)
+    ended = run_step(
+        project,
+        without_venv("\n".join(GITLAB["note"]["script"])),
+        NOTES=notes,
+        RISKGUARD_TOKEN="secret",  # noqa: S106
+        CI_COMMIT_SHA=COMMIT,
+        CI_PIPELINE_URL="https://gitlab.example/p/1",
+        CI_API_V4_URL="https://gitlab.example/api/v4",
+        CI_PROJECT_ID="1",
+        CI_MERGE_REQUEST_IID="2",
+    )
+    assert ended.returncode == 0, ended.stderr
+    last = (project / "calls.txt").read_text().splitlines()[-1]
+    assert call in last
+    assert last.endswith("/merge_requests/2/notes/4" if "PUT" in call else "/merge_requests/2/notes")
+
+
+def test_gitlab_has_the_stages_apart():
+    assert GITLAB["search"]["stage"] != GITLAB["ranking risk"]["stage"]
+    assert GITLAB["ranking risk"]["variables"]["GIT_STRATEGY"] == "none"
+    assert "cache" in GITLAB["search"]
+    assert "cache" not in GITLAB["ranking risk"]
+    assert GITLAB["note"]["rules"][0]["when"] == "always"
+
+
+def jenkins_scripts() -> list[str]:
+    return [text.replace("\\\\", "\\") for text in re.findall(r"'''\n(.*?)'''", JENKINS, re.DOTALL)]
+
+
+def test_jenkins_judges_the_run_and_names_the_commit_in_the_description(project: Path):
+    _, judging, describing = jenkins_scripts()
+    workspace = project.parent / "workspace"
+    shutil.copytree(ROOT / "examples", workspace / "examples")
+    (workspace / "handed-over").mkdir()
+    (workspace / "temp").mkdir()
+    (workspace / "bin").symlink_to(project / "bin")
+    bin_folder = workspace / ".venv" / "bin"
+    bin_folder.mkdir(parents=True)
+    (bin_folder / "activate").write_text("")
+    (bin_folder / "riskguard").symlink_to(Path(sys.executable).parent / "riskguard")
+    environment = {"WORKSPACE": str(workspace), "COMMIT": "0123456"}
+    assert run_step(workspace, describing, **environment).stdout.strip() == "0123456: no verdict"
+    shutil.move(project / "synonyms.run", workspace / "handed-over" / "candidate.run")
+    ended = run_step(workspace, without_venv(judging), **environment)
+    assert ended.returncode == 1, ended.stdout + ended.stderr
+    assert run_step(workspace, describing, **environment).stdout.strip() == "0123456: 1 gate failed"
+    (results,) = re.findall(r"junit testResults: '([^']+)', keepProperties: true", JENKINS)
+    assert "riskguard.outcome" in (workspace / results).read_text(encoding="utf-8")
+    (kept,) = re.findall(r"archiveArtifacts artifacts: '([^']+)'", JENKINS)
+    assert {path.suffix for path in workspace.glob(kept)} == {".json", ".html"}
+
+
+def test_jenkins_needs_no_home():
+    assert JENKINS.count('HOME = "${WORKSPACE}"') == JENKINS.count("agent { docker") == 2
+    assert JENKINS.index("deleteDir()") < JENKINS.index("unstash")
