@@ -39,12 +39,12 @@ def _found(name: str) -> bool:
 def render(
     verdicts: Sequence[Verdict], gates: Sequence[KnownGate] = (), *, provenance: Provenance | None = None
 ) -> str:
-    """The page: an overview of all gates, and each with its charts and tables.
+    """The page: a card for each comparison, its topics and rankings, and each gate with its charts and tables.
 
-    The same verdicts give the same text, as long as the drawing libraries are the same; charts need their
-    ``exhibits``. ``UsageError`` if the extra ``report`` is not installed.
+    ``gates`` are all that a run knew; ``provenance`` says where the report comes from. The same verdicts give the
+    same text; charts need their ``exhibits``. ``UsageError`` if the extra ``report`` is not installed.
     """
     ensure_available()
     from pytest_riskguard.reports.html.page import document
 
-    return document(verdicts, gates, provenance)
+    return document(verdicts, gates, provenance=provenance)

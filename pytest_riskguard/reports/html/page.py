@@ -2,63 +2,90 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from pytest_riskguard._version import __version__
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports import known_gates, links
+from pytest_riskguard.reports.comparisons import comparisons
+from pytest_riskguard.reports.html.anchors import anchors, topic_anchor
+from pytest_riskguard.reports.html.comparison import STATIC_ROWS, ComparisonView, comparison_view
+from pytest_riskguard.reports.html.embedded import MAX_BYTES, script_json
 from pytest_riskguard.reports.html.escape import ASSETS, template
-from pytest_riskguard.reports.html.gate import MAX_BYTES, MAX_STATIC_ROWS, STATIC_ROWS, embedded, view
 from pytest_riskguard.reports.html.policy import content_policy
+from pytest_riskguard.reports.html.provenance_lines import ProvenanceView
 from pytest_riskguard.reports.known_gates import KnownGate
-from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.text import counted
 
-#: With more gates than this, those that pass are folded.
-_MAX_OPEN = 3
+if TYPE_CHECKING:
+    from pytest_riskguard.reports.provenance import Provenance
+
+#: Comparisons that are in the page as a whole; of the others it holds what the script renders when they are opened.
+_MAX_FULL = 2
+_SCRIPTS = ("base.js", "tooltips.js", "rankings.js", "search.js", "topics.js", "navigation.js")
 
 
 def document(
-    verdicts: Sequence[Verdict], known: Sequence[KnownGate] = (), provenance: Provenance | None = None
+    verdicts: Sequence[Verdict], known: Sequence[KnownGate] = (), *, provenance: Provenance | None = None
 ) -> str:
     """The page for these verdicts; it names the gates that were not judged."""
-    failures = known_gates.failures_before(known)
-    views = [
-        view(verdict, name=f"gate-{place}", failures=failures.get(place - 1, 0))
-        for place, verdict in enumerate(verdicts, 1)
-    ]
-    style, script = _asset("style.css"), _asset("script.js")
-    count = Counter(verdict.outcome for verdict in verdicts)
+    views = _views(verdicts, known)
+    style, script = _asset("style.css") + _asset("print.css"), _script()
+    share = MAX_BYTES // max(len(views), 1)
+    data = {"comparisons": [view.data(share) for view in views], "shown": STATIC_ROWS}
     return template().render(
-        gates=views,
-        counts=sorted(count.items()),
-        title="; ".join(filter(None, (_title(verdicts), known_gates.title(known)))),
+        comparisons=views,
+        gates=sum(len(view.gates) for view in views),
+        failed=sum(view.failed for view in views),
+        title=_title(views, known),
         unjudged=known_gates.missing(known),
-        data=Markup(embedded({gate.name: gate.rows for gate in views}, budget=MAX_BYTES)),  # noqa: S704
+        provenance=ProvenanceView.of(provenance),
+        glossary=links.glossary(),
+        topic_anchor=topic_anchor,
+        static_rows=STATIC_ROWS,
+        data=Markup(script_json(data)),  # noqa: S704
         style=Markup(style),  # noqa: S704
         script=Markup(script),  # noqa: S704
         policy=Markup(content_policy(style, script)),  # noqa: S704 - quotes that must stay quotes
-        page_size=STATIC_ROWS,
-        max_static_rows=MAX_STATIC_ROWS,
-        open_all=len(views) <= _MAX_OPEN,
-        provenance=provenance,
         version=__version__,
     )
 
 
-def _title(verdicts: Sequence[Verdict]) -> str:
+def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[ComparisonView]:
+    """The comparisons, those that fail first."""
+    owners = {place: gate for gate in known for place in gate.verdicts}
+    ids = anchors([verdict.gate for verdict in verdicts])
+    return [
+        comparison_view(comparison, place=place, anchors=ids, known=owners, full=place <= _MAX_FULL)
+        for place, comparison in enumerate(comparisons(verdicts), 1)
+    ]
+
+
+def _title(views: Sequence[ComparisonView], known: Sequence[KnownGate]) -> str:
+    """The verdict in a line: the answer of the only comparison, else how many gates failed."""
+    verdicts = [gate.verdict for view in views for gate in view.gates]
     failed = sum(not verdict.passed for verdict in verdicts)
     if not verdicts:
-        return "no gate was judged"
-    if failed == len(verdicts):
-        return f"{counted(failed, 'gate')} failed"
-    if failed:
-        return f"{failed} of {len(verdicts)} gates failed"
-    return f"{counted(len(verdicts), 'gate')} passed"
+        answer = "no gate was judged"
+    elif len(views) == 1:
+        answer = f"{views[0].mark} {views[0].title}"
+    elif failed == len(verdicts):
+        answer = f"✗ {counted(failed, 'gate')} failed"
+    elif failed:
+        answer = f"✗ {failed} of {len(verdicts)} gates failed"
+    else:
+        answer = f"✓ {counted(len(verdicts), 'gate')} passed"
+    return "; ".join(filter(None, (answer, known_gates.title(known))))
+
+
+@cache
+def _script() -> str:
+    """The script: its parts in one function, so that no name is visible outside of it."""
+    return '"use strict";\n(() => {\n' + "".join(map(_asset, _SCRIPTS)) + "})();\n"
 
 
 @cache

@@ -11,16 +11,34 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.util import find_spec
+from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
+from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.html import ensure_available, render
-from pytest_riskguard.reports.html.gate import STATIC_ROWS, embedded, script_json, topic_rows
+from pytest_riskguard.reports.html.comparison import MAX_WORST, STATIC_ROWS, ComparisonView, comparison_view
+from pytest_riskguard.reports.html.embedded import script_json
+from pytest_riskguard.reports.html.topic_rows import topic_rows
+from pytest_riskguard.reports.links import glossary
 from pytest_riskguard.text import clean
 from tests.reports.hostile import STRINGS, incomparable_with
-from tests.reports.html.verdicts import bare, hostile, once, page_of, pair, pool, tagged, with_documents
+from tests.reports.html.verdicts import (
+    bare,
+    hostile,
+    once,
+    page_of,
+    pair,
+    pool,
+    provenance,
+    tagged,
+    with_documents,
+    with_rankings,
+)
 from tests.verdicts import altered
 
 
@@ -31,15 +49,19 @@ class Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.words, self.inside, self.raw = "", "", dict[str, str]()
+        self.templates, self.shown_tags = 0, 0
         self.feed(page)
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
+        self.shown_tags += not self.templates
+        self.templates += tag == "template"
         if tag in {"script", "style"}:
             self.inside = f"{tag} {dict(attrs).get('id', '')}".strip()
 
     def handle_endtag(self, tag: str) -> None:
+        self.templates -= tag == "template"
         self.inside = ""
 
     def handle_data(self, data: str) -> None:
@@ -52,10 +74,20 @@ class Page(HTMLParser):
     def said(self) -> str:
         return " ".join(self.words.split())
 
+    @property
+    def data(self) -> list[dict[str, Any]]:
+        """What the script gets of each comparison."""
+        return json.loads(self.raw["script rg-data"])["comparisons"]
+
 
 @once
 def parsed(*verdicts: Verdict) -> Page:
     return Page(page_of(*verdicts))
+
+
+def view_of(verdict: Verdict) -> ComparisonView:
+    (comparison,) = comparisons([verdict])
+    return comparison_view(comparison, place=1, anchors=["gate"], known={}, full=True)
 
 
 @pytest.fixture
@@ -64,29 +96,121 @@ def verdict() -> Verdict:
 
 
 def test_the_page_says_what_the_verdict_says(verdict: Verdict):
-    page = parsed(verdict)
-    assert "1 gate failed" in page.said
+    page, shown = parsed(verdict), card(verdict)
+    assert f"{shown.advice}: {shown.headline}" in page.said
+    for text in (shown.paragraph, shown.why, "1 gate failed", *(step.text for step in shown.steps)):
+        assert text in page.said
     assert verdict.explanation.summary in page.said
     assert "significantly risky: URisk(alpha=2) = " in page.said
     for topic in verdict.responsible_topics[:STATIC_ROWS]:
-        assert f"{topic.topic} {topic.query}" in page.said
-    assert "manual-17 2 1 14 -0.3000" in page.said
-    assert "manual-4 1 not in the run 3 +0.0500" in page.said
-    assert "forum-99 unjudged 30 1" in page.said
+        assert f"{topic.query} {topic.topic}" in page.said
     assert "This verdict rests on 14 unjudged documents in the first 10 ranks" in page.said
     assert "alpha 2" in page.said
+
+
+def test_the_worst_queries_come_first(verdict: Verdict):
+    said = parsed(verdict).said
+    worst = [topic.query for topic in verdict.responsible_topics[:MAX_WORST]]
+    places = [said.index(query) for query in worst]
+    assert places == sorted(places)
+    assert places[-1] < said.index("Why it failed") < said.index("Next") < said.index("Statistics")
+
+
+def test_the_title_is_the_verdict(verdict: Verdict):
+    def title(*verdicts: Verdict) -> str:
+        return re.search(r"<title>(.*?)</title>", page_of(*verdicts))[1]
+
+    passed = bare(pair(50, shift=0.03, name="fine"))
+    assert title(verdict).startswith("✗ Don&#39;t ship: ")
+    assert title(verdict, passed) == "✗ 1 of 2 gates failed · riskguard"
+    assert title(passed, bare(pair(20, shift=0.1, name="good"))) == "✓ 2 gates passed · riskguard"
+
+
+def test_failures_come_first(verdict: Verdict):
+    page = parsed(bare(pair(50, shift=0.03, name="fine")), bare(verdict))
+    cards = [
+        attributes["class"] for _, attributes in page.tags if (attributes.get("class") or "").startswith("card ")
+    ]
+    assert cards == ["card stop", "card caution"]
+
+
+def test_documents_that_moved_stand_in_for_rankings(verdict: Verdict):
+    (data,) = parsed(verdict).data
+    documents, panels = data["panels"]["documents"], data["panels"]["topics"]
+    named = [[documents[entry[0]][0], *entry[1:]] for entry in panels[0][2]]
+    assert ["manual-17", 2, 1, 14, -0.3] in named
+    assert ["manual-4", 1, None, 3, 0.05] in named
+    assert ["forum-99", None, 30, 1, None] in named
+    assert not panels[0][1], "the rankings themselves are not known"
+    assert [data["topics"][panel[0]] for panel in panels] == [moved.topic for moved in verdict.documents]
+
+
+def test_rankings_are_handed_over_with_titles_and_web_addresses(verdict: Verdict):
+    page = parsed(with_rankings(verdict))
+    (data,) = page.data
+    assert data["panels"]["depth"] == 3
+    assert data["panels"]["documents"] == [
+        ["d-1", "Kettle & <b>sensor</b>", "https://example.org/1"],
+        ["d-2", "", "https://docs.example.org/d-2"],
+        ["d 3", "", "https://docs.example.org/d%203"],
+        ["forum-99", "", "https://docs.example.org/forum-99"],
+        ["manual-17", "", "https://docs.example.org/manual-17"],
+        ["manual-4", "", "https://docs.example.org/manual-4"],
+    ]
+    assert data["panels"]["topics"][0] == [
+        0,
+        True,
+        [[0, 3, 1, None, None], [1, None, None, 1, None], [2, 0, 2, 62, None]],
+    ]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["javascript:alert(1)", "JaVaScRiPt:alert(1)", "data:text/html,<script>1</script>", "//example.org/x", "file:///etc",
+     " https://x y", "https://", 'https://example.org/"onclick="', "vbscript:x", "https:\\\\example.org"],
+)  # fmt: skip
+def test_only_web_addresses_become_links(verdict: Verdict, address: str):
+    known = with_rankings(verdict).rankings
+    object.__setattr__(known, "urls", {"d-1": address})  # as a report that no check has seen might hold it
+    (data,) = Page(render([replace(verdict, rankings=known)])).data
+    assert data["panels"]["documents"][0] == ["d-1", "Kettle & <b>sensor</b>"]
+
+
+def test_gates_on_the_same_inputs_share_topics_and_rankings(verdict: Verdict):
+    inputs = Inputs("sha256:q", "sha256:c", {"old": "sha256:b"})
+    first = altered(verdict, inputs=inputs)
+    second = replace(first, asked=replace(first.asked, name="again", alpha=5.0))
+    page = parsed(first, second)
+    (data,) = page.data
+    assert data["anchors"] == ["of-50-topics", "again"]
+    assert len(data["topics"]) == 50
+    assert [len(gate["contribution"]) for gate in data["gates"]] == [50, 50]
+    rows = [tag for tag, attributes in page.tags if tag == "tr" and "/" in (attributes.get("id") or "")]
+    assert len(rows) == STATIC_ROWS, "once for both gates"
+    for text in ("again ✗ fails not significantly risky 5", "of 50 topics ✗ fails not significantly risky 2"):
+        assert text in page.said
 
 
 def test_ids_are_unique_and_links_lead_somewhere(verdict: Verdict):
     page = parsed(verdict, pool(), altered(verdict, gate="again"))
     ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
     assert len(ids) == len(set(ids))
+    anchors = {anchor for comparison in page.data for anchor in comparison["anchors"]}
+    assert anchors <= set(ids)
     for tag, attributes in page.tags:
-        if tag == "a":
-            assert attributes["href"].startswith("#")
-            assert attributes["href"][1:] in ids
-        for name in ("aria-labelledby", "for"):
+        if tag == "a" and attributes["href"].startswith("#"):
+            place, _, topic = attributes["href"][1:].partition("?")[0].partition("/")
+            assert place in ids
+            assert not topic or any(unquote(topic) in comparison["topics"] for comparison in page.data)
+        for name in ("aria-labelledby", "aria-controls", "for"):
             assert set((attributes.get(name) or "").split()) <= set(ids)
+
+
+def test_the_glossary_is_the_only_other_page(verdict: Verdict, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("pytest_riskguard.reports.links.documentation", lambda: "https://example.org/docs/README.md")
+    page = Page(render([bare(verdict)]))
+    elsewhere = [attributes for tag, attributes in page.tags if tag == "a" and not attributes["href"].startswith("#")]
+    assert elsewhere == [{"href": "https://example.org/docs/glossary.md", "rel": "noreferrer noopener"}]
 
 
 def test_the_policy_allows_what_is_there_and_nothing_else(verdict: Verdict):
@@ -104,7 +228,8 @@ def test_the_policy_allows_what_is_there_and_nothing_else(verdict: Verdict):
     assert rules["script-src"] == digest("script")
     for tag, attributes in page.tags:
         assert not {name for name in attributes if name.startswith("on") or name in {"style", "src"}}, tag
-    assert not re.search(r"(?:https?:)?//(?!www\.w3\.org)[a-z]", text.replace(page.raw["script"], ""))
+    without = text.replace(page.raw["script"], "").replace(f'href="{glossary()}"', "")
+    assert not re.search(r"(?:https?:)?//(?!www\.w3\.org)[a-z]", without)
     assert not re.search(r"innerHTML|insertAdjacent|document\.write|eval\(|new Function|fetch\(", page.raw["script"])
 
 
@@ -148,25 +273,42 @@ def test_numbers_that_are_none_never_reach_the_data():
         script_json([float("nan")])
 
 
-def test_long_tables_are_handed_to_the_script_whole(verdict: Verdict):
+def test_all_topics_are_handed_to_the_script(verdict: Verdict):
     long = pair(80)
     page = parsed(long)
-    data = json.loads(page.raw["script data"])
-    rows = topic_rows(long, name="gate-1")
-    assert [row[0] for row in data["gate-1"]["rows"]] == [row.topic for row in rows]
+    (data,) = page.data
+    rows = topic_rows(long)
+    assert data["topics"] == [row.topic for row in rows]
     assert sorted(row.topic for row in rows) == sorted(long.exhibits.topics.topics)
     assert [row.topic for row in rows[: long.topics.losses]] == [row.topic for row in long.responsible_topics]
     assert f"These are the {STATIC_ROWS} most harmful of 80 topics" in page.said
-    assert json.loads(parsed(pair(20)).raw["script data"]) == {}, "20 topics stand in the page"
+
+
+def test_every_number_of_a_topic_is_that_of_the_json(verdict: Verdict):
+    (data,) = parsed(verdict).data
+    report = verdict.to_dict()
+    columns = report["exhibits"]["topics"]
+    place_of = {topic: place for place, topic in enumerate(columns["topics"])}
+    share_of = {row["topic"]: row["share"] for row in report["responsible_topics"]}
+    (gate,) = data["gates"]
+    for place, topic in enumerate(data["topics"]):
+        at = place_of[topic]
+        assert data["candidate"][place] == columns["candidate"][at]
+        assert data["baseline"][place] == columns["baseline"][at]
+        assert data["difference"][place] == pytest.approx(
+            columns["candidate"][at] - columns["baseline"][at], abs=1e-11
+        )
+        assert gate["contribution"][place] == columns["contributions"][at]
+        assert gate["standardised"][place] == columns["standardised"][at]
+        assert gate["share"][place] == share_of.get(topic)
 
 
 def test_beyond_the_budget_the_most_harmful_stay():
-    rows = topic_rows(pair(500), name="g")
-    data = json.loads(embedded({"g": rows}, budget=20_000))
-    kept = [row[0] for row in data["g"]["rows"]]
-    assert data["g"]["of"] == 500
-    assert 50 < len(kept) < 500
-    assert kept == [row.topic for row in rows[: len(kept)]]
+    shown = view_of(pair(500))
+    data = shown.data(20_000)
+    assert data["count"] == 500
+    assert 50 < len(data["topics"]) < 500
+    assert data["topics"] == [row.topic for row in shown.rows[: len(data["topics"])]]
 
 
 @pytest.mark.parametrize(("topics", "most"), [(50, 1_500_000), (250, 1_500_000)])
@@ -192,8 +334,8 @@ def test_the_same_verdicts_give_the_same_page(verdict: Verdict):
 
 def test_parts_that_a_verdict_lacks_are_left_out(verdict: Verdict):
     page = parsed(bare(verdict))
-    assert "Topics responsible" in page.said
-    for part in ("Documents that moved", "Unjudged documents", "Topics by tag"):
+    assert page.data[0]["count"] == len(verdict.responsible_topics) + len(verdict.flagged_wins)
+    for part in ("Unjudged documents", "Topics by tag"):
         assert part not in page.said
         assert part in page_of(verdict) or part == "Topics by tag"
 
@@ -215,7 +357,7 @@ def test_tags_warnings_and_digests_are_shown(verdict: Verdict):
         told, warnings=(VerdictWarning("churn", "watch out"),), inputs=Inputs("sha256:q", "sha256:c", {"old": None})
     )
     page = parsed(told)
-    for text in ("intent: buy", "churn watch out", "qrels sha256:q", "baseline old none"):
+    for text in ("intent=buy", "churn watch out", "qrels sha256:q", "baseline old none"):
         assert text in page.said
 
 
@@ -225,17 +367,29 @@ def test_a_pool_is_shown(verdict: Verdict):
         assert text in page.said
 
 
-def test_gates_that_pass_are_folded_where_there_are_many(verdict: Verdict):
-    failed, passed = bare(verdict), bare(pair(50, shift=0.03, name="fine"))
-    assert (failed.outcome, passed.outcome) == ("fail", "pass")
+def test_many_comparisons_stay_small(verdict: Verdict):
+    few, many = (
+        parsed(*(altered(bare(verdict), gate=f"gate {place}") for place in range(count))) for count in (4, 30)
+    )
+    assert few.shown_tags < 1_200
+    assert many.shown_tags - few.shown_tags < 28 * 75
+    assert many.said.count("Worst: ") == 28
 
-    def opened(verdicts: list[Verdict]) -> list[bool]:
-        return [
-            "open" in a for tag, a in parsed(*verdicts).tags if tag == "details" and "gate" in (a.get("class") or "")
-        ]
 
-    assert opened([passed, failed]) == [True, True]
-    assert opened([passed, failed, passed, passed]) == [False, True, False, False]
+def test_where_it_comes_from_is_shown(verdict: Verdict):
+    page = Page(render([bare(verdict)], provenance=provenance(age=45.2)))
+    head = page.said[: page.said.index("Expand all")]
+    assert (
+        "acme/search · PR #1841 · a1b2c3d against old 17b6cfd · baseline stored 2026-10-08, 45 days old · CI run"
+        in head
+    )
+    assert "index v6 v7" in page.said
+    assert "45 days: old" in page.said
+    links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
+    assert "https://ci.example.org/run/9" in links
+    young = Page(render([bare(verdict)], provenance=provenance(age=3.0)))
+    assert "baseline stored 2026-10-08 · CI run" in young.said
+    assert not [a for _, a in young.tags if a.get("class") == "old"]
 
 
 def test_without_the_extra_the_message_names_the_command(monkeypatch: pytest.MonkeyPatch):

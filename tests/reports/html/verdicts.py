@@ -21,10 +21,13 @@ from pytest_riskguard.gates.findings import (
 )
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin
 from pytest_riskguard.gates.pool.judge import judge_pool
+from pytest_riskguard.gates.rankings import Rankings, TopicRanking
 from pytest_riskguard.gates.verdict import Family, Verdict
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.html.charts import Chart, charts
+from pytest_riskguard.reports.provenance import Provenance, differences
 from tests.reports.hostile import verdict_with
 from tests.verdicts import altered
 
@@ -128,6 +131,48 @@ def in_family() -> Verdict:
     """One of three gates, with the level that Holm's method leaves it."""
     held = Family("holm", 3, 1 - 0.05 / 3, 0.01)
     return judge(gate_of("one of three", alpha=2.0), *systems(50), family=held, report=True)
+
+
+@once
+def with_rankings(verdict: Verdict) -> Verdict:
+    """Rankings of the worst topic, of which documents have a title or an address."""
+    ranking = TopicRanking(
+        topic=verdict.responsible_topics[0].topic,
+        documents=("d-1", "d-2", "d 3"),
+        grades=(3, None, 0),
+        baseline_ranks=(1, None, 2),
+        candidate_ranks=(None, 1, 62),
+    )
+    known = Rankings(
+        candidate=verdict.candidate,
+        baseline=verdict.baselines[0],
+        measure=verdict.measure or "",
+        verdicts=(0,),
+        depth=3,
+        document_url="https://docs.example.org/{id}",
+        titles={"d-1": "Kettle & <b>sensor</b>"},
+        urls={"d-1": "https://example.org/1"},
+        topics=(ranking,),
+    )
+    return replace(verdict, rankings=known)
+
+
+def provenance(*, age: float) -> Provenance:
+    """A report of a pull request, with what differs between the systems."""
+    candidate = CandidateOrigin("new", {"index": "v7"})
+    baseline = BaselineOrigin("old", "17b6cfd00000", "release", "2026-10-08T09:00:00", age, {"index": "v6"})
+    return Provenance(
+        date="2026-11-22T18:00:00",
+        commit="a1b2c3d4e5f6",
+        branch="stemming",
+        pull_request="1841",
+        repository="acme/search",
+        run_url="https://ci.example.org/run/9",
+        candidate=candidate,
+        baselines=(baseline,),
+        differences=differences(candidate, baseline),
+        latency=None,
+    )
 
 
 def tagged(verdict: Verdict, **tags: tuple[str, ...]) -> Verdict:

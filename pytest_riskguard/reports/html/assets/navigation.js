@@ -1,0 +1,176 @@
+// Parts that are rendered when they are opened, addresses, keys.
+const tables = new Map();
+const prepare = (part) => {
+  for (const element of all(".scripted", part)) element.hidden = false;
+  for (const chart of all(".chart", part)) withTooltips(chart);
+  for (const section of all(".topics", part)) {
+    const place = Number(section.closest("[data-comparison]").dataset.comparison);
+    const table = new TopicTable(data.comparisons[place], section);
+    tables.set(place, table);
+    table.render();
+  }
+};
+const fill = (folded) => {
+  const template = folded.querySelector(":scope > template, :scope > .body > template");
+  if (!template) return;
+  const holder = make("div", undefined, "rendered");
+  holder.append(template.content);
+  template.replaceWith(holder);
+  prepare(holder);
+};
+const unfold = (folded) => {
+  folded.open = true;
+  fill(folded);
+};
+for (const comparison of data.comparisons) {
+  comparison.panelOf = new Map(comparison.panels.topics.map((panel) => [panel[0], panel]));
+}
+document.addEventListener("toggle", (event) => {
+  if (event.target.open) fill(event.target);
+}, true);
+prepare(document);
+
+// The first query that broke shows what users saw.
+if (data.comparisons.length) {
+  const first = tables.get(0);
+  if (first && first.comparison.difference[0] < 0) first.toggle(0, true);
+}
+
+const placeOf = (anchor) => data.comparisons.findIndex((comparison) => comparison.anchors.includes(anchor));
+const tableAt = (place) => {
+  if (!tables.has(place)) {
+    const later = byId(`${data.comparisons[place].id}-later`);
+    if (later) unfold(later);
+  }
+  return tables.get(place);
+};
+const flash = (element) => {
+  for (const other of all(".target")) other.classList.remove("target");
+  element.classList.add("target");
+};
+const decoded = (text) => attempt(() => decodeURIComponent(text)) ?? text;
+
+// An address is a gate, perhaps a topic, and how the table of topics is filtered: #no-risk/c-11, #no-risk?find=kind%3Dcode
+const follow = () => {
+  const [path, query] = location.hash.slice(1).split(/\?(.*)/s);
+  const [gate, topic] = path.split("/");
+  const anchor = decoded(gate);
+  const place = placeOf(anchor);
+  if (place < 0) {
+    const element = byId(decoded(path));
+    for (let part = element; part; part = part.parentElement) if (part.tagName === "DETAILS") unfold(part);
+    if (element) element.scrollIntoView();
+    return;
+  }
+  if (topic === undefined && query === undefined) {
+    const part = byId(anchor);
+    if (part?.tagName === "DETAILS") unfold(part);
+    part?.scrollIntoView();
+    return;
+  }
+  const table = tableAt(place);
+  if (!table) return;
+  const given = new URLSearchParams(query ?? "");
+  table.state = { ...table.start(), ...Object.fromEntries([...given].filter(([key]) => ["find", "show", "sort"].includes(key))) };
+  table.state.page = Number.parseInt(given.get("page"), 10) || 1;
+  table.state.gate = anchor;
+  if (!table.headers.some((header) => header.dataset.column === table.state.sort.replace(/^-/, ""))) table.state.sort = "";
+  if (!(table.state.show in wanted)) table.state.show = "";
+  const row = topic === undefined ? null : table.show(decoded(topic));
+  if (!row) table.render();
+  else flash(row);
+  (row ?? table.section).scrollIntoView();
+};
+addEventListener("hashchange", follow);
+if (location.hash) follow();
+
+// A mark of a chart opens the rankings of its topic.
+document.addEventListener("click", (event) => {
+  const mark = event.target.closest?.(".m[data-topic]");
+  if (!mark) return;
+  const comparison = data.comparisons[Number(mark.closest("[data-comparison]").dataset.comparison)];
+  location.hash = topicAnchor(comparison.anchors[0], mark.dataset.topic);
+});
+
+// The table that the reader is at: the one that was used last, else the first that can be seen.
+const current = () => {
+  const focused = document.activeElement?.closest("[data-comparison]");
+  if (focused && tables.has(Number(focused.dataset.comparison))) return tables.get(Number(focused.dataset.comparison));
+  const seen = [...tables.values()].find((table) => table.section.getBoundingClientRect().bottom > 0);
+  return seen ?? tables.values().next().value;
+};
+let stepped = null;
+const step = (way) => {
+  const table = current();
+  if (!table?.shown.length) return;
+  const focused = document.activeElement?.closest("tr[data-place]");
+  const from = focused ? table.shown.indexOf(Number(focused.dataset.place)) : way > 0 ? -1 : table.shown.length;
+  let to = from + way;
+  if (to < 0 || to >= table.shown.length) {
+    const page = table.state.page;
+    table.state.page += way;
+    table.render();
+    if (table.state.page === page) return;
+    to = way > 0 ? 0 : table.shown.length - 1;
+  }
+  if (stepped !== null) table.toggle(stepped, false);
+  stepped = table.shown[to];
+  table.toggle(stepped, true);
+  const row = table.rowOf(stepped);
+  flash(row);
+  const button = row.querySelector("button") ?? row.querySelector("th");
+  if (button.tagName === "TH") button.tabIndex = -1;
+  button.focus({ preventScroll: true });
+  row.scrollIntoView({ block: "start" });
+  attempt(() => history.replaceState(null, "", `#${row.id}`));
+};
+const help = (shown = byId("rg-help").hidden) => {
+  byId("rg-help").hidden = !shown;
+  byId("rg-keys").setAttribute("aria-expanded", String(shown));
+};
+byId("rg-keys").addEventListener("click", () => help());
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape") {
+    help(false);
+    if (event.target.matches?.("input")) event.target.blur();
+    return;
+  }
+  if (event.target.matches?.("input, select, textarea")) return;
+  const actions = {
+    "/": () => current()?.part(".find").focus(),
+    j: () => step(1),
+    k: () => step(-1),
+    "?": () => help(),
+  };
+  if (!Object.hasOwn(actions, event.key)) return;
+  event.preventDefault();
+  actions[event.key]();
+});
+
+// Everything at once: all parts, and the rankings of all topics on the pages that are shown.
+const expand = byId("rg-expand");
+expand.addEventListener("click", () => {
+  const open = expand.getAttribute("aria-pressed") !== "true";
+  for (const folded of all("main .gate, main .later")) {
+    folded.open = open;
+    if (open) fill(folded);
+  }
+  for (const table of tables.values()) for (const place of table.shown) table.toggle(place, open);
+  expand.setAttribute("aria-pressed", String(open));
+  expand.textContent = open ? "Collapse all" : "Expand all";
+});
+
+// The list of gates says which one is being read.
+const links = new Map(all("nav.gates a").map((link) => [decoded(link.hash.slice(1)), link]));
+if (links.size && "IntersectionObserver" in window) {
+  const watcher = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      const place = Number(target.dataset.comparison);
+      for (const link of links.values()) link.removeAttribute("aria-current");
+      links.get(data.comparisons[place].anchors[0])?.setAttribute("aria-current", "true");
+    }
+  }, { rootMargin: "-10% 0px -80% 0px" });
+  for (const section of all("[data-comparison]")) watcher.observe(section);
+}
