@@ -18,6 +18,8 @@ SCHEMA_FILE = PACKAGE / "reports" / "riskguard-report-1.schema.json"
 #: Values that a description lists; the page has a table for longer lists.
 MAX_VALUES = 8
 _VERDICT = "verdicts[]."
+#: Fields of the file that have fields of their own, besides the verdicts.
+_OF_FILE = ("gates", "gates[]", "rankings", "rankings[]", "provenance")
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def report_sections() -> dict[str, list[ReportField]]:
     every = report_fields()
     first = next(at for at, field in enumerate(every) if field.path == "verdicts") + 1
     sections = {"The file": every[:first], "A verdict": []}
-    of_file = [field for field in every if _top(field) in ("gates", "gates[]")]
+    of_file = [field for field in every if _top(field) in _OF_FILE]
     of_verdict = [field for field in every[first:] if field not in of_file]
     sections["The file"] += of_file
     with_fields = {_top(field) for field in of_verdict if field.path != _top(field)}

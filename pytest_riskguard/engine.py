@@ -24,6 +24,7 @@ from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.history import with_lineage
 from pytest_riskguard.gates.judge import in_families, judge, rule
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.origins import CandidateOrigin, Origins
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.rankings.documents import topic_documents
@@ -36,7 +37,17 @@ from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.reference import reference_scores
-from pytest_riskguard.sources import Computed, Question, RunFile, ScoreCache, ScoreFile, Source, Stored, label
+from pytest_riskguard.sources import (
+    Computed,
+    Question,
+    RunFile,
+    ScoreCache,
+    ScoreFile,
+    Source,
+    Stored,
+    label,
+    metadata_of,
+)
 from pytest_riskguard.text import counted, listed
 
 #: Below this p-value of the mean difference a replicate is unlikely to be another run of the same system.
@@ -95,7 +106,7 @@ class Engine:
             self._refuse_unasked(verdict, question, systems, family, together)
             verdict = _warned_of_stored(verdict, systems[1:])
         except DataError as error:
-            return incomparable(
+            refused = incomparable(
                 question.gate,
                 error,
                 measure=_asked_measure(question.measure, *question.sources),
@@ -103,11 +114,21 @@ class Engine:
                 baselines=tuple(label(baseline) for baseline in question.baselines),
                 inputs=Inputs(baselines=dict.fromkeys(label(source) for source in question.sources[1:])),
             )
+            return replace(refused, origins=self._origins(question))
         except ValueError as error:
             raise UsageError(str(error)) from None
         with caught("looking for the documents behind a verdict"):
             verdict = self._with_documents(verdict, question, systems)
-        return worded(verdict)
+        return replace(worded(verdict), origins=self._origins(question))
+
+    def _origins(self, question: Question) -> Origins:
+        """Where the candidate and all other systems of the question come from."""
+        candidate, *others = question.sources
+        return Origins(
+            candidate=CandidateOrigin(label(candidate), metadata_of(candidate)),
+            baselines=tuple(self._cache.origin(source) for source in others),
+            latency=self._cache.latency(candidate),
+        )
 
     def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:
         """The verdicts of gates that are judged together, their levels corrected for their number.

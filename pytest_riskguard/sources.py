@@ -7,7 +7,7 @@ changes.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -23,6 +23,7 @@ from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.text_files import system_name
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.origins import BaselineOrigin, Latency, latency_of
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _File:
-    """``name`` is what the verdict calls the system (default: the file's name)."""
+    """``name`` is what the verdict calls the system (default: the file's name); ``metadata`` changes no answer."""
 
     path: Path
     name: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 class RunFile(_File):
@@ -50,6 +52,7 @@ class LiveRun:
 
     retrieve: Callable[[], Rankings]
     name: str = "candidate"
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -114,6 +117,11 @@ class Question:
 def label(source: Baseline) -> str:
     """The name of a source."""
     return source.name or system_name(source.path) if isinstance(source, _File) else source.name
+
+
+def metadata_of(source: Source) -> Mapping[str, str]:
+    """What people say about a system that is not stored."""
+    return source.metadata if isinstance(source, RunFile | ScoreFile | LiveRun) else {}
 
 
 Stamp = tuple[int, int, int] | None
@@ -210,6 +218,26 @@ class ScoreCache:
     def _run(self, source: RunFile | LiveRun) -> Path | Rankings:
         """A run file, or what a live system gave; it is queried once, even if that failed."""
         return source.path if isinstance(source, RunFile) else self._once(("live", source), source.retrieve)
+
+    def origin(self, source: Source) -> BaselineOrigin:
+        """Where a baseline comes from, as far as that is known; its age depends on when that is asked."""
+        unknown = BaselineOrigin(label(source), None, "", None, None, {})
+        if not isinstance(source, Stored):
+            return replace(unknown, metadata=metadata_of(source))
+        try:
+            store = self.store_of(source)
+            manifest = self._once(("manifest", source, self._stamps(source)), lambda: store.manifest(source.name))
+        except RiskguardError:  # the verdict says what is wrong with it
+            return unknown
+        commit = None if manifest.git is None else manifest.git.commit
+        return replace(
+            unknown, commit=commit, note=manifest.note, stored=manifest.created, metadata=manifest.metadata
+        )
+
+    def latency(self, source: Source) -> Latency | None:
+        """How long a live system that was queried took to answer."""
+        retrieved = self._results.get(("live", source))
+        return latency_of(retrieved.seconds) if isinstance(retrieved, Rankings) else None
 
     def replicates(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
         """The scores of other runs of a stored baseline."""

@@ -48,18 +48,39 @@ def git_state(folder: Path) -> GitState | None:
     Changes inside the folder do not count: storing one baseline does not make the next one dirty. Neither do changes
     inside submodules.
     """
-    git = shutil.which("git")
-    if git is None or not Path(git).is_absolute():  # Windows looks in the current folder first
+    git, root = _found(folder)
+    if git is None or root is None:
         return None
     folder = folder.resolve()
-    root = next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
-    if root is None:
-        return None
     try:
         with tempfile.TemporaryDirectory(prefix="riskguard-", ignore_cleanup_errors=True) as empty:
             return _compared(git, root, folder, Path(empty))
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
+
+
+def checked_out(folder: Path) -> tuple[str | None, str | None]:
+    """The commit and the branch of the repository around a folder; None where git cannot say."""
+    git, root = _found(folder)
+    if git is None or root is None:
+        return None, None
+    outside = {"GIT_CEILING_DIRECTORIES": str(root.parent)}
+    try:
+        names = _run(git, root, outside, *_IN_REPOSITORY, "rev-parse", "HEAD", "--abbrev-ref", "HEAD").split("\n")
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return None, None
+    if len(names) != 3 or not _COMMIT.fullmatch(names[0]):
+        return None, None
+    return names[0], None if names[1] == "HEAD" else names[1]
+
+
+def _found(folder: Path) -> tuple[str | None, Path | None]:
+    """The program, and the root of the repository around a folder."""
+    git = shutil.which("git")
+    if git is None or not Path(git).is_absolute():  # Windows looks in the current folder first
+        return None, None
+    folder = folder.resolve()
+    return git, next((place for place in (folder, *folder.parents) if os.path.lexists(place / ".git")), None)
 
 
 def _compared(git: str, root: Path, folder: Path, own: Path) -> GitState | None:

@@ -6,16 +6,17 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, get_args
 
+from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 
 #: The format that is written, and the newest that is read. Format 1 has no replicates, kind or history, format 2 has
 #: replicates; formats before 4 hold neither the baseline's own name nor what is known of judged documents and query
-#: texts. A version refuses newer formats, because it would judge without what they add.
-FORMAT = 4
+#: texts, formats before 5 no metadata. A version refuses newer formats, because it would judge without what they add.
+FORMAT = 5
 
 Kind = Literal["fixed", "previous", "release", "best"]
 #: When a baseline moves: never, with every accepted change, with every release, or only to a run that is as good.
@@ -169,7 +170,7 @@ class Manifest(_Exact):
     ``git`` is None where git could not say. Replicates and earlier runs are listed by number, so that a lost one is
     noticed: how much noise there is changes verdicts. ``name`` is the baseline's own, ``judged`` about the documents
     of its run, ``queries`` the digest of ``queries.tsv``, None where there was no topics file; all three are None in
-    formats before 4.
+    formats before 4. ``metadata`` is what people said about the system.
     """
 
     name: str | None
@@ -186,9 +187,14 @@ class Manifest(_Exact):
     replicates: tuple[StoredReplicate, ...]
     kind: str
     history: tuple[EarlierRun, ...]
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_time("created", self.created)
+        try:
+            checked_metadata(self.metadata)
+        except ValueError as error:
+            raise ValueError(f"metadata: {error}") from None
         if self.queries is not None:
             _check_digest("queries", self.queries)
         if self.judged is not None and self.judged.topics > self.topics.scored:
@@ -218,6 +224,8 @@ class Manifest(_Exact):
     @property
     def format(self) -> int:
         """The format of a manifest with this content: without a name it is the oldest one that can express it."""
+        if self.metadata:
+            return 5
         if self.name is not None:
             return 4
         if self.kind != FIXED or self.history:
@@ -241,7 +249,7 @@ class Manifest(_Exact):
             if key in data:
                 raise JsonError(f"key {key!r}, which format {number} does not have")
             data[key] = value
-        if number == FORMAT and data.get("name", "") is None:
+        if number >= 4 and data.get("name", "") is None:
             raise JsonError("name: expected text, found null")
         manifest = decoded(cls, data)
         if number == 2 and not manifest.replicates:
@@ -284,6 +292,8 @@ def _time(text: str) -> datetime:
 def _absent(format_: int) -> dict[str, object]:
     """The keys that a format lacks, and the value that stands for each."""
     keys: dict[str, object] = {}
+    if format_ < 5:
+        keys |= {"metadata": {}}
     if format_ < 4:
         keys |= {"name": None, "queries": None, "judged": None}
     if format_ < 3:

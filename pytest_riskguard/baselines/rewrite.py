@@ -8,9 +8,9 @@ Damage raises a ``DataError``, unless a function says otherwise.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pytest_riskguard._version import __version__
@@ -35,6 +35,7 @@ from pytest_riskguard.evaluation.scores import TopicScores, write_scores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.input_files import ContentError
+from pytest_riskguard.formats.metadata import checked_metadata
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class ScoredRun:
     topics: Topics | None
     note: str
     keep_run: bool
+    metadata: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(
@@ -60,6 +62,7 @@ class ScoredRun:
         measures: Sequence[str] = (),
         note: str = "",
         keep_run: bool = True,
+        metadata: Mapping[str, str] | None = None,
     ) -> ScoredRun:
         """Score a run; nothing is written."""
         names = tuple(dict.fromkeys(map(measure_name, measures)))
@@ -69,15 +72,19 @@ class ScoredRun:
             note.encode()
         except UnicodeEncodeError:
             raise UsageError(f"the note {note!r} is not UTF-8 text") from None
+        try:
+            about = checked_metadata(metadata or {})
+        except ValueError as error:
+            raise UsageError(f"metadata: {error}") from None
         judgements = read_qrels(qrels)
         texts = None if topics is None else read_topics(topics)
         scores = score_run(run, judgements, names, name=name)
-        return cls(name, run, scores, judgements, texts, note, keep_run)
+        return cls(name, run, scores, judgements, texts, note, keep_run, about)
 
     def likewise(self, run: Path, *, note: str) -> ScoredRun:
         """Another run, scored in the same way; its run file is kept."""
         scores = score_run(run, self.judgements, self.measures)
-        return replace(self, run=run, scores=scores, note=note, keep_run=True)
+        return replace(self, run=run, scores=scores, note=note, keep_run=True, metadata={})
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -101,7 +108,8 @@ class ScoredRun:
     ) -> Manifest:
         """Write the files into a folder of ``store`` that has none of them yet.
 
-        Time and commit are taken from ``stored``, if given: the manifest of the same run as it was stored before.
+        Time, commit and metadata are taken from ``stored``, if given: the manifest of the same run as it was stored
+        before.
         """
         if self.keep_run and not self._copied(folder / RUN):
             raise BaselineError(f"{self.run} changed while it was being stored; try again")
@@ -138,6 +146,7 @@ class ScoredRun:
             replicates=replicates,
             kind=kind,
             history=history,
+            metadata=self.metadata if stored is None else stored.metadata,
         )
         (folder / MANIFEST).write_bytes(manifest.to_bytes())
         return manifest

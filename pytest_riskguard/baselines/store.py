@@ -40,6 +40,7 @@ class Scoring(TypedDict, total=False):
     measures: Sequence[str]  # default: those of the baseline
     note: str  # why this run is trusted
     keep_run: bool  # without its run a baseline cannot be rescored when judgements change
+    metadata: Mapping[str, str]  # what people say about the system
 
 
 class Store(StoreReader):

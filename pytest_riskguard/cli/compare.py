@@ -22,6 +22,7 @@ from pytest_riskguard.cli.parameters import (
     computed_options,
     gate_kind_option,
     gate_options,
+    metadata_option,
     slice_options,
 )
 from pytest_riskguard.errors import UsageError
@@ -29,6 +30,8 @@ from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.reports.provenance import Provenance
     from pytest_riskguard.sources import Baseline, Computed, Source
 
 
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
 @gate_options(*ALL_OPTIONS)
 @slice_options
 @computed_options
+@metadata_option("--meta", help="What is known of CANDIDATE, such as index=v8; reports say what differs.")
 @click.option(
     "--family",
     type=click.Choice(CORRECTIONS),
@@ -58,6 +62,7 @@ def compare(
     kind: str,
     alphas: tuple[float, ...],
     slices: SliceEntries,
+    metadata: dict[str, str],
     family: str,
     reports: Reports,
     no_github: bool,
@@ -79,17 +84,26 @@ def compare(
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
     inputs = Inputs(collection, named, report=reports.any)
     pools = _pools(kind, inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside))
-    questions = inputs.questions(kind, candidate, pools, alphas=alphas, slices=slices, options=options)
+    questions = inputs.questions(
+        kind, candidate, pools, alphas=alphas, slices=slices, metadata=metadata, options=options
+    )
     verdicts = inputs.engine.verdicts(questions, correction=family)
     words = [w if w.isprintable() else clean(w, limit=10_000) for w in click.get_current_context().obj]
     reproduce = None if quiet else f"  reproduce: riskguard {shlex.join(words)}"
     to_stderr = reports.on_stdout
     deliver(
         lambda: show(verdicts, verbose=verbose, quiet=quiet, to_stderr=to_stderr, reproduce=reproduce),
-        lambda: reports.write(verdicts),
+        lambda: reports.write(verdicts, provenance=_provenance(verdicts) if reports.any else None),
         lambda: None if no_github else tell_github(verdicts, to_stderr=to_stderr),
     )
     return status_of(verdicts)
+
+
+def _provenance(verdicts: Sequence[Verdict]) -> Provenance:
+    from pytest_riskguard.baselines.build import report_date, this_build
+    from pytest_riskguard.reports.provenance import provenance_of
+
+    return provenance_of(verdicts, this_build(Path.cwd()), report_date())
 
 
 def _pools(

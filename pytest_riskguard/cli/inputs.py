@@ -68,9 +68,9 @@ class Inputs:
             qrels=qrels, topics=topics, store=self._store, measures=measures, shrink=shrink, report=report
         )
 
-    def candidate(self, path: Path) -> RunFile | ScoreFile:
+    def candidate(self, path: Path, metadata: Mapping[str, str] | None = None) -> RunFile | ScoreFile:
         """The run, or the table of scores, that is judged."""
-        return ScoreFile(path) if self._collection.scores else RunFile(path)
+        return (ScoreFile if self._collection.scores else RunFile)(path, metadata=metadata or {})
 
     def systems(self, named: Sequence[NamedPath], *, option: str = "--baseline") -> list[System]:
         """The systems that an option names, each once."""
@@ -136,10 +136,11 @@ class Inputs:
         *,
         alphas: tuple[float, ...],
         slices: SliceEntries,
+        metadata: Mapping[str, str] | None = None,
         options: Mapping[str, Any],
     ) -> list[Question]:
         """A question for each measure, alpha, baseline (with the others of its pool) and slice, in this order."""
-        tested = self.candidate(candidate)
+        tested = self.candidate(candidate, metadata)
         once("--alpha", [f"{alpha:g}" for alpha in alphas])
         try:
             gates = [gate_of(kind, kind, alpha=alpha, **options) for alpha in alphas]

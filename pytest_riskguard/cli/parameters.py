@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 import click
 
 from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, MIN_SLICE_TOPICS, MIN_TOPICS, OPTIONS, kinds_with
 from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
 
@@ -113,6 +114,27 @@ def file_option(*names: str, **attributes: Any) -> Callable[[Command], Command]:
 def output_option(what: str) -> Callable[[Command], Command]:
     """``-o``, ``--output`` of a command that prints one thing."""
     return file_option("-o", "--output", metavar="PATH", help=f"Write the {what} here instead of to standard output.")
+
+
+def metadata_option(name: str, *, help: str) -> Callable[[Command], Command]:
+    """An option that takes ``KEY=VALUE`` several times, handed over as ``metadata``."""
+    more: dict[str, Any] = {"multiple": True, "metavar": "KEY=VALUE", "callback": _metadata}
+    return click.option(name, "metadata", help=f"{help} Repeatable.", **more)
+
+
+def _metadata(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> dict[str, str]:
+    """Texts by key; each key once."""
+    pairs = [text.partition("=") for text in given]
+    try:
+        for key, equals, _ in pairs:
+            if not (key and equals):
+                raise ValueError(f"expected KEY=VALUE, such as index=v7, found {key + equals!r:.60}")
+        keys = [key for key, _, _ in pairs]
+        if repeated := [key for key in keys if keys.count(key) > 1]:
+            raise ValueError(f"key {repeated[0]!r:.60} given twice")
+        return checked_metadata({key: value for key, _, value in pairs})
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
 
 
 def options(*decorators: Callable[[Any], Any]) -> Callable[[Command], Command]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path as FilePath
@@ -16,12 +17,15 @@ from pytest_riskguard.config.schema import (
     Collection,
     ComputedBaseline,
     Config,
+    DescribedRun,
     Family,
     GateModel,
     GateSettings,
     Retrieve,
     cut_at_comma,
     gate_name,
+    holds_run,
+    run_of,
 )
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.errors import UsageError
@@ -46,7 +50,7 @@ _REMEDIES = {
 # Keys that a gate may leave to the whole file: its own key, that of the file, and an example.
 _NEEDED = (("measure", "measures", "[nDCG@10]"), ("candidate", "candidate", "PATH_OF_A_RUN"))
 
-# The model of the mapping at each path, without list indices; at any other path it is a live candidate (Retrieve).
+# The model of the mapping at each path, without list indices; at any other path it is a candidate.
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): Config,
     ("collection",): Collection,
@@ -99,7 +103,7 @@ def _problem(document: Document, detail: ErrorDetails) -> Problem:
     where = _where(document.data, tuple(parent))
     match detail["type"]:
         case "extra_forbidden":
-            likely, instead = _instead(tuple(parent), str(key))
+            likely, instead = _instead(document.data, tuple(parent), str(key))
             text = f"unknown key {key!r} in {where}; {instead}"
             meant = None if likely is None else (*parent, likely)
             return Problem(document.key_line(path), text, gate, meant=meant)
@@ -149,10 +153,12 @@ def _gate(data: Any, path: Path) -> str | None:
     return None
 
 
-def _instead(parent: Path, key: str) -> tuple[str | None, str]:
+def _instead(data: Any, parent: Path, key: str) -> tuple[str | None, str]:
     """The key that was probably meant by an unknown one, and the advice to give."""
     keys = tuple(part for part in parent if isinstance(part, str))
-    known = list(_MODELS.get(keys, Retrieve).model_fields)
+    mapping = functools.reduce(lambda value, part: value[part], parent, data)
+    candidate = DescribedRun if holds_run(mapping) else Retrieve
+    known = list(_MODELS.get(keys, candidate).model_fields)
     likely = nearest(key, known)
     return likely, f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
 
@@ -260,11 +266,11 @@ def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
     places: list[tuple[Path, Any, list[GateSettings]]] = [(("candidate",), config.candidate, shared)]
     places += [(("gates", index, "candidate"), gate.candidate, [gate]) for index, gate in enumerate(config.gates)]
     for place, candidate, gates in places:
-        if not isinstance(candidate, FilePath):
+        if (run := run_of(candidate)) is None:
             continue
-        stored = stored_file(candidate, config.store, of={name for gate in gates for name in gate.stored})
+        stored = stored_file(run, config.store, of={name for gate in gates for name in gate.stored})
         if stored is not None:
-            text = _said(document, place, own_file(candidate.name, stored))
+            text = _said(document, place, own_file(run.name, stored))
             yield Problem(document.line(place), text, gates[0].name if len(place) > 1 else None)
 
 

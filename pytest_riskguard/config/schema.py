@@ -31,6 +31,7 @@ from pydantic import (
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.config.asking import ASK_TWICE, MAX_ASK_TWICE, MAX_DEPTH, MAX_RETRIES, MAX_WORKERS, TIMEOUT
 from pytest_riskguard.config.yaml_lines import Document
+from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
     CORRECTIONS,
@@ -149,7 +150,7 @@ def _listed(name: str) -> str:
 
 
 # Tags of a union, which pydantic puts into the path of an error: no key may look like them.
-TAGS = MAPPING, TEXT = "<mapping>", "<text>"
+TAGS = MAPPING, TEXT, RUN = "<mapping>", "<text>", "<run>"
 _BY_SHAPE = Discriminator(lambda value: MAPPING if isinstance(value, dict) else TEXT)
 
 T = TypeVar("T")
@@ -193,6 +194,10 @@ def _distinct_measures(items: tuple[str, ...]) -> tuple[str, ...]:
     return items
 
 
+def _metadata(value: Any) -> tuple[tuple[str, str], ...]:
+    return tuple(checked_metadata(value).items())
+
+
 _slice_size = _whole(MIN_TOPICS, "; fewer topics are not judged")
 _File = Annotated[Path, PlainValidator(_file)]
 _GateName = Annotated[str, PlainValidator(gate_name)]
@@ -203,6 +208,7 @@ _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
 _Distinct = AfterValidator(_distinct)
 _DistinctMeasures = AfterValidator(_distinct_measures)
 _Listed = Annotated[str, PlainValidator(Text("package.module:function or package.module", parse=_listed))]
+_Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata)]
 _Names = Annotated[tuple[_BaselineName, ...], _list("a list of stored baselines"), _Distinct]
 
 
@@ -232,9 +238,32 @@ class Retrieve(_Model):
     retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
     ask_twice: Annotated[int, PlainValidator(ASKING["ask_twice"])] = ASK_TWICE
     isolate: Annotated[bool, PlainValidator(TrueOrFalse())] = False
+    metadata: _Metadata = ()
 
 
-_Candidate = Annotated[Annotated[_File, Tag(TEXT)] | Annotated[Retrieve, Tag(MAPPING)], _BY_SHAPE]
+class DescribedRun(_Model):
+    """``candidate`` as a run file about which there is something to say; the metadata are pairs, sorted by key."""
+
+    run: _File
+    metadata: _Metadata = ()
+
+
+def holds_run(value: Any) -> bool:
+    """Whether a mapping describes a run file, not a live system."""
+    return isinstance(value, dict) and "run" in value and "retrieve" not in value
+
+
+def run_of(candidate: Path | DescribedRun | Retrieve | None) -> Path | None:
+    """The run file that a candidate is; None for a live system."""
+    if isinstance(candidate, DescribedRun):
+        return candidate.run
+    return candidate if isinstance(candidate, Path) else None
+
+
+_Candidate = Annotated[
+    Annotated[_File, Tag(TEXT)] | Annotated[DescribedRun, Tag(RUN)] | Annotated[Retrieve, Tag(MAPPING)],
+    Discriminator(lambda value: RUN if holds_run(value) else MAPPING if isinstance(value, dict) else TEXT),
+]
 
 
 class Family(_Model):

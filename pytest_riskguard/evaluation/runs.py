@@ -7,7 +7,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TypeVar
@@ -57,6 +57,8 @@ class Rankings:
         Topics whose documents were returned in another order than that of their scores.
     again : Rankings, optional
         What the system returned when it was asked about the topics ``asked_again`` a second time.
+    seconds : tuple of float
+        How long each answer took; the scores do not depend on it.
     """
 
     by_topic: Mapping[str, tuple[tuple[str, float], ...]]
@@ -64,6 +66,7 @@ class Rankings:
     contradicted: tuple[str, ...] = ()
     again: Rankings | None = None
     asked_again: tuple[str, ...] = ()
+    seconds: tuple[float, ...] = field(default=(), compare=False)
 
     def chunks(self) -> Iterator[Chunk]:
         """The rankings, about 20 topics at a time."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import statistics
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -47,3 +49,12 @@ class Origins:
     candidate: CandidateOrigin
     baselines: tuple[BaselineOrigin, ...]
     latency: Latency | None
+
+
+def latency_of(seconds: Sequence[float]) -> Latency | None:
+    """The median and the 95th percentile (the smallest value that 95% of the queries do not exceed)."""
+    if not seconds:
+        return None
+    ordered = sorted(1000 * one for one in seconds)
+    p95 = ordered[math.ceil(0.95 * len(ordered)) - 1]
+    return Latency(len(ordered), round(statistics.median(ordered), 3), round(p95, 3))

@@ -14,6 +14,7 @@ from pytest_riskguard.config.asking import ASK_TWICE, TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
     GeoRiskNotWorse,
     NotInferior,
@@ -54,15 +55,23 @@ class Riskguard:
         self.folder = path.parent
         self._engine = engine_for(request.config, self._settings)
 
-    def run(self, path: str | os.PathLike[str], *, name: str | None = None) -> RunFile:
-        """A candidate's run file; a relative path starts at riskguard.yaml's folder."""
-        __tracebackhide__ = True
-        return RunFile(self.folder / _path(path), name)
+    def run(
+        self, path: str | os.PathLike[str], *, name: str | None = None, metadata: Mapping[str, str] | None = None
+    ) -> RunFile:
+        """A candidate's run file; a relative path starts at riskguard.yaml's folder.
 
-    def scores(self, path: str | os.PathLike[str], *, name: str | None = None) -> ScoreFile:
-        """A candidate's per-topic scores (CSV or TSV); a relative path starts at riskguard.yaml's folder."""
+        ``metadata`` is what is known of the system, such as ``{"index": "v7"}``; reports say what differs between
+        the systems, and no verdict depends on it.
+        """
         __tracebackhide__ = True
-        return ScoreFile(self.folder / _path(path), name)
+        return RunFile(self.folder / _path(path), name, _metadata(metadata))
+
+    def scores(
+        self, path: str | os.PathLike[str], *, name: str | None = None, metadata: Mapping[str, str] | None = None
+    ) -> ScoreFile:
+        """A candidate's per-topic scores (CSV or TSV); otherwise as ``run``."""
+        __tracebackhide__ = True
+        return ScoreFile(self.folder / _path(path), name, _metadata(metadata))
 
     def retrieve(
         self,
@@ -74,19 +83,20 @@ class Riskguard:
         retries: int = 0,
         ask_twice: int = ASK_TWICE,
         name: str = "candidate",
+        metadata: Mapping[str, str] | None = None,
     ) -> LiveRun:
         """A candidate that is queried now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic.
 
         ``workers`` threads send queries in parallel; with one, pytest's own thread does. A query that has no answer
         after ``timeout`` seconds (None: no limit), or raises, is tried again up to ``retries`` times. The queries of
         ``ask_twice`` topics are sent again, and their answers compared. How the candidate is queried does
-        not change the verdict.
+        not change the verdict. ``metadata`` is as for ``run``.
         """
         __tracebackhide__ = True
         asking = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}
         asking["ask_twice"] = ask_twice
         try:
-            return live_run(self._config, self._engine, search, name=name, **asking)
+            return live_run(self._config, self._engine, search, name=name, metadata=metadata, **asking)
         except (TypeError, ValueError) as error:
             raise error.with_traceback(None) from None
 
@@ -202,6 +212,14 @@ def _baselines(value: Any, *, pool: bool) -> list[Any]:
     if several and not value:
         raise TypeError("baselines: expected at least one, found an empty list")
     return list(value) if several else [value]
+
+
+def _metadata(given: Mapping[str, str] | None) -> dict[str, str]:
+    __tracebackhide__ = True
+    try:
+        return checked_metadata({} if given is None else given)
+    except ValueError as error:
+        raise ValueError(f"metadata: {error}") from None
 
 
 def _path(value: object) -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.plugin.yaml_items import RiskguardFile
     from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.provenance import Provenance
 
 #: Exit codes of runs that ran their tests; the others (interrupted, usage, internal) have other causes.
 _RAN = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
@@ -308,14 +309,23 @@ class RiskguardSession:
         from pytest_riskguard.reports import files
 
         problems, charts = [], self.config.getoption("riskguard_charts")
-        for path in self.config.getoption("riskguard_report"):
+        paths, provenance = self.config.getoption("riskguard_report"), None
+        with caught("finding out where the report comes from"):
+            provenance = self._provenance() if paths else None
+        for path in paths:
             try:
                 target = self.config.invocation_params.dir / path
                 with caught(f"writing the report {path}", but=(OSError,)):
-                    files.write(target, self.verdicts, gates=self.gates, charts=charts)
+                    files.write(target, self.verdicts, gates=self.gates, provenance=provenance, charts=charts)
             except OSError as error:
                 problems.append(f"could not write the report {path}: {error.strerror}")
         return problems
+
+    def _provenance(self) -> Provenance:
+        from pytest_riskguard.baselines.build import report_date, this_build
+        from pytest_riskguard.reports.provenance import provenance_of
+
+        return provenance_of(self.verdicts, this_build(self.config.rootpath), report_date())
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """List all gates, with ``-q`` those that did not pass. Problems of the run are always shown."""

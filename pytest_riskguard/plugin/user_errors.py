@@ -79,13 +79,15 @@ def from_here(message: str, config: pytest.Config) -> str:
 
 def whose(message: str, settings: Config, gate: GateSettings) -> str:
     """A message that begins with a file name, followed by the setting that names this file."""
+    from pytest_riskguard.config.schema import run_of
+
     line = settings.line_of(gate, "candidate") if gate.candidate else settings.line("candidate")
     in_collection = settings.line("collection")
     for what, path, named_at in (
         ("qrels", settings.collection.qrels, in_collection),
         ("topics", settings.collection.topics, in_collection),
-        ("candidate", gate.candidate or settings.candidate, line),
+        ("candidate", run_of(gate.candidate or settings.candidate), line),
     ):
-        if isinstance(path, Path) and message.startswith(f"{path}:"):
+        if path is not None and message.startswith(f"{path}:"):
             return f"{message} (the {what} named in {settings.path}:{named_at})"
     return message

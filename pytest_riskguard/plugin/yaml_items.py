@@ -15,7 +15,7 @@ from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError, Usa
 from pytest_riskguard.plugin.session import engine_for
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.schema import ComputedBaseline, Retrieve
+    from pytest_riskguard.config.schema import ComputedBaseline, DescribedRun, Retrieve
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Stored
 
@@ -63,7 +63,8 @@ class RiskguardFile(pytest.File):
         candidate = self._candidate_source(own or shared, line)
         return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alpha)
 
-    def _candidate_source(self, candidate: Path | Retrieve | None, line: int) -> RunFile | LiveRun:
+    def _candidate_source(self, candidate: Path | DescribedRun | Retrieve | None, line: int) -> RunFile | LiveRun:
+        from pytest_riskguard.config.schema import DescribedRun
         from pytest_riskguard.plugin.live_systems.candidates import live_candidate
         from pytest_riskguard.sources import RunFile
 
@@ -71,6 +72,8 @@ class RiskguardFile(pytest.File):
             raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a function to retrieve with")
         if isinstance(candidate, Path):
             return RunFile(candidate)
+        if isinstance(candidate, DescribedRun):
+            return RunFile(candidate.run, metadata=dict(candidate.metadata))
         if candidate not in self._live:
             engine = engine_for(self.config, self.settings)
             self._live[candidate] = live_candidate(self.config, engine, candidate, settings=self.settings, line=line)

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin, Latency
 from pytest_riskguard.text import clean, counted, web_address
+
+if TYPE_CHECKING:
+    from pytest_riskguard.baselines.build import Build
+    from pytest_riskguard.gates.verdict import Verdict
 
 #: How many baselines a line names.
 MAX_NAMED = 3
@@ -46,6 +53,43 @@ class Provenance:
             raise ValueError(f"provenance.run_url: expected {expected}, found {self.run_url!r:.60}")
 
 
+def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Provenance:
+    """Where the report on these verdicts comes from; verdicts on plain scores have only names."""
+    known = [verdict.origins for verdict in verdicts if verdict.origins is not None]
+    candidate = next((origins.candidate for origins in known), None)
+    if candidate is None and verdicts:
+        candidate = CandidateOrigin(verdicts[0].candidate, {})
+    baselines = {baseline.name: baseline for origins in known for baseline in origins.baselines}
+    for name in (name for verdict in verdicts if verdict.origins is None for name in verdict.baselines):
+        baselines.setdefault(name, BaselineOrigin(name, None, "", None, None, {}))
+    aged = tuple(replace(baseline, age_days=_days(baseline.stored, date)) for baseline in baselines.values())
+    return Provenance(
+        date=date,
+        commit=build.commit,
+        branch=build.branch,
+        pull_request=build.pull_request,
+        repository=build.repository,
+        run_url=build.run_url,
+        candidate=candidate,
+        baselines=aged,
+        differences=tuple(one for baseline in aged if candidate for one in differences(candidate, baseline)),
+        latency=next((origins.latency for origins in known if origins.candidate == candidate), None),
+    )
+
+
+def _days(stored: str | None, date: str) -> float | None:
+    """Days from one time to another, at least 0."""
+    if stored is None:
+        return None
+    earlier, later = (_time(text) for text in (stored, date))
+    return round(max((later - earlier).total_seconds(), 0) / 86400, 1)
+
+
+def _time(text: str) -> datetime:
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
 def differences(candidate: CandidateOrigin, baseline: BaselineOrigin) -> tuple[Difference, ...]:
     """What differs between the metadata of two systems, by key; nothing if one of them has none."""
     before, now = baseline.metadata, candidate.metadata
@@ -61,7 +105,7 @@ def line(provenance: Provenance) -> str:
     commit = f"commit {clean(provenance.commit, limit=64)[:10]}" if provenance.commit else ""
     branch = f"branch {clean(provenance.branch, limit=80)}" if provenance.branch else ""
     request = f"pull request {clean(provenance.pull_request, limit=20)}" if provenance.pull_request else ""
-    date = f"{clean(provenance.date, limit=16).replace('T', ' ')} UTC"
+    date = f"{clean(provenance.date[:16]).replace('T', ' ')} UTC"
     return "; ".join(filter(None, [commit, branch, request, date, *map(_stored, provenance.baselines[:MAX_NAMED])]))
 
 

@@ -26,10 +26,12 @@ from pytest_riskguard.config.schema import (
     Retrieve,
 )
 from pytest_riskguard.gates import kinds
+from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
 from pytest_riskguard.plugin.options import add_options
 from pytest_riskguard.reports.json import SCHEMA_FILE
 from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.provenance import Provenance
 from tests.docs.pages import DOCS
 
 REFERENCE = DOCS / "reference"
@@ -204,6 +206,7 @@ def test_the_site_lists_every_field_of_the_report():
     shared = {field.path: field.same_as for field in listed if field.same_as}
     assert shared == {"flagged_wins": "responsible_topics[]", "documents[].replacements": "documents[].moved[]"}
     expected = {"schema", "generated_by", "generated_by.name", "generated_by.version", "verdicts", "gates"}
+    expected |= {"rankings", "provenance", *paths_of(Rankings, "rankings[]"), *paths_of(Provenance, "provenance")}
     expected |= set(paths_of(KnownGate, "gates[]"))
     for name, kind in JSON_TYPES.items():
         expected |= {name, *paths_of(kind, name)}

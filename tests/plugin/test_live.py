@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -91,11 +92,19 @@ def live(pytester, asked_of):
     return run
 
 
+def without_times(report: dict[str, Any]) -> dict[str, Any]:
+    """All of a report but when it was made and how long answers took."""
+    provenance = report.pop("provenance")
+    assert provenance.pop("latency")["queries"] > 0
+    assert provenance.pop("date")
+    return report | {"provenance": provenance}
+
+
 def test_how_a_system_is_asked_does_not_change_the_verdict(live, pytester):
     reports = []
     for settings in ("", ", workers: 8", ", workers: 3, timeout: 60, retries: 2"):
         assert live("ask", "--riskguard-report=report.json", settings=settings).ret == 0
-        reports.append(read_report(pytester.path / "report.json"))
+        reports.append(without_times(read_report(pytester.path / "report.json")))
     assert reports[0] == reports[1] == reports[2]
 
 
@@ -378,7 +387,7 @@ def test_an_isolated_search_gives_the_same_verdict_and_cannot_end_the_run(live, 
     reports = []
     for settings in ("", ", isolate: true"):
         assert live("ask", "--riskguard-report=report.json", settings=settings).ret == 0
-        reports.append(read_report(pytester.path / "report.json"))
+        reports.append(without_times(read_report(pytester.path / "report.json")))
     assert reports[0] == reports[1]
     asked_of("ask", settings=", isolate: true")
     pytester.path.joinpath("own.py").write_text("import os\ndef ask(query): os._exit(0)\n")

@@ -41,6 +41,11 @@ def measures_in_words(manifest: Manifest, means: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {plain(means[name])}" if name in means else name for name in names)
 
 
+def metadata_in_words(manifest: Manifest) -> str:
+    """``index=v7, model=small``."""
+    return ", ".join(f"{clean(key)}={clean(value, limit=500)}" for key, value in manifest.metadata.items())
+
+
 def judged_in_words(manifest: Manifest) -> str:
     """How much of the run is judged."""
     judged = manifest.judged

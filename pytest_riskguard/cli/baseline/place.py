@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, Command, file_option, grouped, options, surroundings
+from pytest_riskguard.cli.parameters import (
+    DEFAULT_MEASURE,
+    Command,
+    file_option,
+    grouped,
+    metadata_option,
+    options,
+    surroundings,
+)
 from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
@@ -87,6 +95,7 @@ def storing_options(measures: str) -> Callable[[Command], Command]:
     return options(
         scoring_options(measures),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
+        metadata_option("--meta", help="What is known of the system, such as index=v7; kept in the manifest."),
         click.option(
             "--keep-run/--no-run",
             default=True,

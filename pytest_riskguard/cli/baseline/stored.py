@@ -13,6 +13,7 @@ from pytest_riskguard.cli.baseline.lines import (
     judged_in_words,
     means_of,
     measures_in_words,
+    metadata_in_words,
     stale_in_words,
     topics_in_words,
 )
@@ -115,6 +116,7 @@ def show(
         "age": stale_in_words(baselines.staleness(name)),
         "commit": "unknown" if git is None else git.commit + (" (with uncommitted changes)" if git.dirty else ""),
         "note": clean(manifest.note) or "none",
+        **({"metadata": metadata_in_words(manifest)} if manifest.metadata else {}),
         "topics": topics_in_words(manifest),
         "measures": scored_by,
         "means": measures_in_words(manifest, means) if means else "unknown: the scores are damaged",

@@ -56,6 +56,8 @@ def add(name: str, run: Path, *, place: Place, kind: str | None, replicate: bool
             version_control.prepare(place.store.root)
         click.echo(f"stored {name}: {_with_means(place.store, name, manifest)}")
         return
+    if options["metadata"]:
+        raise UsageError("--meta says something about a baseline; a replicate is only another run of its system")
     number = place.store.add_replicate(name, run, **place.scoring(place.measures), **options)
     click.echo(f"stored replicate {number} of {name}: {in_a_line(place.store.replicate_manifest(name, number))}")
     _tell_distance(place, name, number)
@@ -202,8 +204,10 @@ def promote(name: str, run: str, *, place: Place, note: str, dry_run: bool, **op
     RUN is a run file or the name of a stored baseline. The old run becomes the newest earlier run of NAME, which
     show and every gate can compare with. A best baseline does not change if the mean of any measure would fall.
     """
-    path, stored_note = _run_or_stored(run, place.store)
-    note = note if note.strip() else stored_note
+    path, stored = _run_or_stored(run, place.store)
+    if stored is not None:
+        note = note if note.strip() else stored.note
+        options["metadata"] = options["metadata"] or stored.metadata
     _check_note("promote", note, dry_run=dry_run)
     measures = place.measures or place.default_measures
     promotion = place.store.promote(name, path, **place.scoring(measures), note=note, dry_run=dry_run, **options)
@@ -221,20 +225,20 @@ def promote(name: str, run: str, *, place: Place, note: str, dry_run: bool, **op
         click.echo(f"kept the old run as {name}/{manifest.history[-1].folder}; {accepted}")
 
 
-def _run_or_stored(text: str, store: Store) -> tuple[Path, str]:
-    """A run file, or the run of a stored baseline with its note."""
+def _run_or_stored(text: str, store: Store) -> tuple[Path, Manifest | None]:
+    """A run file, or the run of a stored baseline with its manifest."""
     path = Path(text)
     is_stored = name_problem(text) is None and text in store.names()
     if path.exists() and is_stored:
         raise UsageError(f"{text} is both a file and a stored baseline: write ./{text} for the file, or rename it")
     if is_stored:
-        return store.run(text), store.manifest(text).note
+        return store.run(text), store.manifest(text)
     if not path.exists():
         names = ", ".join(store.names()) or "none"
         raise BaselineError(
             f"{text}: no such file, and no baseline of that name (the store holds {names})", reason="missing_input"
         )
-    return path, ""
+    return path, None
 
 
 def _check_note(command: str, note: str, *, dry_run: bool) -> None:

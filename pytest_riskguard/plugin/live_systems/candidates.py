@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from pytest_riskguard.config.schema import ASKING, Retrieve
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import ConfigError, ScoringError
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
+from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.plugin.live_systems.failures import MAX_QUERY, failure, imported
 from pytest_riskguard.plugin.live_systems.isolation import retrieve_isolated
@@ -40,11 +41,17 @@ _EVERY = 0.1
 
 
 def live_run(
-    config: pytest.Config, engine: Engine, search: Search, *, name: str = "candidate", **asking: Any
+    config: pytest.Config,
+    engine: Engine,
+    search: Search,
+    *,
+    name: str = "candidate",
+    metadata: Mapping[str, str] | None = None,
+    **asking: Any,
 ) -> LiveRun:
     """A run made by calling ``search`` with the query of each judged topic of the collection.
 
-    Raises ``TypeError`` if ``search`` cannot be called, ``ValueError`` for a wrong field of ``Asking``.
+    Raises ``TypeError`` if ``search`` cannot be called, ``ValueError`` for a wrong field of ``Asking`` or metadata.
     """
     if not callable(search):
         raise TypeError(f"search: expected a function that takes a query, found {shown(search)}")
@@ -54,7 +61,11 @@ def live_run(
             checked[option] = check(asking[option])
         except ValueError as error:
             raise ValueError(f"{option}: {error}") from None
-    return LiveRun(lambda: _retrieved(config, engine, search, Asking(**checked)), name)
+    try:
+        about = checked_metadata(metadata or {})
+    except ValueError as error:
+        raise ValueError(f"metadata: {error}") from None
+    return LiveRun(lambda: _retrieved(config, engine, search, Asking(**checked)), name, about)
 
 
 def live_candidate(
@@ -75,7 +86,7 @@ def live_candidate(
         except RefusedSearchError as error:
             raise ConfigError(settings.path, line, f"candidate.retrieve: {error}") from None
 
-    return LiveRun(retrieved)
+    return LiveRun(retrieved, metadata=dict(candidate.metadata))
 
 
 def project_of(config: pytest.Config, settings: Config) -> Path:
@@ -109,7 +120,7 @@ def _retrieved(config: pytest.Config, engine: Engine, search: Search, asking: As
 
 
 def _as_run(retrieved: Retrieved) -> Rankings:
-    run = rankings_as_run(retrieved.answers, as_returned=True)
+    run = replace(rankings_as_run(retrieved.answers, as_returned=True), seconds=retrieved.seconds)
     if not retrieved.again:
         return run
     again = rankings_as_run(retrieved.again, as_returned=True)

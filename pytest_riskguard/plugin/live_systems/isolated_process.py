@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.errors import DataError
 from pytest_riskguard.plugin.live_systems.failures import failure, imported
-from pytest_riskguard.plugin.live_systems.retrieval import Pairs, retrieve
+from pytest_riskguard.plugin.live_systems.retrieval import Answer, retrieve
 from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError
 
 
@@ -60,14 +60,15 @@ def _work(task: dict[str, Any], pipe: _Pipe) -> None:
     queries: dict[str, str] = task["queries"]
     search = imported(task["target"], Path(task["root"]), task["listed"])
 
-    def sent(topic: str, key: str, pairs: Pairs) -> None:
-        pipe.send({"topic": topic, key: [[str(document), float(score)] for document, score in pairs]})
+    def sent(topic: str, key: str, answer: Answer) -> None:
+        pairs = [[str(document), float(score)] for document, score in answer.pairs]
+        pipe.send({"topic": topic, key: pairs, "seconds": answer.seconds})
 
     retrieved = retrieve(
         search,
         queries,
         Asking(**task["asking"]),
-        answered=lambda topic, pairs, is_second: sent(topic, "again" if is_second else "pairs", pairs),
+        answered=lambda topic, answer, is_second: sent(topic, "again" if is_second else "pairs", answer),
         stuck=lambda: os._exit(1),
     )
     if retrieved.failed:

@@ -34,6 +34,8 @@ MAX_LINE, MAX_BYTES = 50_000_000, 1_000_000_000
 _MESSAGE_BYTES, _PAIR_BYTES = 100_000, 12 * MAX_ID + 50
 #: Seconds that the import of the function may take, and the end of the process.
 MAX_START, MAX_END = 120.0, 10.0
+#: Seconds that no answer takes.
+MAX_SECONDS = 1e6
 #: Seconds between two looks at whether the process has ended.
 _GLANCE = 1.0
 _CHILD = "pytest_riskguard.plugin.live_systems.isolated_process"
@@ -73,7 +75,7 @@ def retrieve_isolated(
         raise DataError(problem, reason="bad_run") from None
     finally:
         _end(process)
-    return Retrieved(received.answers, (), received.again)
+    return Retrieved(received.answers, (), received.again, tuple(received.seconds))
 
 
 def _silence(asking: Asking) -> float | None:
@@ -87,6 +89,7 @@ class _Received:
     def __init__(self, queries: Mapping[str, str], depth: int, progress: Progress | None) -> None:
         self.answers: dict[str, Pairs] = {}
         self.again: dict[str, Pairs] = {}
+        self.seconds: list[float] = []
         self._queries, self._depth, self._progress = queries, depth, progress
         self._is_started = False
 
@@ -104,6 +107,7 @@ class _Received:
                 raise DataError(clean(text, limit=10_000), reason=reason, problem=clean(problem, limit=10_000))
             case {"topic": str(topic), "pairs": list(pairs)} if self._is_answer(topic, pairs, self.answers):
                 self.answers[topic] = [(document, float(score)) for document, score in pairs]
+                self._take_time(message.get("seconds"))
                 if self._progress is not None:
                     self._progress(len(self.answers), len(self._queries))
             case {"topic": str(topic), "again": list(pairs)} if self._is_answer(topic, pairs, self.again):
@@ -114,6 +118,11 @@ class _Received:
                 self.answers = {topic: self.answers[topic] for topic in self._queries}
             case _:
                 raise _DeadError("wrote something other than an answer")
+
+    def _take_time(self, seconds: object) -> None:
+        """How long an answer took, as the process says."""
+        if isinstance(seconds, float) and 0 <= seconds < MAX_SECONDS:
+            self.seconds.append(seconds)
 
     def _is_answer(self, topic: str, pairs: list[Any], before: Mapping[str, Pairs]) -> bool:
         return (

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -28,10 +28,19 @@ from pytest_riskguard.config.asking import MAX_ID, MAX_TIMEOUTS, TIMEOUT, Asking
 from pytest_riskguard.plugin.live_systems.time_limit import OutOfTimeError, within
 
 Pairs = list[tuple[str, float]]
+
+
+class Answer(NamedTuple):
+    """What a search returned, and how long it took in seconds."""
+
+    pairs: Pairs
+    seconds: float
+
+
 Search = Callable[[str], Iterable[tuple[str, float]]]
 Progress = Callable[[int, int], None]
 #: Called with a topic, its answer, and whether that is the second one.
-Answered = Callable[[str, Pairs, bool], None]
+Answered = Callable[[str, Answer, bool], None]
 
 #: Seconds before the second attempt; each further one waits twice as long as the one before, up to the maximum.
 _FIRST_PAUSE, MAX_PAUSE = 0.5, 30.0
@@ -59,6 +68,8 @@ class Retrieved:
     failed: tuple[FailedQuery, ...]
     #: The second answers, for a sample of the topics.
     again: Mapping[str, Pairs] = field(default_factory=dict)
+    #: How long each of the first answers took.
+    seconds: tuple[float, ...] = field(default=(), compare=False)
 
     @property
     def asked(self) -> int:
@@ -92,13 +103,15 @@ def retrieve(
     """
     book = _asked(search, _Book(queries, asking, progress, answered), stuck)
     failed = [book.failed[topic] for topic in queries if topic in book.failed]
-    answers = {topic: book.answers[topic] for topic in queries if topic in book.answers}
+    answers = {topic: book.answers[topic].pairs for topic in queries if topic in book.answers}
+    seconds = tuple(answer.seconds for answer in book.answers.values())
     if failed or asking.ask_twice == 0:
-        return Retrieved(answers, tuple(failed))
+        return Retrieved(answers, tuple(failed), seconds=seconds)
     sample = {topic: queries[topic] for topic in spread(list(queries), asking.ask_twice)}
     second = _asked(search, _Book(sample, asking, None, answered, is_second=True), stuck)
-    again = {topic: second.answers[topic] for topic in sample if topic in second.answers}
-    return Retrieved(answers, tuple(second.failed[topic] for topic in sample if topic in second.failed), again)
+    again = {topic: second.answers[topic].pairs for topic in sample if topic in second.answers}
+    failed = [second.failed[topic] for topic in sample if topic in second.failed]
+    return Retrieved(answers, tuple(failed), again, seconds)
 
 
 def spread(topics: Sequence[str], size: int) -> list[str]:
@@ -123,7 +136,7 @@ class _Book:
     progress: Progress | None
     answered: Answered
     is_second: bool = False  # whether these queries are sent for the second time
-    answers: dict[str, Pairs] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
     failed: dict[str, FailedQuery] = field(default_factory=dict)
     timeouts: int = 0  # queries in a row that had no answer in time
 
@@ -132,7 +145,7 @@ class _Book:
         """Whether the system seems to have stopped answering."""
         return self.timeouts >= MAX_TIMEOUTS
 
-    def note(self, topic: str, attempt: int, outcome: Pairs | BaseException) -> float | None:
+    def note(self, topic: str, attempt: int, outcome: Answer | BaseException) -> float | None:
         """Record how an attempt ended; return the seconds until the next one, or None if there will be none."""
         if not isinstance(outcome, BaseException):
             self.answers[topic], self.timeouts = outcome, 0
@@ -153,7 +166,7 @@ def _ask_here(search: Search, book: _Book, stuck: Callable[[], None] | None) -> 
     """One query after another, in the calling thread."""
     asking = book.asking
 
-    def outcome(query: str) -> Pairs | BaseException:
+    def outcome(query: str) -> Answer | BaseException:
         try:
             return within(asking.timeout, lambda: _answer(search, query, asking.depth), stuck=stuck)
         except OutOfTimeError as error:
@@ -177,7 +190,7 @@ def _out_of_time(asking: Asking, note: str) -> OutOfTimeError:
     return OutOfTimeError(f"no answer within {asking.timeout:g} s{hint}{note}")
 
 
-def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
+def _outcome(search: Search, query: str, depth: int) -> Answer | BaseException:
     """The answer, or the error that ended the call."""
     try:
         return _answer(search, query, depth)
@@ -185,12 +198,14 @@ def _outcome(search: Search, query: str, depth: int) -> Pairs | BaseException:
         return error
 
 
-def _answer(search: Search, query: str, depth: int) -> Pairs:
+def _answer(search: Search, query: str, depth: int) -> Answer:
     """The first pairs of an answer; ``NoPairError`` if it holds anything else."""
+    start = time.perf_counter()
     results = search(query)
     if results is None:  # a forgotten return statement
         raise NoPairError("returned None, expected (docid, score) pairs")
-    return [_plain(result) for result in islice(results, depth)]
+    pairs = [_plain(result) for result in islice(results, depth)]
+    return Answer(pairs, time.perf_counter() - start)
 
 
 def _plain(result: object) -> tuple[str, float]:
@@ -244,7 +259,7 @@ def _ask_in_threads(search: Search, book: _Book) -> None:
     idle: list[_Worker] = []
     busy: dict[_Worker, tuple[_Task, float]] = {}
 
-    def ended(worker: _Worker, outcome: Pairs | BaseException) -> None:
+    def ended(worker: _Worker, outcome: Answer | BaseException) -> None:
         task, _ = busy.pop(worker)
         if (wait := book.note(task.topic, task.attempt, outcome)) is not None:
             heapq.heappush(todo, _Task(time.monotonic() + wait, task.place, task.topic, task.attempt + 1))
@@ -274,7 +289,7 @@ def _ask_in_threads(search: Search, book: _Book) -> None:
             worker.thread.join()
 
 
-def _arrived(done: _Done, *, timeout: float) -> list[tuple[_Worker, Pairs | BaseException]]:
+def _arrived(done: _Done, *, timeout: float) -> list[tuple[_Worker, Answer | BaseException]]:
     """All outcomes that have arrived, after waiting for the first."""
     arrived = []
     try:
@@ -310,4 +325,4 @@ class _Worker:
 
 
 #: What workers bring back.
-_Done = queue.SimpleQueue[tuple[_Worker, Pairs | BaseException]]
+_Done = queue.SimpleQueue[tuple[_Worker, Answer | BaseException]]
