@@ -355,14 +355,9 @@ def said_of_equal_systems() -> list[str]:
     rows.append(
         f"heavier tails up to {max(shares_of('other-differences', 'on_churn: warn', differences=tails)):.1f}%"
     )
-    for n in (25, 50, 100, 250):
-        for alpha in (1, 5):
-            where = {"topics": {n}, "alpha": {alpha}}
-            columns = ("no replicate", "replicates: 1", "replicates: 3")
-            found = [f"{shares_of('replicates', column, **where)[0]:.1f}%" for column in columns]
-            rows.append(f"| {n} | {alpha} | {' | '.join(found)} |")
-    left = [each for count in (1, 3) for each in shares_of("replicates", f"replicates: {count}")]
-    rows.append(f"What remains is {span(left)}")
+    alone = shares_of("replicates", "no replicate")
+    left = [share for count in (1, 3) for share in shares_of("replicates", f"replicates: {count}")]
+    rows.append(f"without a replicate {span(alone)} of gates failed, with one or three {span(left)}")
     return rows
 
 
