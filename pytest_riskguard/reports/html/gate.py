@@ -25,7 +25,6 @@ class DrawnChart:
     title: str
     caption: str
     description: str
-    wide: bool
     main: bool
     svg: str
 
@@ -109,7 +108,6 @@ def _drawn(verdict: Verdict, anchor: str) -> list[DrawnChart]:
             title=chart.title,
             caption=chart.caption,
             description=chart.description,
-            wide=chart.wide,
             main=chart.main,
             svg=chart.svg,
         )

@@ -50,6 +50,11 @@ def of_topic(root: Element) -> dict[str, Element]:
     return {mark.attrib["data-topic"]: mark for mark in marks(root) if "data-topic" in mark.attrib}
 
 
+def lines_of(mark: Element) -> list[Element]:
+    """Its lines that stand for values."""
+    return [line for line in mark.iter("line") if line.get("stroke") in (Colour.LOSS, Colour.WIN, Colour.GREY)]
+
+
 def sliced(verdict: Verdict, *parts: Slice) -> Verdict:
     return altered(verdict, explanation=Explanation("Fails.", slices=parts))
 
@@ -134,7 +139,7 @@ def test_a_dumbbell_stands_where_its_scores_are():
     assert list(rows)[:MAX_LOSSES] == worst
     assert len(rows) == MAX_LOSSES + MAX_WINS
     for row in verdict.responsible_topics[:MAX_LOSSES]:
-        circle, line = (next(rows[row.topic].iter(tag)) for tag in ("circle", "line"))
+        circle, line = next(rows[row.topic].iter("circle")), lines_of(rows[row.topic])[0]
         before, after = (
             (float(x) - MARGIN - 6) / (WIDTH - 2 * MARGIN - 12) for x in (circle.attrib["cx"], line.attrib["x2"])
         )
@@ -216,9 +221,9 @@ def test_slices_are_in_the_order_of_their_risk_with_wins_and_losses_in_words():
         "intent=read: URisk -0.01; 1 of 5 worse, 2 better",
     ]
     first, second = marks(root)
-    line = next(first.iter("line")).attrib
+    line = lines_of(first)[0].attrib
     assert float(line["x2"]) - float(line["x1"]) == pytest.approx((WIDTH - 2 * MARGIN - 16) * 0.4 / 0.5, abs=0.02)
-    assert not list(second.iter("line"))
+    assert not lines_of(second), "no interval"
 
 
 def test_slices_in_which_nothing_changed_are_left_to_the_table():

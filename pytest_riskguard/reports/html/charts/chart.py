@@ -32,7 +32,6 @@ class Chart:
     drawing: str
     height: float
     main: bool = False
-    wide: bool = False
 
     @property
     def svg(self) -> str:
@@ -73,3 +72,9 @@ class Chart:
     @property
     def _described(self) -> str:
         return element("desc", quoted(clean(self.description, limit=2000)))
+
+
+def row_of(top: float, height: float, *texts: str) -> str:
+    """The room of a row, all of which can be pointed at, and its texts, which can be selected and keep their look."""
+    room = element("rect", x=1, y=top + 1, width=WIDTH - 2, height=height - 2, rx=4, fill="transparent")
+    return room + element("g", *texts, stroke="none")

@@ -10,7 +10,7 @@ from itertools import accumulate
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import BELOW, plot, x_axis
-from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
+from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart, row_of
 from pytest_riskguard.reports.html.charts.labels import Entry, legend
 from pytest_riskguard.reports.html.charts.lettering import clipped, text_width
 from pytest_riskguard.reports.html.charts.markup import (
@@ -20,7 +20,6 @@ from pytest_riskguard.reports.html.charts.markup import (
     curve,
     dashes,
     disc,
-    element,
     left,
     line,
     mark,
@@ -141,15 +140,15 @@ def _dumbbell(row: _Row, x: Scale, top: float, *, middle: bool) -> str:
     colour, symbol = (Colour.LOSS, left) if worse else (Colour.WIN, right)
     before, after, y = x(row.baseline), x(row.candidate), top + 26
     part = "" if row.share is None else f", {share(row.share)} of the loss"
-    texts = (
-        words(MARGIN, top + 15, clipped(row.label, width=room, size=TEXT, middle=middle), width=room)
-        + words(end, top + 15, numbers, anchor="end")
-        + ("" if row.share is None else words(WIDTH - MARGIN, top + 15, share(row.share), anchor="end"))
-        + line((x.start, y), (x.end, y), colour=Colour.LINE)
-    )
-    return texts + mark(
+    texts = [
+        words(MARGIN, top + 15, clipped(row.label, width=room, size=TEXT, middle=middle)),
+        words(end, top + 15, numbers, anchor="end"),
+        "" if row.share is None else words(WIDTH - MARGIN, top + 15, share(row.share), anchor="end"),
+    ]
+    return mark(
         f"{_said(row)}{part}",
-        element("rect", x=1, y=top + 1, width=WIDTH - 2, height=_ROW - 2, rx=4, fill="transparent"),
+        row_of(top, _ROW, *texts),
+        line((x.start, y), (x.end, y), colour=Colour.LINE),
         line((before, y), (after, y), colour=colour, width=3),
         ring(before, y, 4.5, Colour.INK),
         symbol(after, y, 5, colour),

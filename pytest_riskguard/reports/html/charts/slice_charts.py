@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_riskguard.gates.findings import Slice
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html.charts.axes import BELOW, x_axis
-from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart
+from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH, Chart, row_of
 from pytest_riskguard.reports.html.charts.labels import Entry, Symbol, legend
 from pytest_riskguard.reports.html.charts.lettering import clipped, text_width
 from pytest_riskguard.reports.html.charts.markup import (
@@ -14,7 +14,6 @@ from pytest_riskguard.reports.html.charts.markup import (
     dashes,
     diamond,
     disc,
-    element,
     line,
     mark,
     ring,
@@ -112,15 +111,15 @@ def _slice(part: Slice, x: Scale, top: float, *, sign: int, bound: float) -> str
     if part.lower is not None and part.upper is not None:
         low, high = x(sign * part.lower), x(sign * part.upper)
         interval = line((low, y), (high, y), colour=colour, width=3)
-    texts = (
-        words(MARGIN, top + 15, clipped(_name(part), width=room, size=TEXT, middle=True))
-        + words(WIDTH - MARGIN, top + 15, changes, anchor="end")
-        + line((x.start, y), (x.end, y), colour=Colour.LINE)
-        + line((x(bound), y - 7), (x(bound), y + 8), colour=Colour.LIMIT, width=2, dash="4 3")
-    )
-    return texts + mark(
+    texts = [
+        words(MARGIN, top + 15, clipped(_name(part), width=room, size=TEXT, middle=True)),
+        words(WIDTH - MARGIN, top + 15, changes, anchor="end"),
+    ]
+    return mark(
         f"{_name(part)}: {_said(part, sign)}; {_changes(part)}",
-        element("rect", x=1, y=top + 1, width=WIDTH - 2, height=_ROW - 2, rx=4, fill="transparent"),
+        row_of(top, _ROW, *texts),
+        line((x.start, y), (x.end, y), colour=Colour.LINE),
+        line((x(bound), y - 7), (x(bound), y + 8), colour=Colour.LIMIT, width=2, dash="4 3"),
         interval,
         symbol(x(sign * part.urisk), y, 5, colour),
     )
