@@ -12,6 +12,7 @@ from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import Reports, json_option, show_study, terminal_width, write_text
 from pytest_riskguard.cli.parameters import FILE
 from pytest_riskguard.errors import MissingFileError, UsageError
+from pytest_riskguard.text import counted
 
 
 @click.command()
@@ -37,9 +38,10 @@ def trend(reports: tuple[Path, ...], json_path: str | None, html: Path | None) -
         from pytest_riskguard.reports.html.trend_page import render
 
         write_text(render(made), html, option="--html")
-    for problem in made.problems:
-        click.echo(f"Error: {problem}", err=True)
-    return ExitStatus.INCOMPARABLE if made.problems else ExitStatus.PASSED
+    if not made.problems:
+        return ExitStatus.PASSED
+    click.echo(f"Error: {len(made.problems)} of {counted(len(files), 'report')} cannot be compared", err=True)
+    return ExitStatus.INCOMPARABLE
 
 
 def _files(given: Sequence[Path]) -> list[Path]:

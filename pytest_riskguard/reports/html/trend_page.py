@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from pytest_riskguard._version import __version__
+from pytest_riskguard.reports import links
 from pytest_riskguard.reports.html.escape import ASSETS, template
 from pytest_riskguard.reports.html.policy import content_policy
 from pytest_riskguard.reports.html.trend_chart import NARROW, WIDE, Mark, chart
@@ -61,6 +62,7 @@ def render(trend: Trend) -> str:
         max_open=MAX_OPEN,
         style=Markup(style),  # noqa: S704
         policy=Markup(content_policy(style)),  # noqa: S704 - quotes that must stay quotes
+        glossary=links.glossary(),
         version=__version__,
     )
 

@@ -20,7 +20,7 @@ _MAX_NAMED = 5
 def explain(trend: Trend, *, width: int) -> str:
     """The runs, then each gate, failures of the newest run first."""
     width = max(width, MIN_WIDTH)
-    blocks = [_runs(trend.runs, width), *(_gate(series, width) for series in trend.series)]
+    blocks = [_runs(trend, width), *(_gate(series, width) for series in trend.series)]
     return "\n\n".join(blocks)
 
 
@@ -112,7 +112,8 @@ def _numbered(places: Sequence[str]) -> str:
     return f"run{'s' if len(places) > 1 else ''} {listed(tuple(places), most=10)}"
 
 
-def _runs(runs: Sequence[TrendRun], width: int) -> str:
+def _runs(trend: Trend, width: int) -> str:
+    runs = trend.runs
     lines = [
         f"{counted(len(runs), 'run')}, oldest first" + (f", the newest {MAX_RUNS} shown" * (len(runs) > MAX_RUNS))
     ]
@@ -123,10 +124,10 @@ def _runs(runs: Sequence[TrendRun], width: int) -> str:
         latency = [""] * 2 * timed
         if run.latency is not None:
             latency = [short(round(run.latency.median_ms, 1)), short(round(run.latency.p95_ms, 1))]
-        rows.append([number, day(run), clean(run.commit or "", limit=10).rstrip("…"), *latency, clean(run.report)])
+        rows.append([number, day(run), clean((run.commit or "")[:7]), *latency, clean(run.report)])
     lines += _table(names, rows, right={"run", "median ms", "p95 ms"}, width=width)
-    notes = [order(runs)] if order(runs) else []
-    notes += [f"{clean(run.report)} cannot be used: {clean(run.problem, limit=500)}" for run in runs if run.problem]
+    notes = [clean(problem, limit=500) for problem in trend.problems]
+    notes += [order(runs)] if order(runs) else []
     for place, run in enumerate(runs, 1):
         if run.not_judged:
             ids = listed(run.not_judged, most=_MAX_NAMED)
