@@ -25,8 +25,8 @@ from pytest_riskguard.text import clean, counted, plain, signed
 
 #: The first line, by which a comment is found again; GitHub and GitLab do not show it.
 MARKER = "<!-- riskguard -->"
-#: What to do next, at most so many things.
-MAX_STEPS = 5
+#: What to do next, at most so many things; other gates that failed on the same runs, as many.
+MAX_STEPS = MAX_OTHERS = 5
 #: Digits of a commit that a reader sees.
 _MAX_COMMIT = 7
 #: How much is shown, from the most to the least: comparisons with a paragraph, topics of each, gates of the table.
@@ -132,9 +132,20 @@ def _compared(comparison: Comparison, answers: Sequence[Card], topics: int, *, h
         yield from (*grid(_COLUMNS, map(_topic, first.worst[:topics])), "")
         if (rest := len(first.worst) - topics) > 0:
             yield from (f"And {counted(rest, 'more query', 'more queries')}.", "")
-    steps = {step.text: step for answer in answers for step in answer.steps}
+    others = [pair for pair in zip(comparison.verdicts, answers, strict=True) if not pair[0].passed][1:]
+    yield from (_other(verdict, answer) for verdict, answer in others[:MAX_OTHERS])
+    yield from [""] * bool(others)
+    steps: dict[str, Step] = {}
+    for step in (step for answer in answers for step in answer.steps):
+        steps.setdefault(step.text, step)
     if comparison.failed and steps:
         yield from ("**Next**", "", *map(_step, islice(steps.values(), MAX_STEPS)), "")
+
+
+def _other(verdict: Verdict, answer: Card) -> str:
+    """Another gate that failed on the same runs."""
+    figures = f": {prose(answer.figures)}" if answer.figures else ""
+    return f"- {code(verdict.gate, limit=100)} failed as well: {prose(answer.headline, limit=300)}{figures}"
 
 
 def _step(step: Step) -> str:

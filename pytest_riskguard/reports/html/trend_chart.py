@@ -13,7 +13,7 @@ WIDE, NARROW = 1080, 330
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 220, 58, 12, 12, 30
 _MAX_TICKS = 5
 #: Pixels that the date of a run takes under the axis.
-_DATE_WIDTH = 62
+_DATE_WIDTH, _MAX_DATES = 62, 10
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,11 @@ class Mark:
     text: str
 
 
-def chart(marks: Sequence[Mark], dates: Sequence[str], *, title: str, width: int) -> Markup:
-    """The marks from left to right, at equal distances; ``dates`` are written under some of them."""
+def chart(marks: Sequence[Mark], dates: Sequence[str], *, title: str, width: int, tooltips: int) -> Markup:
+    """The marks from left to right, at equal distances; ``dates`` are written under some of them.
+
+    The newest marks, ``tooltips`` of them, are elements of their own; the others share one for each kind.
+    """
     low, high, step = _scale(
         value for mark in marks for value in (mark.value, mark.lower, mark.upper, mark.bound) if value is not None
     )
@@ -41,18 +44,29 @@ def chart(marks: Sequence[Mark], dates: Sequence[str], *, title: str, width: int
     def y(value: float) -> float:
         return round(_TOP + (high - value) / (high - low) * (_HEIGHT - _TOP - _BOTTOM), 2)
 
+    shapes = [
+        _shape(m.kind, x(place), _HEIGHT - _BOTTOM if m.value is None else y(m.value))
+        for place, m in enumerate(marks)
+    ]
+    shared: dict[str, str] = {}
+    for mark, shape in list(zip(marks, shapes, strict=True))[: max(len(marks) - tooltips, 0)]:
+        shared[mark.kind] = shared.get(mark.kind, "") + shape
+    newest = list(zip(marks, shapes, strict=True))[max(len(marks) - tooltips, 0) :]
     parts = [
         f'<svg viewBox="0 0 {width} {_HEIGHT}" role="img" aria-label="{escape(title)}">',
         *_grid(low, high, step, y, width),
-        *(f'<text class="tick" x="{x(place):g}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(dates[place])}</text>'
-          for place in _labelled(len(marks), inside)),
+        *(
+            f'<text class="tick" x="{x(place):g}" y="{_HEIGHT - 8}" text-anchor="middle">'
+            f"{escape(dates[place])}</text>"
+            for place in _labelled(len(marks), inside)
+        ),
         _path("whisker", _whiskers(marks, x, y)),
         _path("bound", _steps([mark.bound for mark in marks], x, y, inside / len(marks) / 2)),
         _path("line", _joined([mark.value for mark in marks], x, y)),
-        *(_drawn(mark, x(place), _HEIGHT - _BOTTOM if mark.value is None else y(mark.value))
-          for place, mark in enumerate(marks)),
+        *(_path(f"m {kind}", d) for kind, d in shared.items()),
+        *(f'<path class="m {mark.kind}" d="{d}"><title>{escape(mark.text)}</title></path>' for mark, d in newest),
         "</svg>",
-    ]  # fmt: skip
+    ]
     return Markup("".join(parts))  # noqa: S704 - numbers and escaped text
 
 
@@ -67,20 +81,18 @@ def _scale(values: Iterable[float]) -> tuple[float, float, float]:
 
 
 def _grid(low: float, high: float, step: float, y: Callable[[float], float], width: int) -> list[str]:
-    lines = []
-    for number in range(round((high - low) / step) + 1):
-        value = low + number * step
-        height = y(value)
-        kind = "zero" if abs(value) < step / 2 else "grid"
-        lines.append(f'<path class="{kind}" d="M{_LEFT} {height:g}H{width - _RIGHT}"/>')
-        label = f"{0.0 if kind == 'zero' else value:.6g}"
-        lines.append(f'<text class="tick" x="{_LEFT - 8}" y="{height + 4:g}" text-anchor="end">{label}</text>')
-    return lines
+    values = [low + number * step for number in range(round((high - low) / step) + 1)]
+    lines = "".join(f"M{_LEFT} {y(value):g}H{width - _RIGHT}" for value in values)
+    parts = [_path("grid", lines), _path("zero", f"M{_LEFT} {y(0.0):g}H{width - _RIGHT}")]
+    for value in values:
+        label = f"{value if abs(value) > step / 2 else 0.0:.6g}"
+        parts.append(f'<text class="tick" x="{_LEFT - 8}" y="{y(value) + 4:g}" text-anchor="end">{label}</text>')
+    return parts
 
 
 def _labelled(count: int, inside: float) -> list[int]:
     """Places whose dates are written: the newest, and as many before it as there is room for."""
-    every = max(1, math.ceil(_DATE_WIDTH * count / inside))
+    every = max(1, math.ceil(count / min(inside // _DATE_WIDTH, _MAX_DATES)))
     return list(range(count - 1, -1, -every))
 
 
@@ -119,12 +131,11 @@ def _steps(
     return line
 
 
-def _drawn(mark: Mark, x: float, y: float) -> str:
+def _shape(kind: str, x: float, y: float) -> str:
+    """A circle for a pass, a diamond for a failure, a square for no answer, a cross for nothing at all."""
     shapes = {
         "fail": f"M{x:g} {y - 6:g}l6 6l-6 6l-6-6z",
         "inconclusive": f"M{x - 4.5:g} {y - 4.5:g}h9v9h-9z",
         "gap": f"M{x - 4:g} {y - 4:g}l8 8m0-8l-8 8",
     }
-    round_mark = f"M{x - 4.5:g} {y:g}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z"
-    shape = shapes.get(mark.kind, round_mark)
-    return f'<path class="m {mark.kind}" d="{shape}"><title>{escape(mark.text)}</title></path>'
+    return shapes.get(kind, f"M{x - 4.5:g} {y:g}a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z")

@@ -15,10 +15,28 @@ from pytest_riskguard.reports.studies import trend_table as words
 from pytest_riskguard.reports.studies.trend_series import Point, Series, Trend, TrendRun, WeakTopic
 from pytest_riskguard.text import clean, counted, signed
 
-#: Runs that a chart draws and that a table lists, the newest; the JSON has all of them.
-MAX_DRAWN, MAX_LISTED = 120, 20
-#: Topics of a table, and gates that are open from the start.
-MAX_TOPICS, MAX_OPEN = 15, 6
+#: Runs that a chart draws, the newest; the JSON has all of them.
+MAX_DRAWN = 120
+#: Gates that are open from the start.
+MAX_OPEN = 6
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How much of each gate is in the page, so that one of 30 gates still opens at once: the newest and the worst."""
+
+    tooltips: int
+    runs: int
+    topics: int
+
+    @classmethod
+    def of(cls, gates: int) -> Budget:
+        """The share of a gate."""
+        return cls(*(min(most, max(least, whole // max(gates, 1))) for most, least, whole in _SHARES))
+
+
+#: Tooltips, runs and topics: the most of a gate, the least, and all gates together.
+_SHARES = ((MAX_DRAWN, 10, 360), (20, 4, 100), (15, 4, 100))
 
 
 @dataclass(frozen=True)
@@ -49,16 +67,17 @@ class SeriesView:
 
 def render(trend: Trend) -> str:
     """The page; the same trend gives the same text."""
+    budget = Budget.of(len(trend.series))
     style = (ASSETS / "style.css").read_text(encoding="utf-8") + (ASSETS / "trend.css").read_text(encoding="utf-8")
     return template("trend.html").render(
         title=_title(trend),
-        runs=[(number, words.day(run), run) for number, run in enumerate(trend.runs, 1)][-MAX_LISTED:],
+        runs=[(number, words.day(run), run) for number, run in enumerate(trend.runs, 1)][-_SHARES[1][0] :],
         count=len(trend.runs),
         has={name: any(getattr(run, name) for run in trend.runs) for name in ("commit", "branch", "not_judged")},
         order=words.order(trend.runs),
         problems=trend.problems,
         latency=_latency(trend.runs),
-        views=[_view(series, trend.runs) for series in trend.series],
+        views=[_view(series, trend.runs, budget) for series in trend.series],
         max_open=MAX_OPEN,
         style=Markup(style),  # noqa: S704
         policy=Markup(content_policy(style)),  # noqa: S704 - quotes that must stay quotes
@@ -77,7 +96,7 @@ def _title(trend: Trend) -> str:
     return f"{failed} of {counted(len(newest), 'gate')} failed in the newest run"
 
 
-def _view(series: Series, runs: tuple[TrendRun, ...]) -> SeriesView:
+def _view(series: Series, runs: tuple[TrendRun, ...], budget: Budget) -> SeriesView:
     first = max(len(runs) - MAX_DRAWN, 0)
     marks = [_mark(series, point, words.day(run)) for point, run in zip(series.points, runs, strict=True)][first:]
     dates = [words.day(run)[5:10] for run in runs][first:]
@@ -88,10 +107,10 @@ def _view(series: Series, runs: tuple[TrendRun, ...]) -> SeriesView:
         state="none" if series.last is None else "pass" if series.last.passed else series.last.outcome,
         figure=series.figure,
         charts=(
-            chart(marks, dates, title=title, width=WIDE),
-            chart(marks, dates, title=title, width=NARROW),
+            chart(marks, dates, title=title, width=WIDE, tooltips=budget.tooltips),
+            chart(marks, dates, title=title, width=NARROW, tooltips=0),
         ),
-        rows=_rows(series, runs),
+        rows=_rows(series, runs)[: budget.runs],
         remarks=words.remarks(series),
         topics=[
             (
@@ -103,9 +122,9 @@ def _view(series: Series, runs: tuple[TrendRun, ...]) -> SeriesView:
                     signed(topic.last_difference),
                 ),
             )
-            for topic in series.topics[:MAX_TOPICS]
+            for topic in series.topics[: budget.topics]
         ],
-        more_topics=max(series.losing_topics - MAX_TOPICS, 0),
+        more_topics=max(series.losing_topics - budget.topics, 0),
     )
 
 
@@ -120,7 +139,7 @@ def _rows(series: Series, runs: tuple[TrendRun, ...]) -> list[Row]:
         )
         for number, (point, run) in enumerate(zip(series.points, runs, strict=True), 1)
     ]
-    return rows[: -MAX_LISTED - 1 : -1]
+    return rows[::-1]
 
 
 def _mark(series: Series, point: Point | None, date: str) -> Mark:
@@ -153,4 +172,5 @@ def _latency(runs: tuple[TrendRun, ...]) -> tuple[Markup, Markup] | None:
         text += f" of {counted(latency.queries, 'query', 'queries')}"
         marks.append(Mark(latency.median_ms, latency.median_ms, latency.p95_ms, None, "latency", text))
     title = "Latency in milliseconds: median, and the 95th percentile above it"
-    return chart(marks, dates, title=title, width=WIDE), chart(marks, dates, title=title, width=NARROW)
+    wide = chart(marks, dates, title=title, width=WIDE, tooltips=len(marks))
+    return wide, chart(marks, dates, title=title, width=NARROW, tooltips=0)

@@ -87,6 +87,7 @@ def test_gates_on_one_comparison_share_its_topics():
     gates = [altered(FAIL, gate=name, inputs=inputs) for name in ("one", "two")]
     text = verdict(RUN, Report([altered(PASS, gate="three", inputs=inputs), *gates]))
     assert text.count("| query | topic |") == 1
+    assert f"- <code>two</code> failed as well: {card(FAIL).headline}" in text
     assert "<summary>3 gates, 2 failed</summary>" in text
     assert [line.split(" | ")[0] for line in text.splitlines() if " against <code>" in line] == [
         "| **failed**",

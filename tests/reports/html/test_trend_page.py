@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from pytest_riskguard.reports.studies.trend_series import trend
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import CASES, judged
 from tests.reports.html.test_browser import Open, browser, opened
+from tests.reports.test_hostile import Page
 from tests.verdicts import altered
 
 
@@ -42,7 +44,7 @@ def test_a_commit_leads_to_its_run(page):
 
 def test_gaps_break_the_line_and_the_bound():
     marks = [Mark(value, None, None, None if value is None else 0.0, "pass", "") for value in (1, 2, None, 3, 1)]
-    drawn = chart(marks, ["a", "b", "c", "d", "e"], title="t", width=400)
+    drawn = chart(marks, ["a", "b", "c", "d", "e"], title="t", width=400, tooltips=5)
     (line,) = [part.split('"')[1] for part in drawn.split('<path class="line" d=')[1:]]
     assert line.count("M") == 2
     assert line.count("L") == 2
@@ -50,8 +52,33 @@ def test_gaps_break_the_line_and_the_bound():
     assert bound.count("M") == 2
 
 
+def test_only_the_newest_marks_have_a_tooltip():
+    marks = [Mark(1, None, None, None, kind, f"text {kind}") for kind in ("pass", "fail", "pass", "fail", "pass")]
+    drawn = chart(marks, list("abcde"), title="t", width=400, tooltips=2)
+    assert drawn.count("<title>") == 2
+    assert drawn.count('class="m pass"') == drawn.count('class="m fail"') == 2
+    assert chart(marks, list("abcde"), title="t", width=400, tooltips=9).count("<title>") == 5
+
+
+def test_a_page_of_30_gates_and_100_runs_keeps_to_the_budget_of_a_report(tmp_path):
+    verdicts = [altered(judged(LOSS), gate=f"g{number}") for number in range(30)]
+    text = dumps(verdicts)
+    paths = [tmp_path / f"{number}.json" for number in range(3)]
+    for path in paths:
+        path.write_text(text, encoding="utf-8")
+    made = trend(paths)
+    longer = replace(
+        made,
+        runs=made.runs * 34,
+        series=tuple(replace(series, points=series.points * 34) for series in made.series),
+    )
+    shown = render(longer)
+    assert len(shown) < 1_000_000
+    assert len(Page(shown).tags) < 5_000
+
+
 def test_figures_that_do_not_vary_have_an_axis():
-    drawn = chart([Mark(0.0, 0.0, 0.0, 0.0, "pass", "")], ["a"], title="t", width=400)
+    drawn = chart([Mark(0.0, 0.0, 0.0, 0.0, "pass", "")], ["a"], title="t", width=400, tooltips=1)
     assert ">0</text>" in drawn
     assert drawn.count('class="tick"') >= 3
     assert "nan" not in drawn
