@@ -16,6 +16,7 @@ from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
+from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -28,7 +29,7 @@ from pytest_riskguard.gates.origins import CandidateOrigin, Origins
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.pool.ruling import PoolComparison
 from pytest_riskguard.gates.rankings.documents import topic_documents
-from pytest_riskguard.gates.rankings.side_by_side import side_by_side
+from pytest_riskguard.gates.rankings.side_by_side import side_by_side, titled
 from pytest_riskguard.gates.rankings.unjudged import Rejudged, judgements, rests_on_unjudged
 from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
@@ -79,8 +80,10 @@ class Engine:
         measures: Sequence[str] = (),
         shrink: int | None = 0,
         report: bool = False,
+        titles: DocumentTitles | None = None,
     ) -> None:
         self._report = report
+        self._titles = DocumentTitles() if titles is None else titles
         self._store = store
         self._cache = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures, shrink=shrink)
 
@@ -340,8 +343,8 @@ class Engine:
             rejudged = self._rejudged(gate, question, systems, place)
             losers, winners = verdict.responsible_topics, verdict.flagged_wins
             documents = topic_documents(losers, winners, rejudged.measure, rejudged.grades, *rejudged.runs)
-            shown = side_by_side(rejudged, [topic.topic for topic in documents])
-            verdict = replace(verdict, documents=documents, rankings=shown)
+            rankings = titled(side_by_side(rejudged, [topic.topic for topic in documents]), rejudged, self._titles)
+            verdict = replace(verdict, documents=documents, rankings=rankings)
             if gate.is_pool or verdict.replicates:
                 return verdict
             missing = judgements(rejudged)

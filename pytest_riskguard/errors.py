@@ -103,6 +103,10 @@ class TopicsFormatError(FileError):
     reason = "bad_topics"
 
 
+class DocumentsFormatError(FileError):
+    """A documents file is neither JSON Lines nor a table of documents."""
+
+
 class ScoresFormatError(FileError):
     """A file of per-topic scores is not a table of topics and measures."""
 

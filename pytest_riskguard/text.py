@@ -46,6 +46,15 @@ def web_address(text: str) -> str | None:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl() if "@" in parts.netloc else text
 
 
+def document_address(text: str) -> str:
+    """The address of any document, which has ``{id}`` where its id goes; ``ValueError`` for anything else."""
+    if web_address(text) != text or "{id}" not in text or "{" in text.replace("{id}", ""):
+        found = repr(text if len(text) <= 60 else text[:59] + "…")
+        example = "https://help.example.com/articles/{id}"
+        raise ValueError(f"expected an address with http or https that has {{id}}, such as {example}, found {found}")
+    return text
+
+
 def listed(items: tuple[str, ...], *, most: int) -> str:
     """The first ``most`` items with commas between them, and how many more there are."""
     shown = ", ".join(clean(item, limit=60) for item in items[:most])

@@ -18,11 +18,11 @@ from pytest_riskguard.cli.parameters import (
     NamedPath,
     SliceEntries,
     baseline_option,
-    collection_options,
     computed_options,
     gate_kind_option,
     gate_options,
     metadata_option,
+    reported_options,
     slice_options,
 )
 from pytest_riskguard.errors import UsageError
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("candidate", type=FILE)
 @baseline_option(required=False)
-@collection_options
+@reported_options
 @gate_kind_option()
 @gate_options(*ALL_OPTIONS)
 @slice_options
@@ -79,7 +79,8 @@ def compare(
 
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
-    reports.check(candidate, collection.qrels, collection.topics, *(Path(given.text) for given in named))
+    files = (candidate, collection.qrels, collection.topics, collection.documents)
+    reports.check(*files, *(Path(given.text) for given in named))
     if not named:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
     inputs = Inputs(collection, named, report=reports.any)

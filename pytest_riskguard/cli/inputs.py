@@ -15,6 +15,7 @@ from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, Collection, NamedPath, SliceEntries, surroundings
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.errors import BaselineError, ConfigError, DataError, UsageError
+from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.scores import read_scores
 from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, gate_of
@@ -45,6 +46,7 @@ class Inputs:
     ) -> None:
         self._collection = collection
         qrels, topics, store = collection.qrels, collection.topics, collection.store
+        documents, address = collection.documents, collection.document_url
         maybe_stored = [given for given in named if _may_be_stored(given)] if store is None else []
         whole = whole and store is None
         settings = None
@@ -58,6 +60,9 @@ class Inputs:
         if settings is not None:
             # The topics of riskguard.yaml belong to its qrels; other qrels come with their own topics, or none.
             topics = topics or (settings.collection.topics if qrels is None else None)
+            if qrels is None:
+                documents = documents or settings.collection.documents
+                address = address or settings.collection.document_url
             qrels = qrels or settings.collection.qrels
             store = store or settings.store
         # What riskguard.yaml allows is about its own store.
@@ -65,7 +70,13 @@ class Inputs:
         self._store = None if store is None else Store(store)
         measures = () if collection.scores else collection.measures or (DEFAULT_MEASURE,)
         self.engine = Engine(
-            qrels=qrels, topics=topics, store=self._store, measures=measures, shrink=shrink, report=report
+            qrels=qrels,
+            topics=topics,
+            store=self._store,
+            measures=measures,
+            shrink=shrink,
+            report=report,
+            titles=DocumentTitles(documents, address),
         )
 
     def candidate(self, path: Path, metadata: Mapping[str, str] | None = None) -> RunFile | ScoreFile:

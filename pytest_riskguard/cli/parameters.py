@@ -20,6 +20,7 @@ from pytest_riskguard.config.load import find_config, load_config
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, MIN_SLICE_TOPICS, MIN_TOPICS, OPTIONS, kinds_with
 from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
+from pytest_riskguard.text import document_address
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -59,6 +60,8 @@ class Collection:
     store: Path | None
     measures: tuple[str, ...]
     scores: bool = False
+    documents: Path | None = None
+    document_url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,13 @@ def _metadata(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
         if repeated := [key for key in keys if keys.count(key) > 1]:
             raise ValueError(f"key {repeated[0]!r:.60} given twice")
         return checked_metadata({key: value for key, _, value in pairs})
+    except ValueError as error:
+        raise click.BadParameter(str(error), ctx, param) from None
+
+
+def _address(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    try:
+        return None if given is None else document_address(given)
     except ValueError as error:
         raise click.BadParameter(str(error), ctx, param) from None
 
@@ -225,13 +235,30 @@ _FILES: tuple[Any, ...] = (
     ),
     file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's]"),
 )
+_SCORED = (
+    click.option("--scores", is_flag=True, help="The systems are tables of per-topic scores (CSV, TSV), not runs."),
+    _measure_option(f"{DEFAULT_MEASURE}; with --scores, every column of the first table"),
+)
 #: What the systems are scored with, handed over as ``collection``.
-collection_options = grouped(
+collection_options = grouped("collection", Collection, *_FILES, *_SCORED)
+#: The same with what reports say of documents.
+reported_options = grouped(
     "collection",
     Collection,
     *_FILES,
-    click.option("--scores", is_flag=True, help="The systems are tables of per-topic scores (CSV, TSV), not runs."),
-    _measure_option(f"{DEFAULT_MEASURE}; with --scores, every column of the first table"),
+    file_option(
+        "--documents",
+        help="Titles and addresses of documents for reports: JSON Lines with id, title, url, or a table with tabs. "
+        "[default: riskguard.yaml's, unless --qrels is given]",
+    ),
+    click.option(
+        "--document-url",
+        metavar="URL",
+        callback=_address,
+        help="The address of a document for reports, with {id} for its id. "
+        "[default: riskguard.yaml's, unless --qrels is given]",
+    ),
+    *_SCORED,
 )
 #: The same without ``--scores``, for commands that need the runs themselves.
 run_options = grouped("collection", Collection, *_FILES, _measure_option(DEFAULT_MEASURE))

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -30,6 +30,7 @@ from pydantic import (
 
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.config.asking import ASK_TWICE, MAX_ASK_TWICE, MAX_DEPTH, MAX_RETRIES, MAX_WORKERS, TIMEOUT
+from pytest_riskguard.config.value_checks import distinct, list_of, whole
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
@@ -47,6 +48,7 @@ from pytest_riskguard.gates.kinds import (
     parse_slice,
 )
 from pytest_riskguard.gates.option_types import Number, OneOf, Option, Text, Texts, TrueOrFalse, shown
+from pytest_riskguard.text import document_address
 
 # NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.
 _MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")
@@ -94,40 +96,29 @@ def _slice_entry(text: str) -> str:
     return tag if wanted is None else f"{tag}={wanted}"
 
 
-def _whole(at_least: int, hint: str = "", *, at_most: float = math.inf) -> Callable[[Any], int]:
-    expected = f"at least {at_least}" if at_most == math.inf else f"from {at_least} to {at_most}"
-
-    def check(value: Any) -> int:
-        if isinstance(value, int) and not isinstance(value, bool) and at_least <= value <= at_most:
-            return value
-        raise ValueError(f"expected a whole number, {expected}, found {shown(value)}{hint}")
-
-    return check
-
-
 def _shrink(value: Any) -> int | None:
     """``allow``, or the largest number of topics."""
     if value == "allow":
         return None
     try:
-        return _whole(0)(value)
+        return whole(0)(value)
     except ValueError:
         raise ValueError(f"expected a whole number of topics, at least 0, or allow, found {shown(value)}") from None
 
 
 def _number_or_all(value: Any) -> int | str:
-    return "all" if value == "all" else _whole(1, "; or all")(value)
+    return "all" if value == "all" else whole(1, "; or all")(value)
 
 
 _SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}, or none for no limit"
 _limit = Number(math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=_SECONDS)
 #: Checks of the options for asking a live system.
 ASKING: Mapping[str, Callable[[Any], Any]] = {
-    "depth": _whole(1, at_most=MAX_DEPTH),
-    "workers": _whole(1, at_most=MAX_WORKERS),
+    "depth": whole(1, at_most=MAX_DEPTH),
+    "workers": whole(1, at_most=MAX_WORKERS),
     "timeout": lambda value: None if value == "none" else _limit(value),
-    "retries": _whole(0, at_most=MAX_RETRIES),
-    "ask_twice": _whole(0, at_most=MAX_ASK_TWICE),
+    "retries": whole(0, at_most=MAX_RETRIES),
+    "ask_twice": whole(0, at_most=MAX_ASK_TWICE),
 }
 
 
@@ -153,20 +144,6 @@ def _listed(name: str) -> str:
 TAGS = MAPPING, TEXT, RUN = "<mapping>", "<text>", "<run>"
 _BY_SHAPE = Discriminator(lambda value: MAPPING if isinstance(value, dict) else TEXT)
 
-T = TypeVar("T")
-
-
-def _list(expected: str, *, or_one: bool = False) -> BeforeValidator:
-    """A list that is not empty; with ``or_one`` a single value is a list of one."""
-
-    def check(value: Any) -> Any:
-        items = [value] if or_one and not isinstance(value, list) else value
-        if not isinstance(items, list) or not items:
-            raise ValueError(f"expected {expected}{' or a list of them' if or_one else ''}, found {shown(value)}")
-        return items
-
-    return BeforeValidator(check)
-
 
 def _gates(value: Any) -> Any:
     """Nothing after ``gates:`` is an empty list; whether it may be empty is checked elsewhere."""
@@ -175,17 +152,9 @@ def _gates(value: Any) -> Any:
     return value or []
 
 
-def _distinct(items: tuple[T, ...]) -> tuple[T, ...]:
-    for index, item in enumerate(items):
-        if item in items[:index]:
-            shown = f"{item:g}" if isinstance(item, float) else f"{item}"
-            raise ValueError(f"{shown} appears twice")
-    return items
-
-
 def _distinct_measures(items: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse a measure given twice, in whatever case. Aliases (``MAP`` is ``AP``) go unnoticed: a look-up is slow."""
-    _distinct(items)
+    distinct(items)
     first: dict[str, str] = {}
     for item in items:
         other = first.setdefault(item.casefold().replace(" ", ""), item)
@@ -198,18 +167,19 @@ def _metadata(value: Any) -> tuple[tuple[str, str], ...]:
     return tuple(checked_metadata(value).items())
 
 
-_slice_size = _whole(MIN_TOPICS, "; fewer topics are not judged")
+_slice_size = whole(MIN_TOPICS, "; fewer topics are not judged")
 _File = Annotated[Path, PlainValidator(_file)]
 _GateName = Annotated[str, PlainValidator(gate_name)]
 _Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=_measure))]
 _BaselineName = Annotated[str, PlainValidator(Text("the name of one stored baseline", parse=_baseline_name))]
 _Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
 _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
-_Distinct = AfterValidator(_distinct)
+_Distinct = AfterValidator(distinct)
 _DistinctMeasures = AfterValidator(_distinct_measures)
 _Listed = Annotated[str, PlainValidator(Text("package.module:function or package.module", parse=_listed))]
+_Address = Annotated[str, PlainValidator(Text("an address with {id}", parse=document_address))]
 _Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata)]
-_Names = Annotated[tuple[_BaselineName, ...], _list("a list of stored baselines"), _Distinct]
+_Names = Annotated[tuple[_BaselineName, ...], list_of("a list of stored baselines"), _Distinct]
 
 
 class _Model(BaseModel):
@@ -220,11 +190,14 @@ class Collection(_Model):
     """``collection``: the judgements, and the query texts where there are any.
 
     ``shrink`` is how many topics that a stored baseline was scored on may be gone or have another query text; None,
-    written ``allow``, for any number.
+    written ``allow``, for any number. ``documents`` has titles and addresses of documents, ``document_url`` is the
+    address of any.
     """
 
     qrels: _File
     topics: _File | None = None
+    documents: _File | None = None
+    document_url: _Address | None = None
     shrink: Annotated[int | None, PlainValidator(_shrink)] = 0
 
 
@@ -270,7 +243,7 @@ class Family(_Model):
     """``family``: the gates that are named, or without names all gates that are tested."""
 
     correction: _Correction
-    gates: Annotated[tuple[_GateName, ...] | None, _list("a list of gates"), _Distinct]
+    gates: Annotated[tuple[_GateName, ...] | None, list_of("a list of gates"), _Distinct]
 
 
 def _whole_family(value: Any) -> Family:
@@ -336,10 +309,10 @@ class GateSettings(_Model):
     baseline: _Baseline | None = None
     baselines: _Names | None = None
     candidate: _Candidate | None = None
-    measure: Annotated[tuple[_Measure, ...], _list("a measure", or_one=True), _DistinctMeasures] | None = None
-    alpha: Annotated[tuple[_Alpha, ...], _list("a number", or_one=True), _Distinct] = (OPTIONS["alpha"].default,)
+    measure: Annotated[tuple[_Measure, ...], list_of("a measure", or_one=True), _DistinctMeasures] | None = None
+    alpha: Annotated[tuple[_Alpha, ...], list_of("a number", or_one=True), _Distinct] = (OPTIONS["alpha"].default,)
     convention: _Convention | None = None
-    slice: Annotated[tuple[_Slice, ...], _list("TAG=VALUE or TAG", or_one=True), _Distinct] | None = None
+    slice: Annotated[tuple[_Slice, ...], list_of("TAG=VALUE or TAG", or_one=True), _Distinct] | None = None
     smallest_slice: Annotated[int, PlainValidator(_slice_size)] = MIN_SLICE_TOPICS
 
     @property
@@ -374,7 +347,7 @@ def _key(option: Option) -> tuple[Any, Any]:
     """The key of a gate that sets an option: its annotation and default for pydantic."""
     if isinstance(option.check, Texts):
         entry = Annotated[str, PlainValidator(option.check.entry)]
-        return Annotated[tuple[entry, ...], _list(option.check.expected), _Distinct], option.default
+        return Annotated[tuple[entry, ...], list_of(option.check.expected), _Distinct], option.default
     checked = Annotated[Any, PlainValidator(option.check)]
     return Annotated[checked, _AsFloat] if isinstance(option.check, Number) else checked, option.default
 
@@ -396,9 +369,9 @@ class Config(_Model):
 
     collection: Collection
     store: _File = Field(default="baselines", validate_default=True)
-    measures: Annotated[tuple[_Measure, ...], _list("a list of measures"), _DistinctMeasures] | None = None
+    measures: Annotated[tuple[_Measure, ...], list_of("a list of measures"), _DistinctMeasures] | None = None
     candidate: _Candidate | None = None
-    retrieve_from: Annotated[tuple[_Listed, ...], _list("a list of functions"), _Distinct] | None = None
+    retrieve_from: Annotated[tuple[_Listed, ...], list_of("a list of functions"), _Distinct] | None = None
     convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None
     require: Annotated[int | str | None, PlainValidator(_number_or_all)] = None

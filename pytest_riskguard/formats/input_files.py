@@ -54,6 +54,8 @@ class Limit:
 RUN_BYTES = Limit("RISKGUARD_MAX_RUN_BYTES", 800_000_000, "bytes of text in a run")
 #: Qrels, topics and per-topic scores are held in memory as a whole.
 TABLE_BYTES = Limit("RISKGUARD_MAX_TABLE_BYTES", 200_000_000, "bytes of text in a table")
+#: Documents with their whole texts, of which only titles and addresses are kept.
+CORPUS_BYTES = Limit("RISKGUARD_MAX_CORPUS_BYTES", 8_000_000_000, "bytes of text in a documents file")
 LINES = Limit("RISKGUARD_MAX_LINES", 12_000_000, "lines")
 LINE_BYTES = Limit("RISKGUARD_MAX_LINE_BYTES", 2**20, "bytes in a line")
 #: Search engines allow ids of 512 bytes.

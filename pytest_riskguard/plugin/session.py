@@ -39,6 +39,7 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
     """The engine over a riskguard.yaml's collection, the same one for all its gates and for the fixture."""
     from pytest_riskguard.baselines.store import Store
     from pytest_riskguard.engine import Engine
+    from pytest_riskguard.evaluation.document_titles import DocumentTitles
 
     engines = config.stash.setdefault(_ENGINES, {})
     if settings.path not in engines:
@@ -48,6 +49,7 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
             store=Store(settings.store),
             measures=settings.all_measures,
             shrink=settings.collection.shrink,
+            titles=DocumentTitles(settings.collection.documents, settings.collection.document_url),
             report=bool(config.getoption("riskguard_report", default=())),
         )
     return engines[settings.path]

@@ -13,6 +13,7 @@ import pytest
 
 from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError, DataError, MissingFileError, UsageError
+from pytest_riskguard.evaluation.document_titles import read_titles
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.runs import fold_run
 from pytest_riskguard.evaluation.scores import read_scores
@@ -64,6 +65,7 @@ def missing(path):
 
 
 READERS = {
+    "documents": lambda path: list(read_titles(path, ())),
     "run": lambda path: fold_run(path, list),
     "qrels": read_qrels,
     "topics": read_topics,
@@ -214,6 +216,11 @@ LIMITED = {
     "RISKGUARD_MAX_DOCUMENTS": ("run", "".join(f"t Q0 d{i} 1 2 x\n" for i in range(20)), "in a topic, found 14"),
     "RISKGUARD_MAX_JUDGEMENTS": ("qrels", "".join(f"t{i} 0 d 1\n" for i in range(20)), "judgements, found 14"),
     "RISKGUARD_MAX_CELLS": ("scores", "topic,AP,RR\n" + "".join(f"t{i},0,1\n" for i in range(5)), "found 15"),
+    "RISKGUARD_MAX_CORPUS_BYTES": (
+        "documents",
+        '{"id": "d1"}\n\n\n\n',
+        "in a documents file, found 16",
+    ),
     "RISKGUARD_MAX_REPORT_BYTES": ("report", "{}" + " " * 20, "bytes in a report, found 22"),
     "RISKGUARD_MAX_YAML_BYTES": ("settings", "#" * 14, "bytes of settings, found 14"),
 }

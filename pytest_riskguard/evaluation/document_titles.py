@@ -1,0 +1,139 @@
+"""Titles and addresses of documents, for people who read reports; no score depends on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pytest_riskguard.errors import DocumentsFormatError
+from pytest_riskguard.evaluation.text_files import LineReader
+from pytest_riskguard.formats.input_files import CORPUS_BYTES
+from pytest_riskguard.text import web_address
+
+_Lines = LineReader[DocumentsFormatError]
+#: Keys, or columns, that may hold the id, and those that are read.
+ID_NAMES = ("id", "_id", "docid", "doc_id", "docno")
+TITLE, URL = "title", "url"
+#: Characters of the longest title that is kept.
+MAX_TITLE = 300
+
+
+class DocumentTitles:
+    """The titles and addresses in a documents file, which is read when the first of them is wanted.
+
+    ``address`` is that of any document, with ``{id}`` for its id.
+    """
+
+    def __init__(self, file: Path | None = None, address: str | None = None) -> None:
+        self.address = address
+        self._file = file
+        self._looked_up: set[str] = set()
+        self._titles: dict[str, str] = {}
+        self._urls: dict[str, str] = {}
+
+    def of(
+        self, documents: Collection[str], also: Callable[[], Collection[str]] = tuple
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Title and address of each of these documents that the file has them for.
+
+        ``also`` gives documents that may be wanted later, so that the file is not read again for these.
+        ``DocumentsFormatError`` or ``MissingFileError`` if it cannot be read; it is not read again then.
+        """
+        file = self._file
+        if file is not None and not self._looked_up.issuperset(documents):
+            wanted = {*documents, *also()} - self._looked_up
+            self._file = None
+            for document, title, url in read_titles(file, wanted):
+                if title:
+                    self._titles.setdefault(document, title)
+                if url:
+                    self._urls.setdefault(document, url)
+            self._file = file
+            self._looked_up |= wanted
+        titles = {document: self._titles[document] for document in documents if document in self._titles}
+        return titles, {document: self._urls[document] for document in documents if document in self._urls}
+
+
+def read_titles(path: Path, wanted: Collection[str]) -> Iterator[tuple[str, str | None, str | None]]:
+    """Id, title and address of each wanted document in a file, plain or gzip: JSON Lines, or a table with tabs.
+
+    A line of JSON is an object whose id is text or a number under one of ``ID_NAMES``; a table has a header with one
+    of them. Titles are cut to ``MAX_TITLE`` characters; an address that is not one of http or https is left out.
+
+    Raises
+    ------
+    DocumentsFormatError
+        A line that is neither, an id or a title of another type, a header without a title or an address, more than a
+        limit of ``input_files`` allows.
+    MissingFileError
+        The path cannot be read.
+    """
+    lines = LineReader(path, error=DocumentsFormatError, size=CORPUS_BYTES)
+    wanted = frozenset(wanted)
+    header: list[str] | None = None
+    is_table = None
+    for number, line in lines:
+        if not line.strip():
+            continue
+        if is_table is None:
+            is_table = not line.lstrip().startswith(b"{")
+            if is_table:
+                header = _header(lines, number, line)
+                continue
+        cells = _row(lines, number, line, header) if header is not None else _object(lines, number, line)
+        document = _id(lines, number, line, cells)
+        if document in wanted:
+            title, url = (_text(lines, number, line, cells, name) for name in (TITLE, URL))
+            yield document, _short(title), None if url is None else web_address(url)
+    if is_table is None:
+        raise lines.refuse_empty("one JSON object per line, or a table with a header")
+
+
+def _object(lines: _Lines, number: int, line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise lines.refuse_line(number, line, "a JSON object in each line", "something else")
+    return value
+
+
+def _header(lines: _Lines, number: int, line: bytes) -> list[str]:
+    names = [cell.strip().lower() for cell in line.decode().rstrip("\r").split("\t")]
+    if not any(name in names for name in ID_NAMES) or not (TITLE in names or URL in names):
+        expected = f"JSON Lines, or a header with tabs that names {', '.join(ID_NAMES[:3])}, and title or url"
+        raise lines.refuse_line(number, line, expected, "neither")
+    if len(set(names)) < len(names):
+        raise lines.refuse_line(number, line, "a name of its own for every column", "one twice")
+    return names
+
+
+def _row(lines: _Lines, number: int, line: bytes, header: Sequence[str]) -> dict[str, Any]:
+    cells = line.decode().rstrip("\r").split("\t")
+    if len(cells) != len(header):
+        raise lines.refuse_line(number, line, f"{len(header)} columns with tabs between them", str(len(cells)))
+    return dict(zip(header, cells, strict=True))
+
+
+def _id(lines: _Lines, number: int, line: bytes, cells: dict[str, Any]) -> str:
+    given = next((cells[name] for name in ID_NAMES if name in cells), None)
+    if isinstance(given, int) and not isinstance(given, bool):
+        given = str(given)
+    if not isinstance(given, str) or not given:
+        raise lines.refuse_line(number, line, f"an id under one of {', '.join(ID_NAMES)}", repr(given)[:60])
+    return given.strip()
+
+
+def _text(lines: _Lines, number: int, line: bytes, cells: dict[str, Any], name: str) -> str | None:
+    given = cells.get(name)
+    if given is not None and not isinstance(given, str):
+        raise lines.refuse_line(number, line, f"text as {name}", repr(given)[:60])
+    return given
+
+
+def _short(title: str | None) -> str | None:
+    text = " ".join((title or "").split())
+    return (text if len(text) <= MAX_TITLE else text[: MAX_TITLE - 1] + "…") or None
