@@ -62,3 +62,7 @@ def points(root: Element) -> Iterator[tuple[float, float]]:
         elif element.tag == "path":
             for x, y in re.findall(r"(-?[\d.]+),(-?[\d.]+)", element.attrib["d"]):
                 yield float(x), float(y)
+            for right in re.findall(r"H(-?[\d.]+)", element.attrib["d"]):
+                yield float(right), 0.0
+            for height in re.findall(r"V(-?[\d.]+)", element.attrib["d"]):
+                yield 0.0, float(height)

@@ -286,7 +286,7 @@ def test_bars_are_as_long_as_the_differences():
     assert list(bars) == list(differences), "the largest loss first"
     scales = set()
     for topic, bar in bars.items():
-        base, end = re.match(r"M[\d.]+,([\d.]+)L[\d.]+,([\d.]+)", next(bar.iter("path")).attrib["d"]).groups()
+        base, end = re.match(r"M[\d.]+,([\d.]+)V([\d.]+)", next(bar.iter("path")).attrib["d"]).groups()
         if abs(differences[topic]) > 0.05:
             scales.add(round((float(base) - float(end)) / differences[topic]))
     assert len(scales) == 1

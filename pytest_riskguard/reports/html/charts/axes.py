@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH
 from pytest_riskguard.reports.html.charts.labels import LINE_HEIGHT, Box, apart
 from pytest_riskguard.reports.html.charts.lettering import text_width
-from pytest_riskguard.reports.html.charts.markup import SMALL, Colour, line, words
+from pytest_riskguard.reports.html.charts.markup import SMALL, Colour, line, lines, words
 from pytest_riskguard.reports.html.charts.scale import Scale, tick_labels
 
 #: Below a plot: tick labels and the title of the axis; without labels the title alone.
@@ -65,8 +65,8 @@ def plot(
         top += LINE_HEIGHT + 8
     x, y = x.between(left, right), y.between(top + height, top)
     parts = [words(MARGIN, top - 12, y_title, width=WIDTH - 2 * MARGIN, size=SMALL)] if y_title else []
+    parts.append(lines([((left, y(tick)), (right, y(tick))) for tick in y_ticks], colour=Colour.LINE))
     for tick, text in zip(y_ticks, y_texts, strict=True):
-        parts.append(line((left, y(tick)), (right, y(tick)), colour=Colour.LINE))
         parts.append(words(left - 6, y(tick) + 4, text, size=SMALL, anchor="end", colour=Colour.MUTED))
     parts.append(x_axis(x, top=top, bottom=top + height, title=x_title, labels=x_labels, unit=unit, whole=whole))
     return Plot(x, y, "".join(parts))
@@ -78,7 +78,7 @@ def x_axis(
     """Lines from ``top`` to ``bottom`` at the ticks, their labels below them, and the title below these."""
     ticks = x.ticks(max(int((x.end - x.start) / 60), 2))
     ticks = [tick for tick in ticks if not whole or tick == round(tick)]
-    parts = [line((x(tick), top), (x(tick), bottom), colour=Colour.LINE) for tick in ticks if labels]
+    parts = [lines([((x(tick), top), (x(tick), bottom)) for tick in ticks if labels], colour=Colour.LINE)]
     parts.append(line((x.start, bottom), (x.end, bottom), colour=Colour.GREY))
     if labels:
         texts = zip(map(x, ticks), (text + unit for text in tick_labels(ticks)), strict=True)

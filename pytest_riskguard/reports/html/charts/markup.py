@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
 from xml.sax.saxutils import escape
 
 from pytest_riskguard.reports.html.charts.lettering import clipped, without_stacks
@@ -79,14 +81,23 @@ def words(
 
 
 def mark(title: str, *children: str, topic: str | None = None) -> str:
-    """What stands for one value: its tooltip, and the topic that the page opens."""
+    """What stands for one value: its tooltip, and the topic that the page opens.
+
+    A single shape is the mark itself, since there are many of them; several are a group.
+    """
     tooltip = element("title", quoted(clean(title, limit=_MAX_TITLE)))
-    return element("g", tooltip, *children, class_="m", data_topic=topic_id(topic))
+    of_topic = None if topic is None else clean(topic, limit=120)  # as the page names it
+    shapes = [child for child in children if child]
+    if len(shapes) == 1 and shapes[0].endswith("/>"):
+        tag, _, rest = shapes[0].removeprefix("<").removesuffix("/>").partition(" ")
+        return f"{element(tag, class_='m', data_topic=of_topic)[:-2]} {rest}>{tooltip}</{tag}>"
+    return element("g", tooltip, *shapes, class_="m", data_topic=of_topic)
 
 
-def topic_id(topic: str | None) -> str | None:
-    """A topic as the page names it."""
-    return None if topic is None else clean(topic, limit=120)
+def coloured(marks: Iterable[tuple[str, str]]) -> str:
+    """Marks in groups of those with the same colour, from pairs of a colour and a mark without one."""
+    groups = ((colour, [mark for _, mark in group]) for colour, group in groupby(marks, key=itemgetter(0)))
+    return "".join(element("g", *group, fill=colour) for colour, group in groups)
 
 
 def line(start: Point, end: Point, *, colour: str, width: float = 1.0, dash: str | None = None) -> str:
@@ -95,7 +106,12 @@ def line(start: Point, end: Point, *, colour: str, width: float = 1.0, dash: str
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=colour, stroke_width=width, stroke_dasharray=dash)
 
 
-def box(left: float, top: float, right: float, bottom: float, *, colour: str) -> str:
+def lines(ends: Sequence[tuple[Point, Point]], *, colour: str) -> str:
+    """Thin lines between pairs of points, as one shape."""
+    return element("path", d="".join(map(outline, ends)), stroke=colour) if ends else ""
+
+
+def box(left: float, top: float, right: float, bottom: float, *, colour: str | None) -> str:
     """A filled rectangle."""
     return element("rect", x=left, y=top, width=right - left, height=bottom - top, fill=colour)
 
@@ -103,6 +119,11 @@ def box(left: float, top: float, right: float, bottom: float, *, colour: str) ->
 def outline(points: Iterable[Point], *, closed: bool = False) -> str:
     """The data of a path through these points."""
     return "M" + "L".join(f"{number(x)},{number(y)}" for x, y in points) + ("Z" if closed else "")
+
+
+def upright_bar(left: float, right: float, base: float, end: float) -> str:
+    """The data of a path around a bar that stands on ``base``, or hangs from it."""
+    return f"M{number(left)},{number(base)}V{number(end)}H{number(right)}V{number(base)}Z"
 
 
 def curve(points: Iterable[Point], *, colour: str, width: float = 2.0, dash: str | None = None) -> str:
@@ -118,10 +139,10 @@ def area(points: Iterable[Point], *, colour: str, opacity: float = 0.2) -> str:
     return element("path", d=outline(points, closed=True), fill=colour, fill_opacity=opacity)
 
 
-# ---- symbols, each around its middle
+# ---- symbols, each around its middle; a filled one without a colour has that of its group
 
 
-def disc(x: float, y: float, radius: float, colour: str) -> str:
+def disc(x: float, y: float, radius: float, colour: str | None) -> str:
     """A filled circle."""
     return element("circle", cx=x, cy=y, r=radius, fill=colour)
 
@@ -138,10 +159,10 @@ def diamond(x: float, y: float, radius: float, colour: str) -> str:
     return element("path", d=outline(corners, closed=True), fill=colour)
 
 
-def _triangle(dx: float, dy: float) -> Callable[[float, float, float, str], str]:
+def _triangle(dx: float, dy: float) -> Callable[[float, float, float, str | None], str]:
     """A filled triangle that points this way."""
 
-    def draw(x: float, y: float, radius: float, colour: str) -> str:
+    def draw(x: float, y: float, radius: float, colour: str | None) -> str:
         reach, tip = radius * 1.15, (x + dx * radius * 1.3, y + dy * radius * 1.3)
         back = (x - dx * radius, y - dy * radius)
         corners = [tip, (back[0] + dy * reach, back[1] + dx * reach), (back[0] - dy * reach, back[1] - dx * reach)]

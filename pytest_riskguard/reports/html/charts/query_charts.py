@@ -17,6 +17,7 @@ from pytest_riskguard.reports.html.charts.markup import (
     SMALL,
     TEXT,
     Colour,
+    coloured,
     curve,
     dashes,
     disc,
@@ -185,11 +186,14 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
     every = math.ceil(len(places) / MAX_BENDS)
     bends = [origin, *places[:-1:every], places[-1]]
     points = [
-        mark(
-            f"{named(topic.topic, topic.query)}: {share(topic.share or 0)} of the loss; "
-            + (f"the first {place} carry {percent(carried[place - 1], 0)}" if place > 1 else "the largest"),
-            disc(*places[place - 1], 3.5, Colour.LOSS),
-            topic=topic.topic,
+        (
+            Colour.LOSS,
+            mark(
+                f"{named(topic.topic, topic.query)}: {share(topic.share or 0)} of the loss; "
+                + (f"the first {place} carry {percent(carried[place - 1], 0)}" if place > 1 else "the largest"),
+                disc(*places[place - 1], 3.5, None),
+                topic=topic.topic,
+            ),
         )
         for place, topic in enumerate(losers[:MAX_POINTS], 1)
     ]
@@ -210,7 +214,7 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
         + keys
         + curve([origin, places[-1]], colour=Colour.GREY, width=1.5, dash="4 3")
         + curve(bends, colour=Colour.LOSS)
-        + "".join(points)
+        + coloured(points)
         + note,
         height=area.y.start + BELOW,
         main=True,

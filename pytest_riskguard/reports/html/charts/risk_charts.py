@@ -14,6 +14,7 @@ from pytest_riskguard.reports.html.charts.markup import (
     SMALL,
     Colour,
     area,
+    coloured,
     curve,
     dashes,
     diamond,
@@ -241,7 +242,7 @@ def _over_alpha(
         + frame.across(0, colour=Colour.MUTED, dash=None, width=1)
         + "".join(frame.across(value, colour=Colour.LIMIT) for value in lines)
         + curve([(frame.x(point.alpha), frame.y(point.value)) for point in points], colour=Colour.WIN)
-        + "".join(mark(p.said, disc(frame.x(p.alpha), frame.y(p.value), 4, Colour.WIN)) for p in points),
+        + coloured((Colour.WIN, mark(p.said, disc(frame.x(p.alpha), frame.y(p.value), 4, None))) for p in points),
         height=frame.y.start + BELOW,
     )
 

@@ -15,6 +15,7 @@ from pytest_riskguard.reports.html.charts.markup import (
     Colour,
     bar,
     box,
+    coloured,
     curve,
     dashes,
     diamond,
@@ -22,9 +23,9 @@ from pytest_riskguard.reports.html.charts.markup import (
     down,
     element,
     mark,
-    outline,
     ring,
     up,
+    upright_bar,
 )
 from pytest_riskguard.reports.html.charts.quantities import (
     Change,
@@ -108,7 +109,8 @@ def _bars(verdict: Verdict, topics: Sequence[Topic], critical: float | None, top
         top=top,
         x_titles=("", f"{counted(len(topics), 'topic')}, largest loss first"),
     )
-    parts = [upper.axes, lower.axes, *_lines(upper, lower, loss, lines)]
+    lying = "".join(_lines(upper, lower, loss, lines))
+    marks = []
     gap = 0.12 if len(topics) <= 100 else 0.0
     for place, topic in enumerate(topics):
         left, right = upper.x(place + gap), upper.x(place + 1 - gap)
@@ -116,7 +118,7 @@ def _bars(verdict: Verdict, topics: Sequence[Topic], critical: float | None, top
         for panel, value in ((upper, topic.difference), (lower, topic.standardised)):
             base, end = panel.y(0), panel.y(value)
             if abs(end - base) >= 0.05:
-                shapes += outline([(left, base), (left, end), (right, end), (right, base)], closed=True)
+                shapes += upright_bar(left, right, base, end)
         if not shapes:
             continue
         tooltip = f"{topic.tooltip}; TRi {signed(topic.standardised, 2)}{', flagged' * topic.flagged}"
@@ -126,9 +128,9 @@ def _bars(verdict: Verdict, topics: Sequence[Topic], critical: float | None, top
             flag = diamond(
                 (left + right) / 2, min(max(end + away, lower.room.top), lower.room.bottom), 2.8, Colour.INK
             )
-        bars = element("path", d=shapes, fill=_COLOURS[topic.change])
-        parts.append(mark(tooltip, bars, flag, topic=topic.topic))
-    return "".join(parts), lower.y.start + BELOW_TITLE
+        bars = mark(tooltip, element("path", d=shapes), flag, topic=topic.topic)
+        marks.append((_COLOURS[topic.change], bars))
+    return upper.axes + lower.axes + lying + coloured(marks), lower.y.start + BELOW_TITLE
 
 
 def _panels(
@@ -263,10 +265,13 @@ def scatter(verdict: Verdict) -> Chart | None:
 def _points(topics: Sequence[Topic], frame: Plot) -> str:
     marks = []
     for topic in topics:
-        x, y = frame.x(topic.baseline), frame.y(topic.candidate)
-        shape = _SYMBOLS[topic.change](x, y, 3.6, _COLOURS[topic.change])
-        marks.append(mark(topic.tooltip, shape, topic=topic.topic))
-    return "".join(marks)
+        x, y, colour = frame.x(topic.baseline), frame.y(topic.candidate), _COLOURS[topic.change]
+        if topic.change == "same":
+            shape = ring(x, y, 3.6, colour)
+        else:
+            shape = (down if topic.change == "loss" else up)(x, y, 3.6, None)
+        marks.append((colour, mark(topic.tooltip, shape, topic=topic.topic)))
+    return coloured(marks)
 
 
 def _cells(topics: Sequence[Topic], scale: Scale, frame: Plot) -> str:
