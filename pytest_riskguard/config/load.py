@@ -52,10 +52,27 @@ def _home(start: Path) -> Path:
     return home if home.is_absolute() and home.parent != home and start.is_relative_to(home) else start
 
 
-def load_config(path: Path, *, require_gates: bool = True) -> Config:
-    """Read a riskguard.yaml; nothing that it names is opened, and its relative paths start from its folder.
+def load_gates(path: Path) -> Config:
+    """Read a riskguard.yaml whose gates are to be judged, with their slices looked up.
 
-    The ``ConfigError`` is the first error of the file by line; its ``errors`` are all of them.
+    If anything is wrong, the ``ConfigError`` also has everything that the file names and nothing has.
+    """
+    from pytest_riskguard.config.items import with_slices
+
+    config = load_config(path, look_up=True)
+    try:
+        return with_slices(config)
+    except ConfigError as error:
+        from pytest_riskguard.config.lookups import all_errors
+
+        raise ConfigError.of(all_errors(config) or error.errors) from None
+
+
+def load_config(path: Path, *, require_gates: bool = True, look_up: bool = False) -> Config:
+    """Read a riskguard.yaml; its relative paths start from its folder.
+
+    The ``ConfigError`` is the first error of the file by line; its ``errors`` are all of them. Nothing that the file
+    names is opened, except to complete these errors with ``look_up``.
     """
     from pytest_riskguard.config import yaml_lines
     from pytest_riskguard.config.problems import check
@@ -68,7 +85,7 @@ def load_config(path: Path, *, require_gates: bool = True) -> Config:
         raise ConfigError(path, 1, str(error)) from None
     except yaml_lines.YamlError as error:
         raise ConfigError(path, error.line, error.problem) from None
-    config, problems = check(document, path.absolute(), require_gates=require_gates)
+    config, problems = check(document, path.absolute(), require_gates=require_gates, look_up=look_up)
     if config is None or problems:
         raise ConfigError.of([ConfigError(path, p.line, p.text, gate=p.gate) for p in problems])
     return config

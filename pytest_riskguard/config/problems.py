@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Any, cast
@@ -12,6 +12,8 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_riskguard.baselines.stored_files import own_file, stored_file
+from pytest_riskguard.config.measure_notation import cut_at_comma
+from pytest_riskguard.config.salvage import Salvaged, salvage
 from pytest_riskguard.config.schema import (
     TAGS,
     Collection,
@@ -22,7 +24,6 @@ from pytest_riskguard.config.schema import (
     GateModel,
     GateSettings,
     Retrieve,
-    cut_at_comma,
     gate_name,
     holds_run,
     run_of,
@@ -71,26 +72,38 @@ class Problem:
     meant: Path | None = None
 
 
-def check(document: Document, path: FilePath, *, require_gates: bool) -> tuple[Config | None, tuple[Problem, ...]]:
-    """The settings (None where their shape is wrong) and their problems, ordered by line."""
+def check(
+    document: Document, path: FilePath, *, require_gates: bool, look_up: bool = False
+) -> tuple[Config | None, tuple[Problem, ...]]:
+    """The settings (None where their shape is wrong) and their problems, ordered by line.
+
+    With ``look_up``, what else the settings name and nothing has is a problem too, if there is another.
+    """
     data = document.data
     if not isinstance(data, dict):
         text = f"expected a mapping with `collection:` and `gates:`, found {shown(data)}"
         return None, (Problem(document.line(()), text),)
     config = None
+    rest: Salvaged | None
     problems = [
         Problem(line, _said(document, place, text), _gate(data, place)) for place, line, text in document.problems
     ]
     try:
         config = Config.model_validate(data, context={"path": path, "document": document})
+        rest = Salvaged(config)
     except ValidationError as error:
+        rest = salvage(document, path)
         details = error.errors(include_url=False)
         problems += [_problem(document, d) for d in details if not _is_rest_of_a_measure(details, d)]
     problems += _across(document, require_gates=require_gates)
-    if config is not None:
-        problems += _questions(document, config)
-        problems += _family(document, config)
-        problems += _stored_candidates(document, config)
+    if rest is not None:
+        problems += _questions(document, rest)
+        problems += _family(document, rest)
+        problems += _stored_candidates(document, rest.config)
+        if look_up and problems:
+            from pytest_riskguard.config.lookups import lookups  # loads numpy
+
+            problems += [Problem(*missing) for missing in dict.fromkeys(lookups(rest))]
     meant = {problem.meant for problem in problems} - {None}  # a misspelt key is not reported as missing, too
     problems = [problem for problem in problems if problem.lacks not in meant]
     return config, tuple(sorted(problems, key=lambda problem: problem.line))
@@ -185,7 +198,7 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
         missing = f"the file has no gates; add {_EXAMPLE} {_OR_NOT}"
         yield Problem(document.key_line(("gates",)), missing, lacks=("gates",))
     first: dict[str, int] = {}
-    for index, gate in enumerate(gates if isinstance(gates, list) else []):
+    for index, gate in enumerate(_listed_gates(document)):
         if not isinstance(gate, dict):
             continue
         path: Path = ("gates", index)
@@ -207,31 +220,43 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
                 yield Problem(document.line(path), text, name, lacks=(*path, key))
 
 
-def _questions(document: Document, config: Config) -> Iterator[Problem]:
+def _listed_gates(document: Document) -> list[Any]:
+    gates = document.data.get("gates")
+    return gates if isinstance(gates, list) else []
+
+
+def _questions(document: Document, rest: Salvaged) -> Iterator[Problem]:
     """What is wrong with the question that a gate asks, although each of its keys is right."""
-    for index, gate in enumerate(config.gates):
-        for key, problem in _conflicts(gate, config):
+    for place, gate in rest.config.placed_gates:
+        for key, problem in _conflicts(gate, rest.config, rest.keys_removed(place)):
             subject = f"{key} of gate {gate.name!r}" if key else f"gate {gate.name!r}"
-            yield Problem(document.key_line(("gates", index, key)), f"{subject}{problem}", gate.name)
+            yield Problem(document.key_line(("gates", place, key)), f"{subject}{problem}", gate.name)
 
 
-def _conflicts(gate: GateSettings, config: Config) -> Iterator[tuple[str, str]]:
-    """Keys that do not go with others or with the kind, and why; an empty key stands for the gate as a whole."""
+def _conflicts(gate: GateSettings, config: Config, removed: Set[str]) -> Iterator[tuple[str, str]]:
+    """Keys that do not go with others or with the kind, and why; an empty key stands for the gate as a whole.
+
+    Keys that were ``removed``, because their values are wrong, are in no conflict.
+    """
     kind, reference = KINDS[gate.kind], gate.option("reference")
     if gate.baseline is not None and gate.baselines is not None:
         yield "baselines", ": `baseline` is given too; keep one of the two"
     elif kind.is_pool and isinstance(gate.baseline, ComputedBaseline):
         yield "baseline", ": a pool consists of stored baselines: `baselines: [NAME, NAME]`"
-    elif kind.is_pool and reference is not None:
+    elif kind.is_pool and reference is not None and removed.isdisjoint({"baseline", "baselines"}):
         known = [*(gate.baselines or [str(gate.baseline)]), ANY, MEDIAN]
         if reference not in known:
             yield "reference", f": {reference!r} is not one of its baselines; expected {', '.join(known)}"
-    if "smallest_slice" in gate.model_fields_set and all("=" in entry for entry in gate.slice or ["="]):
+    if (
+        "smallest_slice" in gate.model_fields_set
+        and "slice" not in removed
+        and all("=" in entry for entry in gate.slice or ["="])
+    ):
         yield "smallest_slice", " has no meaning without `slice: TAG`; leave it out"
     foreign = [name for name in OPTIONS if name in gate.model_fields_set and name not in options_of(kind)]
     for key in foreign:
         yield key, f" has no meaning for {gate.kind}; leave it out"
-    if foreign:
+    if foreign or removed:
         return
     try:
         for alpha in gate.alpha:
@@ -264,7 +289,7 @@ def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
     """Candidates that are files of a baseline that they are compared with."""
     shared = [gate for gate in config.gates if gate.candidate is None]
     places: list[tuple[Path, Any, list[GateSettings]]] = [(("candidate",), config.candidate, shared)]
-    places += [(("gates", index, "candidate"), gate.candidate, [gate]) for index, gate in enumerate(config.gates)]
+    places += [(("gates", place, "candidate"), gate.candidate, [gate]) for place, gate in config.placed_gates]
     for place, candidate, gates in places:
         if (run := run_of(candidate)) is None:
             continue
@@ -274,20 +299,28 @@ def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
             yield Problem(document.line(place), text, gates[0].name if len(place) > 1 else None)
 
 
-def _family(document: Document, config: Config) -> Iterator[Problem]:
+def _family(document: Document, rest: Salvaged) -> Iterator[Problem]:
     """Whether the members of a family exist, are tested, and have one level."""
+    config = rest.config
     if config.family is None:
         return
     kinds = {gate.name: gate.kind for gate in config.gates}
+    named = {
+        name for place in range(len(_listed_gates(document))) if (name := _gate(document.data, ("gates", place)))
+    }
     for index, name in enumerate(config.family.gates or ()):
         line = document.line(("family", "gates", index))
-        if name not in kinds:
-            yield Problem(line, f"family.gates: there is no gate {name!r}{did_you_mean(name, kinds)}")
-        elif kinds[name] not in TESTED:
+        if name not in named:
+            yield Problem(line, f"family.gates: there is no gate {name!r}{did_you_mean(name, named)}")
+        elif name in kinds and kinds[name] not in TESTED:
             tested = " and ".join(TESTED)
             text = f"family.gates: gate {name!r} is {kinds[name]}, but a correction applies only to {tested}"
             yield Problem(line, text)
-    levels_of = {gate.name: gate.option("level") for gate in config.gates if gate.name in config.family_members}
+    levels_of = {
+        gate.name: gate.option("level")
+        for place, gate in config.placed_gates
+        if gate.name in config.family_members and "level" not in rest.keys_removed(place)
+    }
     if len({*levels_of.values()}) > 1:
         levels = ", ".join(f"{name} {level:g}" for name, level in levels_of.items())
         text = f"family: all its gates must have the same level, found {levels}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import keyword
 import math
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,6 +29,7 @@ from pydantic import (
 
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.config.asking import ASK_TWICE, MAX_ASK_TWICE, MAX_DEPTH, MAX_RETRIES, MAX_WORKERS, TIMEOUT
+from pytest_riskguard.config.measure_notation import measure_notation
 from pytest_riskguard.config.value_checks import distinct, list_of, whole
 from pytest_riskguard.config.yaml_lines import Document
 from pytest_riskguard.formats.metadata import checked_metadata
@@ -50,8 +50,6 @@ from pytest_riskguard.gates.kinds import (
 from pytest_riskguard.gates.option_types import Number, OneOf, Option, Text, Texts, TrueOrFalse, shown
 from pytest_riskguard.text import document_address
 
-# NAME, NAME(parameters), NAME@cutoff, NAME(parameters)@cutoff: the notation of ir-measures.
-_MEASURE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\([^()\[\]]*\))?(?:@[0-9.]+)?")
 MAX_TIMEOUT = 86400
 
 
@@ -73,22 +71,6 @@ def _baseline_name(name: str) -> str:
     if problem := name_problem(name):
         raise ValueError(f"{shown(name)} cannot name a baseline: {problem}")
     return name
-
-
-def _measure(name: str) -> str:
-    """A measure in the notation of ir-measures; whether it exists is not looked up."""
-    if not _MEASURE.fullmatch(name):
-        if cut_at_comma(name):
-            raise ValueError(
-                f'{shown(name)} looks cut at a comma; a measure with a comma needs quotes, such as "RBP(p=0.8,rel=1)"'
-            )
-        raise ValueError(f"expected a measure such as nDCG@10 or AP(rel=2), found {shown(name)}")
-    return name
-
-
-def cut_at_comma(name: str) -> bool:
-    """Whether brackets do not match, as in ``AP(rel=2``, which a comma has cut off ``AP(rel=2,judged_only=True)``."""
-    return name.count("(") != name.count(")")
 
 
 def _slice_entry(text: str) -> str:
@@ -170,7 +152,7 @@ def _metadata(value: Any) -> tuple[tuple[str, str], ...]:
 _slice_size = whole(MIN_TOPICS, "; fewer topics are not judged")
 _File = Annotated[Path, PlainValidator(_file)]
 _GateName = Annotated[str, PlainValidator(gate_name)]
-_Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=_measure))]
+_Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=measure_notation))]
 _BaselineName = Annotated[str, PlainValidator(Text("the name of one stored baseline", parse=_baseline_name))]
 _Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
 _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
@@ -378,11 +360,12 @@ class Config(_Model):
     gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates)] = ()
     _path: Path = PrivateAttr()
     _document: Document = PrivateAttr()
+    _places: tuple[int, ...] | None = PrivateAttr(default=None)
     _slices: Mapping[str, tuple[str, ...]] = PrivateAttr(default_factory=dict)
 
     def model_post_init(self, context: Any) -> None:
-        """Keep where the settings are from."""
-        self._path, self._document = context["path"], context["document"]
+        """Keep where the settings are from; ``places`` are those of the gates in the file, if some are left out."""
+        self._path, self._document, self._places = context["path"], context["document"], context.get("places")
 
     @property
     def path(self) -> Path:
@@ -406,9 +389,16 @@ class Config(_Model):
         """The line, from 1, of the value under some keys."""
         return self._document.line(keys)
 
+    @property
+    def placed_gates(self) -> tuple[tuple[int, GateSettings], ...]:
+        """The gates, each with its place in the file, from 0."""
+        places = range(len(self.gates)) if self._places is None else self._places
+        return tuple(zip(places, self.gates, strict=True))
+
     def line_of(self, gate: GateSettings, *keys: str | int) -> int:
         """The line, from 1, of a gate, or of the value under a key of it."""
-        return self.line("gates", self.gates.index(gate), *keys)
+        place = next(place for place, known in self.placed_gates if known == gate)
+        return self.line("gates", place, *keys)
 
     def with_slices(self, slices: Mapping[str, tuple[str, ...]]) -> Config:
         """The same settings with the slices of each gate, ``TAG=VALUE`` each, by the gate's name."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_riskguard.config.items import GateItem, family_of, items_of, with_slices
-from pytest_riskguard.config.load import load_config
+from pytest_riskguard.config.items import GateItem, family_of, items_of
+from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError, UsageError
 from pytest_riskguard.plugin.session import engine_for
 
@@ -27,11 +27,12 @@ class RiskguardFile(pytest.File):
         super().__init__(**kwargs)
         self._live: dict[Retrieve, LiveRun] = {}
         self._of_families: dict[str, Verdict] = {}
+        self._looked_up = False
 
     def collect(self) -> Iterable[pytest.Item]:
         """One item for each gate, measure, alpha and slice; a file that cannot be read is one failing item."""
         try:
-            self.settings = with_slices(load_config(self.path))
+            self.settings = load_gates(self.path)
         except ConfigError as error:
             yield BrokenConfiguration.from_parent(self, name="configuration", error=error)
             return
@@ -51,6 +52,17 @@ class RiskguardFile(pytest.File):
             verdicts = engine.verdicts([self._question(member) for member in family], correction=correction)
             self._of_families |= {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
         return self._of_families[item.id]
+
+    def missing(self) -> list[ConfigError]:
+        """Everything that the file names and nothing has; empty after the first call, so that it is said once."""
+        from pytest_riskguard.config.lookups import all_errors
+        from pytest_riskguard.reports.internal_errors import caught
+
+        if not self._looked_up:
+            self._looked_up = True
+            with caught(f"looking up what {self.path.name} names"):
+                return all_errors(self.settings)
+        return []
 
     def _question(self, item: GateItem) -> Question:
         from pytest_riskguard.sources import Question, Stored
@@ -140,7 +152,10 @@ class GateTest(_Reported):
         from pytest_riskguard.reports.terminal.failure import explain
         from pytest_riskguard.run_context import current, record
 
-        verdict = record(self.file.verdict(self.item))
+        try:
+            verdict = record(self.file.verdict(self.item))
+        except UsageError as error:
+            raise (ConfigError.of(missing) if (missing := self.file.missing()) else error) from None
         if not verdict.passed:
             problem = verdict.problem_with_paths
             if problem is not None:
@@ -148,4 +163,8 @@ class GateTest(_Reported):
             reproduce = command(self.nodeid, options="--riskguard")
             screen = current().screen
             text = shown_or_plain(verdict, lambda: explain(verdict, screen, problem=problem, reproduce=reproduce))
+            if verdict.outcome == "incomparable" and len(missing := self.file.missing()) > 1:
+                name = self.path.name
+                text += f"\n  {name} names {len(missing)} things that are missing or unusable:"
+                text += "".join(f"\n    {name}:{error.line}: {error.problem}" for error in missing)
             raise RiskyError(text, verdict)

@@ -207,6 +207,21 @@ CASES = [
             ("key-twice", '{"a": 1, "a": 2}'),
         ]
     ],
+    *[
+        Case(f"init-{option}-{value}", delete(CONFIG), command=f"init --{option} {value}", status=2, words=[option])
+        for option, value in [("queries", "0"), ("worse-costs", "0.5"), ("worse-costs", "nan"), ("on-churn", "maybe")]
+    ],
+    Case(
+        "report-over-its-input",
+        write("report.json", '{"schema": "riskguard-report/1", "verdicts": []}'),
+        command="report report.json --markdown ./report.json",
+        status=2,
+        words=["--markdown report.json would overwrite the file that this command reads"],
+    ),
+    usage("json-over-the-candidate", "--json runs/candidate.run", "would overwrite the file that this command reads"),
+    usage(
+        "json-over-markdown", "--json reports/x --markdown reports/x", "would overwrite the file that --json writes"
+    ),
     Case("show-missing", command="show no.json", words=["no.json"]),
     Case("show-folder", command="show runs", words=["runs"]),
     Case("report-missing", command="report no.json --html reports/x.html", words=["no.json"]),

@@ -55,6 +55,31 @@ def file(name: str, *breaks: Sabotage, **settings: Any) -> Case:
 
 
 CASES = [
+    gates(
+        "errors-of-every-class",
+        "  - {name: a, kind: not_significantly_risky, baseline: nobody, alpah: 1}\n"
+        "  - {name: b, kind: not_significantly_risky, baseline: prod, level: 95, candidate: no.run}\n"
+        "  - {name: c, kind: georisk_not_worse, baselines: [prod], reference: x, measure: NDGC@10}\n",
+        ways=PYTEST,
+        words=[
+            "riskguard.yaml:6: baseline of gate 'a': no baseline 'nobody' is stored",
+            "riskguard.yaml:6: unknown key 'alpah'",
+            "riskguard.yaml:7: candidate of gate 'b': no.run: no such file",
+            "riskguard.yaml:7: level of gate 'b'",
+            "riskguard.yaml:8: measure of gate 'c': 'NDGC@10': ir-measures knows no measure",
+            "riskguard.yaml:8: reference of gate 'c'",
+        ],
+        is_quick=True,
+    ),
+    Case(
+        "several-inputs-missing",
+        (
+            replace_text(CONFIG, "baseline: prod", "baseline: nobody"),
+            replace_text(CONFIG, "runs/candidate.run", "runs/no.run"),
+        ),
+        ways=SERIAL,
+        words=["things that are missing or unusable:", "runs/no.run: no such file", "no baseline 'nobody' is stored"],
+    ),
     file("truncated", truncate(CONFIG, 0.7), words=["riskguard.yaml:"], ways=EVERY),
     file("empty", empty(CONFIG)),
     file("comment-only", write(CONFIG, "# nothing\n")),

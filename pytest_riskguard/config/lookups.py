@@ -1,0 +1,130 @@
+"""What a riskguard.yaml names and nothing has: files, baselines, measures, slices, protected topics.
+
+A gate whose inputs are missing says so in its verdict, one input at a time. These checks find everything at once.
+They read files and load numpy, so they are made only where something is wrong already.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.config.items import with_slices
+from pytest_riskguard.config.salvage import Salvaged
+from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings, run_of
+from pytest_riskguard.errors import ConfigError, DataError, UsageError
+from pytest_riskguard.evaluation.measures import measure_name
+from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
+from pytest_riskguard.evaluation.topics import Topics, read_topics
+from pytest_riskguard.gates.collapse import protected_topics
+from pytest_riskguard.text import did_you_mean
+
+#: A line, what is wrong there, and the gate that it is about.
+Missing = tuple[int, str, str | None]
+
+
+def lookups(salvaged: Salvaged) -> Iterator[Missing]:
+    """Everything that the settings name and that does not exist, in no particular order."""
+    config = salvaged.config
+    yield from _measures(config)
+    yield from _candidates(config)
+    yield from _baselines(salvaged)
+    if salvaged.lacks("collection"):
+        return
+    qrels, topics = None, Topics({})
+    try:
+        qrels = read_qrels(config.collection.qrels)
+    except DataError as error:
+        yield config.line("collection", "qrels"), f"collection.qrels: {error.problem}", None
+    try:
+        if config.collection.topics is not None:
+            topics = read_topics(config.collection.topics)
+    except DataError as error:
+        yield config.line("collection", "topics"), f"collection.topics: {error.problem}", None
+        return
+    if qrels is not None and not salvaged.lacks("collection", "topics"):
+        yield from _slices(config)
+        yield from _protected(config, qrels, topics)
+
+
+def all_errors(config: Config) -> list[ConfigError]:
+    """The same about settings in which nothing else is wrong, ordered by line."""
+    missing = sorted(dict.fromkeys(lookups(Salvaged(config))), key=lambda one: one[0])
+    return [ConfigError(config.path, line, text, gate=gate) for line, text, gate in missing]
+
+
+def _measures(config: Config) -> Iterator[Missing]:
+    for line, name, gate in _named_measures(config):
+        try:
+            measure_name(name)
+        except UsageError as error:
+            yield line, f"measures: {error}" if gate is None else f"measure of gate {gate!r}: {error}", gate
+
+
+def _named_measures(config: Config) -> Iterator[Missing]:
+    """Each measure of the file and of its gates, with its line."""
+    for i, name in enumerate(config.measures or ()):
+        yield config.line("measures", i), name, None
+    for place, gate in config.placed_gates:
+        for i, name in enumerate(gate.measure or ()):
+            yield config.line("gates", place, "measure", i), name, gate.name
+
+
+def _candidates(config: Config) -> Iterator[Missing]:
+    runs = [
+        (config.line("candidate"), run_of(config.candidate), None),
+        *((config.line("gates", i, "candidate"), run_of(g.candidate), g.name) for i, g in config.placed_gates),
+    ]
+    for line, run, gate in runs:
+        if run is not None and not os.path.isfile(run):  # noqa: PTH113 - a name may be too long
+            shown = os.path.relpath(run, config.path.parent)
+            subject = "candidate" if gate is None else f"candidate of gate {gate!r}"
+            yield line, f"{subject}: {shown}: no such file", gate
+
+
+def _baselines(salvaged: Salvaged) -> Iterator[Missing]:
+    config = salvaged.config
+    if salvaged.lacks("store"):
+        return
+    try:
+        stored = Store(config.store).names()
+    except DataError as error:
+        yield config.line("store"), f"store: {error.problem}", None
+        return
+    for place, gate in config.placed_gates:
+        for path, name in _named_baselines(gate):
+            if name not in stored:
+                text = f"no baseline {name!r} is stored{did_you_mean(name, stored)}; store it with "
+                text += f"`riskguard baseline add {name} RUN`"
+                yield config.line("gates", place, *path), f"{path[0]} of gate {gate.name!r}: {text}", gate.name
+
+
+def _named_baselines(gate: GateSettings) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Each stored baseline of a gate, with its path in the gate."""
+    if isinstance(gate.baseline, ComputedBaseline):
+        for i, name in enumerate(gate.baseline.systems):
+            yield ("baseline", gate.baseline.kind, i), name
+    elif gate.baseline is not None:
+        yield ("baseline",), gate.baseline
+    for i, name in enumerate(gate.baselines or ()):
+        yield ("baselines", i), name
+
+
+def _slices(config: Config) -> Iterator[Missing]:
+    try:
+        with_slices(config)
+    except ConfigError as error:
+        for one in error.errors:
+            yield one.line, one.problem, one.gate
+
+
+def _protected(config: Config, qrels: Qrels, topics: Topics) -> Iterator[Missing]:
+    for place, gate in config.placed_gates:
+        for i, entry in enumerate(gate.option("protected")):
+            try:
+                protected_topics([entry], qrels.topics, topics.tags)
+            except ValueError as error:
+                problem = str(error).removeprefix("protected: ")
+                line = config.line("gates", place, "protected", i)
+                yield line, f"protected of gate {gate.name!r}: {problem}", gate.name
