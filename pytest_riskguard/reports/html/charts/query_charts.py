@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -17,6 +18,7 @@ from pytest_riskguard.reports.html.charts.markup import (
     SMALL,
     TEXT,
     Colour,
+    Point,
     coloured,
     curve,
     dashes,
@@ -185,18 +187,6 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
     origin = (area.x(0), area.y(0))
     every = math.ceil(len(places) / MAX_BENDS)
     bends = [origin, *places[:-1:every], places[-1]]
-    points = [
-        (
-            Colour.LOSS,
-            mark(
-                f"{named(topic.topic, topic.query)}: {share(topic.share or 0)} of the loss; "
-                + (f"the first {place} carry {percent(carried[place - 1], 0)}" if place > 1 else "the largest"),
-                disc(*places[place - 1], 3.5, None),
-                topic=topic.topic,
-            ),
-        )
-        for place, topic in enumerate(losers[:MAX_POINTS], 1)
-    ]
     x, y = places[few - 1]
     end, foot = area.room.right - 6, area.room.bottom
     note = (
@@ -214,8 +204,18 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
         + keys
         + curve([origin, places[-1]], colour=Colour.GREY, width=1.5, dash="4 3")
         + curve(bends, colour=Colour.LOSS)
-        + coloured(points)
+        + _points(losers[:MAX_POINTS], places, carried)
         + note,
         height=area.y.start + BELOW,
         main=True,
     )
+
+
+def _points(losers: Sequence[ResponsibleTopic], places: Sequence[Point], carried: Sequence[float]) -> str:
+    """The topics on the line of the cumulative loss."""
+    marks = []
+    for number, (topic, place, so_far) in enumerate(zip(losers, places, carried, strict=False), 1):
+        said = f"{named(topic.topic, topic.query)}: {share(topic.share or 0)} of the loss; "
+        said += f"the first {number} carry {percent(so_far, 0)}" if number > 1 else "the largest"
+        marks.append((Colour.LOSS, mark(said, disc(*place, 3.5, None), topic=topic.topic)))
+    return coloured(marks)
