@@ -1,7 +1,7 @@
 """The comment on a pull request, from the moment a run begins: what is known about one commit, in Markdown.
 
 It names its commit first, so that an answer is never read as one about other code, and says so where there is none.
-Addresses come from the caller alone: a report may be written by the code that is judged.
+Addresses of a run come from the caller alone: a report may be written by the code that is judged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import islice
 
 from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports import known_gates, links
 from pytest_riskguard.reports.card import Card, Step, card
 from pytest_riskguard.reports.comparisons import Comparison, comparisons
 from pytest_riskguard.reports.json import Report
@@ -188,5 +188,6 @@ def _commit(run: Run) -> str:
 
 
 def _links(run: Run) -> list[str]:
-    links = [f"[{name}](<{url}>)" for name, url in (("full report", run.report_url), ("run", run.url)) if url]
-    return [" · ".join(links), ""] if links else []
+    pages = (("full report", run.report_url), ("run", run.url), ("what the words mean", links.glossary()))
+    named = [f"[{name}](<{url}>)" for name, url in pages if url]
+    return [" · ".join(named), ""] if named else []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 #: Widths that the page chooses between, by the width of the screen, so that labels keep their size.
-WIDE, NARROW = 1080, 330
+WIDE, NARROW = 900, 330
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 220, 58, 12, 12, 30
 _MAX_TICKS = 5
 #: Pixels that the date of a run takes under the axis.

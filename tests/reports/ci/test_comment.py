@@ -11,6 +11,7 @@ from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.ci.comment import MARKER, Run, no_verdict, pending, verdict
 from pytest_riskguard.reports.json import Report
 from pytest_riskguard.reports.known_gates import KnownGate
+from pytest_riskguard.reports.links import glossary
 from tests.reports.cases import CASES
 from tests.reports.hostile import STRINGS, incomparable_with, verdict_with
 from tests.reports.test_hostile import MARKDOWN, Page
@@ -34,7 +35,7 @@ def heading(text: str) -> str:
 
 
 def test_while_gates_are_judged_it_says_so():
-    assert pending(Run(COMMIT)) == f"{MARKER}\n### ⏳ Judging <code>0123456</code>\n"
+    assert heading(pending(RUN)) == "### ⏳ Judging <code>0123456</code>"
     assert "[run](<https://ci.example/run/1>)" in pending(RUN)
 
 
@@ -49,7 +50,7 @@ def test_a_failure_says_what_broke_for_whom_and_what_to_do():
     text = verdict(RUN, Report([FAIL], (known("judged", 0),)))
     answer = card(FAIL)
     assert heading(text) == f"### ❌ Don't ship <code>0123456</code>: {answer.headline}"
-    assert "[full report](<https://ci.example/run/1/report.html>) · [run](<https://ci.example/run/1>)" in text
+    assert "[full report](<https://ci.example/run/1/report.html>) · [run](<https://ci.example/run/1>) · [" in text
     rows = [line for line in text.splitlines() if line.startswith("| <code>")]
     assert len(rows) == 6
     for row, topic in zip(rows, answer.worst, strict=False):
@@ -119,7 +120,9 @@ def test_text_of_others_is_data(text):
         no_verdict(Run(COMMIT, ended=text), text),
     ):
         page = Page(MARKDOWN.render(said))
+        assert {attributes.get("href") for name, attributes in page.tags if name == "a"} <= {glossary()}
         assert {name for name, _ in page.tags} <= {
+            "a",
             *("h3", "h4", "p", "ul", "li", "strong", "code", "details", "summary"),
             *("table", "thead", "tbody", "tr", "th", "td"),
         }
