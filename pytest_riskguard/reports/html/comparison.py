@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
@@ -78,6 +78,21 @@ class ComparisonView:
     def main_charts(self) -> list[DrawnChart]:
         """The charts of the card's gate that everybody should see."""
         return [chart for chart in self.lead.charts if chart.main]
+
+    def with_charts(self, budget: int) -> tuple[ComparisonView, int]:
+        """The view without charts for which no bytes are left, and the bytes that are left then."""
+        counted: set[str] = set()
+        gates = []
+        for gate in self.gates:
+            kept = []
+            for chart in gate.charts:
+                cost = 0 if chart.svg in counted else len(chart.svg.encode())
+                if cost <= budget:
+                    budget -= cost
+                    counted.add(chart.svg)
+                    kept.append(chart)
+            gates.append(replace(gate, charts=kept, left_out=len(gate.charts) - len(kept)))
+        return replace(self, gates=gates), budget
 
     def other_charts(self, gate: GateView) -> list[DrawnChart]:
         """The charts of a gate that are not shown elsewhere in this comparison."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 
 #: Bytes that the data of all comparisons may take together, so that the page stays below 5 MB.
-MAX_BYTES = 2_800_000
+MAX_BYTES = 2_000_000
 #: Characters that could end the script element or one of its lines, as JSON escapes.
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 

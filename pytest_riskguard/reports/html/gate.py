@@ -41,6 +41,8 @@ class GateView:
     settings: Section
     charts: list[DrawnChart]
     known: KnownGate | None = None
+    #: Charts for which the page had no room.
+    left_out: int = 0
 
     @property
     def mark(self) -> str:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Comparisons that are in the page as a whole; of the others it holds what the script renders when they are opened.
 _MAX_FULL = 2
+#: Bytes that the charts of all gates may take together.
+_CHART_BYTES = 2_000_000
 _SCRIPTS = ("base.js", "tooltips.js", "rankings.js", "search.js", "topics.js", "navigation.js")
 
 
@@ -59,10 +61,12 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
     """The comparisons, those that fail first."""
     owners = {place: gate for gate in known for place in gate.verdicts}
     ids = anchors([verdict.gate for verdict in verdicts])
-    return [
-        comparison_view(comparison, place=place, anchors=ids, known=owners, full=place <= _MAX_FULL)
-        for place, comparison in enumerate(comparisons(verdicts), 1)
-    ]
+    views, budget = [], _CHART_BYTES
+    for place, comparison in enumerate(comparisons(verdicts), 1):
+        view = comparison_view(comparison, place=place, anchors=ids, known=owners, full=place <= _MAX_FULL)
+        view, budget = view.with_charts(budget)
+        views.append(view)
+    return views
 
 
 def _title(views: Sequence[ComparisonView], known: Sequence[KnownGate]) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +21,8 @@ from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.links import glossary
 from tests.reports.hostile import STRINGS
+from tests.reports.html.browsers import CHROMIUM
+from tests.reports.html.many import many_candidates, many_gates
 from tests.reports.html.verdicts import (
     hostile,
     page_of,
@@ -42,10 +43,6 @@ else:
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="no browser: axe-playwright-python is not installed"
     )
-
-CHROMIUM = next(
-    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
-)
 
 
 @pytest.fixture(scope="session")
@@ -449,20 +446,35 @@ def test_with_scripts_blocked_it_all_can_be_read(opened: Open, everything: str):
         assert text in words
 
 
+def serious_barriers(shown: Opened) -> list[tuple[Any, ...]]:
+    """What axe finds; it is put into the page, which its policy would forbid."""
+    return [
+        (violation["id"], violation["nodes"][0]["html"][:200], violation["nodes"][0]["any"][:1])
+        for violation in axe.Axe().run(shown.page).response["violations"]
+        if violation["impact"] in {"serious", "critical"}
+    ]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])
-def test_no_serious_barrier(opened: Open, everything: str, scheme: str, width: int):
     # axe is put into the page, which its policy would forbid
     shown = opened(everything, width=width, color_scheme=scheme, bypass_csp=True)
     shown.page.locator("#rg-expand").click()
-    found = axe.Axe().run(shown.page).response["violations"]
-    serious = [
-        (each["id"], each["nodes"][0]["html"][:200], each["nodes"][0]["any"][:1])
-        for each in found
-        if each["impact"] in {"serious", "critical"}
-    ]
-    assert serious == []
+    assert serious_barriers(shown) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [many_gates, many_candidates])
+def test_thirty_gates_keep_to_the_budget_and_have_no_serious_barrier(
+    opened: Open, make: Callable[..., list[Verdict]]
+):
+    for scheme, width in (("light", 1200), ("dark", 360)):
+        shown = opened(render(make(30, topics=100)), width=width, color_scheme=scheme, bypass_csp=True)
+        assert shown.page.locator("*").count() < MAX_NODES
+        assert shown.page.locator("nav.gates a").count() == 30
+        assert serious_barriers(shown) == []
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.slow

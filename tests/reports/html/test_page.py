@@ -27,6 +27,7 @@ from pytest_riskguard.reports.html.topic_rows import topic_rows
 from pytest_riskguard.reports.links import glossary
 from pytest_riskguard.text import clean
 from tests.reports.hostile import STRINGS, incomparable_with
+from tests.reports.html.many import many_candidates, many_gates
 from tests.reports.html.verdicts import (
     bare,
     hostile,
@@ -78,6 +79,10 @@ class Page(HTMLParser):
     def data(self) -> list[dict[str, Any]]:
         """What the script gets of each comparison."""
         return json.loads(self.raw["script rg-data"])["comparisons"]
+
+
+#: Bytes of a page, however much it reports.
+MAX_PAGE_BYTES = 5_000_000
 
 
 @once
@@ -374,6 +379,24 @@ def test_many_comparisons_stay_small(verdict: Verdict):
     assert few.shown_tags < 1_200
     assert many.shown_tags - few.shown_tags < 28 * 75
     assert many.said.count("Worst: ") == 28
+
+
+def test_a_page_of_many_gates_keeps_to_its_budget():
+    for verdicts in (many_gates(30, topics=100), many_candidates(30, topics=100)):
+        text = render(verdicts)
+        assert len(text.encode()) < MAX_PAGE_BYTES
+        assert Page(text).shown_tags < 3_000
+        assert text.count("not significantly risky") >= 30
+
+
+def test_charts_beyond_the_budget_are_left_out_of_the_last_gates(monkeypatch: pytest.MonkeyPatch):
+    verdicts = many_gates(3, topics=100)
+    whole = len([tag for tag, _ in Page(render(verdicts)).tags if tag == "figure"])
+    monkeypatch.setattr("pytest_riskguard.reports.html.page._CHART_BYTES", 60_000)
+    page = Page(render(verdicts))
+    shown = len([tag for tag, _ in page.tags if tag == "figure"])
+    assert 3 <= shown < whole
+    assert "left out to keep this page small" in page.said
 
 
 def test_where_it_comes_from_is_shown(verdict: Verdict):

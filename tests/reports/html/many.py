@@ -1,0 +1,64 @@
+"""Reports of many gates: on the same runs, and on runs of their own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.rankings import Rankings, TopicRanking
+from pytest_riskguard.gates.verdict import Inputs, Verdict
+from tests.reports.html.verdicts import tagged
+
+
+def _systems(topics: int, seed: int) -> tuple[TopicScores, TopicScores]:
+    """Candidate and baseline; the seed names the candidate."""
+    rng = np.random.default_rng(seed)
+    names = tuple(f"q{place:03d}" for place in range(topics))
+    queries = {name: f"how do I reset my washing machine, model {name}" for name in names}
+    before = np.round(rng.uniform(0.2, 0.8, topics), 3)
+    after = np.clip(np.round(before + rng.normal(-0.03, 0.15, topics), 3), 0, 1)
+    return (
+        TopicScores(f"candidate {seed}", "nDCG@10", names, after, queries),
+        TopicScores("prod", "nDCG@10", names, before, queries),
+    )
+
+
+def _judged(name: str, topics: int, *, seed: int, alpha: float) -> Verdict:
+    """A verdict with all that its page needs: tags, digests, and rankings of the 40 worst topics."""
+    verdict = judge(gate_of(name, alpha=alpha), *_systems(topics, seed), report=True)
+    tags = {"kind": tuple("code" if place % 3 else "prose" for place in range(topics))}
+    inputs = Inputs("sha256:qrels", f"sha256:{seed}", {"prod": "sha256:prod"})
+    return replace(tagged(verdict, **tags), inputs=inputs, rankings=_rankings(verdict))
+
+
+def _rankings(verdict: Verdict) -> Rankings:
+    documents = tuple(f"article-{place:02d}-of-the-help-center" for place in range(16))
+    ranks = tuple(range(1, 11))
+    return Rankings(
+        candidate=verdict.candidate,
+        baseline=verdict.baselines[0],
+        measure=verdict.measure or "",
+        verdicts=(0,),
+        depth=10,
+        document_url=None,
+        titles={document: f"Title of {document}" for document in documents},
+        urls={},
+        topics=tuple(
+            TopicRanking(row.topic, documents, (3, 0, 1, None) * 4, (*ranks, *[None] * 6), (*[None] * 6, *ranks))
+            for row in verdict.responsible_topics[:40]
+        ),
+    )
+
+
+def many_gates(count: int, *, topics: int) -> list[Verdict]:
+    """Gates with different alphas on the same runs: one comparison."""
+    return [_judged(f"alpha {place}", topics, seed=1, alpha=place / 2) for place in range(count)]
+
+
+def many_candidates(count: int, *, topics: int) -> list[Verdict]:
+    """One gate on each of many candidates: as many comparisons."""
+    return [_judged(f"gate {place}", topics, seed=place, alpha=2.0) for place in range(count)]
