@@ -24,8 +24,8 @@ from pytest_riskguard.text import counted
 if TYPE_CHECKING:
     from pytest_riskguard.reports.provenance import Provenance
 
-#: Comparisons that are in the page as a whole; of the others it holds what the script renders when they are opened.
-_MAX_FULL = 2
+#: Comparisons that are in the page as a whole, more of them if they fail; others are rendered when they are opened.
+_MAX_FULL, _MAX_FULL_FAILED = 2, 4
 #: Bytes that the charts of all gates may take together.
 _CHART_BYTES = 2_000_000
 _SCRIPTS = ("base.js", "tooltips.js", "rankings.js", "search.js", "topics.js", "navigation.js")
@@ -63,7 +63,8 @@ def _views(verdicts: Sequence[Verdict], known: Sequence[KnownGate]) -> list[Comp
     ids = anchors([verdict.gate for verdict in verdicts])
     views, budget = [], _CHART_BYTES
     for place, comparison in enumerate(comparisons(verdicts), 1):
-        view = comparison_view(comparison, place=place, anchors=ids, known=owners, full=place <= _MAX_FULL)
+        full = place <= (_MAX_FULL_FAILED if comparison.failed else _MAX_FULL)
+        view = comparison_view(comparison, place=place, anchors=ids, known=owners, full=full)
         view, budget = view.with_charts(budget)
         views.append(view)
     return views

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -458,7 +459,7 @@ def serious_barriers(shown: Opened) -> list[tuple[Any, ...]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1200])
-    # axe is put into the page, which its policy would forbid
+def test_no_serious_barrier(opened: Open, everything: str, scheme: str, width: int):
     shown = opened(everything, width=width, color_scheme=scheme, bypass_csp=True)
     shown.page.locator("#rg-expand").click()
     assert serious_barriers(shown) == []
@@ -535,6 +536,46 @@ def test_hostile_text_that_the_script_sets_executes_nothing(opened: Open):
 
 
 @pytest.mark.slow
+def test_the_first_screen_says_what_broke_and_what_to_do(opened: Open):
+    gates = [KnownGate("riskguard.yaml::of 80 topics", "riskguard.yaml", 3, "judged", 1, 0, (0,))]
+    text = render([tagged(with_documents(pair(80)), intent=("buy", "read") * 40)], gates)
+    for width, height in ((1400, 900), (360, 800)):
+        page = opened(text, width=width).page
+        page.set_viewport_size({"width": width, "height": height})
+        for selector in ("h1", ".worst tbody tr >> nth=5", ".next li >> nth=0", ".next .copy >> nth=0"):
+            box = page.locator(selector).bounding_box()
+            assert box["y"] + box["height"] <= height, (width, selector)
+            assert box["x"] + box["width"] <= width
+
+
+@pytest.mark.slow
+def test_numbers_stay_in_sight_beside_a_long_query(opened: Open):
+    verdict = pair(80)
+    columns = verdict.exhibits.topics
+    queries = ("x" * 400, *columns.queries[1:])
+    worst = tuple(replace(row, query="y" * 400) for row in verdict.responsible_topics)
+    changed = replace(verdict, exhibits=replace(verdict.exhibits, topics=replace(columns, queries=queries)))
+    for width in (360, 800, 1200):
+        shown = opened(render([altered(changed, responsible_topics=worst)]), width=width)
+        shown.page.locator(".find").fill("xxx")
+        for cell in [*shown.page.locator(f"{ROWS} td:visible").all(), *shown.page.locator(".worst .number").all()]:
+            box = cell.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= width
+        assert shown.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.slow
+def test_a_mark_of_a_chart_opens_the_rankings(opened: Open):
+    verdict = with_rankings(with_documents(pair(80)))
+    shown = opened(page_of(verdict))
+    second = verdict.responsible_topics[1].topic
+    shown.page.locator(f".m[data-topic='{second}']").first.click()
+    shown.page.wait_for_function("document.querySelectorAll('.panel').length === 2")
+    assert shown.page.url.endswith(f"#of-80-topics/{second}")
+
+
+@pytest.mark.slow
 def test_ten_thousand_topics_stay_usable(opened: Open):
     shown = opened(render([pair(10_000)]))
     assert shown.texts(".page") == ["page 1 of 500"]
@@ -553,3 +594,10 @@ def test_no_table_is_cut_off_on_paper(opened: Open, everything: str):
     for box in tables:
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 720
+
+
+@pytest.mark.slow
+def test_a_failing_gate_takes_few_pages_of_paper(opened: Open):
+    page = opened(page_of(with_rankings(with_documents(pair(80))))).page
+    paper = page.pdf(format="A4")
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b(?!s)", paper)) <= 4

@@ -103,7 +103,12 @@ def verdict() -> Verdict:
 def test_the_page_says_what_the_verdict_says(verdict: Verdict):
     page, shown = parsed(verdict), card(verdict)
     assert f"{shown.advice}: {shown.headline}" in page.said
-    for text in (shown.paragraph, shown.why, "1 gate failed", *(step.text for step in shown.steps)):
+    for text in (
+        shown.paragraph.replace(" -> ", " → "),
+        shown.why,
+        "1 gate failed",
+        *(step.text for step in shown.steps),
+    ):
         assert text in page.said
     assert verdict.explanation.summary in page.said
     assert "significantly risky: URisk(alpha=2) = " in page.said
@@ -376,16 +381,16 @@ def test_many_comparisons_stay_small(verdict: Verdict):
     few, many = (
         parsed(*(altered(bare(verdict), gate=f"gate {place}") for place in range(count))) for count in (4, 30)
     )
-    assert few.shown_tags < 1_200
-    assert many.shown_tags - few.shown_tags < 28 * 75
-    assert many.said.count("Worst: ") == 28
+    assert few.shown_tags < 2_200
+    assert many.shown_tags - few.shown_tags < 26 * 75
+    assert many.said.count("Worst: ") == 26
 
 
 def test_a_page_of_many_gates_keeps_to_its_budget():
     for verdicts in (many_gates(30, topics=100), many_candidates(30, topics=100)):
         text = render(verdicts)
         assert len(text.encode()) < MAX_PAGE_BYTES
-        assert Page(text).shown_tags < 3_000
+        assert Page(text).shown_tags < 4_000
         assert text.count("not significantly risky") >= 30
 
 
