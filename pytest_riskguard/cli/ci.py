@@ -11,26 +11,34 @@ from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.cli.parameters import FILE, output_option
 from pytest_riskguard.errors import FileError
+from pytest_riskguard.text import web_address
 
 _COMMIT = re.compile(r"[0-9a-fA-F]{7,64}")
-#: An address that Markdown and HTML keep as it is.
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`\\|]{1,2000}")
 
 
-class Matching(click.ParamType[str]):
-    """Text that must have a form."""
+class Commit(click.ParamType[str]):
+    """The SHA of a commit."""
 
-    def __init__(self, name: str, form: re.Pattern[str], expected: str) -> None:
-        self.name, self._form, self._expected = name, form, expected
+    name = "sha"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Check the form; empty text, which CI has for what it does not know, is none."""
-        if value and not self._form.fullmatch(value):
-            self.fail(f"expected {self._expected}, found {value!r:.200}", param, ctx)
+        """Check that it is one."""
+        if not _COMMIT.fullmatch(value):
+            self.fail(f"expected 7 to 64 hexadecimal digits, found {value!r:.200}", param, ctx)
         return value
 
 
-URL = Matching("url", _ADDRESS, "an address that begins with https:// or http://")
+class Address(click.ParamType[str]):
+    """An address that may become a link; empty text, which CI has for what it does not know, is none."""
+
+    name = "url"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check that it is one, and drop the credentials in it."""
+        address = web_address(value) if value else ""
+        if address is None:
+            self.fail(f"expected an address that begins with https:// or http://, found {value!r:.200}", param, ctx)
+        return address
 
 
 @click.command()
@@ -60,12 +68,12 @@ def badge(report: Path, label: str, output: Path | None) -> int:
 @click.argument("report", type=FILE, required=False)
 @click.option(
     "--commit",
-    type=Matching("sha", _COMMIT, "the SHA of a commit, 7 to 64 hexadecimal digits"),
+    type=Commit(),
     required=True,
     help="The commit that was judged.",
 )
-@click.option("--run-url", type=URL, help="Address of the CI run.")
-@click.option("--report-url", type=URL, help="Address of the whole report, such as the HTML page.")
+@click.option("--run-url", type=Address(), help="Address of the CI run.")
+@click.option("--report-url", type=Address(), help="Address of the whole report, such as the HTML page.")
 @click.option("--ended", metavar="WORD", help="How the CI run ended, such as success, failure or cancelled.")
 @output_option("comment")
 def comment(
@@ -85,8 +93,6 @@ def comment(
     from pytest_riskguard.reports.ci import comment as comments
     from pytest_riskguard.reports.json import read
 
-    if not commit:
-        raise click.BadParameter("expected the SHA of a commit", param_hint="--commit")
     run = comments.Run(commit, run_url or None, report_url or None, ended or None)
     if report is None:
         write_text(comments.pending(run), output, option="--output")

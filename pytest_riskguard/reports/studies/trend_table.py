@@ -8,7 +8,7 @@ from typing import Literal
 
 from pytest_riskguard.reports.studies.trend_series import Point, Series, Trend, TrendRun
 from pytest_riskguard.reports.terminal import layout
-from pytest_riskguard.text import clean, counted, listed, percent, short, signed
+from pytest_riskguard.text import clean, counted, listed, percent, plain, signed
 
 #: No table is readable at a smaller width.
 MIN_WIDTH = 60
@@ -123,7 +123,7 @@ def _runs(trend: Trend, width: int) -> str:
     for number, run in _newest(runs):
         latency = [""] * 2 * timed
         if run.latency is not None:
-            latency = [short(round(run.latency.median_ms, 1)), short(round(run.latency.p95_ms, 1))]
+            latency = [plain(run.latency.median_ms, 1), plain(run.latency.p95_ms, 1)]
         rows.append([number, day(run), clean((run.commit or "")[:7]), *latency, clean(run.report)])
     lines += _table(names, rows, right={"run", "median ms", "p95 ms"}, width=width)
     notes = [clean(problem, limit=500) for problem in trend.problems]
