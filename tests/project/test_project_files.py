@@ -95,6 +95,13 @@ def test_every_workflow_is_known_here():
     assert {path.name for path in (ROOT / ".github/workflows").iterdir()} == {"tests.yml", "docs.yml", "release.yml"}
 
 
+def test_actions_are_pinned_to_a_commit_with_its_version():
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").iterdir()]
+    used = [line for content in texts for line in re.findall(r"uses: (.*)", content) if line != "./"]
+    assert len(used) >= 10
+    assert [line for line in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line)] == []
+
+
 def test_sessions_and_groups_that_workflows_and_hooks_use_exist():
     (session,) = re.findall(r"run: nox -s (\w+)", text(".github/workflows/docs.yml"))
     assert session in NOX_SESSIONS
