@@ -129,9 +129,9 @@ def _metadata(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]
     """Texts by key; each key once."""
     pairs = [text.partition("=") for text in given]
     try:
-        for key, equals, _ in pairs:
+        for text, (key, equals, _) in zip(given, pairs, strict=True):
             if not (key and equals):
-                raise ValueError(f"expected KEY=VALUE, such as index=v7, found {key + equals!r:.60}")
+                raise ValueError(f"expected KEY=VALUE, such as index=v7, found {text!r:.60}")
         keys = [key for key, _, _ in pairs]
         if repeated := [key for key in keys if keys.count(key) > 1]:
             raise ValueError(f"key {repeated[0]!r:.60} given twice")

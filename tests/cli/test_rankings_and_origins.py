@@ -1,0 +1,190 @@
+"""What commands write besides the verdicts: rankings with titles, and where the systems come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugin.world import read_report
+
+COMPARE = "compare loss.run --baseline prod --measure AP --json r.json"
+
+
+@pytest.fixture(autouse=True)
+def date(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "2000000000")
+
+
+def report() -> dict[str, Any]:
+    return read_report(Path("r.json"))
+
+
+def documents(content: str = '{"id": "good", "title": "The good one", "url": "https://own/good"}\n') -> None:
+    Path("documents.jsonl").write_text(content)
+
+
+def test_rankings_have_titles_and_addresses_and_the_verdict_is_the_same_without(command):
+    command(COMPARE)
+    plain = report()
+    documents()
+    ended = command(f"{COMPARE} --documents documents.jsonl --document-url https://host/{{id}}")
+    assert (ended.status, ended.err) == (1, "")
+    (entry,) = report()["rankings"]
+    assert {key: entry[key] for key in ("candidate", "baseline", "measure", "verdicts", "depth")} == {
+        "candidate": "loss",
+        "baseline": "prod",
+        "measure": "AP",
+        "verdicts": [0],
+        "depth": 10,
+    }
+    assert entry["document_url"] == "https://host/{id}"
+    assert (entry["titles"], entry["urls"]) == ({"good": "The good one"}, {"good": "https://own/good"})
+    worst = entry["topics"][0]
+    assert (worst["topic"], len(worst["documents"])) == ("t07", 11)
+    place = worst["documents"].index("good")
+    assert (worst["grades"][place], worst["baseline_ranks"][place], worst["candidate_ranks"][place]) == (1, 2, 20)
+    assert report()["verdicts"] == plain["verdicts"]
+    assert plain["rankings"][0]["topics"] == entry["topics"]
+
+
+def test_one_entry_serves_all_gates_on_the_same_runs(command):
+    command(f"{COMPARE} --alpha 1 --alpha 5 --alpha 9")
+    assert [entry["verdicts"] for entry in report()["rankings"]] == [[0, 1, 2]]
+
+
+def test_a_report_is_written_again_as_it_is(command):
+    documents()
+    command(f"{COMPARE} --documents documents.jsonl --meta index=v8")
+    assert command("report r.json --json again.json --markdown again.md").status == 0
+    assert Path("again.json").read_bytes() == Path("r.json").read_bytes()
+    assert "2033-05-18 03:33 UTC; baseline prod stored" in Path("again.md").read_text().replace("&#58;", ":")
+    assert command("show r.json").status == 1
+
+
+def test_metadata_of_both_systems_are_in_the_report_and_what_differs(command):
+    stored = command("baseline add with-meta prod.run --meta index=v7 --meta 'model=a=b' --allow-ci --measure AP")
+    assert stored.status == 0
+    assert "metadata     index=v7, model=a=b" in command("baseline show with-meta").out
+    assert command("baseline verify with-meta").status == 0
+    command("compare loss.run --baseline with-meta --measure AP --json r.json --meta index=v8 --meta model=a=b")
+    provenance = report()["provenance"]
+    assert provenance["date"] == "2033-05-18T03:33:20Z"
+    assert provenance["candidate"] == {"name": "loss", "metadata": {"index": "v8", "model": "a=b"}}
+    (baseline,) = provenance["baselines"]
+    assert (baseline["name"], baseline["metadata"]) == ("with-meta", {"index": "v7", "model": "a=b"})
+    assert baseline["age_days"] > 0
+    assert provenance["differences"] == [{"key": "index", "baseline": "v7", "candidate": "v8", "system": "with-meta"}]
+    assert provenance["latency"] is None
+
+
+def test_metadata_stay_with_a_rescored_run_and_go_with_a_promoted_one(command):
+    command("baseline add moving prod.run --meta index=v7 --kind previous --allow-ci --measure AP")
+    manifest = Path("baselines/moving/manifest.json")
+    assert json.loads(manifest.read_text())["format"] == 5
+    assert command("baseline rescore moving --allow-ci").status == 0
+    assert json.loads(manifest.read_text())["metadata"] == {"index": "v7"}
+    command("baseline add next good.run --meta index=v8 --allow-ci --measure AP --note better")
+    assert command("baseline promote moving next --allow-ci").status == 0
+    assert json.loads(manifest.read_text())["metadata"] == {"index": "v8"}
+    earlier = Path("baselines/moving/history/0001/manifest.json")
+    assert json.loads(earlier.read_text())["metadata"] == {"index": "v7"}
+    assert command("baseline update moving prod.run --allow-ci --note back").status == 0
+    assert json.loads(manifest.read_text())["format"] == 4  # which earlier versions read
+    assert "metadata" not in json.loads(manifest.read_text())
+    assert command("baseline add moving good.run --replicate --meta index=v8 --allow-ci").status == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("--meta index", "expected KEY=VALUE, such as index=v7, found 'index'"),
+        ("--meta =v7", "expected KEY=VALUE, such as index=v7, found '=v7'"),
+        ("--meta a=1 --meta a=2", "key 'a' given twice"),
+        (f"--meta a={'x' * 501}", "'a': expected at most 500 characters, found 501"),
+        ("--document-url https://host/", "expected an address with http or https that has {id}, such as"),
+        ("--document-url file:///{id}", "found 'file:///{id}'"),
+        ("--document-url https://user:secret@host/{id}", "expected an address with http or https"),
+        ("--document-url https://host/{id}/{name}", "expected an address with http or https"),
+    ],
+)
+def test_wrong_options_are_refused(command, options, problem):
+    ended = command(f"{COMPARE} {options}")
+    assert ended.status == 2
+    assert problem in " ".join(ended.err.split())
+    assert not Path("r.json").exists()
+
+
+def test_a_documents_file_that_cannot_be_read_is_named_and_the_verdict_stands(command):
+    documents("{")
+    ended = command(f"{COMPARE} --alpha 1 --alpha 5 --documents documents.jsonl")
+    assert ended.status == 3
+    assert ended.err.count("documents.jsonl:1: expected a JSON object in each line") == 1
+    assert "reports show ids instead of titles" in ended.err
+    assert [verdict["outcome"] for verdict in report()["verdicts"]] == ["fail", "fail"]
+    assert report()["rankings"][0]["titles"] == {}
+    assert command(f"{COMPARE} --documents nothing.jsonl").status == 3
+
+
+def change(**changes: Any) -> None:
+    content = report()
+    content["rankings"][0] |= changes
+    Path("r.json").write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"verdicts": [1]}, "rankings[0].verdicts: expected places below 1, found 1"),
+        ({"verdicts": [-1]}, "rankings[0].verdicts[0]: expected a number, at least 0, found -1"),
+        ({"depth": 0}, "rankings[0].depth: expected a number, at least 1, found 0"),
+        ({"topics": None}, "rankings[0].topics: expected a list, found null"),
+        ({"urls": {"good": "javascript:alert(1)"}}, "expected an address with http or https"),
+        ({"baseline": "other"}, "verdicts[0] compares other systems"),
+        (
+            {
+                "topics": [
+                    {
+                        "topic": "t",
+                        "documents": ["a"],
+                        "grades": [],
+                        "baseline_ranks": [1],
+                        "candidate_ranks": [1],
+                    }
+                ]
+            },
+            "topic 't': grades: expected 1 values, found 0",
+        ),
+        (
+            {
+                "topics": [
+                    {
+                        "topic": "t",
+                        "documents": ["a"],
+                        "grades": [1],
+                        "baseline_ranks": [0],
+                        "candidate_ranks": [1],
+                    }
+                ]
+            },
+            "baseline_ranks[0]: expected a number, at least 1, found 0",
+        ),
+    ],
+)
+def test_a_report_with_wrong_rankings_is_refused(command, changes, problem):
+    command(COMPARE)
+    change(**changes)
+    ended = command("show r.json")
+    assert ended.status == 3 or ended.status == 2
+    assert problem in ended.err
+
+
+def test_a_report_of_an_earlier_version_has_neither(command):
+    command(COMPARE)
+    content = report()
+    del content["rankings"], content["provenance"]
+    Path("r.json").write_text(json.dumps(content))
+    assert command("report r.json --json again.json").status == 0
+    assert not {"rankings", "provenance"} & read_report(Path("again.json")).keys()

@@ -1,0 +1,107 @@
+"""Files of titles and addresses: JSON Lines and tables, of which only what is wanted is kept."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.errors import DocumentsFormatError, MissingFileError
+from pytest_riskguard.evaluation.document_titles import MAX_TITLE, DocumentTitles, read_titles
+
+
+def written(folder: Path, content: str) -> Path:
+    path = folder / "documents.txt"
+    path.write_text(content, encoding="utf-8")
+    return path
+
+
+def read(path: Path, *wanted: str) -> list[tuple[str, str | None, str | None]]:
+    return list(read_titles(path, wanted))
+
+
+@pytest.mark.parametrize("key", ["id", "_id", "docid"])
+def test_json_lines_have_an_id_a_title_and_an_address(tmp_path, key):
+    lines = [
+        {key: "a", "title": " Title \n of a ", "url": "https://host/a", "body": "text"},
+        {key: "b", "title": None},
+        {key: 7, "title": "Seven"},
+        {key: "unwanted", "title": 3},
+    ]
+    path = written(tmp_path, "\n" + "\n\n".join(map(json.dumps, lines)) + "\n")
+    assert read(path, "a", "b", "7") == [
+        ("a", "Title of a", "https://host/a"),
+        ("b", None, None),
+        ("7", "Seven", None),
+    ]
+
+
+def test_a_table_has_a_header_and_may_be_compressed(tmp_path):
+    path = tmp_path / "documents.tsv.gz"
+    path.write_bytes(gzip.compress(b"Title\tdocid\turl\r\nA \xc3\xa9\ta\t\r\nB\tb\thttp://host/b\r\n"))
+    assert read(path, "a", "b") == [("a", "A é", None), ("b", "B", "http://host/b")]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "//host/a",
+        "/a",
+        "ftp://host/a",
+        "https://",
+        "https://h/a b",
+        "http://[/",
+    ],
+)
+def test_only_addresses_of_the_web_are_kept(tmp_path, url):
+    assert read(written(tmp_path, json.dumps({"id": "a", "url": url})), "a") == [("a", None, None)]
+
+
+def test_credentials_in_an_address_are_dropped_and_long_titles_cut(tmp_path):
+    line = {"id": "a", "title": "x" * 1000, "url": "https://user:secret@host:8080/a?b#c"}
+    ((_, title, url),) = read(written(tmp_path, json.dumps(line)), "a")
+    assert title == "x" * (MAX_TITLE - 1) + "…"
+    assert url == "https://host:8080/a?b#c"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "expected one JSON object per line, or a table with a header, found an empty file"),
+        ('{"id": "a"}\n{"id": ', r"documents.txt:2: expected a JSON object in each line, found something else"),
+        ('{"id": "a"}\n[1]\n', r"documents.txt:2: expected a JSON object in each line"),
+        ('{"id": "a"}\n' + '{"a":' * 100_000, "documents.txt:2: expected a JSON object in each line"),
+        ('{"title": "a"}\n', r"documents.txt:1: expected an id under one of id, _id, docid.*, found None"),
+        ('{"id": true}\n', "expected an id under one of .*, found True"),
+        ('{"id": "a", "title": 3}\n', "documents.txt:1: expected text as title, found 3"),
+        ("a\tTitle of a\n", "documents.txt:1: expected JSON Lines, or a header with tabs that names id, _id, docid"),
+        ("id\tbody\n", "and title or url, found neither"),
+        ("id\ttitle\ttitle\n", "expected a name of its own for every column"),
+        ("id\ttitle\na\n", "documents.txt:2: expected 2 columns with tabs between them, found 1"),
+        ('{"id": "a\x00"}\n', "NUL byte"),
+    ],
+)
+def test_errors_say_where_and_what_was_expected(tmp_path, content, problem):
+    with pytest.raises(DocumentsFormatError, match=problem):
+        read(written(tmp_path, content), "a")
+
+
+def test_a_file_that_cannot_be_read_is_not_read_again(tmp_path):
+    titles = DocumentTitles(tmp_path / "nothing.jsonl")
+    with pytest.raises(MissingFileError, match=r"nothing\.jsonl: no such file"):
+        titles.of(["a"])
+    assert titles.of(["a"]) == ({}, {})
+
+
+def test_documents_that_may_be_wanted_later_are_read_at_once(tmp_path):
+    path = written(tmp_path, '{"id": "a", "title": "A"}\n{"id": "b", "title": "B"}\n{"id": "a", "title": "again"}\n')
+    titles = DocumentTitles(path)
+    assert titles.of(["a", "x"], lambda: ["b"]) == ({"a": "A"}, {})
+    path.unlink()
+    assert titles.of(["b", "a", "x"]) == ({"a": "A", "b": "B"}, {})
+    with pytest.raises(MissingFileError):
+        titles.of(["c"])

@@ -1,0 +1,148 @@
+"""Both rankings of a topic side by side, kept once for all verdicts on the same runs."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+
+from pytest_riskguard.evaluation.document_titles import DocumentTitles
+from pytest_riskguard.gates.rankings import Rankings, TopicRanking, collected, restored
+from pytest_riskguard.gates.rankings.side_by_side import MAX_DEPTH, MAX_WINS, side_by_side, titled
+from tests.gates.runs import Pair
+from tests.verdicts import altered
+
+GRADES = {"t1": {"a": 2, "b": 0}, "t2": {"a": 1}}
+BASELINE = {"t1": ["a", "b", "c", "d"], "t2": ["b", "a"]}
+CANDIDATE = {"t1": ["c", "b", "e", "a"], "t2": ["a", "b"]}
+
+
+def pair(depth: int = 2, **changes) -> Pair:
+    return replace(Pair(CANDIDATE, BASELINE, GRADES, measure=f"nDCG@{depth}"), **changes)
+
+
+def test_documents_of_both_first_ranks_have_both_ranks_and_grades_also_beyond_the_depth():
+    rankings = side_by_side(pair().rejudged(), ["t1"])
+    assert (rankings.depth, rankings.measure, rankings.verdicts) == (2, "nDCG@2", ())
+    assert rankings.of_topic("t1") == TopicRanking(
+        topic="t1",
+        documents=("a", "c", "b"),  # by the better rank, then the baseline's
+        grades=(2, None, 0),
+        baseline_ranks=(1, 3, 2),
+        candidate_ranks=(4, 1, 2),
+    )
+
+
+def test_a_document_that_a_run_does_not_have_has_no_rank_there():
+    rankings = side_by_side(pair(3).rejudged(), ["t1"])
+    ranks = dict(zip(rankings.topics[0].documents, rankings.topics[0].baseline_ranks, strict=True))
+    assert ranks["e"] is None
+    assert side_by_side(pair(candidate={"t2": ["a"]}).rejudged(), ["t1"]).topics[0].candidate_ranks == (None, None)
+
+
+def test_the_largest_wins_follow_the_topics_responsible_each_topic_once():
+    assert [topic.topic for topic in side_by_side(pair().rejudged(), ["t1"]).topics] == ["t1", "t2"]
+    assert [topic.topic for topic in side_by_side(pair().rejudged(), ["t2"]).topics] == ["t2"]
+    many = {f"t{number:02}": ["x", "a"] for number in range(30)}
+    better = {topic: ["a", "x"] if topic < "t20" else ["x", "a"] for topic in many}
+    wins = side_by_side(Pair(better, many, {topic: {"a": 1} for topic in many}, measure="RR").rejudged(), [])
+    assert [topic.topic for topic in wins.topics] == sorted(many)[:MAX_WINS]
+
+
+def test_deep_measures_show_few_ranks_and_measures_without_a_cutoff_ten():
+    long = {"t1": [f"d{number}" for number in range(200)]}
+    deep = side_by_side(Pair(long, long, {"t1": {"d0": 1}}, measure="nDCG@100").rejudged(), ["t1"])
+    assert deep.depth == len(deep.topics[0].documents) == MAX_DEPTH
+    assert side_by_side(Pair(long, long, {"t1": {"d0": 1}}, measure="AP").rejudged(), ["t1"]).depth == 10
+
+
+def judged(rankings: Rankings | None, **changes):
+    verdict = altered(pair().verdict(), candidate="c", baselines=("b",), measure="nDCG@2", **changes)
+    return replace(verdict, rankings=rankings)
+
+
+RANKINGS = replace(side_by_side(pair().rejudged(), ["t1"]), candidate="c", baseline="b")
+
+
+def test_verdicts_on_the_same_runs_share_one_entry_which_reading_gives_each_of_them():
+    other = replace(RANKINGS, topics=RANKINGS.topics[1:], titles={"a": "A"})
+    foreign = replace(RANKINGS, baseline="other")
+    verdicts = [judged(RANKINGS), judged(None), judged(other), replace(judged(foreign), baselines=("other",))]
+    entries = collected(verdicts)
+    assert [(entry.baseline, entry.verdicts) for entry in entries] == [("b", (0, 2)), ("other", (3,))]
+    assert [topic.topic for topic in entries[0].topics] == ["t1", "t2"]
+    assert entries[0].titles == {"a": "A"}
+    again = restored(verdicts, entries)
+    assert [verdict.rankings for verdict in again] == [entries[0], None, entries[0], entries[1]]
+    assert collected(again) == entries
+    assert again == verdicts  # they are no part of the answer
+
+
+def test_runs_of_one_name_with_other_contents_are_kept_apart():
+    verdicts = [judged(RANKINGS), judged(RANKINGS)]
+    inputs = verdicts[1].inputs
+    assert inputs is not None
+    verdicts[1] = replace(verdicts[1], inputs=replace(inputs, candidate="sha256:other"))
+    assert [entry.verdicts for entry in collected(verdicts)] == [(0,), (1,)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"verdicts": (2,)}, r"rankings\[0\].verdicts: expected places below 1, found 2"),
+        ({"verdicts": (0, 0)}, r"verdicts\[0\] has other rankings already"),
+        ({"verdicts": (0,), "measure": "AP"}, r"verdicts\[0\] compares other systems, or has another measure"),
+        ({"verdicts": (0,), "candidate": "x"}, "compares other systems"),
+        ({"verdicts": (0,), "baseline": "x"}, "compares other systems"),
+    ],
+)
+def test_an_entry_about_other_verdicts_is_refused(changes, problem):
+    with pytest.raises(ValueError, match=problem):
+        restored([judged(None)], [replace(RANKINGS, **changes)])
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"depth": 1001}, "depth: expected at most 1000, found 1001"),
+        ({"depth": 1}, "topic 't1': documents: expected at most 2, found 3"),
+        ({"titles": {"a": "x" * 301}}, "titles: expected at most 300 characters, found 301"),
+        ({"urls": {"a": "javascript:alert(1)"}}, "expected an address with http or https, found 'javascript"),
+        ({"urls": {"a": "https://user:password@host/"}}, "expected an address with http or https"),
+        ({"document_url": "file:///{id}"}, "expected an address with http or https"),
+    ],
+)
+def test_what_no_report_should_hold_is_refused(changes, problem):
+    with pytest.raises(ValueError, match=problem):
+        replace(RANKINGS, **changes)
+
+
+def test_columns_have_one_length():
+    with pytest.raises(ValueError, match="topic 't1': grades: expected 3 values, found 1"):
+        replace(RANKINGS.topics[0], grades=(1,))
+
+
+def test_an_address_is_the_documents_own_or_made_of_its_id():
+    rankings = replace(RANKINGS, document_url="https://host/{id}?v=1", urls={"a": "https://own/"})
+    assert rankings.url_of("a") == "https://own/"
+    assert rankings.url_of('a/b c"<é') == "https://host/a%2Fb%20c%22%3C%C3%A9?v=1"
+    assert rankings.url_of("\ud800") == "https://host/%3F?v=1"
+    assert RANKINGS.url_of("a") is None
+
+
+def test_titles_are_those_of_the_documents_shown_and_the_file_is_read_once(tmp_path):
+    file = tmp_path / "documents.jsonl"
+    file.write_text("".join(f'{{"id": "{name}", "title": "T {name}"}}\n' for name in "abcdef"))
+    titles = DocumentTitles(file, "https://host/{id}")
+    rejudged = pair().rejudged()
+    named = titled(replace(RANKINGS, topics=RANKINGS.topics[1:]), rejudged, titles)
+    assert named.titles == {"a": "T a", "b": "T b"}
+    assert named.document_url == "https://host/{id}"
+    file.unlink()
+    assert titled(RANKINGS, rejudged, titles).titles == {"a": "T a", "b": "T b", "c": "T c"}
+
+
+def test_rankings_are_pickled_with_their_verdict():
+    verdict = judged(RANKINGS)
+    assert pickle.loads(pickle.dumps(verdict)).rankings == RANKINGS  # noqa: S301 - our own

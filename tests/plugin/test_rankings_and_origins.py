@@ -1,0 +1,121 @@
+"""Rankings, titles and metadata travel with their verdicts, from workers too, and change none of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugin.world import LOSS, read_report, write_world
+
+YAML = """\
+collection: {qrels: qrels.txt, topics: topics.tsv%s}
+store: baselines
+measures: [AP]
+candidate: %s
+gates:
+  - {name: no-risk, kind: not_significantly_risky, baseline: prod, alpha: 1}
+  - {name: no-risk-5, kind: not_significantly_risky, baseline: prod, alpha: 5}
+"""
+TEST = """
+def test_b(riskguard):
+    run = riskguard.run("candidate.run", metadata={"index": "v9"})
+    riskguard.check("not_significantly_risky", run, "prod")
+"""
+
+
+@pytest.fixture
+def judged(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch):
+    """Judge with these settings, and return the run and its report."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "2000000000")
+    for name in ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    write_world(pytester.path, LOSS)
+
+    def judge(
+        *arguments: str, collection: str = "", candidate: str = "candidate.run"
+    ) -> tuple[pytest.RunResult, dict[str, Any]]:
+        (pytester.path / "riskguard.yaml").write_text(YAML % (collection, candidate))
+        result = pytester.runpytest("--riskguard", "--riskguard-report=r.json", *arguments)
+        return result, read_report(pytester.path / "r.json")
+
+    return judge
+
+
+def titles(folder: Path) -> None:
+    folder.joinpath("documents.jsonl").write_text('{"_id": "good", "title": "The good one"}\n')
+
+
+def test_a_run_over_workers_writes_the_same_report(judged, pytester):
+    titles(pytester.path)
+    pytester.makepyfile(test_b=TEST)
+    settings = {
+        "collection": ', documents: documents.jsonl, document_url: "https://host/{id}"',
+        "candidate": '{run: candidate.run, metadata: {index: "v8"}}',
+    }
+    _, alone = judged(**settings)
+    _, spread = judged("-n2", **settings)
+    assert spread == alone
+    (entry,) = alone["rankings"]
+    assert (entry["verdicts"], entry["titles"]) == ([0, 1, 2], {"good": "The good one"})
+    assert entry["document_url"] == "https://host/{id}"
+    assert alone["provenance"]["candidate"] == {"name": "candidate", "metadata": {"index": "v8"}}
+    assert alone["provenance"]["baselines"][0]["age_days"] > 0
+
+
+def test_no_verdict_depends_on_metadata_or_titles(judged, pytester):
+    titles(pytester.path)
+    _, plain = judged()
+    _, told = judged(collection=", documents: documents.jsonl", candidate="{run: candidate.run, metadata: {a: b}}")
+    assert told["verdicts"] == plain["verdicts"]
+    assert told["rankings"] != plain["rankings"]
+
+
+def test_a_live_candidate_has_metadata_and_its_answer_times(judged, pytester):
+    pytester.makepyfile(own='def ask(query): return [("good", 1.0), ("bad1", 0.5)]')
+    pytester.syspathinsert()
+    for isolate in ("", ", isolate: true"):
+        _, report = judged(candidate=f"{{retrieve: 'own:ask', metadata: {{a: b}}{isolate}}}")
+        assert report["provenance"]["candidate"]["metadata"] == {"a": "b"}
+        assert report["provenance"]["latency"]["queries"] == 30
+        assert 0 <= report["provenance"]["latency"]["median_ms"] <= report["provenance"]["latency"]["p95_ms"]
+
+
+def test_a_documents_file_that_cannot_be_read_is_named_once_and_the_verdicts_stand(judged):
+    result, report = judged("-n2", collection=", documents: nothing.jsonl")
+    assert result.ret == pytest.ExitCode.INTERNAL_ERROR
+    line = "*nothing.jsonl: no such file; reports show ids instead of titles"
+    result.stdout.fnmatch_lines([line])
+    assert str(result.stdout).count("nothing.jsonl: no such file") == 1
+    assert {verdict["outcome"] for verdict in report["verdicts"]} == {"fail"}
+
+
+@pytest.mark.parametrize(
+    ("collection", "candidate", "problem"),
+    [
+        (
+            "",
+            "{run: candidate.run, metadata: {index: 7}}",
+            "*:4: candidate.metadata: 'index': expected text, found 7*",
+        ),
+        ("", "{run: candidate.run, metadata: [a]}", "*:4: candidate.metadata: expected a mapping of text to text*"),
+        (
+            "",
+            "{run: candidate.run, metdata: {a: b}}",
+            "*unknown key 'metdata' in 'candidate'; did you mean 'metadata'?",
+        ),
+        ("", "{run: candidate.run, retrieve: 'a:b'}", "*unknown key 'run' in 'candidate'*"),
+        (', document_url: "ftp://host/{id}"', "candidate.run", "*:1: collection.document_url: expected an address*"),
+        (", documents: 3", "candidate.run", "*:1: collection.documents: expected a path, found the number 3*"),
+    ],
+)
+def test_wrong_settings_are_refused_at_their_line(judged, collection, candidate, problem):
+    result, _ = judged("-rN", collection=collection, candidate=candidate)
+    result.stdout.fnmatch_lines([problem])
+
+
+def test_metadata_of_the_fixture_are_checked(judged, pytester):
+    pytester.makepyfile(test_b=TEST.replace('"v9"', "9"))
+    result, _ = judged("--riskguard-no-yaml", "test_b.py")
+    result.stdout.fnmatch_lines(["*ValueError: metadata: 'index': expected text, found 9; put it in quotes"])

@@ -1,0 +1,116 @@
+"""Where a report comes from: collected from verdicts, written, read back, and said in a line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pytest_riskguard.baselines.build import Build
+from pytest_riskguard.formats.metadata import checked_metadata
+from pytest_riskguard.formats.serialization import JsonError, decoded, to_plain
+from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin, Latency, Origins, latency_of
+from pytest_riskguard.reports import markdown
+from pytest_riskguard.reports.provenance import Difference, Provenance, line, provenance_of
+from tests.reports.hostile import STRINGS, verdict_with
+from tests.reports.test_hostile import assert_markdown, assert_plain
+
+PROD = BaselineOrigin("prod", "a" * 40, "release 7", "2026-01-01T00:00:00Z", None, {"index": "v7", "model": "s"})
+ORIGINS = Origins(CandidateOrigin("c", {"index": "v8", "model": "s", "k": "1"}), (PROD,), Latency(3, 2.0, 9.0))
+BUILD = Build("b" * 40, "topic", "12", "https://host/o/r", "https://host/run/1")
+DATE = "2026-02-05T12:00:00Z"
+
+
+def provenance() -> Provenance:
+    return provenance_of([replace(verdict_with("x"), origins=ORIGINS)], BUILD, DATE)
+
+
+def test_it_says_the_build_the_systems_and_what_differs():
+    found = provenance()
+    assert (found.date, found.commit, found.pull_request, found.run_url) == (DATE, "b" * 40, "12", BUILD.run_url)
+    assert found.candidate == ORIGINS.candidate
+    assert found.baselines == (replace(PROD, age_days=35.5),)
+    assert found.differences == (Difference("index", "v7", "v8", "prod"), Difference("k", None, "1", "prod"))
+    assert found.latency == Latency(3, 2.0, 9.0)
+
+
+def test_systems_without_metadata_do_not_differ():
+    bare = replace(ORIGINS, candidate=CandidateOrigin("c", {}))
+    assert provenance_of([replace(verdict_with("x"), origins=bare)], BUILD, DATE).differences == ()
+
+
+def test_plain_scores_have_names_and_a_report_without_verdicts_nothing():
+    found = provenance_of([verdict_with("x")], Build(), DATE)
+    assert (found.candidate, [baseline.name for baseline in found.baselines]) == (CandidateOrigin("x", {}), ["x"])
+    assert provenance_of([], Build(), DATE).candidate is None
+
+
+def test_a_clock_that_went_back_makes_no_negative_age():
+    found = provenance_of([replace(verdict_with("x"), origins=ORIGINS)], BUILD, "2025-12-31T00:00:00Z")
+    assert found.baselines[0].age_days == 0
+
+
+def test_it_is_read_back_as_written():
+    assert decoded(Provenance, to_plain(provenance())) == provenance()
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"run_url": "javascript:alert(1)"}, "provenance.run_url: expected an address with http or https"),
+        ({"date": 3}, "provenance.date: expected text, found a whole number"),
+        ({"baselines": [{"name": "x"}]}, r"missing key 'provenance.baselines\[0\].commit'"),
+        ({"latency": {"queries": 0, "median_ms": 1, "p95_ms": 1}}, "queries: expected a number, at least 1, found 0"),
+        ({"candidate": {"name": "c", "metadata": {"a": 1}}}, "expected text, found a whole number"),
+    ],
+)
+def test_anything_else_is_refused(changes, problem):
+    with pytest.raises(JsonError, match=problem):
+        decoded(Provenance, to_plain(provenance()) | changes, where="provenance")
+
+
+def test_a_line_says_the_change_and_the_age_of_baselines():
+    assert line(provenance()) == (
+        "commit bbbbbbbbbb; branch topic; pull request 12; 2026-02-05 12:00 UTC; "
+        "baseline prod stored 35 days ago from commit aaaaaaaaaa"
+    )
+    assert line(provenance_of([], Build(), DATE)) == "2026-02-05 12:00 UTC"
+    assert markdown.render([], provenance=provenance()).splitlines()[2].startswith("commit bbbbbbbbbb; branch topic")
+
+
+@pytest.mark.parametrize("text", STRINGS.values(), ids=STRINGS)
+def test_hostile_text_is_data(text):
+    origins = Origins(CandidateOrigin(text, {text: text}), (replace(PROD, name=text, note=text, commit=text),), None)
+    verdict = replace(verdict_with("x"), origins=origins)
+    build = Build(text, text, text, text, None)
+    found = provenance_of([verdict], build, DATE)
+    assert_plain(line(found))
+    assert_markdown(markdown.render([verdict], provenance=found), verdict)
+
+
+def test_latency_has_median_and_95th_percentile():
+    assert latency_of([]) is None
+    assert latency_of([0.002]) == Latency(1, 2.0, 2.0)
+    assert latency_of([number / 1000 for number in range(100, 0, -1)]) == Latency(100, 50.5, 95.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (["index=v7"], "expected a mapping of text to text, such as index: v7, found"),
+        ({"index": 7}, "'index': expected text, found 7; put it in quotes"),
+        ({7: "index"}, "expected keys of 1 to 100 characters, found 7"),
+        ({"": "x"}, "expected keys of 1 to 100 characters, found ''"),
+        ({"x" * 101: "x"}, "expected keys of 1 to 100 characters"),
+        ({"a": "x" * 501}, "'a': expected at most 500 characters, found 501"),
+        ({str(number): "x" for number in range(51)}, "expected at most 50 keys, found 51"),
+        ({"a": "\ud800"}, "'a': expected text without lone surrogates"),
+    ],
+)
+def test_metadata_are_few_short_texts(given, problem):
+    with pytest.raises(ValueError, match=problem):
+        checked_metadata(given)
+
+
+def test_metadata_are_sorted():
+    assert list(checked_metadata({"b": "", "a": "x" * 500})) == ["a", "b"]

@@ -1,0 +1,84 @@
+"""What reports say of documents and systems: titles, addresses, metadata. None of it may hide or change a verdict."""
+
+from __future__ import annotations
+
+from tests.sabotage.case import CLI, EVERY, PYTEST, SERIAL, Case, Sabotage
+from tests.sabotage.sabotages import CONFIG, fifo, replace_text, write
+
+FILE = "documents.jsonl"
+
+
+def collection(settings: str) -> Sabotage:
+    """riskguard.yaml with more about its collection."""
+    return replace_text(CONFIG, "topics: topics.tsv}", f"topics: topics.tsv, {settings}}}")
+
+
+def candidate(settings: str) -> Sabotage:
+    """riskguard.yaml with a candidate that has metadata."""
+    return replace_text(
+        CONFIG, "candidate: runs/candidate.run", f"candidate: {{run: runs/candidate.run, {settings}}}"
+    )
+
+
+READ = collection(f"documents: {FILE}")
+STANDS = "reports show ids instead of titles"
+
+CASES = [
+    Case("missing", READ, words=[f"{FILE}: no such file", STANDS], in_pytest=3, ways=EVERY),
+    Case(
+        "broken-json",
+        (READ, write(FILE, '{"id": "d1"}\n{"id": "d2", "title"\n')),
+        words=[f"{FILE}:2: expected a JSON object in each line", STANDS],
+        in_pytest=3,
+    ),
+    Case(
+        "table-without-titles",
+        (READ, write(FILE, "id\tbody\nd1\ttext\n")),
+        words=[f"{FILE}:1: expected JSON Lines, or a header with tabs", STANDS],
+        in_pytest=3,
+    ),
+    Case("pipe", (READ, fifo(FILE)), words=["expected a regular file", STANDS], in_pytest=3, seconds=15),
+    Case(
+        "too-large",
+        (READ, write(FILE, '{"id": "d1"}\n')),
+        words=["bytes of text in a documents file", "set RISKGUARD_MAX_CORPUS_BYTES to a larger number"],
+        env={"RISKGUARD_MAX_CORPUS_BYTES": "5"},
+        in_pytest=3,
+    ),
+    Case(
+        "address-of-a-script",
+        collection("document_url: 'javascript:alert({id})'"),
+        status=2,
+        words=["riskguard.yaml:1: collection.document_url: expected an address with http or https that has {id}"],
+        ways=EVERY,
+    ),
+    Case(
+        "address-without-an-id",
+        collection("document_url: 'https://host/'"),
+        status=2,
+        words=["collection.document_url: expected an address with http or https that has {id}"],
+    ),
+    Case(
+        "address-option",
+        [],
+        status=2,
+        words=["--document-url", "expected an address with http or https that has {id}"],
+        options="--document-url ftp://host/{id}",
+        ways=CLI,
+    ),
+    Case(
+        "metadata-too-large",
+        candidate(f"metadata: {{index: {'x' * 501}}}"),
+        status=2,
+        words=["riskguard.yaml:4: candidate.metadata: 'index': expected at most 500 characters, found 501"],
+        ways=SERIAL,
+    ),
+    Case(
+        "metadata-number",
+        candidate("metadata: {index: 7}"),
+        status=2,
+        words=["candidate.metadata: 'index': expected text, found 7; put it in quotes"],
+        ways=PYTEST,
+    ),
+    Case("metadata-option", [], status=2, words=["--meta", "found 501"], options=f"--meta a={'x' * 501}", ways=CLI),
+]
