@@ -68,7 +68,8 @@ class Engine:
     """Judges gates over one collection; sources are as ``ScoreCache`` takes them.
 
     ``report``: verdicts hold what the charts of a report draw. ``shrink``: how many topics that a stored baseline was
-    scored on may no longer have a relevant document, or have another query text; None for any number.
+    scored on may no longer have a relevant document, or have another query text; None for any number. Problems with
+    files in the ``folder`` name them by their paths in it.
     """
 
     def __init__(
@@ -81,8 +82,9 @@ class Engine:
         shrink: int | None = 0,
         report: bool = False,
         titles: DocumentTitles | None = None,
+        folder: Path | None = None,
     ) -> None:
-        self._report = report
+        self._report, self._folder = report, folder
         self._titles = DocumentTitles() if titles is None else titles
         self._store = store
         self._cache = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures, shrink=shrink)
@@ -117,7 +119,7 @@ class Engine:
                 baselines=tuple(label(baseline) for baseline in question.baselines),
                 inputs=Inputs(baselines=dict.fromkeys(label(source) for source in question.sources[1:])),
             )
-            return replace(refused, origins=self._origins(question))
+            return replace(refused, problem=error.problem_seen_from(self._folder), origins=self._origins(question))
         except ValueError as error:
             raise UsageError(str(error)) from None
         with caught("looking for the documents behind a verdict"):

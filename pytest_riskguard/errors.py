@@ -7,6 +7,7 @@ answer "no" itself, which is why it is an ``AssertionError``.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -71,6 +72,10 @@ class DataError(RiskguardError):
             self.reason = reason
         self.problem = message if problem is None else problem
 
+    def problem_seen_from(self, _folder: Path | None) -> str:
+        """The ``problem`` for a report about this folder: a file inside it is named by its path there."""
+        return self.problem
+
 
 class FileError(DataError):
     """A file is not what it should be; the message begins ``path:line:`` (or ``path:`` for the whole file)."""
@@ -79,6 +84,16 @@ class FileError(DataError):
         where = "" if line is None else f":{line}"
         super().__init__(f"{path}{where}: {problem}", problem=f"{Path(path).name}{where}: {problem}")
         self.path, self.line = Path(path), line
+
+    def problem_seen_from(self, folder: Path | None) -> str:
+        """A file outside the folder keeps its name alone: no report says where somebody's other files are."""
+        try:
+            path = Path(self.path.name if folder is None else os.path.relpath(self.path, folder))
+        except ValueError:  # on another drive
+            return self.problem
+        if ".." in path.parts:
+            return self.problem
+        return path.as_posix() + self.problem.removeprefix(self.path.name)
 
 
 class MissingFileError(FileError):

@@ -79,6 +79,23 @@ def test_a_report_names_a_file_and_the_screen_its_folder_too(folder: Path):
 
 
 @pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("project/runs/no.run", "runs/no.run: no such file"),
+        ("project/runs/../x/no.run", "x/no.run: no such file"),
+        ("project/no.run", "no.run: no such file"),
+        ("private/no.run", "no.run: no such file"),
+        ("project-2/no.run", "no.run: no such file"),
+    ],
+)
+def test_a_report_names_a_file_by_its_path_in_the_project(folder: Path, path: str, said: str):
+    engine = Engine(qrels=folder / "qrels.txt", folder=folder / "project")
+    verdict = engine.verdict(Question(gate_of("g"), RunFile(folder / path), RunFile(folder / "good.run"), "RR"))
+    assert verdict.problem == said
+    assert verdict.problem_with_paths == f"{folder / path}: no such file"
+
+
+@pytest.mark.parametrize(
     ("candidate", "measure", "message"),
     [
         (RunFile(Path("x.run")), None, "a run needs a measure"),

@@ -77,6 +77,7 @@ class Inputs:
             shrink=shrink,
             report=report,
             titles=DocumentTitles(documents, address),
+            folder=Path.cwd() if settings is None else settings.path.parent,
         )
 
     def candidate(self, path: Path, metadata: Mapping[str, str] | None = None) -> RunFile | ScoreFile:

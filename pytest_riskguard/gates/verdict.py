@@ -199,7 +199,7 @@ class Verdict(_Asked):
     yardstick : Yardstick or None
         Where the baseline is computed from several.
     problem, problem_with_paths : str or None
-        Why the data cannot be compared; reports name files without their folders, screens with them.
+        Why the data cannot be compared; reports name files by their paths in the project, screens by whole paths.
     findings : Deferred of Findings
         Estimates, intervals, responsible topics, ...; each can be read from the verdict by its own name. Where there
         is a ``slice`` (``TAG=VALUE``) everything is about its topics alone.

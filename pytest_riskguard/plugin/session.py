@@ -51,6 +51,7 @@ def engine_for(config: pytest.Config, settings: Config) -> Engine:
             shrink=settings.collection.shrink,
             titles=DocumentTitles(settings.collection.documents, settings.collection.document_url),
             report=bool(config.getoption("riskguard_report", default=())),
+            folder=settings.path.parent,
         )
     return engines[settings.path]
 

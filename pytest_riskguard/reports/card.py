@@ -13,6 +13,7 @@ from pytest_riskguard.reports.figures import floored
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import headlines
 from pytest_riskguard.reports.wording.paragraph import paragraph
+from pytest_riskguard.reports.wording.remedies import remedy
 from pytest_riskguard.reports.wording.sentences import times, weakness
 from pytest_riskguard.text import clean, counted, percent
 
@@ -141,6 +142,8 @@ def _slices(verdict: Verdict) -> tuple[Slice, ...]:
 
 
 def _steps(verdict: Verdict, reproduce: str | None, report: str | None) -> Iterator[Step]:
+    if (what := remedy(verdict)) is not None:
+        yield Step(*what)
     if not verdict.passed and reproduce:
         yield Step("Reproduce", reproduce)
     if report:

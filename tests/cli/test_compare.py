@@ -293,10 +293,18 @@ def test_whether_a_file_can_be_read_is_for_the_gate_to_say(command, monkeypatch)
     assert command("compare good.run --baseline prod.run --measure AP").status == 0
 
 
-def test_the_terminal_says_a_path_as_it_was_given_and_the_report_its_name(command):
+def test_a_report_names_a_file_by_its_path_in_the_project_and_others_by_their_name_alone(command, folder):
     ended = command("compare runs/nowhere.run --baseline prod --measure AP --json -")
     assert "INCOMPARABLE (missing_input): runs/nowhere.run: no such file" in ended.err
-    assert json.loads(ended.out)["verdicts"][0]["problem"].startswith("nowhere.run: ")
+    assert json.loads(ended.out)["verdicts"][0]["problem"].startswith("runs/nowhere.run: ")
+    other = command(f"compare {folder.parent}/nowhere.run --baseline prod --measure AP --json -")
+    assert f"INCOMPARABLE (missing_input): {folder.parent}/nowhere.run: no such file" in other.err
+    assert json.loads(other.out)["verdicts"][0]["problem"].startswith("nowhere.run: ")
+    (folder / "runs").mkdir()
+    (folder / "runs" / "bad.run").write_text("t01 Q0 d 1\n")
+    bad = command(f"compare {folder}/runs/../runs/bad.run --baseline prod --measure AP --json - --markdown r.md")
+    assert json.loads(bad.out)["verdicts"][0]["problem"].startswith("runs/bad.run:1: expected 6 columns")
+    assert str(folder) not in bad.out + Path("r.md").read_text()
 
 
 def test_riskguard_yaml_is_read_only_where_something_of_it_is_asked_for(command, folder):

@@ -1,0 +1,24 @@
+"""What to do about data that cannot be compared, where the problem itself does not say it."""
+
+from __future__ import annotations
+
+from pytest_riskguard.gates.verdict import Verdict
+
+_REMEDIES = {
+    "missing_input": "Write the missing file, or correct its path",
+    "bad_run": "Write the run again; each line is: topic Q0 document rank score tag",
+    "bad_qrels": "Correct the judgements; each line is: topic 0 document grade",
+    "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
+    "bad_scores": "Correct the scores: one finite number for each topic",
+    "bad_baseline": "See what is wrong in the store",
+    "inputs_changed": "Judge again when nothing writes the inputs",
+}
+_COMMANDS = {"bad_baseline": "riskguard baseline verify"}
+
+
+def remedy(verdict: Verdict) -> tuple[str, str] | None:
+    """What to do, and the command for it (or an empty text); None where the problem says what to do."""
+    reason, problem = verdict.reason or "", verdict.problem or ""
+    if verdict.outcome != "incomparable" or reason not in _REMEDIES or "`riskguard " in problem:
+        return None
+    return _REMEDIES[reason], _COMMANDS.get(reason, "")

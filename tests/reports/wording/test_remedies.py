@@ -1,0 +1,41 @@
+"""What to do about data that cannot be compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import REASONS, Verdict, incomparable
+from pytest_riskguard.reports.card import card
+from pytest_riskguard.reports.wording.remedies import _REMEDIES, remedy
+from tests.reports.cases import CASES
+
+
+def refused(reason: str, problem: str = "runs/new.run:3: expected 6 columns") -> Verdict:
+    error = DataError(problem, reason=reason)
+    return incomparable(gate_of("g"), error, measure="AP", candidate="candidate", baselines=("prod",))
+
+
+@pytest.mark.parametrize("reason", _REMEDIES)
+def test_a_card_says_what_to_do_first(reason):
+    text, _ = remedy(refused(reason)) or ("", "")
+    assert card(refused(reason), reproduce="pytest").steps[0].text == text
+    assert reason in REASONS
+
+
+def test_the_store_is_checked_by_a_command():
+    assert remedy(refused("bad_baseline")) == ("See what is wrong in the store", "riskguard baseline verify")
+
+
+@pytest.mark.parametrize(
+    "verdict",
+    [
+        refused("bad_baseline", "no baseline 'prod'; store it with `riskguard baseline add prod RUN`"),
+        refused("topics_differ"),
+        refused("a reason of a later version"),
+        CASES["loss"](),
+    ],
+)
+def test_nothing_is_added_where_the_problem_says_it_or_nothing_is_wrong(verdict):
+    assert remedy(verdict) is None
