@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from pytest_riskguard.text import clean, counted, plain, web_address
 
@@ -64,7 +65,7 @@ class ProvenanceView:
 
 def _head(provenance: Provenance) -> list[Item]:
     """Repository, pull request, both commits, the baseline's age, and the run."""
-    items = [Item(_short(provenance.repository))] if provenance.repository else []
+    items = [_repository(provenance.repository)] if provenance.repository else []
     if provenance.pull_request:
         items.append(Item(_request(provenance.pull_request)))
     elif provenance.branch:
@@ -88,7 +89,7 @@ def _facts(provenance: Provenance) -> list[tuple[str, Item]]:
     latency, candidate = provenance.latency, provenance.candidate
     facts = [
         ("Date", Item(provenance.date)),
-        ("Repository", Item(_short(provenance.repository))),
+        ("Repository", _repository(provenance.repository or "")),
         ("Commit", Item(_short(provenance.commit))),
         ("Branch", Item(_short(provenance.branch))),
         ("Pull request", Item(_request(provenance.pull_request) if provenance.pull_request else "")),
@@ -121,6 +122,13 @@ def _is_old(baseline: BaselineOrigin) -> bool:
 
 def _old_words(baseline: BaselineOrigin) -> str:
     return f", {counted(int(baseline.age_days or 0), 'day')} old" if _is_old(baseline) else ""
+
+
+def _repository(text: str) -> Item:
+    """The repository by its name, with a link if it is known by its address."""
+    address = web_address(text)
+    name = urlsplit(address).path.strip("/").removesuffix(".git") if address else ""
+    return Item(_short(name or text), address)
 
 
 def _request(number: str) -> str:

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from pytest_riskguard.evaluation import TopicScores
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings import Rankings, TopicRanking
 from pytest_riskguard.gates.verdict import Inputs, Verdict
-from tests.reports.html.verdicts import tagged
 
 
 def _systems(topics: int, seed: int) -> tuple[TopicScores, TopicScores]:
@@ -29,10 +29,12 @@ def _systems(topics: int, seed: int) -> tuple[TopicScores, TopicScores]:
 
 def _judged(name: str, topics: int, *, seed: int, alpha: float) -> Verdict:
     """A verdict with all that its page needs: tags, digests, and rankings of the 40 worst topics."""
-    verdict = judge(gate_of(name, alpha=alpha), *_systems(topics, seed), report=True)
-    tags = {"kind": tuple("code" if place % 3 else "prose" for place in range(topics))}
+    candidate, baseline = _systems(topics, seed)
+    tags = {topic: {"kind": "code" if place % 3 else "prose"} for place, topic in enumerate(candidate.topics)}
+    known = Topics(candidate.queries, tags)
+    verdict = judge(gate_of(name, alpha=alpha), candidate, baseline, topics=known, report=True)
     inputs = Inputs("sha256:qrels", f"sha256:{seed}", {"prod": "sha256:prod"})
-    return replace(tagged(verdict, **tags), inputs=inputs, rankings=_rankings(verdict))
+    return replace(verdict, inputs=inputs, rankings=_rankings(verdict))
 
 
 def _rankings(verdict: Verdict) -> Rankings:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -18,14 +19,17 @@ import pytest
 
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.verdict import Inputs, Verdict
+from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.html import render
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.links import glossary
+from pytest_riskguard.text import percent, plain, signed
 from tests.reports.hostile import STRINGS
 from tests.reports.html.browsers import CHROMIUM
 from tests.reports.html.many import many_candidates, many_gates
 from tests.reports.html.verdicts import (
     hostile,
+    hostile_provenance,
     page_of,
     pair,
     pool,
@@ -492,7 +496,8 @@ def test_hostile_text_executes_nothing(opened: Open, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("pytest_riskguard.reports.html.gate.charts", lambda _: [])
     trap = "globalThis.trapped = []; globalThis.alert = text => trapped.push(text)"
     verdicts = [hostile(text) for text in STRINGS.values()]
-    shown = opened(render([altered(each, exhibits=None, intervals=()) for each in verdicts]))
+    altered_verdicts = [altered(each, exhibits=None, intervals=()) for each in verdicts]
+    shown = opened(render(altered_verdicts, provenance=hostile_provenance("<script>alert(1)</script>")))
     shown.page.add_init_script(trap)
     shown.page.reload()
     shown.page.locator("#rg-expand").click()
@@ -573,6 +578,48 @@ def test_a_mark_of_a_chart_opens_the_rankings(opened: Open):
     shown.page.locator(f".m[data-topic='{second}']").first.click()
     shown.page.wait_for_function("document.querySelectorAll('.panel').length === 2")
     assert shown.page.url.endswith(f"#of-80-topics/{second}")
+
+
+def rewritten(verdict: Verdict, **changed: dict[int, float]) -> Verdict:
+    """The verdict with other scores or figures of some topics, by their places."""
+    columns = verdict.exhibits.topics
+    values: Any = {
+        name: tuple(places.get(place, value) for place, value in enumerate(getattr(columns, name)))
+        for name, places in changed.items()
+    }
+    return replace(verdict, exhibits=replace(verdict.exhibits, topics=replace(columns, **values)))
+
+
+@pytest.mark.slow
+def test_every_number_in_the_table_is_that_of_the_json_rounded(opened: Open):
+    verdict = rewritten(
+        pair(80),
+        contributions={0: -3e-7, 1: 2.5e9, 2: -1.23456789e12, 3: 0.0, 4: 4.9e-6, 5: -0.000005},
+        standardised={0: 0.004, 1: -1e-9, 2: 1e10, 3: 0.0},
+        baseline={6: 123456789.5, 7: 3e9},
+    )
+    report = json.loads(report_json.dumps([verdict]))["verdicts"][0]
+    columns = report["exhibits"]["topics"]
+    shares = {row["topic"]: row["share"] for row in report["responsible_topics"]}
+    expected = {}
+    for place, topic in enumerate(columns["topics"]):
+        before, after = columns["baseline"][place], columns["candidate"][place]
+        expected[topic] = [
+            plain(before),
+            plain(after),
+            signed(after - before),
+            percent(shares[topic], 1) if topic in shares else "",
+            signed(columns["contributions"][place], 5),
+            signed(columns["standardised"][place], 2),
+        ]
+    shown = opened(render([verdict]))
+    seen = {}
+    for _ in range(4):
+        for name, row in zip(names(shown), shown.page.locator(ROWS).all(), strict=True):
+            seen[name] = [text.strip() for text in row.locator("td").all_inner_texts()[:6]]
+        if shown.page.locator(".next-page").is_enabled():
+            shown.page.locator(".next-page").click()
+    assert seen == expected
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ import pytest
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
+from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.html import ensure_available, render
@@ -31,6 +32,7 @@ from tests.reports.html.many import many_candidates, many_gates
 from tests.reports.html.verdicts import (
     bare,
     hostile,
+    hostile_provenance,
     once,
     page_of,
     pair,
@@ -246,7 +248,11 @@ def test_the_policy_allows_what_is_there_and_nothing_else(verdict: Verdict):
 @pytest.fixture(scope="module")
 def calm() -> Page:
     """The page of hostile texts with a harmless one in their place."""
-    return parsed(hostile("calm"), incomparable_with("calm"))
+    return hostile_page("calm")
+
+
+def hostile_page(text: str) -> Page:
+    return Page(render([hostile(text), incomparable_with(text)], provenance=hostile_provenance(text)))
 
 
 #: A page with its charts takes a quarter of a second.
@@ -257,7 +263,7 @@ QUICK = (*list(STRINGS)[::6], "script end", "attribute breakout", "vega expressi
     "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in STRINGS]
 )
 def test_hostile_text_is_text(name: str, calm: Page):
-    page = Page(render([hostile(STRINGS[name]), incomparable_with(STRINGS[name])]))
+    page = hostile_page(STRINGS[name])
 
     def shape(page: Page) -> list[str]:
         return [tag for tag, _ in page.tags if tag not in {"tspan", "text"}]  # labels take the lines that they need
@@ -311,6 +317,22 @@ def test_every_number_of_a_topic_is_that_of_the_json(verdict: Verdict):
         assert gate["contribution"][place] == columns["contributions"][at]
         assert gate["standardised"][place] == columns["standardised"][at]
         assert gate["share"][place] == share_of.get(topic)
+
+
+def test_every_number_on_the_card_is_that_of_the_json_rounded():
+    (verdict,) = many_candidates(1, topics=100)
+    report = json.loads(report_json.dumps([verdict]))["verdicts"][0]
+    said = parsed(verdict).said
+    for row in report["responsible_topics"][:MAX_WORST]:
+        scores = f"{row['baseline']:.2f} → {row['candidate']:.2f} {100 * row['share']:.0f}%"
+        assert f"{row['query']} {scores}" in said
+    assert len(report["explanation"]["slices"]) == 2
+    for part in report["explanation"]["slices"]:
+        counts = f"{part['losses']} of {part['count']} worse {part['mean_difference']:+.2f}"
+        assert f"{part['tag']}={part['value']} {counts} {'risky' if part['risky'] else 'ok'}" in said
+    decisive = next(interval for interval in report["intervals"] if interval["decisive"])
+    limits = f"{decisive['lower']:+.2f} to {decisive['upper']:+.2f}"
+    assert f"URisk {report['estimates']['urisk']:+.2f}, 95% interval {limits}" in said
 
 
 def test_beyond_the_budget_the_most_harmful_stay():
@@ -414,7 +436,7 @@ def test_where_it_comes_from_is_shown(verdict: Verdict):
     assert "index v6 v7" in page.said
     assert "45 days: old" in page.said
     links = [attributes["href"] for tag, attributes in page.tags if tag == "a"]
-    assert "https://ci.example.org/run/9" in links
+    assert {"https://ci.example.org/run/9", "https://git.example.org/acme/search"} <= set(links)
     young = Page(render([bare(verdict)], provenance=provenance(age=3.0)))
     assert "baseline stored 2026-10-08 · CI run" in young.said
     assert not [a for _, a in young.tags if a.get("class") == "old"]

@@ -166,7 +166,7 @@ def provenance(*, age: float) -> Provenance:
         commit="a1b2c3d4e5f6",
         branch="stemming",
         pull_request="1841",
-        repository="acme/search",
+        repository="https://git.example.org/acme/search",
         run_url="https://ci.example.org/run/9",
         candidate=candidate,
         baselines=(baseline,),
@@ -189,8 +189,17 @@ def bare(verdict: Verdict) -> Verdict:
     )
 
 
+def hostile_provenance(text: str) -> Provenance:
+    """Where a report comes from, in which every text of others is ``text``."""
+    candidate = CandidateOrigin(text, {text: f"{text}1"})
+    baseline = BaselineOrigin(text, text, text, text, 45.0, {text: text})
+    return Provenance(
+        text, text, text, text, text, None, candidate, (baseline,), differences(candidate, baseline), None
+    )
+
+
 def hostile(text: str) -> Verdict:
-    """A verdict in which every text of others is ``text``, in the charts' data too."""
+    """A verdict in which every text of others is ``text``, in the charts' data and the rankings too."""
     verdict = verdict_with(text)
     rows = verdict.responsible_topics
     columns = TopicColumns(
@@ -204,4 +213,6 @@ def hostile(text: str) -> Verdict:
         tags={text: tuple(text for _ in rows)},
     )
     # the chart that diagnostics draw has no text of others
-    return altered(verdict, exhibits=Exhibits(columns), diagnostics=None)
+    ranking = TopicRanking(rows[0].topic, (text, f"{text}2"), (3, None), (1, None), (None, 1))
+    known = Rankings(text, text, text, (0,), 10, None, {text: text[:300]}, {}, (ranking,))
+    return altered(verdict, exhibits=Exhibits(columns), diagnostics=None, rankings=known)
