@@ -11,7 +11,6 @@ from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation.text_files import MAX_GRADE, LineReader
 from pytest_riskguard.formats.input_files import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
 
-_Lines = LineReader[QrelsFormatError]
 _COLUMNS = "4 columns (topic iteration docid grade)"
 
 
@@ -57,14 +56,15 @@ def read_qrels(path: Path) -> Qrels:
     lines = LineReader(path, error=QrelsFormatError, line_size=ROW_BYTES)
     grades: dict[str, dict[str, int]] = {}
     rows, most_rows, most_topics, most_documents = 0, JUDGEMENTS.value, TOPICS.value, DOCUMENTS.value
-    for number, line in lines:
+    numbered = iter(lines)
+    for number, line in numbered:
         fields = line.split()
         if not fields:
             continue
-        if len(fields) != 4:
-            raise lines.refuse_line(number, line, _COLUMNS, str(len(fields)))
+        grade = _grade(fields[3]) if len(fields) == 4 else None
+        if grade is None:
+            raise lines.refuse_lines(number, line, numbered, _wrong)
         topic, document = fields[0].decode(), fields[2].decode()
-        grade = _grade(lines, number, line, fields[3])
         judged = grades.setdefault(topic, {})
         if document in judged:
             earlier = judged[document]
@@ -87,12 +87,19 @@ def read_qrels(path: Path) -> Qrels:
     return Qrels(lines.path.name, lines.digest, MappingProxyType(grades), tuple(sorted(relevant)), without_relevant)
 
 
-def _grade(lines: _Lines, number: int, line: bytes, field: bytes) -> int:
+def _wrong(line: bytes) -> tuple[str, str] | None:
+    """What a line should hold and what it holds; None of a good line."""
+    fields = line.split()
+    if fields and len(fields) != 4:
+        return _COLUMNS, str(len(fields))
+    if fields and _grade(fields[3]) is None:
+        return f"an integer from {-MAX_GRADE} to {MAX_GRADE} as the grade", fields[3].decode()
+    return None
+
+
+def _grade(field: bytes) -> int | None:
     try:
         grade = int(field)
     except ValueError:
-        grade = MAX_GRADE + 1
-    if b"_" in field or abs(grade) > MAX_GRADE:
-        expected = f"an integer from {-MAX_GRADE} to {MAX_GRADE} as the grade"
-        raise lines.refuse_line(number, line, expected, field.decode())
-    return grade
+        return None
+    return None if b"_" in field or abs(grade) > MAX_GRADE else grade

@@ -140,21 +140,34 @@ class _InterleavedError(Exception):
 
 
 def _rows(lines: _Lines) -> Iterator[_Row]:
-    for number, line in lines:
+    numbered = iter(lines)
+    for number, line in numbered:
         fields = line.split()
         if len(fields) != 6:
             if not fields:
                 continue
-            raise lines.refuse_line(number, line, _COLUMNS, str(len(fields)))
+            raise lines.refuse_lines(number, line, numbered, _wrong)
         try:
             score = float(fields[4])
         except ValueError:
             score = math.nan
         if not abs(score) <= MAX_RUN_SCORE or b"_" in fields[4]:  # one comparison for each row; NaN fails it too
-            if not math.isfinite(score) or b"_" in fields[4]:
-                raise lines.refuse_line(number, line, "a finite number as the score (column 5)", fields[4].decode())
-            raise lines.refuse_line(number, line, f"a score (column 5) of at most {_MOST}", fields[4].decode())
+            raise lines.refuse_lines(number, line, numbered, _wrong)
         yield fields[0], fields[2], fields[3], score
+
+
+def _wrong(line: bytes) -> tuple[str, str] | None:
+    """What a line should hold and what it holds; None of a good line."""
+    fields = line.split()
+    if len(fields) != 6:
+        return (_COLUMNS, str(len(fields))) if fields else None
+    try:
+        score = float(fields[4])
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score) or b"_" in fields[4]:
+        return "a finite number as the score (column 5)", fields[4].decode()
+    return None if abs(score) <= MAX_RUN_SCORE else (f"a score (column 5) of at most {_MOST}", fields[4].decode())
 
 
 def refuse_inverted(path: Path, topic: str) -> RunFormatError:

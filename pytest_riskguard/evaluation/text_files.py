@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -31,6 +32,9 @@ _CONFLICTS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 
 
 Problem = TypeVar("Problem", bound=FileError)
+LineCheck = Callable[[bytes], tuple[str, str] | None]
+#: How many bad lines of a file are named after the first.
+MAX_LINES = 10
 
 
 class LineReader(Generic[Problem]):
@@ -99,8 +103,26 @@ class LineReader(Generic[Problem]):
 
     def refuse_line(self, number: int, line: bytes, expected: str, found: str) -> Problem:
         """The error to raise for one line, which it quotes; it says so if git left a pointer or a conflict there."""
-        reason = _not_the_file(line) or f", found {found}"
-        return self.refuse(number, f"expected {expected}{reason}: {shown(line)}")
+        return self.refuse(number, _problem(line, expected, found))
+
+    def refuse_lines(self, number: int, line: bytes, rest: Iterator[tuple[int, bytes]], check: LineCheck) -> Problem:
+        """The error to raise for a line and the bad ones among the ``rest``, whose numbers it gives.
+
+        ``check`` says what a line should hold and what it holds; None of a good line.
+        """
+        problem = _problem(line, *(check(line) or ("another line", "this one")))
+        others: list[int] = []
+        try:
+            if not line.startswith(_LFS):
+                others += islice((n for n, other in rest if check(other) is not None), MAX_LINES + 1)
+        except FileError:  # what else is wrong with the file is said once its lines are right
+            pass
+        if others:
+            listed = ", ".join(map(str, others[:MAX_LINES]))
+            more = ", ..." if len(others) > MAX_LINES else ""
+            what = f"lines {listed}{more} are" if len(others) > 1 else f"line {listed} is"
+            problem += f" ({what} wrong, too)"
+        return self.refuse(number, problem)
 
     def refuse_repeated(self, topic: bytes, docid: bytes, *, found: str = "") -> Problem:
         """The error to raise if a topic (column 1) has a document (column 3) twice; the file is read again."""
@@ -177,6 +199,10 @@ def system_name(path: Path) -> str:
     name = Path(path).name
     stem = name.removesuffix(".gz") or name
     return re.sub(r"(?s)(.)\.(run|txt|res|csv|tsv)\Z", r"\1", stem)
+
+
+def _problem(line: bytes, expected: str, found: str) -> str:
+    return f"expected {expected}{_not_the_file(line) or f', found {found}'}: {shown(line)}"
 
 
 def _not_the_file(line: bytes) -> str:

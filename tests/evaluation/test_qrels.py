@@ -66,6 +66,13 @@ def test_what_is_no_qrels_is_refused_with_file_and_line(write, text, problem):
     assert caught.value.problem.startswith("q.txt:")
 
 
+def test_bad_lines_are_named_together(write):
+    path = write("q.txt", "1 0 d1 1\n1 0 d2\n1 0 d3 high\n\n1 0 d4 1\n1 0 d5 2000\n")
+    with pytest.raises(QrelsFormatError) as caught:
+        read_qrels(path)
+    assert str(caught.value) == f"{path}:2: {COLUMNS}, found 3: '1 0 d2' (lines 3, 6 are wrong, too)"
+
+
 def test_cranfield_as_found_reads(shared):
     qrels = read_qrels(shared / "data/cranfield_runs/qrels.txt")
     assert (len(qrels.topics), qrels.without_relevant) == (225, ())

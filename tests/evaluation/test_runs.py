@@ -139,6 +139,25 @@ def test_what_is_no_run_is_refused_with_file_and_line(write, name, text, problem
     assert caught.value.reason == "bad_run"
 
 
+@pytest.mark.parametrize(
+    ("text", "ending"),
+    [
+        ("1 Q0 d2 2\n" + GOOD, "found 4: '1 Q0 d2 2'"),
+        ("1 Q0 d2 2\n" + GOOD + "\n2 Q0 d2 2 nan t\n", "found 4: '1 Q0 d2 2' (line 4 is wrong, too)"),
+        ("x\n1 Q0 d 2 1_5 t\ny\n" + GOOD + "1 Q0 d 2 1e39 t\n", "found 1: 'x' (lines 2, 3, 5 are wrong, too)"),
+        ("x\n" * 11, "found 1: 'x' (lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 are wrong, too)"),
+        ("x\n" * 12, "found 1: 'x' (lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, ... are wrong, too)"),
+        ("version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n", "spec/v1'"),
+        ("x\n" + GOOD * 9000 + "\0\n", "found 1: 'x'"),  # not text further on, which is said next
+    ],
+)
+def test_bad_lines_are_named_together(write, text, ending):
+    with pytest.raises(RunFormatError) as caught:
+        fold_run(write("a.run", text), merged)
+    assert caught.value.line == 1
+    assert str(caught.value).endswith(ending)
+
+
 def test_a_bad_row_in_an_interleaved_run_is_refused_too(write):
     path = write("a.run", "1 Q0 a 1 1 t\n2 Q0 a 1 1 t\n1 Q0 b 1 1 t\n2 Q0 b 1 x t\n")
     with pytest.raises(RunFormatError, match=r"a\.run:4: expected a finite number"):

@@ -40,6 +40,11 @@ from tests.sabotage.sabotages import (
 LAST = "candidate.run:2986"
 CASES = [
     Case("truncated", truncate(CANDIDATE, 0.5003), words=["candidate.run:", "expected 6 columns"], ways=EVERY),
+    Case(
+        "several-bad-lines",
+        prepend(CANDIDATE, "ax-300 Q0 D1 1\nax-300 Q0 D2 2 high x\n"),
+        words=["candidate.run:1: expected 6 columns", "(line 2 is wrong, too)"],
+    ),
     Case("empty", empty(CANDIDATE), words=["candidate.run", "empty file"]),
     Case("blank-lines-only", write(CANDIDATE, "\n\n \n"), words=["candidate.run"]),
     Case("missing", delete(CANDIDATE), words=["candidate.run", "no such file"], ways=EVERY),
