@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from pytest_riskguard.gates.findings import Explanation, ResponsibleTopic, Slice
+from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.figures import floored
 from pytest_riskguard.reports.shown import Shown
@@ -61,7 +61,7 @@ def card(verdict: Verdict, *, reproduce: str | None = None, report: str | None =
         paragraph=_paragraph(verdict),
         why=_why(verdict),
         worst=_worst(verdict),
-        slices=_slices(verdict),
+        slices=Shown(verdict).slices_by_risk,
         steps=tuple(_steps(verdict, reproduce, report)),
     )
 
@@ -134,11 +134,6 @@ def _star(verdict: Verdict) -> str:
 def _worst(verdict: Verdict) -> tuple[ResponsibleTopic, ...]:
     """The topics that a failure lists; for a pass, those that lost."""
     return Shown(verdict).losers
-
-
-def _slices(verdict: Verdict) -> tuple[Slice, ...]:
-    slices = (verdict.explanation or Explanation()).slices
-    return tuple(sorted(slices, key=lambda part: (not part.risky, part.risky is None, round(part.urisk, 12))))
 
 
 def _steps(verdict: Verdict, reproduce: str | None, report: str | None) -> Iterator[Step]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pytest_riskguard.gates.findings import IfJudged, ReportedInterval, ResponsibleTopic
+from pytest_riskguard.gates.findings import IfJudged, ReportedInterval, ResponsibleTopic, Slice
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.text import clean, counted, percent, plain, short, signed
 
@@ -312,6 +312,12 @@ class Shown:
         if topic is not None and topic.exceeds:
             return ", ".join(_LIMIT_MARKS[limit] for limit in topic.exceeds)
         return ", ".join(mark for mark, on in (("flagged", flagged), ("flips it", flips)) if on)
+
+    @property
+    def slices_by_risk(self) -> tuple[Slice, ...]:
+        """Slices that are significantly risky, others, and those too small to say; by URisk among themselves."""
+        parts = () if self.verdict.explanation is None else self.verdict.explanation.slices
+        return tuple(sorted(parts, key=lambda part: (not part.risky, part.risky is None, round(part.urisk, 12))))
 
     @property
     def slices_are_tested(self) -> bool:

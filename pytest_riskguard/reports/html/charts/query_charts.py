@@ -42,6 +42,7 @@ from pytest_riskguard.reports.html.charts.quantities import (
     topics_of,
 )
 from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, counted, percent, plain
 
 #: How many losses and how many wins are named.
@@ -73,7 +74,7 @@ class _Row:
 
 def dumbbells(verdict: Verdict) -> Chart | None:
     """Baseline and candidate score of the most harmful topics, and of the largest wins."""
-    losses = [_row(topic) for topic in verdict.responsible_topics[:MAX_LOSSES]]
+    losses = [_row(topic) for topic in _most_harmful(verdict)[:MAX_LOSSES]]
     wins = [_won(topic) for topic in reversed(topics_of(verdict)[-MAX_WINS:]) if topic.change == "win"]
     if not losses and not wins:
         return None
@@ -113,6 +114,13 @@ def dumbbells(verdict: Verdict) -> Chart | None:
         height=y + BELOW + 2,
         main=True,
     )
+
+
+def _most_harmful(verdict: Verdict) -> list[ResponsibleTopic]:
+    """All topics that lost: those that the failure lists, then the others."""
+    listed = Shown(verdict).losers
+    names = {topic.topic for topic in listed}
+    return [*listed, *(topic for topic in verdict.responsible_topics if topic.topic not in names)]
 
 
 def _row(topic: ResponsibleTopic) -> _Row:

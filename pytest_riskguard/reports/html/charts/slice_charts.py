@@ -31,12 +31,10 @@ _ROW = 38.0
 
 def slices(verdict: Verdict) -> Chart | None:
     """The riskiest slices; without those in which nothing changed."""
-    if verdict.explanation is None:
+    shown = Shown(verdict)
+    rows = [part for part in shown.slices_by_risk if part.changed][:MAX_SLICES]
+    if not rows:
         return None
-    changed = [part for part in verdict.explanation.slices if part.changed]
-    if not changed:
-        return None
-    shown, rows = Shown(verdict), sorted(changed, key=lambda part: round(part.urisk, 12))[:MAX_SLICES]
     sign, bound = shown.sign, 0.0 - shown.sign * verdict.tolerance
     numbers = [sign * value for part in rows for value in (part.urisk, part.lower, part.upper) if value is not None]
     x = scale_of([*numbers, bound], zero=True).between(MARGIN + 8, WIDTH - MARGIN - 8)
@@ -51,7 +49,7 @@ def slices(verdict: Verdict) -> Chart | None:
         *(_slice(part, x, top + _ROW * place, sign=sign, bound=bound) for place, part in enumerate(rows)),
     ]
     risky = tuple(_name(part) for part in rows if part.risky)
-    left_out = len(verdict.explanation.slices) - len(rows)
+    left_out = len(shown.slices_by_risk) - len(rows)
     caption = (
         "The risk on the topics of each tag, with its interval, riskiest first. Risky: significantly so on its own "
         "(Holm over all slices)."
