@@ -68,7 +68,8 @@ def test_a_required_number_of_gates_is_counted_where_all_verdicts_meet(pytester,
         result.stdout.fnmatch_lines(["ERROR gates judged: 5, --riskguard-require=6 asks for more"])
 
 
-def test_the_report_is_valid_and_the_same_for_any_workers_and_order(pytester, project):
+def test_the_report_is_valid_and_the_same_for_any_workers_and_order(pytester, project, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "2000000000")
     project("loss")
     pytester.makepyfile(MIXED)
     for name, workers in (("serial", "0"), ("parallel", "2")):
