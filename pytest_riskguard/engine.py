@@ -394,6 +394,9 @@ def _warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
     """The verdict with the warnings about stored baselines and replicates, which decide nothing."""
     if verdict.outcome == "incomparable":
         return verdict
+    means = tuple((s.scores.name, s.stored_mean, s.scores.mean) for s in stored if s.stored_mean is not None)
+    if means and verdict.slice is None:
+        verdict = verdict.detailed("rescored", means=means)
     if unbacked := tuple(scored.scores.name for scored in stored if not scored.backed):
         verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
     if unnamed := tuple(scored.scores.name for scored in stored if not scored.named):

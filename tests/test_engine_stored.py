@@ -81,6 +81,14 @@ def test_scores_without_a_run_are_said_to_be_unbacked(folder):
     assert warning.message.startswith("prod was stored without the run")
 
 
+def test_a_rescored_baseline_shows_its_mean_before_and_after(folder):
+    lines = (folder / "qrels.txt").read_text().replace("q00 0 good 1", "q00 0 bad1 1").replace("q00 0 bad1 0\n", "")
+    (folder / "qrels.txt").write_text(lines)
+    (warning,) = [warning for warning in verdict(folder).warnings if warning.code == "rescored"]
+    now = (29 + 1 / 2) / 30  # in q00 the relevant document is second now
+    assert warning.message.endswith(f"(mean of prod 1.0000 when stored, {now:.4f} now)")
+
+
 def test_an_old_format_says_what_is_not_checked_until_it_is_rescored(folder):
     path = folder / "store/prod/manifest.json"
     data = json.loads(path.read_text())

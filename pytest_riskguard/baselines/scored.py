@@ -21,6 +21,7 @@ from pytest_riskguard.text import counted, listed
 class Scored:
     """Scores of a system; ``rescored`` says that they differ from those that a baseline was stored with.
 
+    ``stored_mean`` is then the mean of those, if the measure was stored.
     ``backed`` is false for stored scores without a run to compare them with, ``named`` for baselines in a format
     without their own name and query texts, which are then not checked. ``gone`` are topics that a baseline
     was scored on and that no longer have a relevant document, ``emptied`` those for which its run retrieved relevant
@@ -31,6 +32,7 @@ class Scored:
 
     scores: TopicScores
     rescored: bool = False
+    stored_mean: float | None = None
     backed: bool = True
     named: bool = True
     gone: tuple[str, ...] = ()
@@ -83,7 +85,8 @@ def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequen
                 replace(stored, judged=run.judged, as_written=run.as_written, contradicted=run.contradicted)
             )
         (rescored,) = score_kept_run(baseline, qrels, [measure])
-        return Scored(rescored, rescored=not np.array_equal(rescored.values, stored.values))
+        changed = not np.array_equal(rescored.values, stored.values)
+        return Scored(rescored, rescored=changed, stored_mean=stored.mean if changed else None)
     if manifest.run_kept and same_qrels:
         return Scored(score_kept_run(baseline, qrels, [measure])[0])
     if manifest.run_kept:
@@ -106,7 +109,8 @@ def _rescored(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Seque
     before = np.any([scores.values > 0 for scores in own or table], axis=0)
     pairs = zip(table[0].topics, before, strict=True)
     emptied = tuple(topic for topic, had in pairs if had and relevant.get(topic) == 0)
-    return Scored(by_measure[measure], rescored=True, emptied=emptied)
+    stored_mean = own[0].mean if own else None
+    return Scored(by_measure[measure], rescored=True, stored_mean=stored_mean, emptied=emptied)
 
 
 def as_stored(baseline: StoredBaseline, measure: str) -> TopicScores:

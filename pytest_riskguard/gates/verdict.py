@@ -288,6 +288,15 @@ class Verdict(_Asked):
         """The same verdict with one more warning."""
         return self.with_findings(lambda findings: replace(findings, warnings=(*findings.warnings, warning)))
 
+    def detailed(self, code: str, **parameters: Any) -> Verdict:
+        """The same verdict with parameters for the warning with this code, if it has one."""
+
+        def change(findings: Findings) -> Findings:
+            warned = (warning(code, **parameters) if raised.code == code else raised for raised in findings.warnings)
+            return replace(findings, warnings=tuple(warned))
+
+        return self.with_findings(change)
+
     def without_diagnostics(self) -> Verdict:
         """The same verdict for a reader who does not look at diagnostics, so that they are not computed."""
         return self.with_findings(lambda findings: replace(findings, diagnostics=_nothing()))

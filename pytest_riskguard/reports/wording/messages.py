@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.shown import METHOD_NAMES
-from pytest_riskguard.text import counted, listed
+from pytest_riskguard.text import clean, counted, listed
 
 #: Messages that need only the parameters.
 _TEMPLATES = {
@@ -74,9 +74,13 @@ def _unstable_answers(
     )
 
 
-def _rescored(verdict: Verdict) -> str:
+def _rescored(verdict: Verdict, *, means: Sequence[tuple[str, float, float]] = ()) -> str:
     baseline = "the baseline" if verdict.pool is None else "a baseline"
-    return f"the judgements or the scoring library changed since {baseline} was stored, so its run was scored again"
+    moved = "; ".join(f"mean of {clean(name)} {before:.4f} when stored, {now:.4f} now" for name, before, now in means)
+    return (
+        f"the judgements or the scoring library changed since {baseline} was stored, so its run was scored again"
+        f"{f' ({moved})' if moved else ''}"
+    )
 
 
 def _unbacked_scores(_: Verdict, *, systems: Sequence[str]) -> str:

@@ -69,6 +69,13 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
     ),
     (
         "rescored",
+        VERDICT,
+        {"means": (("prod", 0.7912, 0.80334), ("prod/replicates/1", 0.5, 0.5))},
+        "the judgements or the scoring library changed since the baseline was stored, so its run was scored again "
+        "(mean of prod 0.7912 when stored, 0.8033 now; mean of prod/replicates/1 0.5000 when stored, 0.5000 now)",
+    ),
+    (
+        "rescored",
         POOL,
         {},
         "the judgements or the scoring library changed since a baseline was stored, so its run was scored again",
