@@ -98,7 +98,7 @@ def _facts(provenance: Provenance) -> list[tuple[str, Item]]:
         ("Candidate's metadata", Item(_pairs(candidate.metadata) if candidate else "")),
     ]
     if latency is not None:
-        speed = f"median {plain(latency.median_ms, 0)} ms, 95th percentile {plain(latency.p95_ms, 0)} ms"
+        speed = f"median {_milliseconds(latency.median_ms)}, 95th percentile {_milliseconds(latency.p95_ms)}"
         facts.append(("Latency", Item(f"{speed} ({counted(latency.queries, 'query', 'queries')})")))
     return [(label, item) for label, item in facts if item.text]
 
@@ -122,6 +122,10 @@ def _is_old(baseline: BaselineOrigin) -> bool:
 
 def _old_words(baseline: BaselineOrigin) -> str:
     return f", {counted(int(baseline.age_days or 0), 'day')} old" if _is_old(baseline) else ""
+
+
+def _milliseconds(value: float) -> str:
+    return f"{plain(value, 0 if value >= 100 else 1)} ms"
 
 
 def _repository(text: str) -> Item:

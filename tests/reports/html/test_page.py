@@ -118,6 +118,8 @@ def test_the_page_says_what_the_verdict_says(verdict: Verdict):
         assert f"{topic.query} {topic.topic}" in page.said
     assert "This verdict rests on 14 unjudged documents in the first 10 ranks" in page.said
     assert "alpha 2" in page.said
+    looks = [attributes["class"] for _, attributes in page.tags if attributes.get("data-label") == "Difference"]
+    assert looks == ["number loss"] * STATIC_ROWS
 
 
 def test_the_worst_queries_come_first(verdict: Verdict):
