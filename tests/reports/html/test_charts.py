@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json as plain_json
+import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ from xml.etree.ElementTree import Element
 import numpy as np
 import pytest
 
+from pytest_riskguard.errors import ReportFormatError
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.findings import Explanation, Slice
 from pytest_riskguard.gates.judge import judge
@@ -126,6 +129,40 @@ def test_every_axis_is_named_and_every_picture_has_words(name: str):
         assert chart.caption
         unit = {"topics": "difference (nDCG@10)", "scatter": "baseline old (nDCG@10)", "queries": "nDCG@10"}
         assert unit.get(chart.key) in [None, *texts(root)]
+
+
+EXTREMES = (0.0, -0.0, 1.0, -1.0, 1e50, -1e50, 1e-50, 1e-300, 5e-324, -1e-12)
+
+
+def numbers(part: Any) -> Iterator[tuple[Any, Any]]:
+    """Where a report holds numbers with decimals."""
+    for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+        if isinstance(value, dict | list):
+            yield from numbers(value)
+        elif isinstance(value, float):
+            yield part, key
+
+
+@pytest.mark.parametrize("name", ["50", "pool", "slices"])
+def test_a_report_with_any_numbers_that_can_be_read_can_be_drawn(name: str, tmp_path: Path):
+    rng, text, path = random.Random(1), json.dumps([SHOWN[name]()]), tmp_path / "r.json"
+    count = 0
+    for _ in range(30):
+        report = plain_json.loads(text)
+        places = list(numbers(report["verdicts"]))
+        for part, key in rng.sample(places, rng.choice([1, 10, len(places) // 2])):
+            part[key] = rng.choice(EXTREMES)
+        path.write_text(plain_json.dumps(report), encoding="utf-8")
+        try:
+            (verdict,) = json.read(path).verdicts
+        except ReportFormatError:  # such a verdict cannot be
+            continue
+        for chart in charts(verdict):
+            assert not [
+                value for e in root_of(chart).iter() for value in e.attrib.values() if value in ("nan", "inf")
+            ]
+            count += 1
+    assert count > 25
 
 
 # ---- queries

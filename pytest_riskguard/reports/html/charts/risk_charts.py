@@ -38,8 +38,8 @@ from pytest_riskguard.reports.html.charts.scale import Scale, scale_of
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import counted, plain, short, signed
 
-#: If alpha goes beyond this, its axis is logarithmic from 1 on.
-_MAX_LINEAR_ALPHA = 50
+#: The axis of alpha reaches this far at least, and is logarithmic from 1 on if alpha goes beyond the second.
+_MIN_ALPHA, _MAX_LINEAR_ALPHA = 1.0, 50.0
 #: Height of the bootstrap distribution, and of the row of an interval.
 _DISTRIBUTION, _ROW = 110.0, 24.0
 
@@ -154,7 +154,7 @@ class _Point:
 
 def alpha_scale(max_alpha: float) -> Scale:
     """The axis of curves over alpha."""
-    return Scale(0, max_alpha, symlog=max_alpha > _MAX_LINEAR_ALPHA) if max_alpha > 0 else Scale(0, 1)
+    return Scale(0, max(max_alpha, _MIN_ALPHA), symlog=max_alpha > _MAX_LINEAR_ALPHA)
 
 
 #: What its axis is called.
