@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.build import Build
     from pytest_riskguard.gates.verdict import Verdict
 
-#: How many baselines a line names.
+#: How many baselines, and how many differences, a line names.
 MAX_NAMED = 3
 
 
@@ -101,12 +101,23 @@ def differences(candidate: CandidateOrigin, baseline: BaselineOrigin) -> tuple[D
 
 
 def line(provenance: Provenance) -> str:
-    """In one line of plain text: which change, when, and how old its baselines are."""
+    """In one line of plain text: which change, when, how old its baselines are, and what differs from them."""
     commit = f"commit {clean(provenance.commit, limit=64)[:10]}" if provenance.commit else ""
     branch = f"branch {clean(provenance.branch, limit=80)}" if provenance.branch else ""
     request = f"pull request {clean(provenance.pull_request, limit=20)}" if provenance.pull_request else ""
     date = f"{clean(provenance.date[:16]).replace('T', ' ')} UTC"
-    return "; ".join(filter(None, [commit, branch, request, date, *map(_stored, provenance.baselines[:MAX_NAMED])]))
+    parts = [commit, branch, request, date, *map(_stored, provenance.baselines[:MAX_NAMED])]
+    changes = list(dict.fromkeys(map(_changed, provenance.differences)))
+    parts += changes[:MAX_NAMED]
+    parts.append(f"{len(changes) - MAX_NAMED} more differences" if len(changes) > MAX_NAMED else "")
+    return "; ".join(filter(None, parts))
+
+
+def _changed(difference: Difference) -> str:
+    before, now = (
+        "none" if value is None else clean(value, limit=60) for value in (difference.baseline, difference.candidate)
+    )
+    return f"{clean(difference.key, limit=60)} {before} -> {now}"
 
 
 def _stored(baseline: BaselineOrigin) -> str:

@@ -72,8 +72,10 @@ def test_anything_else_is_refused(changes, problem):
 def test_a_line_says_the_change_and_the_age_of_baselines():
     assert line(provenance()) == (
         "commit bbbbbbbbbb; branch topic; pull request 12; 2026-02-05 12:00 UTC; "
-        "baseline prod stored 35 days ago from commit aaaaaaaaaa"
+        "baseline prod stored 35 days ago from commit aaaaaaaaaa; index v7 -> v8; k none -> 1"
     )
+    several = replace(provenance(), differences=tuple(Difference(key, "1", "2", "prod") for key in "abcde"))
+    assert line(several).endswith("; a 1 -> 2; b 1 -> 2; c 1 -> 2; 2 more differences")
     assert line(provenance_of([], Build(), DATE)) == "2026-02-05 12:00 UTC"
     assert markdown.render([], provenance=provenance()).splitlines()[2].startswith("commit bbbbbbbbbb; branch topic")
 
