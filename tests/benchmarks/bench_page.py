@@ -6,6 +6,7 @@ python -m tests.benchmarks.bench_page          one gate, 30 on the same runs, 30
 from __future__ import annotations
 
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from playwright.sync_api import sync_playwright
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.html import render
+from tests.reports.html.browsers import CHROMIUM
 from tests.reports.html.many import many_candidates, many_gates
 from tests.reports.html.verdicts import pair, with_documents
 
@@ -32,8 +34,10 @@ _PAGES: dict[str, Callable[[], list[Verdict]]] = {
 
 
 def main() -> None:
+    if CHROMIUM is None:
+        sys.exit("no browser: apt-get install chromium")
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=_chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         for name, make in _PAGES.items():
             verdicts = make()
             start = time.perf_counter()
@@ -53,12 +57,6 @@ def main() -> None:
                 f"loaded in {statistics.median(loads):6.0f} ms"
             )
         browser.close()
-
-
-def _chromium() -> str | None:
-    from tests.reports.html.browsers import CHROMIUM
-
-    return CHROMIUM
 
 
 if __name__ == "__main__":
