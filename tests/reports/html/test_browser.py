@@ -10,8 +10,7 @@ import io
 import json
 import os
 import re
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.links import glossary
 from pytest_riskguard.text import percent, plain, signed
 from tests.reports.hostile import STRINGS
-from tests.reports.html.browsers import CHROMIUM
+from tests.reports.html.browsers import Open, Opened
 from tests.reports.html.many import many_candidates, many_gates
 from tests.reports.html.verdicts import (
     hostile,
@@ -43,79 +42,14 @@ from tests.verdicts import altered
 
 if os.environ.get("RISKGUARD_REQUIRE_BROWSER") == "1":  # where the browser is required, so is what drives it
     import axe_playwright_python.sync_playwright as axe
-    import playwright.sync_api as sync_api
 else:
-    sync_api = pytest.importorskip("playwright.sync_api", reason="no browser: playwright is not installed")
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="no browser: axe-playwright-python is not installed"
     )
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[sync_api.Browser]:
-    if CHROMIUM is None:
-        if os.environ.get("RISKGUARD_REQUIRE_BROWSER") == "1":
-            pytest.fail("RISKGUARD_REQUIRE_BROWSER=1, and no Chromium: apt-get install chromium")
-        pytest.skip("no browser: apt-get install chromium")
-    with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
-
-
 #: Elements of a page, however much it reports.
 MAX_NODES = 5_000
-
-
-class Opened:
-    """A page and all that it did beside showing itself."""
-
-    def __init__(self, page: sync_api.Page, path: Path) -> None:
-        self.page = page
-        self.faults: list[str] = []
-        page.on("console", lambda message: self.faults.append(f"console {message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self.faults.append(f"error: {error}"))
-        page.on("dialog", self._dismissed)
-        page.on("request", self._asked)
-        page.on("popup", lambda popup: self.faults.append(f"popup: {popup.url}"))
-        self.address = path.as_uri()
-        page.goto(self.address)
-
-    def _dismissed(self, dialog: sync_api.Dialog) -> None:
-        self.faults.append(f"dialog: {dialog.message}")
-        dialog.dismiss()
-
-    def _asked(self, request: sync_api.Request) -> None:
-        if request.url.partition("#")[0] != self.address:
-            self.faults.append(f"request: {request.url[:200]}")
-
-    def until(self, condition: str) -> None:
-        """Wait for a condition; the page's policy forbids the browser's own way, which evaluates text."""
-        deadline = time.monotonic() + 10
-        while not self.page.evaluate(condition):
-            assert time.monotonic() < deadline, condition
-            self.page.wait_for_timeout(20)
-
-    def texts(self, selector: str) -> list[str]:
-        return [text.strip() for text in self.page.locator(selector).all_inner_texts()]
-
-
-Open = Callable[..., Opened]
-
-
-@pytest.fixture
-def opened(browser: sync_api.Browser, tmp_path: Path) -> Iterator[Open]:
-    contexts = []
-
-    def open_(text: str, *, width: int = 1200, **options: Any) -> Opened:
-        path = tmp_path / "report.html"
-        path.write_text(text, encoding="utf-8")
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, **options))
-        return Opened(contexts[-1].new_page(), path)
-
-    yield open_
-    for context in contexts:
-        context.close()
 
 
 @pytest.fixture(scope="session")

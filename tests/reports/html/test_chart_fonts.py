@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.reports.html.drawings import labels, root_of
-from tests.reports.html.test_browser import browser  # noqa: F401 - a fixture
 from tests.reports.html.test_chart_layout import ASSETS, CASES, drawn
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ SIZES = """() => [...document.querySelectorAll("svg text")].map((text) =>
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [360, 1400])
-def test_no_two_labels_share_room_in_a_browser(browser: Browser, tmp_path: Path, width: int):  # noqa: F811
+def test_no_two_labels_share_room_in_a_browser(browser: Browser, tmp_path: Path, width: int):
     style = (ASSETS / "style.css").read_text(encoding="utf-8")
     figures = "".join(
         f'<figure><div class="chart">{chart.svg}</div></figure>' for name in CASES for chart in drawn(name)

@@ -1,5 +1,4 @@
 """The page of a trend in a browser: it asks for nothing, fits every screen, and can be read by everybody."""
-# ruff: noqa: F401, F811 - fixtures of another module
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from pytest_riskguard.reports.provenance import Provenance
 from pytest_riskguard.reports.studies.trend_series import trend
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import CASES, judged
-from tests.reports.html.test_browser import Open, browser, opened
+from tests.reports.html.browsers import Open
 from tests.reports.test_hostile import Page
 from tests.verdicts import altered
 
