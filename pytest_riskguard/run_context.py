@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,11 +20,17 @@ if TYPE_CHECKING:
 BLOCKS = "▁▂▃▄▅▆▇█▀▔·│"
 
 
+class Detail(IntEnum):
+    """How much a failure shows: what happened; with ``-v`` the statistics; with ``-vv`` everything."""
+
+    BRIEF, STATISTICS, EVERYTHING = range(3)
+
+
 @dataclass(frozen=True)
 class Screen:
-    """How much a failure shows: the number of topics (None: all) and of columns, block characters or ASCII."""
+    """How much a failure shows, in how many columns, and whether in block characters or ASCII."""
 
-    topics: int | None = 10
+    detail: Detail = Detail.BRIEF
     width: int = 100
     blocks: bool = True
 

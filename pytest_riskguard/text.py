@@ -85,6 +85,7 @@ def plain(value: float | None, digits: int = 4) -> str:
 def _number(value: float | None, sign: str, digits: int) -> str:
     if value is None or not math.isfinite(value):
         return "undefined"
+    value = float(f"{value:.12g}")  # as the JSON report has it, so that both round alike
     if abs(value) >= 1e9 or (sign and 0 < abs(value) < 0.5 * 10**-digits):
         return f"{value:{sign}.1e}"
     return f"{round(value, digits) + 0.0:{sign}.{digits}f}"

@@ -72,7 +72,7 @@ def question(folder: Path, gate: Gate, kind: str) -> Question:
 def comparable(verdict):
     """All of a verdict but what tells the files apart."""
     assert verdict.explanation is not None
-    summary = verdict.explanation.summary.replace(" on kind=code.", ".")
+    summary = verdict.explanation.summary.replace(" kind=code quer", " quer")
     explanation = replace(verdict.explanation, summary=summary)
     return altered(verdict, slice=None, inputs=None, explanation=explanation)
 

@@ -45,7 +45,7 @@ def test_the_picture_is_what_the_terminal_shows():
 def test_the_walk_ends_with_a_pass():
     result = judge_example("improved")
     assert result.returncode == 0, result.stdout
-    assert "refresh_baseline" in result.stdout
+    assert "Once it is released, store it as the baseline: " in result.stdout
 
 
 def test_the_yaml_loads(tmp_path: Path):

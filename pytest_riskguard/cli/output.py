@@ -136,7 +136,7 @@ def json_option(what: str) -> Callable[[Command], Command]:
 
 #: How much to print.
 detail_options = options(
-    click.option("-v", "--verbose", is_flag=True, help="Show all topics, not the ten most harmful."),
+    click.option("-v", "--verbose", is_flag=True, help="Show the statistics, and all topics."),
     click.option("-q", "--quiet", is_flag=True, help="One line per gate."),
 )
 
@@ -188,24 +188,29 @@ def show(
     """Print the verdicts, the gates without one, and how to see them again if one did not pass."""
     from pytest_riskguard.reports import known_gates
     from pytest_riskguard.reports.internal_errors import shown_or_plain
-    from pytest_riskguard.reports.shown import Shown
-    from pytest_riskguard.reports.terminal.failure import explain, uncorrected
-    from pytest_riskguard.run_context import Screen, draws_blocks
+    from pytest_riskguard.reports.terminal.failure import explain, most_topics, one_line, repeats, uncorrected
+    from pytest_riskguard.run_context import Detail, Screen, draws_blocks
 
     width = terminal_width()
-    screen = Screen(None if verbose else 10, width, blocks=draws_blocks(sys.stdout.encoding))
+    screen = Screen(Detail.EVERYTHING if verbose else Detail.BRIEF, width, blocks=draws_blocks(sys.stdout.encoding))
 
-    def in_words(verdict: Verdict) -> str:
+    same_as: dict[int, int] = {}
+    with suppress(Exception):  # what is wrong with a verdict is reported where it is shown
+        same_as = repeats(verdicts, most=most_topics(screen))
+
+    def in_words(place: int, verdict: Verdict) -> str:
         problem = verdict.problem_with_paths
         if quiet:
-            headline = Shown(verdict).headline(problem=problem).removeprefix("incomparable ")
-            return f"{_systems(verdict)}{' ' if headline.startswith('(') else ': '}{headline}"
-        headline, *rest = explain(verdict, screen, problem=problem).removeprefix("incomparable ").splitlines()
+            line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
+            return f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
+        first = verdicts[same_as[place]].gate if place in same_as else None
+        text = explain(verdict, screen, problem=problem, same_as=first).removeprefix("cannot be compared: ")
+        headline, *rest = text.splitlines()
         return "\n".join([headline, f"  {_systems(verdict)}", *rest])
 
     failures = known_gates.failures_before(gates)
     for place, verdict in enumerate(verdicts):
-        text = shown_or_plain(verdict, lambda verdict=verdict: in_words(verdict))  # type: ignore[misc]
+        text = shown_or_plain(verdict, lambda place=place, verdict=verdict: in_words(place, verdict))  # type: ignore[misc]
         word = click.style(verdict.outcome.upper(), fg=_COLOURS[verdict.outcome], bold=True)
         click.echo(f"{word}{known_gates.after(failures.get(place))} {text}", err=to_stderr)
     for line in known_gates.summary(gates):

@@ -70,7 +70,7 @@ def _set_context(config: pytest.Config) -> None:
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)
     verbosity = config.get_verbosity()
     screen = run_context.Screen(
-        topics=None if verbosity >= 2 else 3 if verbosity < 0 else 10,
+        detail=run_context.Detail(min(max(verbosity, 0), 2)),
         width=shutil.get_terminal_size().columns if worker is None else worker[WIDTH],
         blocks=run_context.draws_blocks(sys.stdout.encoding) if worker is None else worker[BLOCKS],
     )

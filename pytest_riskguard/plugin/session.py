@@ -215,10 +215,25 @@ class RiskguardSession:
             self.problems += [*self._lost(), *self._lenient()]
             if exitstatus == pytest.ExitCode.OK:
                 self.problems += self._not_counted()
+        self._shorten_failures()
         self.problems += self._written()
         if self.problems and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         self._fail_for_internal_errors()
+
+    def _shorten_failures(self) -> None:
+        """Topics and documents are printed once, however many gates are about them."""
+        from pytest_riskguard.plugin.repeated_failures import shorten
+
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        failed = [] if reporter is None else reporter.stats.get("failed", [])
+        if len(failed) < 2:
+            return
+        judged: dict[str, list[Verdict]] = {}
+        for test, verdict in self.relay.by_test():
+            judged.setdefault(test, []).append(verdict)
+        with caught("shortening failures about the same queries"):
+            shorten(failed, judged, run_context.current().screen)
 
     def _fail_for_internal_errors(self) -> list[str]:
         """Set the exit status if riskguard itself failed somewhere; return the lines that say where, each once."""
@@ -332,13 +347,11 @@ class RiskguardSession:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """List all gates, with ``-q`` those that did not pass. Problems of the run are always shown."""
-        from pytest_riskguard.reports.terminal import gates_table
-        from pytest_riskguard.reports.terminal.failure import uncorrected
-        from pytest_riskguard.text import clean
-
         failures = self._fail_for_internal_errors()
         quiet = self.config.get_verbosity() < 0
         shown = [(test, verdict) for test, verdict in self.relay.by_test() if not (quiet and verdict.passed)]
+        if len(shown) == 1 and self._has_shown(*shown[0], terminalreporter):
+            shown = []
         # the user knows what was left out on the command line
         unjudged = known_gates.summary([gate for gate in self.gates if not self._was_asked_for(gate)])
         if self.config.getoption("no_summary"):
@@ -346,6 +359,10 @@ class RiskguardSession:
             unjudged = unjudged if self.problems or not typed_options(self.config).no_summary else []
         if not (shown or unjudged or self.problems or failures):
             return
+        from pytest_riskguard.reports.terminal import gates_table
+        from pytest_riskguard.reports.terminal.failure import uncorrected
+        from pytest_riskguard.text import clean
+
         terminalreporter.section("riskguard", "=")
         screen = run_context.current().screen
         # pytest knows what --color and NO_COLOR want.
@@ -362,6 +379,11 @@ class RiskguardSession:
         for problem in self.problems:
             terminalreporter.line(f"ERROR {clean(problem, limit=1000)}", red=True, bold=True)
         self.show_internal_errors(terminalreporter)
+
+    def _has_shown(self, test: str, verdict: Verdict, terminalreporter: pytest.TerminalReporter) -> bool:
+        """Whether the failure of this gate is on the screen already."""
+        failed = {report.nodeid for report in terminalreporter.stats.get("failed", ())}
+        return not verdict.passed and test in failed and self.config.getoption("tbstyle") != "no"
 
     def _was_asked_for(self, gate: KnownGate) -> bool:
         """Whether the typed command line leaves this gate out."""

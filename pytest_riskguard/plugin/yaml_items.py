@@ -121,6 +121,10 @@ class _Reported(pytest.Item):
 
 def _short(error: BaseException) -> str:
     """An error in one line for the short summary, where -vv and CI would repeat each line of a longer one."""
+    if isinstance(error, RiskyError) and error.verdict.outcome == "incomparable":
+        from pytest_riskguard.reports.terminal.failure import one_line
+
+        return one_line(error.verdict)
     text = f"line {error.line}: {error.problem}" if isinstance(error, ConfigError) else str(error)
     return text.partition("\n")[0]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_riskguard.gates.findings import ResponsibleTopic, Slice
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
 from pytest_riskguard.reports.figures import floored
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import headlines
@@ -19,6 +19,10 @@ from pytest_riskguard.text import clean, counted, percent
 
 #: What is wrong with data that cannot be compared is cut to this length.
 MAX_PROBLEM = 2000
+#: The longest name in a command.
+_MAX_NAME = 60
+#: Warnings whose fact the card states.
+_STATED = ("churn", "refresh_baseline", "few_changed_topics", "rests_on_unjudged")
 Tone = Literal["stop", "caution", "go"]
 
 
@@ -48,6 +52,11 @@ class Card:
     worst: tuple[ResponsibleTopic, ...]
     slices: tuple[Slice, ...]
     steps: tuple[Step, ...]
+
+    @property
+    def line(self) -> str:
+        """Headline and figures."""
+        return f"{self.headline}: {self.figures}" if self.figures else self.headline
 
 
 def card(verdict: Verdict, *, reproduce: str | None = None, report: str | None = None) -> Card:
@@ -145,23 +154,18 @@ def _steps(verdict: Verdict, reproduce: str | None, report: str | None) -> Itera
         yield Step(f"Report: {clean(report)}")
     unjudged = verdict.judgements
     if unjudged is not None and unjudged.depends:
-        yield Step(
-            f"{counted(unjudged.documents, f'top-{unjudged.depth} document')} "
-            f"{'is' if unjudged.documents == 1 else 'are'} unjudged and could turn the verdict: judge those that "
-            "matter first",
-            _judge_next(verdict),
-        )
-    if verdict.outcome == "fail" and verdict.reason == "churn":
-        yield Step("To let churn pass with a warning: on_churn: warn in the gate")
-    if Shown(verdict).has("refresh_baseline"):
+        verb = "is" if unjudged.documents == 1 else "are"
+        documents = counted(unjudged.documents, f"top-{unjudged.depth} document")
+        yield Step(f"{documents} {verb} unjudged; judge first", _judge_next(verdict))
+    if Shown(verdict).has("refresh_baseline") and verdict.yardstick is None:
         yield Step("Once it is released, store it as the baseline", _promote(verdict))
 
 
 def _judge_next(verdict: Verdict) -> str:
     """The command that lists documents to judge; the paths of its run are the reader's to fill in."""
-    parts = ["riskguard", "judge-next", "CANDIDATE.run", "--baseline", _quoted(verdict.baselines[0])]
-    if verdict.measure:
-        parts += ["--measure", _quoted(verdict.measure)]
+    parts = ["riskguard", "judge-next", "CANDIDATE.run", "--baseline", _quoted(verdict.baselines[0], "BASELINE")]
+    if verdict.measure and verdict.measure != "nDCG@10":  # the default of the command
+        parts += ["--measure", _quoted(verdict.measure, "MEASURE")]
     if verdict.kind != "not_significantly_risky":
         parts += ["--gate", verdict.kind]
     elif verdict.alpha != 1:
@@ -170,9 +174,21 @@ def _judge_next(verdict: Verdict) -> str:
 
 
 def _promote(verdict: Verdict) -> str:
-    return f"riskguard baseline update {_quoted(verdict.baselines[0])} CANDIDATE.run"
+    return f"riskguard baseline update {_quoted(verdict.baselines[0], 'BASELINE')} CANDIDATE.run"
 
 
-def _quoted(name: str) -> str:
-    """Other people's text as one word of a shell command."""
-    return shlex.quote(clean(name))
+def _quoted(name: str, placeholder: str) -> str:
+    """Other people's text as one word of a shell command; what cannot be printed as it is, the reader fills in."""
+    return shlex.quote(name) if clean(name, limit=_MAX_NAME) == name else placeholder
+
+
+def unsaid(verdict: Verdict) -> list[VerdictWarning]:
+    """The warnings that the card does not state in other words."""
+    missing = verdict.topics.missing_in_candidate
+    stated = f"the candidate did not answer {counted(len(missing), 'topic')} "
+    return [
+        warning
+        for warning in verdict.warnings
+        if warning.code not in _STATED
+        and not (warning.code == "missing_topics" and missing and warning.message.startswith(stated))
+    ]

@@ -31,12 +31,8 @@ def figures(verdict: Verdict) -> list[str]:
         _noise(shown),
         _tests(shown),
         verdict.family and _family(verdict, verdict.family),
-        _inconclusive(shown) if verdict.outcome == "inconclusive" else None,
-        _georisk_loss_or_churn(shown) if verdict.pool is not None else _loss_or_churn(shown),
-        _not_shown(shown),
         _counts(verdict),
         _detectable(shown, power) if verdict.outcome == "pass" and power else None,
-        _passing_alphas(shown) if verdict.outcome == "pass" else None,
     ]
     return [paragraph for paragraph in paragraphs if paragraph]
 
@@ -106,53 +102,6 @@ def _family(verdict: Verdict, family: Family) -> str:
     )
 
 
-def _inconclusive(shown: Shown) -> str:
-    if shown.verdict.reason == "too_few_topics":
-        return "too few topics: intervals are not reliable below 10"
-    if shown.has("georisk_vanishes"):
-        return "too weak: at this alpha too little GeoRisk is left to compare"
-    text = "too weak: the gate could not have detected a loss as small as max_mde"
-    smallest = shown.verdict.power.minimum_detectable_effect
-    return text if smallest is None else f"{text} (smallest detectable loss at 80% power: {plain(smallest)})"
-
-
-def _not_shown(shown: Shown) -> str | None:
-    """Why the evidence for non-inferiority did not suffice, and how many topics would."""
-    verdict = shown.verdict
-    if verdict.reason != "not_shown" or verdict.estimates.urisk is None:
-        return None
-    beyond = f"{'below' if shown.sign < 0 else 'above'} {shown.bound}"
-    if verdict.estimates.urisk + verdict.tolerance <= 0:
-        return f"not shown: the estimate itself is not {beyond}, so no number of topics would show it"
-    text = f"not shown: not enough evidence that it is {beyond}"
-    needed = verdict.power.topics_for_tolerance
-    if needed is None:
-        return text
-    return f"{text}; about {needed} topics like these would show it at 80% power (now {verdict.topics.count})"
-
-
-def _loss_or_churn(shown: Shown) -> str | None:
-    verdict, star = shown.verdict, shown.verdict.estimates.alpha_star
-    noisy = verdict.estimates.noise_urisk is not None
-    mean = "mean, less the baseline's own noise," if noisy else "mean"
-    down = "significantly down" if verdict.tolerance == 0 else "significantly down by more than the tolerance"
-    if verdict.reason == "loss":
-        also = "" if verdict.alpha == 0 else " (the gate fails at alpha 0 too)"
-        return f"loss: the {mean if noisy else 'mean itself'} is {down}{also}"
-    if not shown.is_churn:
-        return None
-    weight = short(1 + verdict.alpha)
-    costs = f"a loss counts {weight} times here" if verdict.tradeoff == "linear" else "large losses count more here"
-    text = f"churn: the {mean} is not {down} (at alpha 0 the gate passes); {costs}"
-    if verdict.topics.wins:
-        text += ", and wins do not offset it"
-    if isinstance(star, float):
-        text += f". It passes up to alpha {floored(star)}"
-    if verdict.on_churn == "fail":
-        text += ". on_churn: warn lets churn pass with a warning"
-    return f"{text}."
-
-
 def _counts(verdict: Verdict) -> str:
     topics = verdict.topics
     return (
@@ -166,16 +115,6 @@ def _detectable(shown: Shown, smallest: float) -> str:
     if shown.verdict.pool is not None:
         what = "difference of GeoRisk" + (" at alpha 0" if shown.verdict.on_churn == "warn" else "")
     return f"smallest detectable {what} at 80% power: {shown.value(-smallest)}"
-
-
-def _passing_alphas(shown: Shown) -> str | None:
-    """What alpha* means for a gate that passes: how much more a loss might count."""
-    star = shown.verdict.estimates.alpha_star
-    if star is None or shown.has("churn"):
-        return None
-    if star == "any":
-        return "it passes at any alpha, however much a loss counts"
-    return f"it passes up to alpha {floored(star)}: losses may count {floored(1 + star)} times before it fails"
 
 
 def floored(star: float) -> str:
@@ -233,17 +172,3 @@ def _georisk_curve(shown: Shown, pool: PoolFigures) -> str:
         for point in pool.curve
     )
     return f"GeoRisk at each alpha ({clean(pool.decided_by, limit=MAX_NAME)} -> candidate): {points}"
-
-
-def _georisk_loss_or_churn(shown: Shown) -> str | None:
-    """Whether it is a loss or churn."""
-    verdict = shown.verdict
-    if verdict.reason == "loss":
-        return "loss: GeoRisk is significantly lower at alpha 0 too, where a loss counts no more than a win"
-    if not shown.is_churn:
-        return None
-    text = (
-        "churn: at alpha 0 GeoRisk is not significantly lower; here a loss counts "
-        f"{short(1 + verdict.alpha)} times, and that makes the difference"
-    )
-    return text if verdict.on_churn == "warn" else f"{text}. on_churn: warn lets churn pass with a warning."

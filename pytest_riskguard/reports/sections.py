@@ -14,6 +14,7 @@ from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, Sli
 from pytest_riskguard.gates.kinds import options_of
 from pytest_riskguard.gates.verdict import JSON_TYPES, Verdict
 from pytest_riskguard.reports.shown import OUTCOMES, Shown
+from pytest_riskguard.reports.wording.numbers import from_to
 from pytest_riskguard.text import clean, counted, listed, percent, plain, probability, sentence, short, signed
 
 T = TypeVar("T")
@@ -105,6 +106,18 @@ def topics(shown: Shown) -> Table:
         _number("difference", lambda topic: signed(topic.difference)),
         *([] if shown.verdict.asked.by_topic else [share]),  # no shares there: each topic has its own limit
         _words("", lambda topic: shown.marks(topic, flagged=topic.flagged, flips=topic.flips_verdict)),
+    )
+
+
+def worst_topics(shown: Shown) -> Table:
+    """The same topics with their queries and scores alone."""
+    query: CellsOf[ResponsibleTopic] = _name("query", lambda topic: topic.query)
+    return _table(
+        "Worst topics",
+        shown.losers,
+        _name("topic", lambda topic: topic.topic),
+        *([query] if any(topic.query for topic in shown.losers) else []),
+        _words("scores", lambda topic: from_to(topic.baseline, topic.candidate)),
     )
 
 

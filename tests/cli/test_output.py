@@ -63,8 +63,8 @@ except SystemExit as end:
 @pytest.mark.parametrize(
     ("target", "doing"),
     [
-        ("reports.terminal.failure.figures", "showing a verdict"),
-        ("reports.wording.summary", "putting a verdict into words"),
+        ("reports.terminal.failure.card", "showing a verdict"),
+        ("reports.wording.paragraph", "putting a verdict into words"),
         ("gates.judge.explain", "showing a verdict"),
         ("reports.files.write", "showing the verdicts"),
         ("reports.ci.github.annotation", "showing the verdicts"),
@@ -86,7 +86,7 @@ def test_an_internal_error_leaves_the_verdict_and_is_status_3(command, monkeypat
 
 def test_an_internal_error_with_a_report_of_verdicts(command, monkeypatch):
     command(f"{COMPARE.format('loss')} --json r.json")
-    monkeypatch.setattr("pytest_riskguard.reports.terminal.failure.figures", broken)
+    monkeypatch.setattr("pytest_riskguard.reports.terminal.failure.card", broken)
     ended = command("show r.json")
     assert ended.status == 3
     assert ended.out.startswith("FAIL fail (loss): not_significantly_risky AP")

@@ -16,11 +16,23 @@ def verdicts(ended):
 @pytest.mark.parametrize(
     ("line", "status", "said"),
     [
-        ("loss.run --baseline prod --baseline good.run --alpha 5", 1, "FAIL GeoRisk significantly worse"),
-        ("loss.run --baseline prod --baseline good.run --reference any", 1, "significantly below 2 of 2 references"),
-        ("loss.run --baseline prod --baseline good.run --reference median", 1, "against median = -"),
-        ("good.run --baseline prod --baseline loss.run", 0, "PASS GeoRisk not worse: GeoRisk(alpha=1) against prod"),
-        ("good.run --baseline prod --baseline nowhere.run", 3, "INCOMPARABLE (missing_input)"),
+        ("loss.run --baseline prod --baseline good.run --alpha 5", 1, "FAIL riskier than prod: GeoRisk difference -"),
+        (
+            "loss.run --baseline prod --baseline good.run --reference any -v",
+            1,
+            "significantly below 2 of 2 references",
+        ),
+        (
+            "loss.run --baseline prod --baseline good.run --reference median",
+            1,
+            "riskier than median: GeoRisk difference -",
+        ),
+        ("good.run --baseline prod --baseline loss.run", 0, "PASS no riskier than prod: GeoRisk difference +"),
+        (
+            "good.run --baseline prod --baseline nowhere.run",
+            3,
+            "INCOMPARABLE something is missing (missing_input, AP)",
+        ),
         (
             "good.run --baseline prod --reference bm25",
             2,

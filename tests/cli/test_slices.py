@@ -26,10 +26,10 @@ def test_each_slice_has_its_verdict_and_says_so(command):
     ended = command(f"compare {BASE} --slice kind=words --slice kind=code -q")
     first, second = ended.out.splitlines()
     assert ended.status == 1
-    assert first.startswith("PASS loss against prod: not significantly risky")
-    assert "(AP, kind=words, 16 topics)" in first
-    assert second.startswith("FAIL loss against prod: significantly risky")
-    assert "(AP, kind=code, 12 topics; worst: t07)" in second
+    assert first.startswith("PASS loss against prod: ")
+    assert "(AP, kind=words, 16 topics, alpha 1)" in first
+    assert second.startswith("FAIL loss against prod: kind=code queries got worse: ")
+    assert "(AP, kind=code, 12 topics, alpha 1)" in second
 
 
 def test_a_tag_asks_about_its_values_that_are_large_enough(command):
@@ -47,7 +47,7 @@ def test_a_tag_asks_about_its_values_that_are_large_enough(command):
 def test_a_small_slice_is_judged_when_it_is_named(command):
     ended = command(f"compare {BASE} --slice kind=name -q")
     assert ended.status == 1
-    assert "INCONCLUSIVE loss against prod: inconclusive, too few topics" in ended.out
+    assert "INCONCLUSIVE loss against prod: too few queries to judge" in ended.out
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_both_branches_are_compared_and_the_report_is_kept(workspace: Path, syst
     ended = compared(workspace, system)
     assert ended.returncode == status, ended.stdout + ended.stderr
     assert bool(re.search(r"^::error title=riskguard%3A [^:]+::", ended.stdout, re.MULTILINE)) is (status == 1)
-    assert (workspace / "summary.md").read_text(encoding="utf-8").startswith(f"## riskguard: 1 gate, 1 {said}")
+    assert (workspace / "summary.md").read_text(encoding="utf-8").startswith(f"## riskguard: 1 gate {said}")
     assert (workspace / "output.txt").read_text() == f"status={status}\n"
     kept = workspace / "temp" / "riskguard-report"
     assert sorted(path.name for path in kept.iterdir()) == ["verdict.html", "verdict.json"]

@@ -8,7 +8,6 @@ import json
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.known_gates import KnownGate
 from tests.baselines.test_manifest import MANIFEST, MOVED, NOISY
-from tests.reports.full_report import full_report
 from tests.reports.test_json import VERDICTS
 from tests.sabotage.project import YAML
 
@@ -21,7 +20,6 @@ GATES = (
     KnownGate("riskguard.yaml::a", "riskguard.yaml", 3, "judged", 2, 1, (0,)),
     KnownGate("tests/test_b.py::test_b", "tests/test_b.py", None, "deselected", 0, 0, ()),
 )
-DOCUMENTS = b'{"id": "d1", "title": "One", "url": "https://host/d1"}\n{"_id": 2, "title": null, "body": "x"}\n'
 SETTINGS = (
     YAML,
     "collection: {qrels: q.txt}\nmeasures: [RR]\ncandidate: c.run\n"
@@ -46,10 +44,7 @@ def seeds(reader: str) -> list[bytes]:
         case "manifest":
             return [manifest.to_bytes() for manifest in (MANIFEST, NOISY, MOVED)]
         case "report":
-            seeds = [report_json.report([make()], GATES) for make in VERDICTS.values()]
-            return [json.dumps(seed).encode() for seed in (*seeds, full_report())]
-        case "documents":
-            return _forms(DOCUMENTS, b"docid\turl\ttitle\nd1\thttps://host/d1\tOne\n")
+            return [json.dumps(report_json.report([make()], GATES)).encode() for make in VERDICTS.values()]
         case "yaml":
             return [text.encode() for text in SETTINGS]
     raise ValueError(f"no reader {reader!r}")

@@ -26,6 +26,7 @@ from pytest_riskguard.reports.terminal.failure import explain
 from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk import urisk
 from pytest_riskguard.risk.tradeoff import linear
+from pytest_riskguard.run_context import Detail, Screen
 from tests.gates.conftest import topic_scores
 
 
@@ -250,7 +251,7 @@ def test_a_slow_slide_passes_and_says_so():
         "passes against run3, but the mean is significantly below that of run0, 3 accepted changes ago: -"
     )
     assert "3 accepted changes since run0; means so far, candidate last: 0.6000, " in " ".join(
-        explain(verdict).split()
+        explain(verdict, Screen(Detail.STATISTICS)).split()
     )
 
 

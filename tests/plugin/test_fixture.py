@@ -96,7 +96,7 @@ def test_the_nearest_riskguard_yaml_wins(pytester, project):
         )
     result = pytester.runpytest("--riskguard", "--riskguard-no-yaml")
     result.assert_outcomes(passed=2, failed=1)
-    result.stdout.fnmatch_lines(["FAILED sub/inner/test_sub_inner.py::test_it - RiskyError: significantly risky:*"])
+    result.stdout.fnmatch_lines(["FAILED sub/inner/test_sub_inner.py::test_it - RiskyError: the mean fell: *"])
 
 
 def test_mistakes_are_messages_without_frames_of_ours(pytester, project):
@@ -119,8 +119,8 @@ def test_risky(riskguard): judge(riskguard, run="prod.run", baseline="prod", tol
         [
             "*no riskguard.yaml beside *test_none.py or above it up to *; `riskguard init` writes one",
             "E *UsageError: *'nDGC@10'*nDCG@10*",
-            "E *incomparable (missing_input): *no baseline 'prdo' (the store holds prod); did you mean 'prod'*",
-            "E *incomparable (missing_input): *nowhere.run*",
+            "E *Nothing was compared. *no baseline 'prdo' (the store*",
+            "E *Nothing was compared. *nowhere.run*",
             "E *ValueError: level: expected a number between 0.000001 and 0.999999 such as 0.95, found the number 2",
         ]
     )
@@ -213,7 +213,8 @@ def test_run(riskguard):
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "E *the search failed for 30 of 30 topics: 't01' (*) failed: KeyError: * (test_it.py:2); *",
-            "E *incomparable (missing_input): runs?nowhere.run: no such file*",
+            "E *Nothing was compared. the search failed for 30 of 30 topics: 't01'*",
+            "E *KeyError: * (test_it.py:2); *",
+            "E *Nothing was compared. runs?nowhere.run: no such file*",
         ]
     )

@@ -12,12 +12,12 @@ from tests.plugin.world import read_report
 
 #: Functions that show or write a verdict: where they are looked up, and what riskguard was doing.
 FAILURES = {
-    "reports.terminal.failure.figures": "showing a verdict",
+    "reports.terminal.failure.card": "showing a verdict",
     "reports.terminal.gates_table.lines": "listing the gates",
     "reports.files.write": "writing the report report.json",
     "reports.ci.junit.properties": "writing the properties of a verdict for JUnit XML",
     "reports.ci.github.append_summary": "writing for GitHub Actions",
-    "reports.wording.summary": "putting a verdict into words",
+    "reports.wording.paragraph": "putting a verdict into words",
     "gates.judge.explain": "computing the findings of a verdict",
     "gates.verdict.Verdict.from_dict": "reading a verdict that a test carried",
 }
@@ -63,7 +63,8 @@ WORKERS = pytest.mark.parametrize("workers", ["0", pytest.param("1", marks=pytes
 @WORKERS
 @pytest.mark.parametrize("target", FAILURES)
 def test_a_failing_gate_keeps_its_verdict_and_one_line_says_what_failed(judged, target, workers):
-    result = judged(target, "loss", "-n", workers)
+    shown = ("--tb=no",) if "gates_table" in target else ()  # which repeats no failure that is on the screen
+    result = judged(target, "loss", "-n", workers, *shown)
     assert result.ret == pytest.ExitCode.INTERNAL_ERROR
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
@@ -86,7 +87,7 @@ def test_a_pass_whose_verdict_cannot_be_written_is_not_green(judged, target, wor
 
 
 def test_the_bare_facts_are_shown_where_a_verdict_cannot_be_rendered(judged):
-    result = judged("reports.terminal.failure.figures", "loss")
+    result = judged("reports.terminal.failure.card", "loss")
     result.stdout.fnmatch_lines(
         ["fail (loss): no-risk AP", "  URisk = -0.3[0-9]*", "  topics that lost: t07 (-0.4500), t01 (-0.4000), *"]
     )
@@ -98,7 +99,7 @@ def test_the_table_of_gates_falls_back_to_the_bare_facts(judged):
 
 
 def test_reports_are_written_though_a_verdict_could_not_be_shown(judged, pytester):
-    judged("reports.terminal.failure.figures", "loss")
+    judged("reports.terminal.failure.card", "loss")
     (verdict,) = read_report(pytester.path / "report.json")["verdicts"]
     assert (verdict["outcome"], verdict["reason"]) == ("fail", "loss")
 

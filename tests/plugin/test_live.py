@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
+from fnmatch import fnmatch
 from typing import Any
 
 import pytest
 
-from tests.plugin.world import read_report
+from tests.plugin.world import flat, read_report
 
 SEARCH = """
 import threading
@@ -111,12 +113,12 @@ def test_how_a_system_is_asked_does_not_change_the_verdict(live, pytester):
 def test_all_failed_queries_are_one_message_that_shows_the_first_five(live):
     result = live("fails", settings=", workers: 4")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "incomparable (bad_run): the search failed for 6 of 30 topics: 't01' ('query number 01') failed: "
-            "ValueError: no server for <query number 01> (own.py:9); 't02' *; 't11' *; 't12' *; 't21' *; and 1 more",
-            "INCOMPARABLE  riskguard.yaml::no-risk  AP",
-        ]
+    assert re.search(
+        r"cannot be compared: a run cannot be used \(bad_run, AP\) Nothing was compared. the search failed for 6 of "
+        r"30 topics: 't01' \('query number 01'\) failed: ValueError: no server for <query number 01> "
+        r"\(own.py:9\); "
+        r"'t02' .*; 't11' .*; 't12' .*; 't21' .*; and 1 more",
+        flat(result),
     )
     assert "Traceback" not in result.stdout.str()
     assert "retrieval.py" not in result.stdout.str()
@@ -142,12 +144,7 @@ def test_a_query_without_an_answer_in_time_is_named_and_the_run_ends(asked_of, p
     asked_of("hangs", settings=f", timeout: 1{settings}")
     result = pytester.runpytest_subprocess("--riskguard", timeout=120)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "incomparable (bad_run): the search for topic 't07' ('query number 07') failed: no answer within 1 s"
-            f"{ending}"
-        ]
-    )
+    assert f"the search for topic 't07' ('query number 07') failed: no answer within 1 s{ending}" in flat(result)
     assert "Traceback" not in result.stdout.str()
 
 
@@ -161,12 +158,9 @@ def test_a_search_that_never_answers_is_not_sent_every_query(pytester, asked_of)
     pytester.path.joinpath("own.py").write_text("import time\ndef ask(query):\n    time.sleep(600)\n")
     result = pytester.runpytest_subprocess("--riskguard", timeout=120)
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        [
-            "*failed for 3 of 30 topics: 't01' ('query number 01') failed: no answer within 0.2 s (own.py:3)*"
-            "; 27 topics were not queried, because 3 queries in a row had no answer in time"
-        ]
-    )
+    text = flat(result)
+    assert "failed for 3 of 30 topics: 't01' ('query number 01') failed: no answer within 0.2 s (own.py:3)" in text
+    assert "; 27 topics were not queried, because 3 queries in a row had no answer in time" in text
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="this system has no alarm")
@@ -192,7 +186,7 @@ def test_a_search_that_would_end_the_run_or_skip_the_gate_is_a_failure(live, fun
     result = live(function, settings=settings)
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([f"*('query number 07') failed: {said}"])
+    assert fnmatch(flat(result), f"*('query number 07') failed: {said}*")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +197,7 @@ def test_a_module_that_ends_the_run_when_it_is_imported_is_a_failure(live, pytes
     pytester.path.joinpath("own.py").write_text(f"import pytest, sys\n{ending}\n")
     result = pytester.runpytest("--riskguard")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
-    result.stdout.fnmatch_lines(["*cannot import 'own:ask': *(own.py:2)"])
+    assert fnmatch(flat(result), "*cannot import 'own:ask': *(own.py:2)*")
 
 
 @pytest.mark.parametrize("where", ["candidate", "gate"])
@@ -339,7 +333,7 @@ def on_the_screen(text: str) -> list[str]:
 def test_an_error_without_words_is_named(live):
     result = live("mumbles")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*('query number 07') failed: Mumble: (its __str__ raised RuntimeError) (own.py:*)"])
+    assert "('query number 07') failed: Mumble: (its __str__ raised RuntimeError) (own.py:" in flat(result)
     assert "blame.py" not in result.stdout.str()
 
 
@@ -374,7 +368,7 @@ def test_answers_that_change_without_effect_are_warned_of(pytester, asked_of):
 def test_answers_that_change_a_lot_make_the_run_incomparable(pytester, asked_of):
     result = changing(pytester, asked_of, "[]")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["incomparable (bad_run): candidate: asked twice, it answered *ask_twice: 0*"])
+    assert fnmatch(flat(result), "*Nothing was compared. candidate: asked twice, it answered *ask_twice: 0*")
 
 
 @pytest.mark.parametrize("settings", [", ask_twice: 0", ", ask_twice: 1000"])
@@ -393,6 +387,4 @@ def test_an_isolated_search_gives_the_same_verdict_and_cannot_end_the_run(live, 
     pytester.path.joinpath("own.py").write_text("import os\ndef ask(query): os._exit(0)\n")
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(
-        ["incomparable (bad_run): *the isolated process of 'own:ask' ended with exit status 0; it had*"]
-    )
+    assert "the isolated process of 'own:ask' ended with exit status 0; it had" in flat(result)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from fnmatch import fnmatch
+
 import pytest
+
+from tests.plugin.world import flat
 
 SEVERAL = """\
 collection: {qrels: qrels.txt, topics: topics.tsv}
@@ -103,7 +107,7 @@ def test_last_failed_runs_the_failed_gate_only(pytester, project):
     first.assert_outcomes(passed=3, failed=1)
     second = pytester.runpytest("--riskguard", "--lf")
     second.assert_outcomes(failed=1)
-    second.stdout.fnmatch_lines(["FAILED riskguard.yaml::strict[[]AP-5] - RiskyError: significantly risky: *"])
+    second.stdout.fnmatch_lines(["FAILED riskguard.yaml::strict[[]AP-5] - RiskyError: losses outweigh wins: *"])
 
 
 def test_collecting_scores_nothing_and_loads_no_scipy(pytester, project):
@@ -180,8 +184,8 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
     result.stdout.fnmatch_lines(
         [
             "*LOCATION ('riskguard.yaml', 5, 'no-risk')",
-            "*riskguard.yaml:6: RiskyError: significantly risky: URisk(alpha=1) = -0.3233*",
-            "FAILED riskguard.yaml::no-risk - RiskyError: significantly risky: URisk(alpha=1) = -0.3233 *",
+            "*riskguard.yaml:6: RiskyError: the mean fell: URisk -0.32 *",
+            "FAILED riskguard.yaml::no-risk - RiskyError: the mean fell: URisk -0.32 *",
         ]
     )
     from xml.etree import ElementTree
@@ -191,7 +195,7 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
     assert (case.get("file"), case.get("line"), case.get("name")) == ("riskguard.yaml", "5", "no-risk")
     failure = case.find("failure")
     assert failure is not None
-    assert failure.get("message", "").startswith("RiskyError: significantly risky: URisk(alpha=1) = -0.3233")
+    assert failure.get("message", "").startswith("RiskyError: the mean fell: URisk -0.32 [")
     assert "t07" in (failure.text or "")
 
 
@@ -203,9 +207,9 @@ def test_a_failing_gate_is_reported_at_its_line_and_in_junit(pytester, project):
         (
             "candidate: candidate.run",
             "candidate: runs/nowhere.run",
-            "*: runs?nowhere.run: no such file* (the candidate named in riskguard.yaml:4)",
+            "*. runs?nowhere.run: no such file* (the candidate named in riskguard.yaml:4)*",
         ),
-        ("qrels.txt", "nowhere.txt", "*: nowhere.txt: * (the qrels named in riskguard.yaml:1)"),
+        ("qrels.txt", "nowhere.txt", "*. nowhere.txt: * (the qrels named in riskguard.yaml:1)*"),
         ("candidate: candidate.run", "candidate: {retrieve: 'nowhere:search'}", "*'nowhere:search'*pythonpath*"),
     ],
 )
@@ -216,7 +220,7 @@ def test_a_mistake_in_the_file_is_a_message_without_a_traceback(pytester, projec
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
     assert result.ret == 1
-    result.stdout.fnmatch_lines([message])
+    assert fnmatch(flat(result), message)
     assert "Traceback" not in result.stdout.str()
     assert "pytest_riskguard/" not in result.stdout.str()
 
@@ -244,7 +248,7 @@ def test_no_live_candidate_can_leave_its_gate_unjudged_and_green(pytester, proje
     result = pytester.runpytest("--riskguard")
     assert result.ret == pytest.ExitCode.TESTS_FAILED
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines([message, "INCOMPARABLE  riskguard.yaml::no-risk*"])
+    assert fnmatch(flat(result), f"{message}*")
     assert "Traceback" not in result.stdout.str()
     assert "importlib" not in result.stdout.str()
 

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from pytest_riskguard.baselines.store import Store
 
 TOPICS = tuple(f"t{number:02d}" for number in range(1, 31))
@@ -94,3 +96,8 @@ def read_report(path: Path) -> dict[str, Any]:
     """A JSON report."""
     report: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return report
+
+
+def flat(result: pytest.RunResult) -> str:
+    """What a run printed, as one line: where paragraphs are wrapped does not matter."""
+    return " ".join(" ".join(result.outlines).split())

@@ -64,7 +64,8 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "kind=code queries got worse: URisk -0.19 [-0.40, -0.06]",
         (
             "8 of 30 kind=code queries got worse, and no others. The mean rose (0.65 -> 0.66) because 60 other "
-            "queries improved. A loss counts 6 times here; if it counted once, the gate would pass."
+            "queries improved. A loss counts 6 times here; if it counted once, the gate would pass (on_churn: "
+            "warn allows it). A change like this that leaves the mean alone would fail in 98% of cases."
         ),
     ),
     "no group": (
@@ -72,8 +73,9 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "Don't ship",
         "losses outweigh wins: URisk -0.49 [-0.74, -0.27]",
         (
-            "20 of 60 queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries improved. A loss"
-            " counts 6 times here; if it counted once, the gate would pass."
+            "20 of 60 queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries improved. A loss "
+            "counts 6 times here; if it counted once, the gate would pass (on_churn: warn allows it). A change "
+            "like this that leaves the mean alone would fail in 99% of cases."
         ),
     ),
     "one topic": (
@@ -82,8 +84,9 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "t00000 got much worse: URisk -0.55 [-1.42, -0.09]",
         (
             "11 of 30 queries got worse; t00000 alone makes up 75% of the loss. The mean fell (0.65 -> 0.63), "
-            "although 10 queries improved. A loss counts 21 times here; if it counted once, the gate would "
-            "pass."
+            "although 10 queries improved. A loss counts 21 times here; if it counted once, the gate would pass "
+            "(on_churn: warn allows it). A change like this that leaves the mean alone would fail in 51% of "
+            "cases."
         ),
     ),
     "loss": (
@@ -257,7 +260,8 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "kind=code queries got worse: URisk -0.49 [-0.74, -0.27]",
         (
             "20 of 60 kind=code queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries "
-            "improved. A loss counts 6 times here; if it counted once, the gate would pass."
+            "improved. A loss counts 6 times here; if it counted once, the gate would pass (on_churn: warn allows"
+            " it). A change like this that leaves the mean alone would fail in 99% of cases."
         ),
     ),
     "family": (
@@ -275,7 +279,8 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "kind=code queries got worse: URisk- +0.19 [+0.06, +0.40]",
         (
             "8 of 30 kind=code queries got worse, and no others. The mean rose (0.65 -> 0.66) because 60 other "
-            "queries improved. A loss counts 6 times here; if it counted once, the gate would pass."
+            "queries improved. A loss counts 6 times here; if it counted once, the gate would pass (on_churn: "
+            "warn allows it). A change like this that leaves the mean alone would fail in 98% of cases."
         ),
     ),
     "smooth": (
@@ -283,8 +288,9 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "Don't ship",
         "losses outweigh wins: URisk -0.12 [-0.19, -0.07]",
         (
-            "15 of 60 queries got worse. The mean rose (0.650 -> 0.652) because 30 other queries improved. "
-            "Larger losses count more here; if losses counted no more than wins, the gate would pass."
+            "15 of 60 queries got worse. The mean rose (0.650 -> 0.652) because 30 other queries improved. Larger"
+            " losses count more here; if losses counted no more than wins, the gate would pass (on_churn: warn "
+            "allows it)."
         ),
     ),
     "weighted": (
@@ -312,6 +318,13 @@ def test_a_card_says(kind: str):
     make, advice, first_line, paragraph = CARDS[kind]
     shown = card(make())
     assert (shown.advice, heading(shown), shown.paragraph) == (advice, first_line, paragraph)
+
+
+@pytest.mark.parametrize("kind", CARDS)
+def test_the_card_and_the_report_have_one_voice(kind: str):
+    verdict = CARDS[kind][0]()
+    if verdict.explanation is not None:
+        assert card(verdict).paragraph == verdict.explanation.summary
 
 
 @pytest.mark.parametrize("kind", CARDS)
@@ -354,14 +367,14 @@ def test_what_only_warns_does_not_stop():
 
 def test_how_often_a_harmless_change_fails_is_said_where_it_is_known():
     verdict = CARDS["group"][0]()
-    power = Power(verdict.power.minimum_detectable_effect)
-    object.__setattr__(power, "churn_failure_rate", 0.618)
+    power = Power(verdict.power.minimum_detectable_effect, churn_failure_rate=0.618)
     said = card(worded(altered(verdict, power=power))).paragraph
     assert said.endswith(" A change like this that leaves the mean alone would fail in 62% of cases.")
+    assert " of cases" not in card(altered(verdict, power=Power())).paragraph
 
 
 def test_a_figure_has_as_many_decimals_as_it_takes_not_to_mislead():
-    assert "URisk -0.0010 [-0.00" in heading(card(asked(CODES / 200, KINDS, alpha=5)))
+    assert "URisk -0.0009 [-0.00" in heading(card(asked(CODES / 200, KINDS, alpha=5)))
 
 
 @pytest.mark.parametrize("kind", CARDS)
@@ -413,11 +426,16 @@ def test_the_steps_are_commands_for_a_shell():
         "pytest x",
         "",
         """riskguard judge-next CANDIDATE.run --baseline 'it'"'"'s; rm -rf' --measure AP --alpha 5""",
-        "",
     ]
     assert steps[1].text == "Report: out.html"
-    assert "14 top-10 documents are unjudged" in steps[2].text
+    assert steps[2].text == "14 top-10 documents are unjudged; judge first"
     assert card(altered(explained(), outcome="pass"), reproduce="pytest x").steps[0].command != "pytest x"
+
+
+@pytest.mark.parametrize("name", ["x" * 61, "a\x1b[31m", "a\nb"])
+def test_a_name_that_cannot_be_printed_as_it_is_is_no_part_of_a_command(name: str):
+    (step,) = card(altered(explained(), baselines=(name,))).steps
+    assert step.command == "riskguard judge-next CANDIDATE.run --baseline BASELINE --measure AP --alpha 5"
 
 
 def test_good_news_is_a_step_and_nothing_to_care_about():

@@ -17,16 +17,31 @@ from pytest_riskguard.reports.ci import github
 from pytest_riskguard.reports.ci.junit import properties
 from pytest_riskguard.reports.json import verdicts_of
 from pytest_riskguard.reports.markdown import render
-from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import gates_table
-from pytest_riskguard.reports.terminal.failure import explain, warning_lines
-from pytest_riskguard.run_context import Screen
+from pytest_riskguard.reports.terminal.failure import explain, one_line, warning_lines
+from pytest_riskguard.run_context import Detail, Screen
 from tests.reports.hostile import STRINGS, incomparable_with, texts, verdict_with
 
 #: GitHub's dialect, without looking for bare links: those are asked for one by one below.
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
 #: All that a report may consist of.
-TAGS = {"h2", "h3", "p", "table", "thead", "tbody", "tr", "th", "td", "strong", "code", "details", "summary"}
+TAGS = {
+    "h2",
+    "h3",
+    "p",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "strong",
+    "code",
+    "details",
+    "summary",
+    "ul",
+    "li",
+}
 
 
 @pytest.fixture(params=STRINGS)
@@ -35,9 +50,9 @@ def text(request: pytest.FixtureRequest) -> str:
 
 
 def of_terminal(verdict: Verdict) -> str:
-    lines = [Shown(verdict).headline(), explain(verdict, Screen(None, 100))]
+    lines = [one_line(verdict), explain(verdict, Screen(width=80)), explain(verdict, Screen(Detail.EVERYTHING, 100))]
     lines += gates_table.lines([(verdict.gate, verdict)], Screen(width=100))
-    return "\n".join([*lines, *warning_lines(verdict, Screen())])
+    return "\n".join([*lines, *warning_lines(verdict)])
 
 
 def of_annotations(verdict: Verdict) -> str:

@@ -6,15 +6,11 @@ import json
 
 import jsonschema
 import pytest
-from pydantic import TypeAdapter
 
 from pytest_riskguard import check
-from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import json as report_json
-from pytest_riskguard.reports.provenance import Provenance
 from tests.plugin.world import CHURN, GOOD, LOSS
-from tests.reports.full_report import full_report
 from tests.reports.schema import comparable, schema_of_a_verdict
 from tests.reports.terminal.test_failure import asked, verdict
 
@@ -52,24 +48,6 @@ def test_the_schema_in_the_package_says_what_the_types_of_a_verdict_say():
     schema, types = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8")), schema_of_a_verdict()
     definitions = schema["$defs"]
     assert comparable(definitions["verdict"], definitions) == comparable(types, types["$defs"])
-
-
-@pytest.mark.parametrize(("name", "kind"), [("rankings", Rankings), ("provenance", Provenance)])
-def test_so_it_does_of_what_stands_beside_verdicts(name, kind):
-    schema = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8"))
-    types = TypeAdapter(kind).json_schema(ref_template="#/$defs/{model}")
-    definitions = schema["$defs"]
-    assert comparable(definitions[name], definitions) == comparable(types, types["$defs"])
-
-
-def test_a_full_report_is_valid():
-    schema = json.loads(report_json.SCHEMA_FILE.read_text(encoding="utf-8"))
-    report = full_report()
-    jsonschema.validate(report, schema, cls=jsonschema.Draft202012Validator)
-    assert list(report) == ["schema", "generated_by", "verdicts", "rankings", "provenance"]
-    report["rankings"][0]["topics"][0]["baseline_ranks"][0] = 0
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(report, schema, cls=jsonschema.Draft202012Validator)
 
 
 def test_the_schema_is_a_schema_and_refuses_what_is_not_a_report():

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
+from dataclasses import replace
 
 import pytest
 from markdown_it import MarkdownIt
@@ -18,10 +18,11 @@ from pytest_riskguard.gates.findings import (
     TopicDocuments,
     UnjudgedTopic,
 )
+from pytest_riskguard.gates.verdict import Inputs, VerdictWarning
 from pytest_riskguard.reports.markdown import COMMENT_LIMIT, render
 from pytest_riskguard.reports.markdown.escape import code, prose
 from pytest_riskguard.reports.shown import Shown
-from tests.plugin.world import CHURN, GOOD, LOSS
+from tests.plugin.world import GOOD, LOSS
 from tests.reports.hostile import STRINGS, verdict_with
 from tests.reports.terminal.test_failure import asked, verdict
 from tests.reports.test_json import VERDICTS
@@ -65,26 +66,43 @@ def flat(text: str) -> str:
 
 
 def test_the_title_counts_the_gates():
-    assert render([LOST]).startswith("## riskguard: 1 gate, 1 failed\n")
+    assert render([LOST]).startswith("## riskguard: 1 gate failed\n")
     mixed = [VERDICTS[name]() for name in ("pass", "loss", "too few", "incomparable", "churn")]
-    assert render(mixed).startswith("## riskguard: 5 gates, 2 failed, 1 incomparable, 1 inconclusive, 1 passed\n")
+    assert render(mixed).startswith("## riskguard: 2 gates failed, 1 incomparable, 1 inconclusive, 1 passed\n")
     assert render([]) == "## riskguard: no gate was judged\n"
 
 
 def test_each_gate_is_a_row_with_its_figures():
-    limits = f"[{EXPLAINED.intervals[-1].lower:+.4f}, {EXPLAINED.intervals[-1].upper:+.4f}]"
     (row,) = re.findall(r"^\| \*\*FAIL.*", render([EXPLAINED]), re.MULTILINE)
     assert row == (
-        "| **FAIL** (loss) | <code>no-risk</code> | <code>nDCG&#64;<!-- -->10</code> | URisk(alpha=1) = "
-        f"-0.3233 {limits} | upper limit at least +0.0000 "
-        "| -0.1617 (0.5000 → 0.3383) |"
+        "| **FAIL** (loss) | <code>no-risk</code> | <code>nDCG&#64;<!-- -->10</code> | URisk -0.32 [-0.48, -0.19] "
+        "| 0.50 → 0.34 |"
     )
 
 
-def test_a_gate_that_failed_says_why_down_to_the_document():
+def test_a_gate_that_failed_says_what_happened_then_its_worst_topics_then_what_to_do():
     text = render([EXPLAINED])
-    assert "Fails. Losses on 12 of 30 topics; 4 are code queries." in text
-    assert "Topics responsible: the 10 most harmful of 12 that lost." in text
+    parts = (
+        "### **FAIL** <code>no-risk</code>: the mean fell: URisk -0.32 [-0.48, -0.19]",
+        "12 of 30 queries got worse. The mean fell significantly (0.50 → 0.34).",
+        "The worst 6 of 12, <code>baseline</code> to <code>candidate</code>:",
+        "| <code>t07</code> | 0.50 → 0.05 |",
+        "- 20 top-10 documents are unjudged; judge first: <code>riskguard judge-next CANDIDATE.run",
+        "<summary>Statistics</summary>",
+        "| outcome | gate |",
+    )
+    assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
+
+
+def test_gates_on_the_same_runs_show_their_topics_once():
+    inputs = Inputs("q", "c", {"baseline": "b"})
+    text = render([replace(altered(LOST, gate=name), inputs=inputs) for name in ("first", "second")])
+    assert text.count("The worst 6 of 12") == 1
+    assert "Queries and documents: as for <code>first</code>." in text
+
+
+def test_the_rest_is_folded_down_to_the_document():
+    text = render([EXPLAINED])
     assert "| <code>t07</code> | 0.5000 → 0.0500 | -0.4500 | 9.3% | flagged |" in text
     assert "\nt07: 2 documents moved, 0 new\n" in text
     assert "| <code>good</code> | 2 | 1 | 20 | -0.4500 |" in text
@@ -95,7 +113,7 @@ def test_a_gate_that_failed_says_why_down_to_the_document():
     assert "<code>intent=name</code> | 8 | 1 | 0 | +0.1000 | +0.1000 | too few topics |  |  | 0 |" in text
     assert "This verdict rests on 20 unjudged documents in the first 10 ranks" in text
     assert "| all have their topic's highest grade | +0.1000 | pass |" in text
-    assert text.count("<details>") == text.count("</details>") == 3
+    assert text.count("<details>") == text.count("</details>") == 4
 
 
 def test_gates_that_passed_are_folded_and_stand_behind_those_that_did_not():
@@ -105,13 +123,14 @@ def test_gates_that_passed_are_folded_and_stand_behind_those_that_did_not():
 
 
 def test_warnings_are_said():
-    text = render([verdict(CHURN, alpha=5, on_churn="warn")])
-    assert "Warning (<code>churn</code>): " in text
+    warned = altered(LOST, warnings=(VerdictWarning("rescored", "scored again"), VerdictWarning("churn", "as said")))
+    assert "Warning (<code>rescored</code>): scored again" in render([warned])
+    assert "as said" not in render([warned])
 
 
 def test_queries_have_a_column_where_there_are_any():
     assert "| topic | baseline → candidate |" in render([LOST])
-    topics = tuple(dataclasses.replace(t, query="white shoes") for t in LOST.responsible_topics)
+    topics = tuple(replace(t, query="white shoes") for t in LOST.responsible_topics)
     text = render([altered(LOST, responsible_topics=topics)])
     assert "| topic | query | baseline → candidate |" in text
     assert "<code>white shoes</code>" in text
@@ -119,7 +138,7 @@ def test_queries_have_a_column_where_there_are_any():
 
 def test_of_a_collapse_the_topics_that_fell_too_far_are_named():
     text = render([asked("no_topic_collapse", LOSS, max_loss=0.42)])
-    assert "Topics responsible: all of 1 that lost too much." in text
+    assert "The only one, <code>baseline</code> to <code>candidate</code>:" in text
     assert "limits: loss 0.42" in text
 
 
@@ -147,7 +166,7 @@ def test_a_document_fits_what_it_is_for_and_says_what_is_left_out():
         text = render(gates, limit=limit)
         sizes.append(len(text.encode()))
         assert sizes[-1] <= limit
-        assert text.startswith("## riskguard: 60 gates, 30 failed, 30 passed\n")
+        assert text.startswith("## riskguard: 30 gates failed, 30 passed\n")
         assert "gate-000" in text
         assert ("Left out to save space: " in text) is (text != full)
     assert sizes == sorted(sizes, reverse=True)

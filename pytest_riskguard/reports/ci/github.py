@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.text import clean, counted
+from pytest_riskguard.text import clean, counted, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.gates.verdict import Verdict
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 #: How many errors GitHub shows for one step; it drops the others silently.
 MAX_ERRORS = 10
 _MAX_TEXT = 2000
+#: Topics that an annotation names.
+_MAX_WORST = 5
 SUMMARY = "GITHUB_STEP_SUMMARY"
 
 
@@ -44,11 +46,16 @@ class Annotation:
 
 def annotation(verdict: Verdict, *, file: str | None = None, line: int | None = None) -> Annotation:
     """The annotation of a verdict that did not pass, at its line."""
-    from pytest_riskguard.reports.shown import Shown
+    from pytest_riskguard.reports.card import card
+    from pytest_riskguard.reports.wording.numbers import from_to
 
-    lines = [Shown(verdict).headline()]
-    if verdict.explanation is not None and verdict.explanation.summary:
-        lines.append(verdict.explanation.summary)
+    shown = card(verdict)
+    lines = [shown.line, shown.paragraph]
+    if shown.worst:
+        worst = (
+            f"{topic.query or topic.topic} ({from_to(topic.baseline, topic.candidate)})" for topic in shown.worst
+        )
+        lines.append(f"Worst: {listed(tuple(worst), most=_MAX_WORST)}")
     return Annotation(f"riskguard: {verdict.gate}", lines, file, line)
 
 

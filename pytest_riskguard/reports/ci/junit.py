@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.text import clean, listed, short
 
@@ -17,7 +18,7 @@ def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
     """
     prefix = "riskguard." if number == 1 else f"riskguard.{number}."
     pool = verdict.asked.is_pool
-    shown = Shown(verdict)
+    figures, shown = Shown(verdict), card(verdict)
     values: dict[str, str | float | None] = {
         "gate": verdict.gate,
         "kind": verdict.kind,
@@ -28,9 +29,12 @@ def properties(verdict: Verdict, number: int = 1) -> list[tuple[str, str]]:
         "candidate": verdict.candidate,
         "baseline": listed(verdict.baselines, most=_MAX_NAMED),
         "identical_to": listed(verdict.identical_to, most=_MAX_NAMED),
-        "georisk_difference" if pool else "urisk": shown.risk,
-        "limit": shown.deciding_limit,
+        "georisk_difference" if pool else "urisk": figures.risk,
+        "limit": figures.deciding_limit,
         "mean_difference": verdict.estimates.mean_difference,
+        "headline": shown.line,
+        "estimate": shown.figures,
+        "summary": shown.paragraph,
         "topics_responsible": _topics(verdict),
         "warnings": ", ".join(dict.fromkeys(warning.code for warning in verdict.warnings)),
         "problem": verdict.problem,

@@ -1,4 +1,4 @@
-"""One gate in Markdown: summary, warnings, topics, documents, slices, judgements; its charts as pictures."""
+"""One gate in Markdown: its card, and statistics, documents, slices, judgements folded; its charts as pictures."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from enum import IntEnum
 from pathlib import Path
 
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.card import card, unsaid
+from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.markdown.escape import code, folded, prose, table
-from pytest_riskguard.reports.sections import Section, sections, topics
+from pytest_riskguard.reports.sections import Section, sections, topics, worst_topics
 from pytest_riskguard.reports.shown import Shown
+from pytest_riskguard.text import clean
 
-#: Topics that are shown, and rows of a table that is folded; the JSON report has all of them.
-MAX_ROWS, _MAX_FOLDED_ROWS = 10, 30
+#: Topics that are shown, rows of a table that is folded, and of the tables of sections; the JSON report has them all.
+MAX_WORST, MAX_ROWS, _MAX_FOLDED_ROWS = 6, 10, 30
+_MAX_PARAGRAPH = 4000
 #: Sections that are shown, each folded.
 _FOLDED = ("documents", "slices", "judgements")
 #: Charts of a gate that did not pass; a gate that passed gets only the first.
@@ -36,27 +40,53 @@ class Picture:
     svg: str
 
 
-def section(verdict: Verdict, extent: Extent, pictures: Sequence[Picture] = ()) -> list[str]:
-    """The gate in lines, most important first."""
-    shown, parts = Shown(verdict), {part.key: part for part in sections(verdict)}
-    lines = [prose((verdict.explanation and verdict.explanation.summary) or shown.headline()), ""]
-    for warning in verdict.warnings:
+def section(
+    verdict: Verdict, extent: Extent, pictures: Sequence[Picture] = (), *, same_as: str | None = None
+) -> list[str]:
+    """The gate in lines, most important first; ``same_as`` names a gate whose section has the same queries."""
+    shown = card(verdict)
+    lines = [prose(shown.paragraph.replace(" -> ", " → "), limit=_MAX_PARAGRAPH), ""]
+    if same_as is not None:
+        lines += [f"Queries and documents: as for {code(same_as)}.", ""]
+    elif extent >= Extent.TOPICS and shown.worst:
+        lines += _worst(verdict, len(shown.worst))
+    for step in shown.steps:
+        lines.append(f"- {prose(step.text)}{': ' if step.command else ''}{code(step.command, limit=500)}")
+    lines += [""] if shown.steps else []
+    for warning in unsaid(verdict):
         lines += [f"Warning ({code(warning.code)}): {prose(warning.message, limit=1000)}", ""]
     for picture in pictures:
         lines += [f"![{prose(picture.description, limit=500)}]({picture.file})", ""]
-    if extent >= Extent.TOPICS and shown.losers:
-        lines += _topics(shown)
-    if extent >= Extent.ALL:
-        for key in _FOLDED:
-            lines += _folded(parts[key]) if key in parts else []
+    return lines + (_details(verdict, shown.why) if extent >= Extent.ALL else [])
+
+
+def _worst(verdict: Verdict, count: int) -> list[str]:
+    """The worst topics with their queries and scores."""
+    opponent, candidate = Shown(verdict).opponent, clean(verdict.candidate, limit=60)
+    which = (
+        f"The worst {MAX_WORST} of {count}" if count > MAX_WORST else f"All {count}" if count > 1 else "The only one"
+    )
+    content = worst_topics(Shown(verdict))
+    return [
+        f"{which}, {code(opponent)} to {code(candidate)}:",
+        "",
+        *table(content, most=MAX_WORST)[: min(count, MAX_WORST) + 2],
+        "",
+    ]
+
+
+def _details(verdict: Verdict, why: str) -> list[str]:
+    """Statistics and sections, each folded."""
+    if verdict.outcome == "incomparable":
+        return []
+    parts = {part.key: part for part in sections(verdict)}
+    lines = [line for text in (why, *figures(verdict)) if text for line in (prose(text), "")]
+    if Shown(verdict).losers:
+        lines += table(topics(Shown(verdict)), most=MAX_ROWS)
+    lines = folded("Statistics", lines)
+    for key in _FOLDED:
+        lines += _folded(parts[key]) if key in parts else []
     return lines
-
-
-def _topics(shown: Shown) -> list[str]:
-    count = len(shown.losers)
-    which = f"the {MAX_ROWS} most harmful" if count > MAX_ROWS else "all"
-    title = f"Topics responsible: {which} of {count} that lost{' too much' * shown.verdict.asked.by_topic}."
-    return [title, "", *table(topics(shown), most=MAX_ROWS)[: MAX_ROWS + 2], ""]
 
 
 def _folded(part: Section) -> list[str]:

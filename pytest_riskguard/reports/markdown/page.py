@@ -8,14 +8,16 @@ from typing import NamedTuple
 
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports import known_gates
+from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.known_gates import KnownGate
 from pytest_riskguard.reports.markdown.escape import code, folded, grid, prose
-from pytest_riskguard.reports.markdown.gate import Extent, Picture, section
+from pytest_riskguard.reports.markdown.gate import MAX_WORST, Extent, Picture, section
 from pytest_riskguard.reports.provenance import Provenance, line
 from pytest_riskguard.reports.sections import Column
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.terminal.failure import uncorrected
-from pytest_riskguard.text import counted, plain, signed
+from pytest_riskguard.reports.terminal.failure import repeats, uncorrected
+from pytest_riskguard.reports.wording.numbers import from_to
+from pytest_riskguard.text import counted
 
 #: Bytes that fit into a comment on GitHub (65,536 characters), with room for a marker before them.
 COMMENT_LIMIT = 65_000
@@ -96,29 +98,40 @@ def _document(
     lines = [f"## riskguard: {'; '.join(filter(None, (_title(verdicts), known_gates.title(gates))))}", ""]
     if came_from:
         lines += [prose(came_from), ""]
-    if judged:
-        lines += [*grid(_COLUMNS, map(_row, judged[:rows])), ""]
+    overview = [*grid(_COLUMNS, map(_row, judged[:rows])), ""] if judged else []
+    sections = _sections(judged, extent, passing)
+    alone = len(judged) == 1 and not judged[0].verdict.passed
+    lines += [*sections, *overview] if alone else overview
     if unjudged := known_gates.summary(gates):
         lines += [*(f"- {prose(line)}" for line in unjudged), ""]
     if remark := uncorrected(verdicts):
         lines += [prose(remark), ""]
-    for one in sorted(judged, key=lambda one: one.verdict.passed):
-        verdict = one.verdict
-        if how_much := passing if verdict.passed else extent:
-            heading, body = f"{_word(one)} {code(verdict.gate)}", section(verdict, how_much, one.drawn)
-            lines += folded(heading, body) if verdict.passed else [f"### {heading}", "", *body]
+    lines += [] if alone else sections
     if left_out:
         lines += [f"Left out to save space: {left_out}. The JSON and HTML reports have everything.", ""]
     return "\n".join(lines)
+
+
+def _sections(judged: Sequence[_Judged], extent: Extent, passing: Extent) -> list[str]:
+    """Failures first; those that passed are folded."""
+    lines, ordered = [], sorted(judged, key=lambda one: one.verdict.passed)
+    same_as = repeats([one.verdict for one in ordered], most=MAX_WORST)
+    for place, one in enumerate(ordered):
+        verdict = one.verdict
+        first = ordered[same_as[place]].verdict.gate if place in same_as else None
+        if how_much := passing if verdict.passed else extent:
+            body = section(verdict, how_much, one.drawn, same_as=first)
+            heading = f"{_word(one)} {code(verdict.gate)}: {prose(card(verdict).line)}"
+            lines += folded(heading, body) if verdict.passed else [f"### {heading}", "", *body]
+    return lines
 
 
 def _title(verdicts: Sequence[Verdict]) -> str:
     if not verdicts:
         return "no gate was judged"
     counts = {words: sum(verdict.outcome == outcome for verdict in verdicts) for outcome, words in _OUTCOMES.items()}
-    return ", ".join(
-        [counted(len(verdicts), "gate"), *(f"{count} {words}" for words, count in counts.items() if count)]
-    )
+    (words, count), *others = [(words, count) for words, count in counts.items() if count]
+    return ", ".join([f"{counted(count, 'gate')} {words}", *(f"{number} {other}" for other, number in others)])
 
 
 def _word(one: _Judged) -> str:
@@ -126,24 +139,19 @@ def _word(one: _Judged) -> str:
     return ("pass" if outcome == "pass" else f"**{outcome.upper()}**") + known_gates.after(one.failures)
 
 
-_COLUMNS = (
-    *map(Column, ("outcome", "gate", "measure", "estimate", "requirement")),
-    Column("mean change", "number"),
-)
+_COLUMNS = (*map(Column, ("outcome", "gate", "measure", "estimate")), Column("mean", "number"))
 
 
 def _row(one: _Judged) -> list[str]:
-    verdict = one.verdict
-    shown, e = Shown(verdict), verdict.estimates
-    change = ""
-    if e.mean_difference is not None:
-        change = f"{signed(e.mean_difference)} ({plain(e.baseline_mean)} → {plain(e.candidate_mean)})"
-    remark = verdict.reason or shown.identical
+    verdict, estimates = one.verdict, one.verdict.estimates
+    means = ""
+    if estimates.baseline_mean is not None and estimates.candidate_mean is not None:
+        means = from_to(estimates.baseline_mean, estimates.candidate_mean).replace("->", "→")
+    remark = verdict.reason or Shown(verdict).identical
     return [
         _word(one) + (f" ({prose(remark)})" if remark else ""),
         code(verdict.gate, limit=200),
         code(verdict.measure or ""),
-        prose(shown.estimate),
-        prose(shown.requirement),
-        change,
+        prose(card(verdict).figures),
+        means,
     ]

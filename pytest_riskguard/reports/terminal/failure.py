@@ -1,4 +1,4 @@
-"""A verdict as text: the first line that a failing test shows, the paragraph under it, the table of topics."""
+"""A verdict as the text of a failing test: the card in at most 20 lines; with ``-v`` the statistics, ``-vv`` all."""
 
 from __future__ import annotations
 
@@ -6,60 +6,203 @@ from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.card import MAX_PROBLEM, Card, card, unsaid
+from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.figures import figures
-from pytest_riskguard.reports.sections import documents, judgements, slices, topics
+from pytest_riskguard.reports.sections import Table, documents, judgements, slices, topics, worst_topics
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import layout
-from pytest_riskguard.reports.terminal.topic_table import strip, topic_table
-from pytest_riskguard.run_context import Screen
-from pytest_riskguard.text import clean, counted, listed, signed
+from pytest_riskguard.reports.terminal.topic_table import aligned, strip, topic_table
+from pytest_riskguard.reports.wording.paragraph import lost_documents
+from pytest_riskguard.reports.wording.sentences import reasons, weakness
+from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.text import clean, counted, listed, short, signed
+
+#: The longest text of a failure, on a screen of 80 columns.
+MAX_LINES = 20
+#: Topics of a failure, and of the table of its statistics.
+MAX_WORST, MAX_TOPICS = 5, 10
+#: Lines of the paragraph, and of a warning.
+_MAX_PARAGRAPH, _MAX_WARNING = 7, 2
+#: Columns to write in, however narrow the screen is.
+_MIN_WIDTH = 40
 
 
 def explain(
-    verdict: Verdict, screen: Screen | None = None, *, reproduce: str | None = None, problem: str | None = None
+    verdict: Verdict,
+    screen: Screen | None = None,
+    *,
+    reproduce: str | None = None,
+    problem: str | None = None,
+    same_as: str | None = None,
 ) -> str:
-    """The whole answer: headline, figures, loss or churn, topics responsible, warnings, how to see it again."""
+    """The whole answer: headline, what happened, the worst topics, statistics, warnings, what to do next.
+
+    ``problem`` says what is wrong with the data where the caller knows more than the verdict (whole paths);
+    ``same_as`` names a gate whose text, shown before, is about the same queries.
+    """
     screen = screen or Screen()
-    shown, everything = Shown(verdict), screen.topics is None
-    lines = [shown.headline(problem=problem)]
-    if verdict.explanation is not None:
-        lines += _indented([clean(verdict.explanation.summary, limit=1_000_000)], screen)
-    if verdict.outcome != "incomparable":
-        lines += [*_indented(figures(verdict), screen), *strip(verdict, screen)]
-        if shown.explains_topics and shown.losers:
-            lines += _responsible(shown, screen)
-        for section in (slices(verdict, everything=everything), judgements(verdict, everything=everything)):
-            lines += _indented(section.sentences if section else (), screen)
-    lines += _indented([f"warning ({clean(w.code)}): {_cut(w.message, screen)}" for w in verdict.warnings], screen)
-    if reproduce:
-        lines.append(f"  reproduce: {reproduce}")
-    return "\n".join(lines)
+    shown = card(verdict, reproduce=reproduce)
+    lines = [_first_line(verdict, shown, screen)]
+    after = _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
+    after += _indented(_warnings(verdict, screen), screen, most=_MAX_WARNING)
+    after += _steps(shown, screen)
+    if same_as is not None:
+        lines.append(pointer(same_as))
+    elif verdict.outcome != "pass" or screen.detail > Detail.BRIEF or shown.tone == "caution":
+        room = MAX_LINES - _rows([*lines, *after], screen)
+        lines += body(verdict, screen, problem=problem, room=room)
+    return "\n".join([*lines, *after])
 
 
-def _cut(message: str, screen: Screen) -> str:
-    """A message that lists topics, no longer than a screen unless everything was asked for."""
-    if screen.topics is None:
-        return clean(message, limit=1_000_000)
-    return clean(message, limit=12 * screen.width)
+def one_line(verdict: Verdict, *, problem: str | None = None) -> str:
+    """Headline, figures, and what was asked of what; of data that cannot be compared, what is wrong with them."""
+    if verdict.outcome == "incomparable":
+        what = clean(problem or verdict.problem or "", limit=MAX_PROBLEM)
+        return f"cannot be compared ({clean(verdict.reason or '')}): {what}"
+    line = card(verdict).line
+    alpha = [] if verdict.asked.by_topic else [f"alpha {short(verdict.alpha)}"]
+    return f"{line} ({', '.join([*_about(verdict), *alpha])})"
 
 
-def _indented(paragraphs: Iterable[str], screen: Screen, *, room: int = 0) -> list[str]:
-    """Each paragraph wrapped, ``room`` columns narrower than the screen."""
-    return layout.wrapped(paragraphs, width=max(screen.width - room, 40))
+def _about(verdict: Verdict) -> list[str]:
+    """The measure and the topics; of data that cannot be compared, the code of the reason, and the measure."""
+    measure = [clean(verdict.measure, limit=24)] if verdict.measure else []
+    if verdict.outcome == "incomparable":
+        return [clean(verdict.reason or ""), *measure]
+    return [*measure, Shown(verdict).part_of_topics]
 
 
-def _responsible(shown: Shown, screen: Screen) -> list[str]:
-    verdict, count = shown.verdict, len(shown.losers)
-    lost = f"{counted(count, 'topic')} lost"
-    if verdict.asked.by_topic:
-        lost = f"{count} of {counted(verdict.topics.losses, 'topic')} lost too much"
-    most = count if screen.topics is None else screen.topics
-    title = f"topics responsible ({lost}"
-    title += f"; the {most} most harmful, -vv shows all):" if most < count else "):"
-    lines = [*_indented([title], screen), *topic_table(topics(shown), screen)]
-    moved = documents(verdict, everything=screen.topics is None)
+def repeats(verdicts: Sequence[Verdict], *, most: int | None) -> dict[int, int]:
+    """By the place of a failure whose worst ``most`` topics an earlier one has shown: the place of that one."""
+    same = {}
+    for comparison in comparisons(verdicts):
+        shown: dict[str, int] = {}
+        for place in sorted(comparison.places):
+            verdict = verdicts[place]
+            names = [topic.topic for topic in card(verdict).worst[:most]]
+            if verdict.passed or not names:
+                continue
+            if all(name in shown for name in names):
+                same[place] = shown[names[0]]
+            else:
+                shown |= {name: place for name in names if name not in shown}
+    return same
+
+
+def most_topics(screen: Screen) -> int | None:
+    """How many topics a failure shows; None for all."""
+    return {Detail.BRIEF: MAX_WORST, Detail.STATISTICS: MAX_TOPICS}.get(screen.detail)
+
+
+def pointer(gate: str) -> str:
+    """The line that stands for the body of a text that another gate's text has shown already."""
+    return f"  queries and documents: as for {clean(gate)}"
+
+
+def body(verdict: Verdict, screen: Screen, *, problem: str | None = None, room: int = MAX_LINES) -> list[str]:
+    """What happened, the worst topics, and what took the place of lost documents.
+
+    ``room`` is how many lines it may have, where not more than the card was asked for.
+    """
+    shown = card(verdict)
+    paragraph = shown.paragraph if problem is None else f"Nothing was compared. {clean(problem, limit=10_000)}"
+    first = _indented([paragraph], screen, hanging="", most=_MAX_PARAGRAPH)
+    if not shown.worst or (verdict.outcome == "pass" and not Shown(verdict).is_churn):
+        return first
+    new = _new_results(verdict, shown, screen) if screen.detail == Detail.BRIEF and room > len(first) + 2 else []
+    room -= len(first) + len(new) + 1
+    return [*first, *_worst(verdict, shown, screen, most=min(max(room, 1), MAX_WORST)), *new]
+
+
+def _rows(lines: Iterable[str], screen: Screen) -> int:
+    """How many rows of the screen lines take."""
+    return sum(-(-max(len(line), 1) // _width(screen)) for line in lines)
+
+
+def _first_line(verdict: Verdict, shown: Card, screen: Screen) -> str:
+    """The headline with its figures, and what they were measured on where there is room."""
+    line, about = shown.line, _about(verdict)
+    for rest in (", ".join(about), about[0]):
+        if len(f"{line} ({rest})") <= min(screen.width, 80):
+            return f"{line} ({rest})"
+    return line
+
+
+def _indented(
+    paragraphs: Iterable[str], screen: Screen, *, hanging: str = "  ", most: int | None = None, room: int = 0
+) -> list[str]:
+    """Each paragraph wrapped, in at most so many lines unless everything was asked for."""
+    lines = []
+    for paragraph in paragraphs:
+        wrapped = layout.wrapped(
+            [clean(paragraph, limit=1_000_000)],
+            width=_width(screen, room),
+            hanging=hanging,
+            breaks_words=most is not None and screen.detail < Detail.EVERYTHING,
+        )
+        if most is not None and len(wrapped) > most and screen.detail < Detail.EVERYTHING:
+            wrapped = [*wrapped[: most - 1], layout.cut(f"{wrapped[most - 1]} …", _width(screen, room))]
+        lines += wrapped
+    return lines
+
+
+def _width(screen: Screen, room: int = 0) -> int:
+    return max(screen.width - room, _MIN_WIDTH)
+
+
+def _worst(verdict: Verdict, shown: Card, screen: Screen, *, most: int) -> list[str]:
+    """The worst topics with their queries and scores; the statistics have a longer table."""
+    count, content = len(shown.worst), worst_topics(Shown(verdict))
+    if screen.detail > Detail.BRIEF:
+        most = min(count, most_topics(screen) or count)
+        rows = topic_table(_first(topics(Shown(verdict)), most), screen)
+    else:
+        most = min(count, most)
+        rows = aligned(content, [[clean(cell) for cell in row] for row in content.rows[:most]], screen)
+    which = f"worst {most} of {count}" if most < count else f"all {count}" if count > 1 else "the only one"
+    return [
+        *_indented([f"{which}, {Shown(verdict).opponent} -> {clean(verdict.candidate, limit=60)}:"], screen, most=1),
+        *rows,
+    ]
+
+
+def _first(table: Table, most: int) -> Table:
+    return Table(table.title, table.columns, table.rows[:most], table.note)
+
+
+def _new_results(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:
+    """In one line: what users see now where documents were lost, in the worst topics."""
+    by_topic, line = {moves.topic: moves for moves in verdict.documents or ()}, ""
+    for topic in shown.worst[:MAX_WORST]:
+        for best in by_topic[topic.topic].replacements[:1] if topic.topic in by_topic else ():
+            grade = "unjudged" if best.grade is None else f"grade {best.grade}"
+            document, name = clean(best.document, limit=40), clean(topic.topic, limit=16)
+            new = f"{name} {document} at rank {best.candidate_rank} ({grade})"
+            longer = f"{line}; {new}" if line else f"  new results: {new}"
+            line = longer if not line or len(longer) <= _width(screen) else line
+    return [layout.cut(line, _width(screen))] if line else []
+
+
+def _statistics(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:
+    """Figures, the strip of all differences, documents, slices and judgements."""
+    if verdict.outcome == "incomparable":
+        return []
+    everything = screen.detail == Detail.EVERYTHING
+    lines = _indented([shown.why, *figures(verdict)], screen)
+    lines += strip(verdict, screen)
+    if Shown(verdict).explains_topics and shown.worst:
+        lines += _about_topics(verdict, screen)
+    for section in (slices(verdict, everything=everything), judgements(verdict, everything=everything)):
+        lines += _indented(section.sentences if section else (), screen)
+    return lines
+
+
+def _about_topics(verdict: Verdict, screen: Screen) -> list[str]:
+    lines, most = [], MAX_TOPICS if screen.detail < Detail.EVERYTHING else len(verdict.responsible_topics)
+    moved = documents(verdict, everything=screen.detail == Detail.EVERYTHING)
     if moved and moved.sentences:
-        lines += _indented(["documents that moved:"], screen)
+        lines += _indented([lost_documents(verdict) or "Documents that moved:"], screen)
         lines += ["  " + line for line in _indented(moved.sentences, screen, room=2)]
     if verdict.flagged_wins and not verdict.asked.by_topic:
         wins = tuple(f"{topic.topic} ({signed(topic.difference)})" for topic in verdict.flagged_wins)
@@ -81,11 +224,51 @@ def _flips(verdict: Verdict, most: int) -> str | None:
     return f"would pass without {counted(len(flips), 'topic')}: {listed(flips, most=max(most, 10))}{bound}"
 
 
-def warning_lines(verdict: Verdict, screen: Screen) -> list[str]:
-    """The warnings of a verdict that no failure message has shown, one a line."""
+def _warnings(verdict: Verdict, screen: Screen) -> list[str]:
+    """Warnings that the card does not state: by default one in words, and the codes of the others."""
+    said = unsaid(verdict)
+    if screen.detail > Detail.BRIEF:
+        return [f"warning ({clean(warning.code)}): {warning.message}" for warning in said]
+    lines = [f"warning: {warning.message}" for warning in said[:1]]
+    if len(said) > 1:
+        codes = dict.fromkeys(clean(warning.code) for warning in said[1:])
+        lines.append(f"{counted(len(said) - 1, 'more warning')} (-v shows all): {', '.join(codes)}")
+    return lines
+
+
+def _steps(shown: Card, screen: Screen) -> list[str]:
+    """What to do next; commands are never broken, so that they can be copied."""
+    lines = []
+    for step in shown.steps:
+        text = step.text[0].lower() + step.text[1:]
+        if not step.command:
+            lines += _indented([text], screen, most=2)
+        elif len(line := f"  {text}: {step.command}") <= _width(screen) or step.text == "Reproduce":
+            lines.append(line)
+        else:
+            lines += [*_indented([f"{text}:"], screen, most=2), f"    {step.command}"]
+    return lines
+
+
+def notes(verdict: Verdict) -> list[str]:
+    """What a reader of the table of gates should know of a gate that passes and of which no failure was shown."""
     if not verdict.passed:
         return []
-    return [f"{clean(warning.code)}: {_cut(warning.message, screen)}" for warning in verdict.warnings]
+    lines = []
+    if card(verdict).tone == "caution":
+        lines.append(" ".join([*weakness(verdict)] or [*reasons(verdict)]))
+    return [*lines, *promotions(verdict), *warning_lines(verdict)]
+
+
+def promotions(verdict: Verdict) -> list[str]:
+    """That a better candidate may become the baseline."""
+    steps = card(verdict).steps if Shown(verdict).has("refresh_baseline") else ()
+    return [f"{step.text}: {step.command}" for step in steps]
+
+
+def warning_lines(verdict: Verdict) -> list[str]:
+    """The warnings that the card does not state, one a line."""
+    return [f"{clean(warning.code)}: {clean(warning.message, limit=100_000)}" for warning in unsaid(verdict)]
 
 
 def uncorrected(verdicts: Sequence[Verdict]) -> str | None:

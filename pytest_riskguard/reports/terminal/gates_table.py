@@ -1,51 +1,43 @@
-"""All gates of a run as a table: outcome, gate, measure, estimate, the limit that decided, and the margin.
+"""All gates of a run as a table, one line each: outcome, figures, measure, on a wide screen the means, the gate.
 
-A wide screen has columns for the risk and the two means as well; a narrow one shows them under the row, next to the
-gate, where every screen shows reasons and warnings.
+The gate comes last, so that a long node id is never broken. What a reader should know of a gate that passed, such as
+a weak pass, stands under its line; a gate that failed has said everything in its failure.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.known_gates import after
-from pytest_riskguard.reports.shown import MAX_NAME, Shown
+from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import layout
-from pytest_riskguard.reports.terminal.failure import warning_lines
-from pytest_riskguard.run_context import Screen
-from pytest_riskguard.text import clean, percent, plain, signed
+from pytest_riskguard.reports.terminal.failure import notes, promotions, warning_lines
+from pytest_riskguard.reports.wording.numbers import from_to
+from pytest_riskguard.run_context import Detail, Screen
+from pytest_riskguard.text import clean
 
 _STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "incomparable": "bold red"}
-#: Columns of aligned figures.
-_FIGURES = ("estimate", "limit", "margin")
-_HEADINGS = ("outcome", "gate", "measure", *_FIGURES, "risk", "mean")
-_GATE, _RISK, _MEAN = (_HEADINGS.index(name) for name in ("gate", "risk", "mean"))
-#: Columns for wide screens.
-_WIDE = (_RISK, _MEAN)
-#: Node ids that are too long are broken after these pieces. They get at least the first number of columns; if they
-#: cannot have the second, the columns for wide screens are left out.
-_PIECES = re.compile(r".+?(?:::|[/\[]|$)")
-_MIN_GATE, _SPACIOUS = 20, 30
-#: A problem with the data is cut to this length; the failure has already shown all of it.
-MAX_PROBLEM = 300
+_HEADINGS = ("outcome", "estimate", "measure", "mean", "gate")
+#: Columns that are left out where lines would be longer than the screen, in this order.
+_GIVING_WAY = (_HEADINGS.index("mean"), _HEADINGS.index("measure"))
+#: Lines of a note, unless more than the default was asked for.
+_MAX_NOTE = 3
+#: Columns of a line that is not to be wrapped.
+_UNLIMITED = 100_000
 _NO_FAILURES: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class _Row:
-    """One gate: the cells of ``_HEADINGS``, further remarks, and its warnings."""
+    """One gate: the cells of ``_HEADINGS``, and notes for the lines under it."""
 
     cells: tuple[str, ...]
-    remarks: tuple[str, ...]
-    warnings: tuple[str, ...]
-    style: str
-
-
-_HEADING = _Row(_HEADINGS, (), (), "")
+    notes: tuple[str, ...] = ()
+    style: str = ""
 
 
 def lines(
@@ -55,122 +47,88 @@ def lines(
     colour: bool = False,
     failures: Mapping[str, int] = _NO_FAILURES,
 ) -> list[str]:
-    """The table of verdicts, each with the test that asked for it: one or more lines for each, in the order given.
+    """The table of verdicts, each with the test that asked for it: a line for each, in the order given, and notes.
 
-    On a screen of less than 60 columns lines may be longer; ``colour`` colours outcomes with ANSI codes. ``failures``
-    says how often a test failed before its last attempt.
+    ``colour`` colours outcomes with ANSI codes. ``failures`` says how often a test failed before its last attempt.
     """
-    width = screen.width
-    rows = [_row(test, verdict, screen) for test, verdict in judged]
-    rows = [
-        replace(row, cells=(row.cells[0] + after(failures.get(test)), *row.cells[1:]))
-        for row, (test, _) in zip(rows, judged, strict=True)
-    ]
-    filled = [p for p in range(len(_HEADINGS)) if p == _GATE or any(row.cells[p] for row in rows)]
-    widths = {place: max(_columns(row.cells[place]) for row in (_HEADING, *rows)) for place in filled}
-    narrowed = sum(widths.values()) - widths[_GATE] + min(widths[_GATE], _SPACIOUS)
-    wide = narrowed + 2 * (len(widths) - 1) <= width
-    shown = [place for place in filled if wide or place not in _WIDE]
-    others = sum(widths[place] + 2 for place in shown) - 2 - widths[_GATE]
-    room = max(min(widths[_GATE], width - others), _MIN_GATE)
-    gates = [_broken(row.cells[_GATE], room) for row in rows]
-    heading, *table = _table(rows, gates, shown, width=max(width, others + room), colour=colour)
-    printed = [heading]
-    for row, gate in zip(rows, gates, strict=True):
-        printed += table[: len(gate)]
-        table = table[len(gate) :]
-        printed += _under(row, wide=wide, indent=widths[0] + 2, width=width)
-    return printed
+    rows = [_row(test, verdict, failures.get(test)) for test, verdict in judged]
+    shown = [place for place in range(len(_HEADINGS)) if any(row.cells[place] for row in rows)]
+    for place in _GIVING_WAY:
+        if place in shown and _width([_Row(_HEADINGS), *rows], shown) > screen.width:
+            shown.remove(place)
+    heading, *table = _table([_Row(_HEADINGS), *rows], shown, colour=colour)
+    text = [heading]
+    said = _said([verdict for _, verdict in judged])
+    for row, line in zip(rows, table, strict=True):
+        text += [line, *_under([note for note in row.notes if note not in said], screen)]
+        said.update(row.notes)
+    return text
 
 
-def _columns(text: str) -> int:
-    from rich.cells import cell_len
+def _said(verdicts: Sequence[Verdict]) -> set[str]:
+    """Notes that failures have shown; and no candidate that failed a gate is to become the baseline."""
+    failed = [verdict for verdict in verdicts if not verdict.passed]
+    candidates = {verdict.candidate for verdict in failed}
+    said = {note for verdict in failed for note in warning_lines(verdict)}
+    return said | {step for verdict in verdicts if verdict.candidate in candidates for step in promotions(verdict)}
 
-    return cell_len(text)
 
-
-def _row(test: str, verdict: Verdict, screen: Screen) -> _Row:
-    shown, measure, estimates = Shown(verdict), clean(verdict.measure or "", limit=24), verdict.estimates
-    outcome = verdict.outcome.upper()
-    if verdict.outcome == "incomparable":
-        remark = f"{verdict.reason}: {clean(verdict.problem or '', limit=MAX_PROBLEM)}"
-        return _Row((outcome, clean(test), measure, "", "", "", "", ""), (remark,), (), _STYLES["incomparable"])
-    if verdict.outcome == "fail" and verdict.reason:
-        outcome += f" {clean(verdict.reason)}"
-    if verdict.asked.by_topic:
-        figures = ("" if shown.worst is None else signed(shown.worst.difference), "", "", "")  # the remark names it
-    else:
-        figures = (
-            "undefined" if shown.risk is None else shown.value(shown.risk),
-            "" if shown.deciding_limit is None else shown.value(shown.deciding_limit),
-            "" if shown.margin is None else signed(shown.margin),
-            shown.georisk_name if verdict.pool else shown.risk_name,
-        )
+def _row(test: str, verdict: Verdict, failures: int | None) -> _Row:
+    shown, estimates = card(verdict), verdict.estimates
     means = ""
-    if estimates.baseline_mean is not None:
-        means = f"{plain(estimates.baseline_mean)} -> {plain(estimates.candidate_mean)}"
+    if estimates.baseline_mean is not None and estimates.candidate_mean is not None:
+        means = from_to(estimates.baseline_mean, estimates.candidate_mean)
     return _Row(
-        (outcome, clean(test), measure, *figures, means),
-        tuple(_remarks(shown)),
-        tuple(warning_lines(verdict, screen)),
+        (
+            _outcome(verdict) + after(failures),
+            shown.figures or shown.headline.removeprefix("cannot be compared: "),
+            clean(verdict.measure or "", limit=24),
+            means,
+            clean(test),
+        ),
+        tuple(notes(verdict)),
         _STYLES[verdict.outcome],
     )
 
 
-def _remarks(shown: Shown) -> list[str]:
-    verdict, remarks = shown.verdict, []
-    if verdict.slice is not None:
-        remarks.append(shown.part_of_topics)
-    if verdict.asked.by_topic:
-        remarks.append(shown.collapse)
-    if verdict.pool is not None:
-        reference = clean(verdict.pool.decided_by, limit=MAX_NAME)
-        remarks.append(f"against {reference} in a pool of {len(verdict.pool.systems)}")
-    if shown.identical:
-        remarks.append(shown.identical)
-    if verdict.outcome == "inconclusive":
-        remarks.append(shown.inconclusive)
-    if verdict.tolerance > 0:
-        remarks.append(f"bound {shown.bound}")
-    if verdict.family is not None:
-        remarks.append(f"at {percent(verdict.family.level)} (family of {verdict.family.size})")
-    if verdict.warnings and not verdict.passed:
-        remarks.append("warnings: " + ", ".join(dict.fromkeys(clean(warning.code) for warning in verdict.warnings)))
-    return remarks
+def _outcome(verdict: Verdict) -> str:
+    """``FAIL churn``, ``PASS weak``."""
+    outcome = verdict.outcome.upper()
+    if verdict.outcome == "fail" and verdict.reason:
+        return f"{outcome} {clean(verdict.reason)}"
+    if verdict.outcome == "pass" and card(verdict).tone == "caution":
+        return f"{outcome} {'churn' if Shown(verdict).is_churn else 'weak'}"
+    return outcome
 
 
-def _broken(text: str, room: int) -> list[str]:
-    """A node id on as many lines as it needs, broken between its parts where that is possible."""
-    pieces = _PIECES.findall(text) or [""]
-    lines = [""]
-    for piece in pieces:
-        if lines[-1] and _columns(lines[-1] + piece) > room:
-            lines.append("")
-        lines[-1] += piece
-        while len(lines[-1]) > room:
-            lines[-1:] = [lines[-1][:room], lines[-1][room:]]
-    return lines
+def _width(rows: Sequence[_Row], shown: Sequence[int]) -> int:
+    from rich.cells import cell_len
+
+    return sum(max(cell_len(row.cells[place]) for row in rows) + 2 for place in shown) - 2
 
 
-def _table(
-    rows: Sequence[_Row], gates: Sequence[Sequence[str]], shown: Sequence[int], *, width: int, colour: bool
-) -> list[str]:
+def _table(rows: Sequence[_Row], shown: Sequence[int], *, colour: bool) -> list[str]:
+    from rich.cells import cell_len
     from rich.text import Text
 
-    table = layout.bare_table()
-    for heading in (_HEADINGS[place] for place in shown):
-        table.add_column(heading, no_wrap=True, justify="right" if heading in _FIGURES else "left")
-    for row, gate in zip(rows, gates, strict=True):
-        cells = [Text("\n".join(gate)) if place == _GATE else Text(row.cells[place]) for place in shown]
-        cells[0].stylize(row.style)
-        table.add_row(*cells)
-    return layout.lines(table, width=width, colour=colour)
+    widths = {place: max(cell_len(row.cells[place]) for row in rows) for place in shown[:-1]}
+    text = []
+    for row in rows:
+        line = Text()
+        for place, width in widths.items():
+            cell = row.cells[place]
+            line.append(cell, style=row.style if place == 0 else "")
+            line.append(" " * (width - cell_len(cell) + 2))
+        line.append(row.cells[shown[-1]])
+        text.append(layout.lines(line, width=_UNLIMITED, colour=colour)[0])
+    return text
 
 
-def _under(row: _Row, *, wide: bool, indent: int, width: int) -> list[str]:
-    remarks = list(row.remarks)
-    if not wide:
-        risk, means = row.cells[_RISK], row.cells[_MEAN]
-        remarks = [part for part in (risk, f"mean {means}" if means else "") if part] + remarks
-    paragraphs = [*(["; ".join(remarks)] if remarks else []), *row.warnings]
-    return layout.wrapped(paragraphs, width=max(width, 40), indent=" " * indent, hanging="")
+def _under(remarks: Sequence[str], screen: Screen) -> list[str]:
+    lines = []
+    for note in remarks:
+        wrapped = layout.wrapped([clean(note, limit=100_000)], width=max(screen.width, 40), indent="  ", hanging="  ")
+        if len(wrapped) > _MAX_NOTE and screen.detail == Detail.BRIEF:
+            wrapped = [*wrapped[: _MAX_NOTE - 1], layout.cut(f"{wrapped[_MAX_NOTE - 1]} …", screen.width)]
+        lines += wrapped
+    return lines

@@ -12,8 +12,13 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-def wrapped(paragraphs: Iterable[str], *, width: int, indent: str = "  ", hanging: str = "  ") -> list[str]:
-    """The lines of each paragraph, broken between words only; those after the first are indented further."""
+def wrapped(
+    paragraphs: Iterable[str], *, width: int, indent: str = "  ", hanging: str = "  ", breaks_words: bool = False
+) -> list[str]:
+    """The lines of each paragraph; those after the first are indented further.
+
+    They are broken between words only, unless words that are longer than a line may be broken.
+    """
     return [
         line
         for paragraph in paragraphs
@@ -22,10 +27,17 @@ def wrapped(paragraphs: Iterable[str], *, width: int, indent: str = "  ", hangin
             width=width,
             initial_indent=indent,
             subsequent_indent=indent + hanging,
-            break_long_words=False,
+            break_long_words=breaks_words,
             break_on_hyphens=False,
         )
     ]
+
+
+def cut(line: str, width: int) -> str:
+    """The line in at most so many columns; an ellipsis says that it was longer."""
+    from rich.cells import cell_len, set_cell_size
+
+    return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip(" …") + "…"
 
 
 def lines(renderable: RenderableType, *, width: int, colour: bool = False) -> list[str]:

@@ -18,34 +18,41 @@ from pytest_riskguard.text import clean, signed
 #: From this width on the table has room for long headings beside the query texts.
 _WIDE = 90
 _SHORT = {"baseline -> candidate": "scores", "difference": "change"}
+#: Names of topics are cut to this many columns, query texts to no fewer than that.
+_MAX_TOPIC, _MIN_QUERY = 24, 8
 
 
 def topic_table(topics: Table, screen: Screen) -> list[str]:
-    """The first rows as lines, indented: topics, perhaps queries, and figures, which are never cut."""
-    from rich.cells import cell_len
-    from rich.text import Text
+    """The rows as lines, indented: topics, perhaps queries, and figures and marks, which are never cut."""
+    labels = [
+        _SHORT.get(column.label, column.label) if screen.width < _WIDE else column.label for column in topics.columns
+    ]
+    return aligned(topics, [labels, *([clean(cell) for cell in row] for row in topics.rows)], screen)
 
-    rows = [[clean(cell) for cell in row] for row in topics.rows[: screen.topics]]
-    narrow, width = screen.width < _WIDE, max(screen.width - 4, 60)
-    labels = [_SHORT.get(column.label, column.label) if narrow else column.label for column in topics.columns]
-    widths = [max(map(cell_len, cells)) for cells in zip(labels, *rows, strict=True)]
-    with_queries = labels[1] == "query"
-    widths[0] = min(widths[0], 16 if narrow and with_queries else 24)
-    if with_queries:  # it gets the room that the others leave
-        widths[1] = max(width - widths[0] - sum(widths[2:]) - 2 * (len(widths) - 1), 8)
-    laid_out = layout.bare_table()
-    for column, label, room in zip(topics.columns, labels, widths, strict=True):
-        laid_out.add_column(
-            label,
-            no_wrap=True,
-            overflow="ellipsis",
-            min_width=None if label == "query" else room,
-            max_width=room if column.kind == "name" else None,
-            justify="right" if column.kind == "number" else "left",
-        )
+
+def aligned(topics: Table, rows: Sequence[Sequence[str]], screen: Screen) -> list[str]:
+    """Rows of cells below one another, four columns from the left; names give way where a line would be too long."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, cells)) for cells in zip(*rows, strict=True)]
+    room = screen.width - 4 - 2 * (len(widths) - 1)
+    for place, least in _giving_way(topics):
+        widths[place] = max(min(widths[place], room - sum(widths) + widths[place]), min(least, widths[place]))
+    lines = []
     for row in rows:
-        laid_out.add_row(*map(Text, row))
-    return ["    " + line for line in layout.lines(laid_out, width=width)]
+        cells = []
+        for cell, width, column in zip(row, widths, topics.columns, strict=True):
+            shown = layout.cut(cell, width)
+            padding = " " * (width - cell_len(shown))
+            cells.append(padding + shown if column.kind == "number" else shown + padding)
+        lines.append(("    " + "  ".join(cells)).rstrip())
+    return lines
+
+
+def _giving_way(topics: Table) -> list[tuple[int, int]]:
+    """Columns of names, those that may be cut first before the others, with the least width of each."""
+    names = [place for place, column in enumerate(topics.columns) if column.kind == "name"]
+    return [(place, _MIN_QUERY if place else _MAX_TOPIC) for place in reversed(names)] + [(0, _MIN_QUERY)]
 
 
 #: A strip is no longer than this, however wide the screen is.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pytest_riskguard.gates.verdict import Findings, Verdict
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording.messages import message
-from pytest_riskguard.reports.wording.summary import summary
+from pytest_riskguard.reports.wording.paragraph import paragraph
 
 __all__ = ["worded"]
 
@@ -34,4 +34,4 @@ def _with_texts(verdict: Verdict, findings: Findings) -> Findings:
     )
     if findings.explanation is None:
         return replace(findings, warnings=warnings)
-    return replace(findings, warnings=warnings, explanation=replace(findings.explanation, summary=summary(verdict)))
+    return replace(findings, warnings=warnings, explanation=replace(findings.explanation, summary=paragraph(verdict)))

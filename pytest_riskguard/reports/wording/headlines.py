@@ -20,7 +20,7 @@ _REASONS = {
     "bad_scores": "the scores cannot be used",
     "bad_baseline": "the baseline cannot be used",
     "missing_input": "something is missing",
-    "topics_differ": "the systems answer different queries",
+    "topics_differ": "the queries differ",
     "no_common_topic": "the systems share no query",
     "ids_do_not_match": "the run's documents are not the judged ones",
     "order_as_written": "the run has many equal scores",
@@ -46,6 +46,8 @@ def _template(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
         return f"cannot be compared: {_REASONS.get(verdict.reason or '', 'the data do not allow it')}", ()
     if verdict.outcome == "inconclusive":
         return _undecided(verdict), ()
+    if shown.is_identical:
+        return "identical to {}", (shown.opponent,)
     if verdict.asked.by_topic:
         return _collapse(verdict)
     if verdict.outcome == "pass" and not shown.is_churn:
@@ -72,8 +74,6 @@ def _collapse(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
 
 def _passed(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
     shown = Shown(verdict)
-    if shown.is_identical:
-        return "identical to {}", (shown.opponent,)
     if not verdict.topics.changed:
         return "nothing changed", ()
     if shown.has("refresh_baseline"):
@@ -103,7 +103,7 @@ def _risky(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
         return "riskier than {}", (verdict.pool.decided_by,)
     if verdict.estimates.noise_urisk is not None:
         return "worse than the baseline's own noise", ()
-    if (verdict.estimates.mean_difference or 0.0) < 0 and verdict.reason == "loss":
+    if (verdict.estimates.mean_difference or 0.0) < 0 and (verdict.reason == "loss" or not verdict.topics.wins):
         return "the weighted mean fell" if verdict.weighted else "the mean fell", ()
     return ("losses outweigh wins", ()) if topics else ("significantly risky", ())
 
@@ -112,10 +112,12 @@ def figures(verdict: Verdict) -> str:
     """``URisk -0.39 [-0.65, -0.20]``; of a gate on single topics the worst fall. Empty where there are none."""
     if verdict.outcome == "incomparable":
         return ""
+    shown = Shown(verdict)
+    if shown.is_identical:
+        return ""
     if verdict.asked.by_topic:
         return _fall(verdict)
-    shown = Shown(verdict)
-    if shown.risk is None or shown.is_identical:
+    if shown.risk is None:
         return ""
     excess = "excess " if verdict.estimates.noise_urisk is not None else ""
     name = f"GeoRisk{shown.suffix} difference" if verdict.asked.is_pool else f"{excess}URisk{shown.suffix}"

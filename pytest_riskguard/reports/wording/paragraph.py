@@ -8,7 +8,7 @@ from pytest_riskguard.gates.findings import Explanation, MovedDocument, TopicDoc
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import groups
-from pytest_riskguard.reports.wording.numbers import from_to
+from pytest_riskguard.reports.wording.numbers import from_to, size
 from pytest_riskguard.reports.wording.sentences import happened, opponent, reasons, row, weakness
 from pytest_riskguard.text import counted
 
@@ -17,12 +17,10 @@ MAX_NAMED = 3
 
 
 def paragraph(verdict: Verdict) -> str:
-    """What happened and where, the mean, the reason, what became of documents, what hangs on single queries."""
+    """What happened and where, the mean, why that passes or fails, what hangs on single queries."""
     if Shown(verdict).is_identical:
         return f"The candidate is {Shown(verdict).identical}: no ranking changed."
     sentences = [happened(verdict), _mean(verdict), *reasons(verdict), *weakness(verdict)]
-    if verdict.documents:
-        sentences += _documents(verdict, verdict.documents)
     sentences += [*_unanswered(verdict), *_few_changes(verdict), *_pivots(verdict)]
     if verdict.outcome == "pass":
         sentences += _slices(verdict)
@@ -46,7 +44,8 @@ def _mean(verdict: Verdict) -> str:
     lost = verdict.reason == "loss" and estimates.noise_urisk is None and difference < 0
     significant = lost or shown.has("refresh_baseline")
     verb = ("rose" if difference > 0 else "fell") + " significantly" * significant
-    text = f"{name} {verb} ({from_to(before, after)})"
+    moved = from_to(before, after)
+    text = f"{name} {verb} by {size(difference)}" if len({*moved.split(" -> ")}) == 1 else f"{name} {verb} ({moved})"
     if verdict.outcome == "pass" and not shown.is_churn:
         return f"{text}{_improved(verdict)}."
     if difference < 0:
@@ -63,27 +62,26 @@ def _improved(verdict: Verdict) -> str:
     return f"; {counted(wins, 'query', 'queries')} improved"
 
 
-def _documents(verdict: Verdict, documents: tuple[TopicDocuments, ...]) -> Iterator[str]:
-    """Where the costliest relevant document moved to, in the topics that the paragraph is about."""
+def lost_documents(verdict: Verdict) -> str:
+    """Where the costliest relevant document moved to, in the topics that the paragraph is about; empty if unknown."""
     about = {topic.topic for topic in groups.lost_topics(verdict)}
     if (group := groups.dominant_group(verdict)) is not None:
         about &= {*group.topics}
-    examined = [topic for topic in documents if topic.topic in about]
+    examined = [topic for topic in verdict.documents or () if topic.topic in about]
     dropped = [
         (topic, topic.moved[0])
         for topic in examined
         if topic.moved and topic.moved[0].effect < 0 and topic.moved[0].baseline_rank is not None
     ]
     if not dropped:
-        return
+        return ""
     gone = [(topic, document) for topic, document in dropped if _is_gone(topic, document)]
     kept = [pair for pair in dropped if pair not in gone]
     ways = [(way(pairs), len(pairs)) for way, pairs in ((_out_of, gone), (_to, kept)) if pairs]
     if len(examined) == 1:
-        yield f"In {groups.name(examined[0].topic)} the costliest relevant document {ways[0][0]}."
-        return
+        return f"In {groups.name(examined[0].topic)} the costliest relevant document {ways[0][0]}."
     where = " and ".join(f"{way} in {count}" for way, count in ways)
-    yield f"Of {len(examined)} queries examined, the costliest relevant document {where}."
+    return f"Of {len(examined)} queries examined, the costliest relevant document {where}."
 
 
 def _is_gone(topic: TopicDocuments, document: MovedDocument) -> bool:

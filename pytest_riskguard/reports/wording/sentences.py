@@ -179,8 +179,9 @@ def _churn(verdict: Verdict) -> str:
     counts = f"A loss counts {times(verdict)} here" if linear else "Larger losses count more here"
     if verdict.outcome == "pass":
         return f"{counts}, which alone would fail the gate; on_churn: warn lets it pass."
-    text = f"{counts}; if {'it' if linear else 'losses'} counted {_once(verdict)}, the gate would pass."
-    if (rate := getattr(verdict.power, "churn_failure_rate", None)) is not None:
+    text = f"{counts}; if {'it' if linear else 'losses'} counted {_once(verdict)}, the gate would pass"
+    text += " (on_churn: warn allows it)."
+    if (rate := verdict.power.churn_failure_rate) is not None:
         text += f" A change like this that leaves the mean alone would fail in {share(rate)} of cases."
     return text
 
@@ -206,6 +207,7 @@ def _not_inferior(verdict: Verdict) -> Iterator[str]:
     bound, lowest = 0.0 - verdict.tolerance, interval.lower
     digits = decimals((bound, lowest), apart=[(bound, lowest)])
     limit, found = (signed(v, digits) if is_mean else shown.value(v, digits) for v in (bound, lowest))
+    limit = limit if bound else "0"
     side, end, far = ("below", "most", "high") if minus else ("above", "least", "low")
     if verdict.outcome == "pass":
         yield sentence(f"{what} is shown to be {side} {limit}: it is at {end} {found}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_riskguard.gates.findings import Explanation
+from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.ci import github
 from pytest_riskguard.reports.ci.github import Annotation, annotation, append_summary, commands, place
 from pytest_riskguard.reports.markdown import SUMMARY_LIMIT, render
@@ -21,13 +21,15 @@ LOST = altered(verdict(LOSS), gate="no-risk[AP-1]")
 def test_an_annotation_names_file_line_and_gate():
     said = str(annotation(LOST, file="search/riskguard.yaml", line=6))
     assert said.startswith(
-        "::error file=search/riskguard.yaml,line=6,title=riskguard%3A no-risk[AP-1]::significantly risky: URisk("
+        "::error file=search/riskguard.yaml,line=6,title=riskguard%3A no-risk[AP-1]::the mean fell: URisk -0.32 [-0."
     )
 
 
 def test_an_annotation_says_the_summary_on_a_line_of_its_own():
-    explained = altered(LOST, explanation=Explanation("Fails by 5 %, mostly on codes."))
-    assert str(annotation(explained)).endswith("worst: t07)%0AFails by 5 %25, mostly on codes.")
+    _, paragraph, worst = str(annotation(LOST)).split("%0A")
+    assert paragraph == card(LOST).paragraph
+    assert worst.startswith("Worst: t07 (0.50 -> 0.05), t01 (0.50 -> 0.10), ")
+    assert worst.endswith(" and 7 more")
 
 
 def test_what_has_no_place_has_no_file():

@@ -6,11 +6,15 @@ import re
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard import check
+from pytest_riskguard.gates.verdict import Verdict, VerdictWarning
+from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.terminal import gates_table
 from pytest_riskguard.run_context import Screen
+from tests.gates.conftest import topic_scores
 from tests.plugin.world import GOOD, LOSS
 from tests.reports.cases import CASES, judged
 from tests.verdicts import altered
@@ -23,39 +27,67 @@ def row(verdict: Verdict, **options: Any) -> dict[str, str]:
     return dict(zip(re.split(r" {2,}", heading), re.split(r" {2,}", line), strict=True))
 
 
-def test_the_margin_is_the_distance_of_the_limit_to_the_bound():
-    verdict = judged(LOSS, tolerance=0.1)
-    assert verdict.decisive_interval is not None
-    limit = verdict.decisive_interval.upper
-    cells = row(verdict)
-    assert (cells["limit"], cells["margin"]) == (f"{limit:+.4f}", f"{limit + 0.1:+.4f}")
-    assert row(judged(LOSS, "not_inferior", tolerance=0.1))["limit"] == f"{verdict.decisive_interval.lower:+.4f}"
+def test_a_gate_is_a_line_with_its_figures_and_on_a_narrow_screen_with_fewer():
+    assert row(judged(LOSS)) == {
+        "outcome": "FAIL loss",
+        "estimate": "URisk -0.32 [-0.48, -0.19]",
+        "measure": "AP",
+        "mean": "0.50 -> 0.34",
+        "gate": TEST,
+    }
+    assert [*row(judged(LOSS), width=75)] == ["outcome", "estimate", "measure", "gate"]
+    assert [*row(judged(LOSS), width=60)] == ["outcome", "estimate", "gate"]
+    assert row(judged(LOSS, convention="minus"))["estimate"] == "URisk- +0.32 [+0.19, +0.48]"
 
 
-def test_the_minus_convention_has_its_signs_and_the_margin_keeps_its_own():
-    plus, minus = row(judged(LOSS)), row(judged(LOSS, convention="minus"))
-    assert (minus["estimate"], minus["limit"]) == ("+0.3233", plus["limit"].replace("-", "+"))
-    assert minus["margin"] == plus["margin"]
-    assert minus["risk"] == "URisk-(alpha-hat=2)"
+@pytest.mark.parametrize("case", CASES)
+def test_the_figures_are_those_of_the_failure_for_every_kind_of_gate(case: str):
+    verdict = CASES[case]()
+    if verdict.outcome != "incomparable":
+        assert row(verdict)["estimate"] == card(verdict).figures
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 120, 200])
-def test_nothing_is_cut_and_everything_keeps_to_the_screen(width):
+def test_a_gate_has_one_line_and_no_node_id_is_ever_broken(width):
     test = "tests/search/ranking/test_a_long_name_of_a_file.py::TestRanking::test_ranking_with_synonyms[nDCG@10-5]"
     verdicts = {f"{test}{case}": make() for case, make in CASES.items()}
     lines = gates_table.lines(list(verdicts.items()), Screen(width=width))
-    assert [line for line in lines if len(line) > max(width, 82)] == []
-    assert "…" not in "".join(lines)
-    for figure in ("-0.9600", "-0.4667", "+0.2222", "0.5000 -> 0.3383"):
-        assert figure in "\n".join(lines)
+    assert [line.split()[-1] for line in lines if not line.startswith("  ")] == ["gate", *verdicts]
+    assert [line for line in lines if line.startswith("  ") and len(line) > max(width, 40)] == []
 
 
-def test_a_long_node_id_is_broken_between_its_parts():
-    lines = gates_table.lines([("tests/search/test_ranking.py::test_with_synonyms", judged(GOOD))], Screen(width=80))
-    assert [line.split()[:2] for line in lines[1:3]] == [
-        ["PASS", "tests/search/test_ranking.py::"],
-        ["test_with_synonyms"],
-    ]
+def test_a_gate_that_passes_fits_into_80_columns():
+    lines = gates_table.lines([("tests/search/test_ranking.py::test_it", judged({"t01": 1}))], Screen(width=80))
+    assert len(lines) == 2
+    assert len(lines[1]) <= 80
+
+
+def test_a_weak_pass_and_allowed_churn_are_said_under_their_line():
+    rng = np.random.default_rng(3)
+    base = rng.uniform(0.3, 0.7, 60)
+    systems = [topic_scores(name, base + rng.normal(0, 0.05, 60)) for name in ("prod", "bm25")]
+    weak = check("georisk_not_worse", topic_scores("new", base + rng.normal(-0.018, 0.05, 60)), systems)
+    _, line, note = gates_table.lines([(TEST, weak)], Screen(width=120))
+    assert line.startswith("PASS weak")
+    assert note == "  This pass is weak: the candidate has a 94.3% chance of ranking below prod."
+    _, line, note = gates_table.lines([(TEST, CASES["churn-let-through"]())], Screen(width=120))
+    assert line.startswith("PASS churn")
+    assert "on_churn: warn lets it pass" in note
+
+
+def test_good_news_is_a_note_unless_another_gate_fails_the_candidate():
+    good = judged(GOOD)
+    _, line, note = gates_table.lines([(TEST, good)], Screen(width=120))
+    assert line.startswith("PASS  ")
+    assert note.startswith("  Once it is released, store it as the baseline: riskguard baseline update prod ")
+    assert "warning" not in note
+    assert len(gates_table.lines([(TEST, good), ("other", judged(LOSS))], Screen(width=120))) == 3
+
+
+def test_a_note_is_said_once():
+    noted = altered(judged({"t01": 1}), warnings=(VerdictWarning("rescored", "scored again"),))
+    lines = gates_table.lines([("one", noted), ("two", noted)], Screen(width=120))
+    assert [line.strip() for line in lines if "rescored" in line] == ["rescored: scored again"]
 
 
 def test_colours_are_added_only_where_they_are_wanted_and_change_nothing_else(monkeypatch):
@@ -82,12 +114,4 @@ def test_hostile_names_and_problems_stay_on_their_line():
 
 def test_columns_that_no_gate_fills_are_left_out():
     (heading, *_) = gates_table.lines([(TEST, CASES["incomparable"]())], Screen(width=120))
-    assert heading.split() == ["outcome", "gate", "measure"]
-
-
-def test_a_family_a_bound_and_the_warnings_of_a_failure_are_said_under_the_row():
-    warned = altered(judged(LOSS, tolerance=0.05), warnings=judged(GOOD).warnings)
-    _, _, *under = gates_table.lines([(TEST, warned)], Screen(width=120))
-    assert [line.strip() for line in under] == ["bound -0.0500; warnings: refresh_baseline"]
-    _, _, *under = gates_table.lines([(TEST, CASES["family"]())], Screen(width=120))
-    assert [line.strip() for line in under] == ["at 98.3333% (family of 3)"]
+    assert heading.split() == ["outcome", "estimate", "measure", "gate"]

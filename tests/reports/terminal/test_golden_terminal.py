@@ -9,7 +9,7 @@ import pytest
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.terminal import gates_table
 from pytest_riskguard.reports.terminal.failure import explain
-from pytest_riskguard.run_context import Screen
+from pytest_riskguard.run_context import Detail, Screen
 from tests.reports.cases import CASES
 from tests.snapshots import golden
 
@@ -20,17 +20,17 @@ WIDTHS = (80, 120)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("case", CASES)
 def test_the_message_of_a_gate(case: str, width: int):
-    text = explain(CASES[case](), Screen(5, width), reproduce="pytest --riskguard riskguard.yaml::no-risk")
+    text = explain(CASES[case](), Screen(Detail.BRIEF, width), reproduce="pytest --riskguard riskguard.yaml::no-risk")
     golden(GOLDEN / f"{case}-{width}.txt", f"{text}\n")
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_message_with_everything_there_is(width: int):
-    golden(GOLDEN / f"everything-{width}.txt", explain(CASES["explained"](), Screen(None, width)) + "\n")
+    golden(GOLDEN / f"everything-{width}.txt", explain(CASES["explained"](), Screen(Detail.EVERYTHING, width)) + "\n")
 
 
 def test_a_message_on_a_screen_without_block_characters():
-    text = explain(CASES["explained"](), Screen(5, 80, blocks=False))
+    text = explain(CASES["explained"](), Screen(Detail.BRIEF, 80, blocks=False))
     golden(GOLDEN / "ascii-80.txt", f"{text}\n")
     assert text.isascii()
 

@@ -49,7 +49,7 @@ def refused(name: str, target: str, *words: str, listed: bool = False) -> Case:
 
 
 CASES = [
-    Case("as-it-is", live(LIVE), status=1, words=["significantly risky", "5 failed"], ways=PYTEST),
+    Case("as-it-is", live(LIVE), status=1, words=["got worse", "5 failed"], ways=PYTEST),
     harmless("improvement", live(LIVE), words=["5 passed"], ways=PYTEST),
     refused("exec", "builtins:exec", "Python's standard library", "name a function of your own"),
     refused("eval", "builtins:eval", "Python's standard library"),
@@ -235,7 +235,7 @@ CASES = [
             ", isolate: true",
         ),
         status=1,
-        words=["significantly risky", "5 failed"],
+        words=["got worse", "5 failed"],
         ways=SERIAL,
     ),
     Case(
@@ -285,7 +285,7 @@ CASES = [
         "scores-of-1e300-and-warnings-are-errors",
         search("def retrieve(q): return [(document, score * 1e300) for document, score in answer(q)]"),
         status=1,
-        words=["significantly risky", "5 failed"],
+        words=["got worse", "5 failed"],
         options="-W error",
         ways=SERIAL,
     ),
@@ -293,7 +293,7 @@ CASES = [
         "changes-folder",
         search("import os\ndef retrieve(q): os.chdir('/'); return answer(q)"),
         status=1,
-        words=["significantly risky", "5 failed"],
+        words=["got worse", "5 failed"],
         ways=SERIAL,
     ),
     Case(
@@ -307,7 +307,7 @@ CASES = [
         "closes-stdout-isolated",
         search("import sys\ndef retrieve(q): sys.stdout.close(); return answer(q)", ", isolate: true"),
         status=1,
-        words=["significantly risky", "5 failed"],
+        words=["got worse", "5 failed"],
         ways=SERIAL,
     ),
     Case(
@@ -317,7 +317,7 @@ CASES = [
             "def retrieve(q): threading.Thread(target=fail).start(); return answer(q)"
         ),
         status=1,
-        words=["significantly risky", "5 failed"],
+        words=["got worse", "5 failed"],
         allows=["Traceback"],
         ways=SERIAL,
     ),
@@ -325,7 +325,7 @@ CASES = [
         "forks",
         search("import os\ndef retrieve(q):\n    if os.fork() == 0: os._exit(0)\n    return answer(q)"),
         status=1,
-        words=["significantly risky", "5 failed"],
+        words=["got worse", "5 failed"],
         ways=SERIAL,
     ),
     Case(

@@ -132,7 +132,7 @@ CASES = [
     Case("no-last-newline", on_text(CANDIDATE, str.rstrip), status=1, words=["45 losses"]),
     Case("name-of-a-baseline", rename(CANDIDATE, "runs/prod.run"), status=3, words=["candidate.run"]),
     Case("only-10-ranks", on_lines(CANDIDATE, lambda lines: [x for x in lines if int(x.split()[3]) < 11]), status=1),
-    Case("one-topic", on_lines(CANDIDATE, lambda lines: lines[2900:]), status=1, words=["significantly risky"]),
+    Case("one-topic", on_lines(CANDIDATE, lambda lines: lines[2900:]), status=1, words=["got worse"]),
     Case("losing-topics-left-out", drop_topics(CANDIDATE, *TOPICS[:45]), status=1, words=["missing_topics"]),
     Case(
         "losing-topics-left-out-and-renamed",
@@ -143,7 +143,7 @@ CASES = [
     Case(
         "one-document-a-topic", on_lines(CANDIDATE, lambda lines: [x for x in lines if x.split()[3] == "1"]), status=1
     ),
-    Case("unknown-topic-added", append(CANDIDATE, "x1 Q0 d 1 1.0 x\n"), status=1, words=["significantly risky"]),
+    Case("unknown-topic-added", append(CANDIDATE, "x1 Q0 d 1 1.0 x\n"), status=1, words=["got worse"]),
     Case("scores-as-integers", on_columns(CANDIDATE, lambda c: [*c[:4], c[4][:-2], c[5]]), status=1),
     Case("negative-scores", on_columns(CANDIDATE, lambda c: [*c[:4], f"{float(c[4]) - 99}", c[5]]), status=1),
     Case("ranks-all-0", on_columns(CANDIDATE, lambda c: [*c[:3], "0", *c[4:]]), status=1, words=["45 losses"]),

@@ -60,7 +60,7 @@ def scores(name: str, *breaks: Sabotage, **settings: Any) -> Case:
 
 
 CASES = [
-    scores("as-it-is", status=1, words=["significantly risky"]),
+    scores("as-it-is", status=1, words=["got worse"]),
     scores("truncated", truncate(PATH, 0.5)),
     scores("empty", empty(PATH), words=["candidate.csv", "empty"]),
     scores("header-only", on_lines(PATH, lambda lines: lines[:1])),
@@ -94,9 +94,9 @@ CASES = [
     scores("html-page", write(PATH, "<!DOCTYPE html><html>404</html>\n"), words=["candidate.csv:1"]),
     scores("run-in-its-place", write(PATH, "t01 Q0 d 1 2.0 x\n"), words=["candidate.csv:1"]),
     scores("damaged-gzip", compress(PATH), truncate(PATH, 0.9)),
-    scores("bom", bom(PATH), status=1, words=["significantly risky"]),
-    scores("crlf", crlf(PATH), status=1, words=["significantly risky"]),
-    scores("compressed", compress(PATH), status=1, words=["significantly risky"]),
-    scores("tabs", replace_text(PATH, ",", "\t"), status=1, words=["significantly risky"]),
+    scores("bom", bom(PATH), status=1, words=["got worse"]),
+    scores("crlf", crlf(PATH), status=1, words=["got worse"]),
+    scores("compressed", compress(PATH), status=1, words=["got worse"]),
+    scores("tabs", replace_text(PATH, ",", "\t"), status=1, words=["got worse"]),
     harmless("better", tables(is_loss=False), compare=COMPARE, riskguard=RISKGUARD),
 ]

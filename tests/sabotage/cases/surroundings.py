@@ -80,7 +80,7 @@ def renderer(name: str, function: str, doing: str, **settings: Any) -> Case:
 
 CASES = [
     *[case for name in SURROUNDINGS for case in around(name)],
-    Case("deleted-temporary-folder", status=1, env={"TMPDIR": "/nowhere"}, words=["significantly risky"]),
+    Case("deleted-temporary-folder", status=1, env={"TMPDIR": "/nowhere"}, words=["got worse"]),
     Case(
         "folder-above",
         run_program("git init -q"),
