@@ -215,6 +215,10 @@ def test_rankings_are_opened_from_the_card_and_the_row(opened: Open):
     assert shown.page.url.endswith(f"#of-80-topics/{second}")
     assert second in panel.inner_text()
     assert "Only the documents that moved are in this report." in panel.inner_text()
+    shown.page.evaluate("scrollTo(0, 0)")
+    shown.page.mouse.click(bell["x"] + bell["width"] / 2, bell["y"] + bell["height"] / 2)
+    shown.until("scrollY > 100")
+    assert panel.count() == 1, "the same link leads there again"
     shown.page.goto(shown.address + f"#of-80-topics/{worst}")
     shown.until("document.querySelectorAll('.panel').length === 2")
     assert shown.page.locator("tr.target").get_attribute("id") == f"of-80-topics/{worst}"

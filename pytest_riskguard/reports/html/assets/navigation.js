@@ -82,6 +82,13 @@ const follow = () => {
   (row ?? table.section).scrollIntoView();
 };
 addEventListener("hashchange", follow);
+// The address that the page has already leads to its place again.
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href^="#"]');
+  if (!link || link.hash !== location.hash || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  follow();
+});
 if (location.hash) follow();
 
 // A mark of a chart opens the rankings of its topic.
@@ -89,7 +96,9 @@ document.addEventListener("click", (event) => {
   const mark = event.target.closest?.(".m[data-topic]");
   if (!mark) return;
   const comparison = data.comparisons[Number(mark.closest("[data-comparison]").dataset.comparison)];
-  location.hash = topicAnchor(comparison.anchors[0], mark.dataset.topic);
+  const address = `#${topicAnchor(comparison.anchors[0], mark.dataset.topic)}`;
+  if (location.hash === address) follow();
+  else location.hash = address;
 });
 
 // The table that the reader is at: the one that was used last, else the first that can be seen.
