@@ -38,6 +38,8 @@ from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
 _INDENT = 12
+#: What a failure says of the report where none is written.
+REPORT_HINT = "add --riskguard-report=report.html"
 
 Scores = Mapping[str, float] | TopicScores
 Pool = Mapping[str, Scores] | Sequence[TopicScores]
@@ -295,11 +297,14 @@ def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -
     __tracebackhide__ = True
     if not verdict.passed:
         test, screen = current_test(), run_context.current().screen
-        reproduce = None
+        reproduce = report = None
         if test is not None:
             reproduce = command(test, options=options)
+            report = REPORT_HINT if options and not run_context.current().report_wanted else None
             screen = replace(screen, width=screen.width - _INDENT)
-        text = shown_or_plain(verdict, lambda: explain(verdict, screen, reproduce=reproduce, problem=problem))
+        text = shown_or_plain(
+            verdict, lambda: explain(verdict, screen, reproduce=reproduce, report=report, problem=problem)
+        )
         raise RiskyError(text, verdict)
     return verdict
 

@@ -150,7 +150,7 @@ class GateTest(_Reported):
 
     def runtest(self) -> None:
         """Judge, and fail unless the verdict passes."""
-        from pytest_riskguard.assertions import command
+        from pytest_riskguard.assertions import REPORT_HINT, command
         from pytest_riskguard.plugin.user_errors import from_here, whose
         from pytest_riskguard.reports.internal_errors import shown_or_plain
         from pytest_riskguard.reports.terminal.failure import explain
@@ -166,7 +166,11 @@ class GateTest(_Reported):
                 problem = from_here(whose(problem, self.file.settings, self.item.settings), self.config)
             reproduce = command(self.nodeid, options="--riskguard")
             screen = current().screen
-            text = shown_or_plain(verdict, lambda: explain(verdict, screen, problem=problem, reproduce=reproduce))
+            report = None if current().report_wanted else REPORT_HINT
+            text = shown_or_plain(
+                verdict,
+                lambda: explain(verdict, screen, problem=problem, reproduce=reproduce, report=report),
+            )
             if verdict.outcome == "incomparable" and len(missing := self.file.missing()) > 1:
                 name = self.path.name
                 text += f"\n  {name} names {len(missing)} things that are missing or unusable:"

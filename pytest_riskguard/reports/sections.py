@@ -195,7 +195,10 @@ def slices(verdict: Verdict, *, everything: bool = True) -> Section | None:
     worst = sorted(verdict.explanation.slices, key=lambda part: (not part.risky, round(part.urisk, 12)))
     risky = [part for part in worst if part.risky]
     sentences = [_on_slice(shown, part) for part in (worst if everything else risky[:_MAX_SLICES])]
-    if not everything and (rest := len(risky) - _MAX_SLICES) > 0:
+    tested = [part for part in worst if part.risky is not None]
+    if not everything and len(risky) == len(tested) > _MAX_SLICES:
+        sentences = [f"each of the {len(tested)} slices is significantly risky, {_tagged(risky[0])} most of all"]
+    elif not everything and (rest := len(risky) - _MAX_SLICES) > 0:
         sentences.append(
             f"{counted(rest, 'more slice')} {'is' if rest == 1 else 'are'} significantly risky, -vv shows all"
         )

@@ -37,12 +37,14 @@ def test_a_loss_is_explained_from_the_verdict_to_the_command_that_shows_it_again
             "    t07  query number 07  0.50 -> 0.05",
             "    t01  query number 01  0.50 -> 0.10",
             "  reproduce: pytest --riskguard riskguard.yaml::no-risk",
+            "  report: add --riskguard-report=report.html",
             "*short test summary info*",
             "FAILED riskguard.yaml::no-risk - RiskyError: the mean fell: URisk -0.32 *",
         ]
     )
     assert len(table(result)) == 5
     assert "Traceback" not in result.stdout.str()
+    assert "  report: " not in pytester.runpytest("--riskguard", "--riskguard-report=r.json").stdout.str()
 
 
 def test_the_statistics_are_there_for_those_who_ask(pytester, project):

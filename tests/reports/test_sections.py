@@ -70,6 +70,15 @@ def test_slices_are_told_where_they_are_risky_and_all_of_them_where_asked_for():
     assert "URisk +2.4000 [+2.3000, +2.6000]" in minus
 
 
+def test_that_every_slice_is_risky_is_one_clause():
+    verdict = explained()
+    assert verdict.explanation is not None
+    risky = verdict.explanation.slices[0]
+    every = tuple(replace(risky, value=value, urisk=risky.urisk - place) for place, value in enumerate("abc"))
+    said = slices(altered(verdict, explanation=replace(verdict.explanation, slices=every)), everything=False)
+    assert said.sentences == ("each of the 3 slices is significantly risky, intent=c most of all",)
+
+
 def test_judgements_are_told_where_the_verdict_rests_on_them():
     verdict = explained()
     (text,) = judgements(verdict, everything=False).sentences

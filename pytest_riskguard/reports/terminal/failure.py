@@ -33,16 +33,18 @@ def explain(
     screen: Screen | None = None,
     *,
     reproduce: str | None = None,
+    report: str | None = None,
     problem: str | None = None,
     same_as: str | None = None,
 ) -> str:
     """The whole answer: headline, what happened, the worst topics, statistics, warnings, what to do next.
 
-    ``problem`` says what is wrong with the data where the caller knows more than the verdict (whole paths);
-    ``same_as`` names a gate whose text, shown before, is about the same queries.
+    ``reproduce`` and ``report`` are as ``card`` takes them; ``problem`` says what is wrong with the data where the
+    caller knows more than the verdict (whole paths); ``same_as`` names a gate whose text, shown
+    before, is about the same queries.
     """
     screen = screen or Screen()
-    shown = card(verdict, reproduce=reproduce)
+    shown = card(verdict, reproduce=reproduce, report=report)
     lines = [_first_line(verdict, shown, screen)]
     after = _statistics(verdict, shown, screen) if screen.detail > Detail.BRIEF else []
     after += _indented(_warnings(verdict, screen), screen, most=_MAX_WARNING)
