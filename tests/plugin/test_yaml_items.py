@@ -152,7 +152,7 @@ def test_everything_that_is_missing_is_said_once(pytester, project):
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "incomparable (missing_input): no.txt: no such file (the qrels named in riskguard.yaml:*",
+            "  Nothing was compared. no.txt: no such file (the qrels named in riskguard.yaml:*",
             "  riskguard.yaml names 3 things that are missing or unusable:",
             "    riskguard.yaml:*: collection.qrels: no.txt: no such file",
             "    riskguard.yaml:*: baseline of gate 'no-risk': no baseline 'prdo' is stored; did you mean 'prod'?*",
