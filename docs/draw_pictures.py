@@ -1,6 +1,6 @@
 """Draws the pictures of the README from a real failure: ``python docs/draw_pictures.py`` writes ``docs/pictures``.
 
-The failure is that of the help centre in ``examples``: its terminal output as it is, and the first screen of its
+The failure is that of the help centre in ``examples``: its text in the terminal as it is, and the first screen of its
 report. A test compares the pictures with fresh ones, so run this after a change of what people see.
 """
 
@@ -74,9 +74,10 @@ def failure() -> Verdict:
 
 
 def terminal(output: str) -> str:
-    """The output from the failures on, after the command; without the seconds, which are others each time."""
-    shown = output[output.index("\n", output.index("FAILURES")) + 1 :].rstrip("\n")
-    shown = re.sub(r"( in [\d.]+s)(\S*) (=+)", lambda found: f"{found[2]} {found[3]}{'=' * len(found[1])}", shown)
+    """The command and the text of the failure, without what pytest prints around it, which its versions differ in."""
+    rows_of_failure = output[output.index("FAILURES") :].splitlines()[1:]
+    end = next(place for place, row in enumerate(rows_of_failure) if "short test summary info" in row)
+    shown = "\n".join(rows_of_failure[:end])
     text = Text.assemble((f"$ {COMMAND}\n", "bold"), Text.from_ansi(shown))
     rows = [row[start : start + _COLUMNS] for row in text.split("\n") for start in range(0, len(row) or 1, _COLUMNS)]
     width, height = _COLUMNS * _CELL + 2 * _EDGE, len(rows) * _LINE + 2 * _EDGE
