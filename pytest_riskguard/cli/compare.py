@@ -79,11 +79,10 @@ def compare(
 
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
-    files = (candidate, collection.qrels, collection.topics, collection.documents)
-    reports.check(*files, *(Path(given.text) for given in named))
     if not named:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
     inputs = Inputs(collection, named, report=reports.any)
+    reports.check(candidate, *inputs.files)
     pools = _pools(kind, inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside))
     questions = inputs.questions(
         kind, candidate, pools, alphas=alphas, slices=slices, metadata=metadata, options=options

@@ -47,7 +47,8 @@ class Inputs:
         self._collection = collection
         qrels, topics, store = collection.qrels, collection.topics, collection.store
         documents, address = collection.documents, collection.document_url
-        maybe_stored = [given for given in named if _may_be_stored(given)] if store is None else []
+        may_be_stored = [given for given in named if _may_be_stored(given)]
+        maybe_stored = may_be_stored if store is None else []
         whole = whole and store is None
         settings = None
         if not collection.scores and (qrels is None or maybe_stored or whole):
@@ -65,6 +66,12 @@ class Inputs:
                 address = address or settings.collection.document_url
             qrels = qrels or settings.collection.qrels
             store = store or settings.store
+        settings_file = None if settings is None else settings.path
+        stored = [] if store is None else [file for given in may_be_stored for file in (store / given.text).glob("*")]
+        named_files = [Path(given.text) for given in named]
+        given_files = (qrels, topics, documents, settings_file, *named_files, *stored)
+        #: Every file that the options and riskguard.yaml name, the candidate's aside: no output may replace one.
+        self.files = tuple(file for file in given_files if file is not None)
         # What riskguard.yaml allows is about its own store.
         shrink = 0 if settings is None or collection.store is not None else settings.collection.shrink
         self._store = None if store is None else Store(store)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.output import write_text
+from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.cli.parameters import (
     FILE,
     INTERVAL_OPTIONS,
@@ -67,6 +67,7 @@ def judge_next(
     from pytest_riskguard.gates.rankings import unjudged as lists
 
     inputs = Inputs(collection, baselines)
+    ensure_apart("--out", out, candidate, *inputs.files)
     pools = [(baseline, ()) for baseline in inputs.systems(baselines)]
     questions = inputs.questions(kind, candidate, pools, alphas=alphas, slices=slices, options=options)
     documents = [lists.judge_next(inputs.engine.rejudged(question)) for question in questions]

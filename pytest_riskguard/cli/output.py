@@ -38,8 +38,8 @@ class Reports:
     """The reports that a command was asked to write."""
 
     json: str | None
-    html: Path | None
-    markdown: Path | None
+    html: Path | None = None
+    markdown: Path | None = None
     charts: bool = False
 
     @property

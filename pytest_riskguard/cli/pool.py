@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.output import json_option, show_study, terminal_width
+from pytest_riskguard.cli.output import Reports, json_option, show_study, terminal_width
 from pytest_riskguard.cli.parameters import Collection, NamedPath, collection_options, gate_options, named_path
 from pytest_riskguard.errors import UsageError
 
@@ -42,6 +42,7 @@ def pool(
     if collection.scores and not systems:
         raise UsageError("--scores needs at least two tables of per-topic scores")
     inputs = Inputs(collection, systems, whole=not systems)
+    Reports(json_path).check(*inputs.files)
     sources = inputs.systems(systems, option="SYSTEM") if systems else inputs.whole_store()
     once("--alpha", [f"{value:g}" for value in alphas])
     if not MIN_SYSTEMS <= len(sources) <= MAX_SYSTEMS:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.output import json_option, show_study, terminal_width
+from pytest_riskguard.cli.output import Reports, json_option, show_study, terminal_width
 from pytest_riskguard.cli.parameters import (
     FILE,
     INTERVAL_OPTIONS,
@@ -91,6 +91,7 @@ def power(
     if candidate is not None and correlations:
         raise UsageError("--correlation is only for plans without CANDIDATE; drop one of the two")
     inputs = Inputs(collection, baselines)
+    Reports(json_path).check(candidate, *inputs.files)
     tested = None if candidate is None else inputs.candidate(candidate)
     sources = inputs.systems(baselines)
     for option, values in (("--alpha", alphas), ("--effect", effects), ("--correlation", correlations)):

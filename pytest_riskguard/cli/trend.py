@@ -31,7 +31,7 @@ def trend(reports: tuple[Path, ...], json_path: str | None, html: Path | None) -
     from pytest_riskguard.reports.studies.trend_table import explain
 
     files = _files(reports)
-    Reports(json_path, html, None).check(*files)
+    Reports(json_path, html).check(*files)
     made = trend_of(files)
     show_study(explain(made, width=terminal_width()), dumps(made), json_path=json_path)
     if html is not None:

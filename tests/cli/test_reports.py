@@ -96,16 +96,24 @@ def test_show_says_what_could_not_be_judged(command):
         (f"{COMPARE.format('loss')} --json loss.run", "--json loss.run would overwrite the file that this command"),
         (f"{COMPARE.format('loss')} --qrels qrels.txt --markdown qrels.txt", "--markdown qrels.txt would overwrite"),
         ("compare loss.run --baseline good.run --html good.run", "--html good.run would overwrite"),
+        ("compare loss.run --baseline prod --json qrels.txt", "--json qrels.txt would overwrite"),
+        ("compare loss.run --baseline prod --json riskguard.yaml", "--json riskguard.yaml would overwrite"),
+        ("compare loss.run --baseline prod --json baselines/prod/manifest.json", "manifest.json would overwrite"),
+        ("judge-next loss.run --baseline prod --out qrels.txt", "--out qrels.txt would overwrite"),
+        ("judge-next loss.run --baseline prod --out loss.run", "--out loss.run would overwrite"),
+        ("power loss.run --baseline prod --json loss.run", "--json loss.run would overwrite"),
+        ("power --baseline prod --json qrels.txt", "--json qrels.txt would overwrite"),
+        ("pool loss.run good.run --json good.run", "--json good.run would overwrite"),
     ],
 )
 def test_no_report_replaces_a_file_that_is_read_or_another_report(command, page, line, said):
     command(f"{COMPARE.format('loss')} --json r.json")
     Path("link.json").symlink_to("r.json")
-    before = {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     ended = command(line)
     assert ended.status == 2
     assert said in ended.err
-    assert before == {path: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+    assert before == {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
 def test_reports_may_share_a_device(command, page):
