@@ -195,6 +195,15 @@ def test_a_riskguard_yaml_is_judged_with_more_arguments(workspace: Path):
     assert (folder / "output.txt").read_text() == "status=0\nstatus=1\n"
 
 
+@pytest.mark.parametrize("given", [{"ARGUMENTS": "-k 'no-risk"}, {"COMPARE": 'a.run --baseline "b.run'}])
+def test_nothing_is_judged_with_arguments_that_cannot_be_split(workspace: Path, given: dict[str, str]):
+    ended = judge(workspace / "base" / "examples" / "help_center", RUNNER_TEMP=str(workspace / "temp"), **given)
+    assert ended.returncode == 1
+    assert "No closing quotation" in ended.stderr
+    assert ended.stdout == ""
+    assert not (workspace / "output.txt").exists()
+
+
 def test_the_report_is_linked_from_the_summary(workspace: Path):
     link = script(ACTION["runs"]["steps"], "Link the report")
     assert run_step(workspace, link, REPORT_URL="https://ci.example/artifacts/1").returncode == 0
@@ -351,26 +360,37 @@ def test_gitlab_judges_the_run_with_the_files_of_the_target_branch(project: Path
     )
     assert ended.returncode == status, ended.stdout + ended.stderr
     assert job["artifacts"]["paths"] == ["riskguard/"]
-    assert {path.name for path in (project / "riskguard").iterdir()} == {"junit.xml", "verdict.json", "verdict.html"}
+    kept = {path.name for path in (project / "riskguard").iterdir()}
+    assert kept == {"junit.xml", "verdict.json", "verdict.html", "ended"}
+    assert (project / "riskguard" / "ended").read_text() == ("failed\n" if status else "success\n")
     assert "riskguard.outcome" in (project / job["artifacts"]["reports"]["junit"]).read_text(encoding="utf-8")
     assert job["artifacts"]["when"] == "always"
 
 
+def test_gitlab_keeps_no_report_that_the_job_did_not_write(project: Path):
+    (project / "riskguard").mkdir()
+    (project / "riskguard" / "verdict.json").write_text("of an earlier pipeline, or of the merge request's code")
+    ended = run_step(
+        project,
+        without_venv("\n".join(GITLAB["ranking risk"]["script"])),
+        CI_PROJECT_DIR=str(project),
+        CI_REPOSITORY_URL=str(project / "nothing"),
+        CI_MERGE_REQUEST_TARGET_BRANCH_NAME="main",
+    )
+    assert ended.returncode != 0
+    assert list((project / "riskguard").iterdir()) == []
+
+
 CURL = """#!/usr/bin/env bash
-# Stands for curl: notes what it was asked; the list of notes is what the test says.
+# Stands for curl: notes what it was asked, keeps what it was to send; the list of notes is what the test says.
 printf '%s\\n' "$*" >> calls.txt
+for argument; do case "$argument" in body@*) cp "${argument#body@}" posted.md ;; esac; done
 case "$*" in *"per_page"*) printf '%s' "$NOTES" ;; esac
 """
 
 
-@pytest.mark.parametrize(
-    ("notes", "call"),
-    [
-        ("[]", "--request POST --header PRIVATE-TOKEN: secret --data-urlencode body@"),
-        ('[{"id": 3, "body": "x"}, {"id": 4, "body": "<!-- riskguard -->"}]', "--request PUT --header"),
-    ],
-)
-def test_gitlab_keeps_one_note(project: Path, notes: str, call: str):
+def noted(project: Path, notes: str = "[]") -> None:
+    """Run the job that writes the note."""
     (project / "bin" / "curl").write_text(CURL)
     (project / "bin" / "curl").chmod(0o755)
     ended = run_step(
@@ -385,14 +405,49 @@ def test_gitlab_keeps_one_note(project: Path, notes: str, call: str):
         CI_MERGE_REQUEST_IID="2",
     )
     assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("notes", "call"),
+    [
+        ("[]", "--request POST --header PRIVATE-TOKEN: secret --data-urlencode body@"),
+        ('[{"id": 3, "body": "x"}, {"id": 4, "body": "<!-- riskguard -->"}]', "--request PUT --header"),
+    ],
+)
+def test_gitlab_keeps_one_note(project: Path, notes: str, call: str):
+    noted(project, notes)
     last = (project / "calls.txt").read_text().splitlines()[-1]
     assert call in last
     assert last.endswith("/merge_requests/2/notes/4" if "PUT" in call else "/merge_requests/2/notes")
 
 
+@pytest.mark.parametrize(
+    ("ended", "said"), [("success", "Ship <code>0123456</code>"), ("failed", "No verdict for <code>0123456")]
+)
+def test_the_note_says_ship_only_if_the_job_passed(project: Path, ended: str, said: str):
+    from pytest_riskguard.reports.json import dumps
+    from tests.plugin import world
+    from tests.reports.cases import judged
+
+    (project / "riskguard").mkdir()
+    (project / "riskguard" / "verdict.json").write_text(dumps([judged(world.GOOD)]))
+    (project / "riskguard" / "ended").write_text(f"{ended}\n")
+    noted(project)
+    assert said in (project / "posted.md").read_text(encoding="utf-8")
+
+
+def test_the_note_of_a_job_that_died_says_so(project: Path):
+    (project / "riskguard").mkdir()
+    noted(project)
+    text = (project / "posted.md").read_text(encoding="utf-8")
+    assert text.startswith("<!-- riskguard -->\n### ⚠️ No verdict for <code>0123456</code>\n")
+    assert "The run ended with <code>failed</code>" in text
+
+
 def test_gitlab_has_the_stages_apart():
     assert GITLAB["search"]["stage"] != GITLAB["ranking risk"]["stage"]
-    assert GITLAB["ranking risk"]["variables"]["GIT_STRATEGY"] == "none"
+    # `none` would leave what earlier jobs wrote into the folder
+    assert {GITLAB[job]["variables"]["GIT_STRATEGY"] for job in ("ranking risk", "note")} == {"empty"}
     assert "cache" in GITLAB["search"]
     assert "cache" not in GITLAB["ranking risk"]
     assert GITLAB["note"]["rules"][0]["when"] == "always"
