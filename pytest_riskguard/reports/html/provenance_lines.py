@@ -107,7 +107,7 @@ def _row(baseline: BaselineOrigin) -> BaselineRow:
     age = "" if baseline.age_days is None else counted(int(baseline.age_days), "day")
     return BaselineRow(
         name=_short(baseline.name),
-        commit=_short(baseline.commit),
+        commit=_commit(baseline.commit),
         stored=(baseline.stored or "")[:10],
         age=age + (": old" if _is_old(baseline) else ""),
         old=_is_old(baseline),

@@ -180,7 +180,14 @@ def test_a_page_looks_as_its_address_says(opened: Open):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "address", ["#%", "#of-80-topics/%E0", "#nothing", "#of-80-topics?sort=__proto__&show=constructor"]
+    "address",
+    [
+        "#%",
+        "#of-80-topics/%E0",
+        "#nothing",
+        "#of-80-topics?sort=__proto__&show=constructor",
+        "#of-80-topics?show=__proto__",
+    ],
 )
 def test_addresses_that_lead_nowhere_do_no_harm(opened: Open, address: str):
     shown = opened(page_of(pair(80)))
@@ -258,6 +265,30 @@ def test_keys_lead_through_the_queries(opened: Open):
     shown.page.keyboard.press("Escape")
     assert not shown.page.locator("#rg-help").is_visible()
     assert shown.faults == []
+
+
+@pytest.mark.slow
+def test_keys_begin_at_the_query_that_the_address_names(opened: Open):
+    shown = opened(page_of(with_rankings(with_documents(pair(80)))))
+    rows = names(shown)
+    shown.page.goto("about:blank")
+    shown.page.goto(f"{shown.address}#of-80-topics/{rows[1]}")
+    for place, key in ((2, "j"), (3, "j"), (4, "j"), (3, "k")):
+        shown.page.keyboard.press(key)
+        assert shown.page.url.endswith(f"/{rows[place]}")
+    shown.page.locator(".worst a").nth(1).click()
+    shown.until("document.activeElement.matches('.topic-table tr.target *')")
+
+
+@pytest.mark.slow
+def test_escape_leaves_the_search_as_it_is(opened: Open):
+    shown = opened(page_of(pair(80)))
+    shown.page.keyboard.press("/")
+    shown.page.keyboard.type("q00017")
+    shown.page.keyboard.press("Escape")
+    assert shown.page.locator(".find").input_value() == "q00017"
+    assert names(shown) == ["q00017"], "the field says what the table shows"
+    assert shown.page.evaluate("document.activeElement === document.body")
 
 
 @pytest.mark.slow
@@ -543,7 +574,7 @@ def test_every_number_in_the_table_is_that_of_the_json_rounded(opened: Open):
         pair(80),
         contributions={0: -3e-7, 1: 2.5e9, 2: -1.23456789e12, 3: 0.0, 4: 4.9e-6, 5: -0.000005},
         standardised={0: 0.004, 1: -1e-9, 2: 1e10, 3: 0.0},
-        baseline={6: 123456789.5, 7: 3e9},
+        baseline={6: 123456789.5, 7: 3e9, 8: 0.03125, 9: 0.09375, 10: -1e-6},
     )
     report = json.loads(report_json.dumps([verdict]))["verdicts"][0]
     columns = report["exhibits"]["topics"]

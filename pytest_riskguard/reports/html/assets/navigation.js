@@ -48,6 +48,11 @@ const flash = (element) => {
   for (const other of all(".target")) other.classList.remove("target");
   element.classList.add("target");
 };
+const focusOn = (row) => {
+  const name = row.querySelector("button") ?? row.querySelector("th");
+  if (name.tagName === "TH") name.tabIndex = -1;
+  name.focus({ preventScroll: true });
+};
 const decoded = (text) => attempt(() => decodeURIComponent(text)) ?? text;
 
 // An address is a gate, perhaps a topic, and how the table of topics is filtered: #no-risk/c-11, #no-risk?find=kind%3Dcode
@@ -75,11 +80,12 @@ const follow = () => {
   table.state.page = Number.parseInt(given.get("page"), 10) || 1;
   table.state.gate = anchor;
   if (!table.headers.some((header) => header.dataset.column === table.state.sort.replace(/^-/, ""))) table.state.sort = "";
-  if (!(table.state.show in wanted)) table.state.show = "";
+  if (!Object.hasOwn(wanted, table.state.show)) table.state.show = "";
   const row = topic === undefined ? null : table.show(decoded(topic));
   if (!row) table.render();
   else flash(row);
   (row ?? table.section).scrollIntoView();
+  if (row) focusOn(row);
 };
 addEventListener("hashchange", follow);
 // The address that the page has already leads to its place again.
@@ -112,7 +118,7 @@ let stepped = null;
 const step = (way) => {
   const table = current();
   if (!table?.shown.length) return;
-  const focused = document.activeElement?.closest("tr[data-place]");
+  const focused = document.activeElement?.closest("tr[data-place]") ?? table.body.querySelector("tr.target");
   const from = focused ? table.shown.indexOf(Number(focused.dataset.place)) : way > 0 ? -1 : table.shown.length;
   let to = from + way;
   if (to < 0 || to >= table.shown.length) {
@@ -127,9 +133,7 @@ const step = (way) => {
   table.toggle(stepped, true);
   const row = table.rowOf(stepped);
   flash(row);
-  const button = row.querySelector("button") ?? row.querySelector("th");
-  if (button.tagName === "TH") button.tabIndex = -1;
-  button.focus({ preventScroll: true });
+  focusOn(row);
   row.scrollIntoView({ block: "start" });
   attempt(() => history.replaceState(null, "", `#${row.id}`));
 };
@@ -142,7 +146,10 @@ document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape") {
     help(false);
-    if (event.target.matches?.("input")) event.target.blur();
+    if (event.target.matches?.("input")) {
+      event.preventDefault(); // a browser would empty the field, without a word to the table
+      event.target.blur();
+    }
     return;
   }
   if (event.target.matches?.("input, select, textarea")) return;

@@ -4,7 +4,14 @@ const ofTen = (value) => {
   const [number, power] = value.toExponential(1).split("e");
   return `${number}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 };
-const plain = (value, digits) => (Math.abs(value) >= 1e9 ? ofTen(value) : value.toFixed(digits));
+// A tie goes to the even digit, and zero has no sign: the page without scripts and the other reports round so.
+const TIE = 31;
+const fixed = (value, digits) => {
+  const exact = value.toFixed(digits + TIE);
+  const text = /[02468]50{30}$/.test(exact) ? exact.slice(0, -TIE) : value.toFixed(digits);
+  return Number(text) === 0 ? text.replace("-", "") : text;
+};
+const plain = (value, digits) => (Math.abs(value) >= 1e9 ? ofTen(value) : fixed(value, digits));
 const signed = (value, digits) => {
   const tiny = value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits;
   const text = tiny ? ofTen(value) : plain(value, digits);
@@ -12,7 +19,7 @@ const signed = (value, digits) => {
 };
 const figure = (column, value) => {
   if (value === null || value === undefined) return "";
-  if (column === "share") return `${(100 * value).toFixed(1)}%`;
+  if (column === "share") return `${fixed(100 * value, 1)}%`;
   if (column === "baseline" || column === "candidate") return plain(value, DECIMALS[column]);
   return signed(value, DECIMALS[column]);
 };

@@ -117,7 +117,7 @@ def _slice(part: Slice, x: Scale, top: float, *, sign: int, bound: float) -> str
         f"{_name(part)}: {_said(part, sign)}; {_changes(part)}",
         row_of(top, _ROW, *texts),
         line((x.start, y), (x.end, y), colour=Colour.LINE),
-        line((x(bound), y - 7), (x(bound), y + 8), colour=Colour.LIMIT, width=2, dash="4 3"),
+        line((x(bound), y - 5), (x(bound), y + 6), colour=Colour.LIMIT, width=2, dash="4 3"),
         interval,
         symbol(x(sign * part.urisk), y, 5, colour),
     )
