@@ -21,6 +21,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import Card, card
 from pytest_riskguard.reports.html.charts.lettering import text_width
 from pytest_riskguard.reports.html.charts.markup import Colour, disc, element, line, quoted, ring, words
+from pytest_riskguard.reports.html.escape import brief
 from pytest_riskguard.reports.json import read
 from pytest_riskguard.text import percent, plain
 
@@ -196,7 +197,7 @@ def _where(shown: Card, parts: list[str], y: float) -> float:
             line((_COLUMN, y + 8), (edge, y + 8), colour=Colour.LINE),
             words(_COLUMN, y, f"{part.tag}={part.value}", width=124, size=14),
             words(_COLUMN + 250, y, f"{part.losses} of {part.count} worse", size=14, anchor="end"),
-            words(_COLUMN + 314, y, f"{part.mean_difference:+.2f}", size=14, anchor="end"),
+            words(_COLUMN + 314, y, brief(part.mean_difference), size=14, anchor="end"),
             words(edge, y, "risky" if part.risky else "ok", size=14, anchor="end", colour=colour, weight=weight),
         ]
     y += _ROW + 12

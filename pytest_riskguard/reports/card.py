@@ -157,8 +157,15 @@ def _steps(verdict: Verdict, reproduce: str | None, report: str | None) -> Itera
         verb = "is" if unjudged.documents == 1 else "are"
         documents = counted(unjudged.documents, f"top-{unjudged.depth} document")
         yield Step(f"{documents} {verb} unjudged; judge first", _judge_next(verdict))
-    if Shown(verdict).has("refresh_baseline") and verdict.yardstick is None:
-        yield Step("Once it is released, store it as the baseline", _promote(verdict))
+    if (promote := promotion(verdict)) is not None:
+        yield promote
+
+
+def promotion(verdict: Verdict) -> Step | None:
+    """That a significantly better candidate may become the baseline."""
+    if verdict.yardstick is not None or not Shown(verdict).has("refresh_baseline"):
+        return None
+    return Step("Once it is released, store it as the baseline", _promote(verdict))
 
 
 def _judge_next(verdict: Verdict) -> str:

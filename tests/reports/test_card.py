@@ -415,6 +415,12 @@ def test_the_worst_topics_are_those_that_explain_the_outcome_most_harmful_first(
     assert [topic.topic for topic in collapsed.worst] == ["t07", "t02"]
 
 
+def test_the_headline_of_a_slice_names_the_slice_whatever_group_stands_out_in_it():
+    whole = asked(CODES, KINDS, alpha=5)
+    assert card(whole).headline == "kind=code queries got worse"
+    assert card(altered(whole, slice="lang=en")).headline == "lang=en queries got worse"
+
+
 def test_slices_come_riskiest_first_and_those_too_small_to_test_last():
     parts = [(part.value, part.risky) for part in card(explained()).slices]
     assert parts == [("code", True), ("words", False), ("one word", None)]

@@ -30,11 +30,11 @@ def template(name: str = "page.html") -> jinja2.Template:
     )
     filters = (clean, counted, percent, plain, probability, sentence, signed, web_address)
     environment.filters.update({function.__name__: function for function in filters})
-    environment.filters.update(brief=_brief, drawn=_drawn, quoted=_quoted)
+    environment.filters.update(brief=brief, drawn=_drawn, quoted=_quoted)
     return environment.get_template(name)
 
 
-def _brief(value: float) -> str:
+def brief(value: float) -> str:
     """A difference with two decimals, or as many more as it takes not to look like 0."""
     digits = next((digits for digits in (2, 3, 4) if round(value, digits)), 2)
     return signed(value, digits) if round(value, digits) or not value else signed(value, 4)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.reports.card import MAX_PROBLEM, Card, card, unsaid
+from pytest_riskguard.reports.card import MAX_PROBLEM, Card, card, promotion, unsaid
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.figures import figures
 from pytest_riskguard.reports.sections import Table, documents, judgements, slices, topics, worst_topics
@@ -264,8 +264,8 @@ def notes(verdict: Verdict) -> list[str]:
 
 def promotions(verdict: Verdict) -> list[str]:
     """That a better candidate may become the baseline."""
-    steps = card(verdict).steps if Shown(verdict).has("refresh_baseline") else ()
-    return [f"{step.text}: {step.command}" for step in steps]
+    step = promotion(verdict)
+    return [] if step is None else [f"{step.text}: {step.command}"]
 
 
 def warning_lines(verdict: Verdict) -> list[str]:

@@ -91,7 +91,7 @@ def _risky(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
     group, heaviest = groups.dominant_group(verdict), groups.heaviest(verdict, least=groups.MOST)
     if verdict.kind == "not_inferior":
         return "not shown to be good enough", ()
-    if group is not None:
+    if group is not None and verdict.slice is None:  # the figures of a slice are about all its topics
         return "{}={} queries got worse", (group.tag, group.value)
     if len(topics) == 1:
         return "{} got worse", (topics[0].topic,)

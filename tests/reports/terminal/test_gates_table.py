@@ -81,6 +81,8 @@ def test_good_news_is_a_note_unless_another_gate_fails_the_candidate():
     assert line.startswith("PASS  ")
     assert note.startswith("  Once it is released, store it as the baseline: riskguard baseline update prod ")
     assert "warning" not in note
+    unjudged = replace(good, judgements=CASES["explained"]().judgements)  # what to judge is not said of a pass
+    assert gates_table.lines([(TEST, unjudged)], Screen(width=120))[2:] == [note]
     assert len(gates_table.lines([(TEST, good), ("other", judged(LOSS))], Screen(width=120))) == 3
 
 
