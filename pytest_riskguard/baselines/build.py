@@ -64,7 +64,8 @@ def _checked(build: Build) -> Build:
 
 
 def _repository(text: str) -> str | None:
-    """An address of the web, or what follows the user of another one."""
+    """An address of the web, or what follows the user of another one; a query may hold a token."""
+    text = re.split("[?#]", text, maxsplit=1)[0]
     scheme, separator, rest = text.partition("://")
     if separator and scheme in ("http", "https"):
         return web_address(text)
@@ -97,7 +98,8 @@ def _github_head(variables: Variables) -> str | None:
 
 def _gitlab(variables: Variables) -> Build:
     return Build(
-        commit=variables.get("CI_COMMIT_SHA"),
+        # of merged results the latter is a merge that nobody has seen
+        commit=variables.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA") or variables.get("CI_COMMIT_SHA"),
         branch=variables.get("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME") or variables.get("CI_COMMIT_REF_NAME"),
         pull_request=variables.get("CI_MERGE_REQUEST_IID"),
         repository=variables.get("CI_PROJECT_URL"),

@@ -96,7 +96,7 @@ def init(
 
     for option, path in (("qrels", qrels), ("topics", topics), ("candidate", Path(candidate)), ("output", output)):
         if path == Path():
-            raise UsageError(f"--{option} is empty: give a path")
+            raise UsageError(f"--{option} names no file: give a path")
     if output.exists():
         raise _exists(output)
     name = measure_name(measure)

@@ -92,7 +92,7 @@ def no_service(monkeypatch: pytest.MonkeyPatch) -> None:
     for variables in SERVICES.values():
         for name in variables:
             monkeypatch.delenv(name, raising=False)
-    for name in ("GITHUB_EVENT_PATH", "SOURCE_DATE_EPOCH"):
+    for name in ("GITHUB_EVENT_PATH", "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", "SOURCE_DATE_EPOCH"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -121,13 +121,19 @@ def test_the_commit_of_a_pull_request_is_its_head_not_the_merge(monkeypatch, tmp
         assert this_build(tmp_path).commit == COMMIT
 
 
+def test_the_commit_of_merged_results_is_that_of_the_merge_request(monkeypatch, tmp_path):
+    for name, value in {**SERVICES["GitLab CI"], "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA": "ab" * 20}.items():
+        monkeypatch.setenv(name, value)
+    assert this_build(tmp_path).commit == "ab" * 20
+
+
 def test_values_that_are_not_what_they_should_be_are_dropped(monkeypatch, tmp_path):
     for name, value in {
         "GITLAB_CI": "true",
         "CI_COMMIT_SHA": "$(touch owned)",
         "CI_COMMIT_REF_NAME": "x" * 1000,
         "CI_MERGE_REQUEST_IID": "none",
-        "CI_PROJECT_URL": "https://ci:secret@host/o/r",
+        "CI_PROJECT_URL": "https://ci:secret@host/o/r?token=secret",
         "CI_JOB_URL": "javascript:alert(1)",
         "CI_JOB_TOKEN": "secret",
     }.items():
@@ -137,8 +143,11 @@ def test_values_that_are_not_what_they_should_be_are_dropped(monkeypatch, tmp_pa
     assert "secret" not in repr(build)
 
 
-@pytest.mark.parametrize("given", ["git@host:o/r.git", "ssh://git@host:o/r.git"])
-def test_a_repository_loses_its_user(monkeypatch, tmp_path, given):
+@pytest.mark.parametrize(
+    "given",
+    ["git@host:o/r.git", "ssh://git@host:o/r.git", "git@host:o/r.git?private_token=secret", "host:o/r.git#secret"],
+)
+def test_a_repository_loses_its_user_and_its_query(monkeypatch, tmp_path, given):
     for name, value in {**SERVICES["Jenkins"], "GIT_URL": given}.items():
         monkeypatch.setenv(name, value)
     assert this_build(tmp_path).repository == "host:o/r.git"

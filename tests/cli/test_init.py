@@ -78,9 +78,12 @@ def test_init_quotes_what_yaml_would_read_differently(command, folder):
 
 @pytest.mark.parametrize("option", ["qrels", "topics", "candidate", "output"])
 def test_init_refuses_a_path_that_names_no_file(command, option):
-    ended = command(f"init --{option} '' --output new.yaml" if option != "output" else "init --output ''")
-    assert ended.status == 2
-    assert f"--{option} is empty: give a path" in ended.err
+    for given in ("''", "."):
+        ended = command(
+            f"init --{option} {given} --output new.yaml" if option != "output" else f"init --output {given}"
+        )
+        assert ended.status == 2
+        assert f"--{option} names no file: give a path" in ended.err
 
 
 @pytest.mark.parametrize(
