@@ -100,6 +100,16 @@ def test_the_job_that_judges_runs_nothing_of_the_pull_request():
     assert not any("cache" in step.get("with", {}) for step in gate)
 
 
+def test_the_job_that_judges_fails_if_the_search_did_not_succeed(tmp_path: Path):
+    # a job that `needs` skips is a required check that passed
+    gate = GITHUB["jobs"]["gate"]
+    assert gate["if"] == "always()"
+    assert gate["steps"][0]["if"] == "needs.search.result != 'success'"
+    ended = run_step(tmp_path, gate["steps"][0]["run"])
+    assert ended.returncode == 1
+    assert ended.stdout.startswith("::error::there is no run to judge")
+
+
 def test_the_workflow_that_may_comment_runs_nothing_of_the_pull_request():
     assert COMMENTING["permissions"] == {}
     job = COMMENTING["jobs"]["comment"]
