@@ -39,6 +39,9 @@ class Panels:
         for name, moved in moves.items():
             self._topics.setdefault(name, self._moved(moved))
 
+    def __bool__(self) -> bool:
+        return bool(self._topics)
+
     def __contains__(self, topic: str) -> bool:
         return topic in self._topics
 

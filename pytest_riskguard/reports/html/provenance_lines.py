@@ -50,6 +50,11 @@ class ProvenanceView:
     baselines: tuple[BaselineRow, ...]
     differences: tuple[Difference, ...]
 
+    @property
+    def known_baselines(self) -> bool:
+        """Whether more than the names of baselines is known: a run file has neither date nor commit."""
+        return any(row.stored or row.commit or row.note or row.metadata for row in self.baselines)
+
     @classmethod
     def of(cls, provenance: Provenance | None) -> ProvenanceView | None:
         """Ready to be shown; None if nothing is known."""

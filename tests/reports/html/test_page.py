@@ -17,6 +17,7 @@ from urllib.parse import unquote
 import pytest
 
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.gates.origins import BaselineOrigin
 from pytest_riskguard.gates.verdict import Inputs, Verdict, VerdictWarning
 from pytest_riskguard.reports import json as report_json
 from pytest_riskguard.reports.card import card
@@ -442,6 +443,26 @@ def test_where_it_comes_from_is_shown(verdict: Verdict):
     young = Page(render([bare(verdict)], provenance=provenance(age=3.0)))
     assert "baseline stored 2026-10-08 · CI run" in young.said
     assert not [a for _, a in young.tags if a.get("class") == "old"]
+
+
+def test_baselines_of_which_only_the_name_is_known_take_a_line(verdict: Verdict):
+    known = provenance(age=3.0)
+    bare_ones = replace(known, baselines=(BaselineOrigin("old", None, "", None, None, {}),))
+    assert "Baselines Name Stored" in Page(render([verdict], provenance=known)).said
+    text = Page(render([verdict], provenance=bare_ones)).said
+    assert "Baseline old" in text
+    assert "Stored" not in text
+
+
+def test_only_rankings_that_are_there_are_offered(verdict: Verdict):
+    offer = "Open a query to see both rankings."
+    assert offer in page_of(verdict)
+    assert offer not in page_of(bare(verdict))
+
+
+def test_what_stands_around_a_query_keeps_its_direction():
+    verdicts = [altered(bare(pair(20)), gate=f"gate {place}") for place in range(6)]
+    assert "<bdi>how do I reset my washing machine q000" in render(verdicts), "0.8 → 0.1 stays so beside Arabic"
 
 
 def test_without_the_extra_the_message_names_the_command(monkeypatch: pytest.MonkeyPatch):
