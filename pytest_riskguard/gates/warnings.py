@@ -154,7 +154,7 @@ def _about_the_answer(comparison: Comparison, outcome: Outcome) -> Iterator[Verd
     if disagree:
         yield disagree
     better = all(ruling.plain.interval(method).lower > 0 for method in ruling.plain.rule.witnesses)
-    if outcome == "pass" and ruling.passes and better and not ruling.few_changes:
+    if outcome == "pass" and ruling.passes and better and comparison.mean_difference > 0 and not ruling.few_changes:
         yield warning("refresh_baseline", mean_difference=comparison.mean_difference)
 
 

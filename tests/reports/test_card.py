@@ -177,7 +177,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
     "GeoRisk weak pass": (
         lambda: pooled(-0.018),
         "Ship with care",
-        "no riskier than prod: GeoRisk difference -0.008 [-0.018, +0.002]",
+        "no significant risk: GeoRisk difference -0.008 [-0.018, +0.002]",
         (
             "38 of 60 queries got worse. The mean is below that of prod (0.50 -> 0.48). By GeoRisk the candidate "
             "is 0.008 riskier than prod, not significantly. This pass is weak: the candidate has a 94.3% chance "
@@ -196,8 +196,8 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "too weak to judge: URisk +0.01 [-0.06, +0.07]",
         (
             "20 of 60 queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries improved. "
-            "Nothing significant was found, but the smallest detectable loss at 80% power is 0.09, more than "
-            "max_mde allows."
+            "No significant risk was found, but the smallest detectable loss of the mean at 80% power is 0.09, more "
+            "than max_mde allows."
         ),
     ),
     "bad run": (

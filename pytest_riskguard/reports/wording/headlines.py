@@ -6,7 +6,8 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import groups
 from pytest_riskguard.reports.wording.numbers import decimals, from_to, size
-from pytest_riskguard.text import clean, percent, plain
+from pytest_riskguard.risk.checks import ROUNDING_ERROR
+from pytest_riskguard.text import clean, percent, plain, short
 
 #: Columns of a headline with its figures.
 MAX_COLUMNS = 80
@@ -80,9 +81,17 @@ def _passed(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
         return "significantly better", ()
     if verdict.kind == "not_inferior":
         return "shown to be good enough", ()
-    if verdict.pool is not None:
+    if _is_tolerated(verdict):
+        return "tolerated risk", ()
+    if verdict.pool is not None and (shown.risk or 0.0) >= 0:
         return "no riskier than {}", (verdict.pool.decided_by,)
     return "no significant risk", ()
+
+
+def _is_tolerated(verdict: Verdict) -> bool:
+    """Whether only the tolerance lets the gate pass: without it, the interval would lie below the bound."""
+    limit = Shown(verdict).deciding_limit
+    return verdict.tolerance > 0 and limit is not None and limit < -ROUNDING_ERROR
 
 
 def _risky(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
@@ -137,6 +146,11 @@ def digits_of(verdict: Verdict) -> int:
     return decimals((risk, *limits, bound), apart=[(limit, bound) for limit in limits])
 
 
+def _limit(loss: float) -> str:
+    """As a person gave it, with at least two decimals: ``0.50``, ``0.125``."""
+    return plain(loss, 2) if loss == round(loss, 2) else short(loss)
+
+
 def _fall(verdict: Verdict) -> str:
     worst = Shown(verdict).worst
     if worst is None:
@@ -144,7 +158,7 @@ def _fall(verdict: Verdict) -> str:
     if not worst.exceeds:
         return f"largest loss {size(worst.difference)}"
     allowed = {
-        "max_loss": f"limit {plain(verdict.max_loss, 2)}",
+        "max_loss": f"limit {_limit(verdict.max_loss or 0.0)}",
         "max_share": f"limit {percent(verdict.max_share or 0.0)}",
         "protected": "protected",
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pytest_riskguard.gates.findings import Explanation, MovedDocument, TopicDocuments
+from pytest_riskguard.gates.kinds import MIN_TOPICS
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import groups
@@ -37,21 +38,31 @@ def _mean(verdict: Verdict) -> str:
         against = opponent(verdict)
         if difference == 0:
             return f"{name} equals that of {against}."
-        return f"{name} is {'above' if difference > 0 else 'below'} that of {against} ({from_to(before, after)})."
+        side, moved = "above" if difference > 0 else "below", from_to(before, after)
+        if _looks_equal(moved):
+            return f"{name} is {size(difference)} {side} that of {against}."
+        return f"{name} is {side} that of {against} ({moved})."
     if difference == 0:
         return f"{name} did not change." if topics.changed else ""
     shown = Shown(verdict)
-    lost = verdict.reason == "loss" and estimates.noise_urisk is None and difference < 0
-    significant = lost or shown.has("refresh_baseline")
+    found = (verdict.reason == "loss" and difference < 0) or shown.has("refresh_baseline")
+    significant = found and estimates.noise_urisk is None  # else the mean was compared with that of the replicates
     verb = ("rose" if difference > 0 else "fell") + " significantly" * significant
     moved = from_to(before, after)
-    text = f"{name} {verb} by {size(difference)}" if len({*moved.split(" -> ")}) == 1 else f"{name} {verb} ({moved})"
+    text = f"{name} {verb} by {size(difference)}" if _looks_equal(moved) else f"{name} {verb} ({moved})"
     if verdict.outcome == "pass" and not shown.is_churn:
         return f"{text}{_improved(verdict)}."
     if difference < 0:
         return f"{text}, although {counted(topics.wins, 'query', 'queries')} improved." if topics.wins else f"{text}."
-    others = "query" if topics.wins == 1 else "queries"
-    return f"{text} because {topics.wins} other {others} improved." if topics.wins else f"{text}."
+    if not topics.wins or not topics.losses:  # without losses, what happened has counted the wins
+        return f"{text}."
+    return f"{text} because {topics.wins} other {'query' if topics.wins == 1 else 'queries'} improved."
+
+
+def _looks_equal(moved: str) -> bool:
+    """Whether both numbers of ``from_to`` look the same."""
+    before, after = moved.split(" -> ")
+    return before == after
 
 
 def _improved(verdict: Verdict) -> str:
@@ -122,7 +133,8 @@ def _pivots(verdict: Verdict) -> Iterator[str]:
     if len(pivots) == 1:
         which = groups.name(pivots[0])
     elif len(pivots) <= MAX_NAMED:
-        which = f"{'either' if len(pivots) == 2 else 'any one'} of {row([groups.name(topic) for topic in pivots])}"
+        names = [groups.name(topic) for topic in pivots]
+        which = f"either {' or '.join(names)}" if len(names) == 2 else f"any one of {row(names)}"
     else:
         which = f"any one of {len(pivots)} queries, {groups.name(pivots[0])} above all,"
     yield f"Without {which} it would {'pass' if verdict.outcome == 'fail' else 'fail'}."
@@ -130,12 +142,14 @@ def _pivots(verdict: Verdict) -> Iterator[str]:
 
 def _slices(verdict: Verdict) -> Iterator[str]:
     """Slices that are risky although all topics together are not."""
-    tested = [part for part in (verdict.explanation or Explanation()).slices if part.risky is not None]
+    explanation = verdict.explanation or Explanation()
+    tested = [part for part in explanation.slices if part.risky is not None]
     risky = [part for part in tested if part.risky]
     if not risky:
         return
     if len(risky) == len(tested) > 1:
-        yield f"Each of the {len(tested)} slices is significantly risky on its own."
+        enough = "" if len(tested) == len(explanation.slices) else f" with at least {MIN_TOPICS} queries"
+        yield f"Each of the {len(tested)} slices{enough} is significantly risky on its own."
         return
     risky.sort(key=lambda part: (part.adjusted_p_value or 0.0, part.tag, part.value))
     names = [f"{groups.name(part.tag)}={groups.name(part.value)}" for part in risky]

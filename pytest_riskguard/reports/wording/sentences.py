@@ -71,8 +71,9 @@ def _collapsed(verdict: Verdict) -> str:
         if not verdict.topics.losses:
             return f"None of {queries(verdict)} got worse."
         worst = min(verdict.responsible_topics, key=lambda topic: round(topic.difference, 12))
-        losses = counted(verdict.topics.losses, "loss", "losses")
-        return f"None of {queries(verdict)} lost more than allowed; the largest of {losses} is {_fall(worst)}."
+        losses = verdict.topics.losses
+        which = "the only loss" if losses == 1 else f"the largest of {losses} losses"
+        return f"None of {queries(verdict)} lost more than allowed; {which} is {_fall(worst)}."
     falls, more = [_fall(topic) for topic in collapsed[:MAX_NAMED]], len(collapsed) - MAX_NAMED
     named = row(falls) if more <= 0 else f"{', '.join(falls)} and {counted(more, 'other')}"
     text = f"{len(collapsed)} of {queries(verdict)} lost more than allowed: {named}."
@@ -114,9 +115,13 @@ def _undecided(verdict: Verdict) -> str:
         return "At this alpha too little GeoRisk is left to compare."
     seen = verdict.power.minimum_detectable_effect
     if seen is None:
-        return "Nothing significant was found, but this gate could not have detected any loss."
+        return "No significant risk was found, but this gate could not have detected any loss."
+    if verdict.asked.is_pool:
+        what = "difference of GeoRisk"
+    else:
+        what = "loss of the mean" if verdict.on_churn == "warn" or verdict.alpha == 0 else "fall of URisk"
     return (
-        f"Nothing significant was found, but the smallest detectable loss at 80% power is {size(seen)}, more than "
+        f"No significant risk was found, but the smallest detectable {what} at 80% power is {size(seen)}, more than "
         "max_mde allows."
     )
 
@@ -128,7 +133,9 @@ def _urisk(verdict: Verdict) -> Iterator[str]:
     if noise is not None:
         yield _beyond_noise(verdict, estimate, noise)
     elif significantly and (estimate >= 0 or not verdict.topics.losses):
-        yield f"URisk{shown.suffix} is {_risk(shown, estimate)}, but its interval still lies below the bound."
+        but = "but its interval still lies" if estimate >= 0 else "and its interval lies"
+        side = "above" if shown.sign < 0 else "below"
+        yield f"URisk{shown.suffix} is {_risk(shown, estimate)}, {but} {side} the bound."
     elif significantly and verdict.tolerance > 0:
         yield f"The loss is significantly more than the tolerated {size(verdict.tolerance)}."
 
@@ -139,7 +146,7 @@ def _risk(shown: Shown, value: float) -> str:
 
 def _beyond_noise(verdict: Verdict, excess: float, noise: float) -> str:
     """URisk compared with that of the baseline's replicates."""
-    shown, total = Shown(verdict), excess + noise
+    shown, total = Shown(verdict), round(excess + noise, 12)  # what rounding leaves is not a risk
     replicates = f"the baseline's own {counted(verdict.replicates, 'replicate')}"
     digits = decimals((total, noise), apart=[(total, noise)])
     side = "the same" if total == noise else "worse" if excess < 0 else "better"
@@ -160,7 +167,8 @@ def _georisk(verdict: Verdict) -> Iterator[str]:
         yield f"By GeoRisk the candidate is as risky as {opponent(verdict)}."
         return
     side = "riskier" if difference < 0 else "less risky"
-    much = plain(abs(difference), digits_of(verdict))
+    digits = digits_of(verdict)
+    much = plain(abs(difference), digits) if round(difference, digits) else size(difference)
     text = f"By GeoRisk the candidate is {much} {side} than {opponent(verdict)}"
     if difference < 0:
         text += ", significantly" if verdict.outcome == "fail" or shown.is_churn else ", not significantly"
@@ -222,14 +230,19 @@ def weakness(verdict: Verdict) -> Iterator[str]:
     if verdict.outcome != "pass" or not verdict.asked.is_tested or Shown(verdict).is_identical:
         return
     shown, p_value = Shown(verdict), verdict.estimates.decision_p_value
-    if (shown.risk or 0.0) < 0 and not shown.is_churn and p_value is not None and p_value <= MAX_WEAK_P_VALUE:
+    risk, smallest = shown.risk or 0.0, verdict.power.minimum_detectable_effect
+    likely = risk < 0 and p_value is not None and p_value <= MAX_WEAK_P_VALUE
+    if not shown.is_churn and (likely or (smallest is None and risk < 0.0 - verdict.tolerance)):  # None: cannot fail
         if verdict.pool is not None and (below := verdict.pool.probability_below.get(verdict.pool.decided_by)):
-            chance = f"a {100 * below:.1f}% chance of ranking below {opponent(verdict)}"
+            percentage = f"{100 * below:.1f}%"
+            article = "an" if percentage.startswith(("8", "11.", "18.")) else "a"
+            chance = f"{article} {percentage} chance of ranking below {opponent(verdict)}"
             yield f"This pass is weak: the candidate has {chance}."
         else:
-            yield f"This pass is weak: URisk{shown.suffix} is {shown.value(shown.risk or 0.0, digits_of(verdict))}."
-    if not shown.is_churn and (smallest := unseen(verdict)) is not None:
-        yield f"A loss of up to {size(smallest)} in the mean may go unseen: the gate has little power."
+            excess = "the excess of " if verdict.estimates.noise_urisk is not None else ""
+            yield f"This pass is weak: {excess}URisk{shown.suffix} is {shown.value(risk, digits_of(verdict))}."
+    if not shown.is_churn and (loss := unseen(verdict)) is not None:
+        yield f"A loss of up to {size(loss)} in the mean may go unseen: the gate has little power."
 
 
 def unseen(verdict: Verdict) -> float | None:

@@ -50,7 +50,7 @@ def test_few_topics_are_inconclusive_and_said_to_be_too_few():
 def test_a_gate_that_could_not_have_seen_it_says_what_it_could_see():
     weak = verdict(GOOD, max_mde=1e-4)
     assert weak.reason == "too_weak"
-    assert "smallest detectable loss at 80% power" in flat(explain(weak))
+    assert "smallest detectable fall of URisk at 80% power" in flat(explain(weak))
 
 
 def test_the_alpha_that_still_passes_does_pass():

@@ -120,7 +120,7 @@ def check(verdict: Verdict) -> None:
         lambda number, first, word: (word, int(number), first) == (other, len(pivots), pivots[0]),
     )
     reader.claim(
-        r"Without (?:either of |any one of )?((?:t\d{5}|, | and )+) it would (pass|fail)",
+        r"Without (?:either |any one of )?((?:t\d{5}|, | and | or )+) it would (pass|fail)",
         lambda names, word: (*re.findall(r"t\d{5}", names),) == pivots and word == other,
     )
     tested = [s for s in v.explanation.slices if s.risky is not None]
@@ -134,7 +134,10 @@ def check(verdict: Verdict) -> None:
         ),
     )
     reader.claim(
-        r"Each of the (\d+) slices is significantly risky", lambda n: int(n) == len(tested) == len(risky) > 1
+        r"Each of the (\d+) slices( with at least 10 queries)? is significantly risky",
+        lambda n, large: (
+            int(n) == len(tested) == len(risky) > 1 and bool(large) == (len(tested) < len(v.explanation.slices))
+        ),
     )
     reader.claim(rf"Only {QUERIES} changed", lambda n: int(n) == t.changed and has(v, "few_changed_topics"))
     _mean(reader)
@@ -154,9 +157,9 @@ def _mean(reader: Reader) -> None:
             and rounded(after, e.candidate_mean)
             and (verb == "rose") == (difference > 0)
             and bool(weighted) == v.weighted
-            and bool(significantly) == (has(v, "refresh_baseline") or lost)
+            and bool(significantly) == (e.noise_urisk is None and (has(v, "refresh_baseline") or lost))
             and (wins is None or int(wins.group()) == t.wins)
-            and ("because" not in rest or difference > 0)
+            and ("because" not in rest or (difference > 0 and t.losses > 0))
         )
 
     rest = r"((?: because \d+ other quer\w+ improved|, although \d+ quer\w+ improved|; \d+ quer\w+ improved)?)"
@@ -166,6 +169,10 @@ def _mean(reader: Reader) -> None:
         lambda _, verb, __, by, ___: same(by, abs(difference)) and (verb == "rose") == (difference > 0),
     )
     reader.claim(r"The (weighted )?mean (did not change|equals that of)", lambda *_: difference == 0)
+    reader.claim(
+        rf"The mean is {NUMBER} (above|below) that of (?:the )?(\w+)",
+        lambda by, side, _: same(by, abs(difference)) and (side == "above") == (difference > 0),
+    )
     reader.claim(
         rf"The mean is (above|below) that of (?:the )?(\w+)(?: baseline)? \({NUMBER} -> {NUMBER}\)",
         lambda side, name, before, after: (
@@ -226,8 +233,14 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
         lambda by: rounded(by, v.tolerance) and v.tolerance > 0 and significant,
     )
     reader.claim(
-        rf"URisk-? is {NUMBER}, but its interval still lies below the bound",
-        lambda value: rounded(value, sign * raw) and significant and (t.losses == 0 or raw >= 0),
+        rf"URisk-? is {NUMBER}, (but its interval still|and its interval) lies (above|below) the bound",
+        lambda value, word, side: (
+            rounded(value, sign * raw)
+            and significant
+            and (t.losses == 0 or raw >= 0)
+            and (word.startswith("but") == (raw >= 0))
+            and (side == "below") == (sign > 0)
+        ),
     )
     reader.claim(
         rf"URisk-? is {NUMBER}, against {NUMBER} for the baseline's own (\d+) replicates?: "
@@ -264,9 +277,9 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
         lambda k, n: (int(k), int(n), v.reason) == (len(guilty), t.count, "collapse"),
     )
     reader.claim(
-        rf"None of {QUERIES} lost more than allowed; the largest of (\d+) loss(?:es)? is (t\d+) by {NUMBER}",
+        rf"None of {QUERIES} lost more than allowed; the (?:only loss|largest of (\d+) losses) is (t\d+) by {NUMBER}",
         lambda n, k, name, size: (
-            (int(n), int(k)) == (t.count, t.losses)
+            (int(n), int(k or 1)) == (t.count, t.losses)
             and rounded(size, by[name])
             and by[name] == pytest.approx(max(by.values()))
             and not guilty
@@ -296,7 +309,7 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
         ),
     )
     reader.claim(
-        r"This pass is weak: the candidate has a ([\d.]+)% chance of ranking below (?:the )?(\w+)",
+        r"This pass is weak: the candidate has an? ([\d.]+)% chance of ranking below (?:the )?(\w+)",
         lambda percent, name: (
             v.pool is not None
             and v.outcome == "pass"
@@ -305,8 +318,13 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
         ),
     )
     reader.claim(
-        rf"This pass is weak: URisk-? is {NUMBER}",
-        lambda value: rounded(value, sign * (e.urisk or 0.0)) and (e.urisk or 0.0) < 0 and v.outcome == "pass",
+        rf"This pass is weak: (the excess of )?URisk-? is {NUMBER}",
+        lambda excess, value: (
+            rounded(value, sign * (e.urisk or 0.0))
+            and (e.urisk or 0.0) < 0
+            and v.outcome == "pass"
+            and bool(excess) == (e.noise_urisk is not None)
+        ),
     )
     smallest = v.power.minimum_detectable_effect
     reader.claim(
@@ -318,8 +336,13 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
         ),
     )
     reader.claim(
-        rf"the smallest detectable loss at 80% power is {NUMBER}",
-        lambda size: rounded(size, smallest) and v.reason == "too_weak",
+        rf"the smallest detectable (loss of the mean|fall of URisk|difference of GeoRisk) at 80% power is {NUMBER}",
+        lambda what, size: (
+            rounded(size, smallest)
+            and v.reason == "too_weak"
+            and (what == "difference of GeoRisk") == (v.pool is not None)
+            and (what != "fall of URisk" or (v.alpha > 0 and v.on_churn == "fail"))
+        ),
     )
     reader.claim(
         rf"{QUERIES} (?:is|are) too few; at least 10 are needed",
@@ -423,7 +446,8 @@ def test_the_cases_cover_what_a_verdict_can_say():
         "lost more than allowed: ",
         "lost more than allowed; ",
         "too few; at least 10",
-        "smallest detectable loss",
+        "smallest detectable fall of URisk",
+        "smallest detectable loss of the mean",
         "too few for one interval",
         "The weighted mean",
     ):

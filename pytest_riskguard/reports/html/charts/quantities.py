@@ -12,6 +12,8 @@ from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.text import clean, percent, plain, signed
 
 Change = Literal["loss", "win", "same"]
+#: How far shares that add up to 1 may be from it: each is rounded to 12 digits, and there may be thousands.
+_SUM_ERROR = 1e-8
 
 
 class Topic(NamedTuple):  # there may be thousands, and a dataclass takes three times as long to make
@@ -97,8 +99,12 @@ def limits(low: float, high: float) -> str:
 
 
 def share(part: float) -> str:
-    """A part of the whole: ``7%``, ``0.3%``."""
-    return percent(part, 0 if part >= 0.01 or part == 0 else 1)
+    """A part of the whole: ``7%``, ``0.3%``, ``99.7%``; 0% and 100% only where they are exact."""
+    if part == 0 or part >= 1 - _SUM_ERROR:
+        return percent(round(part), 0)
+    if part < 0.0005:
+        return "under 0.1%"
+    return "over 99.9%" if part >= 0.9995 else percent(part, 0 if 0.01 <= part < 0.995 else 1)
 
 
 def risk_name(verdict: Verdict) -> str:

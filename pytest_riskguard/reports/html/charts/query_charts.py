@@ -176,7 +176,7 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
     carried = list(accumulate(topic.share or 0.0 for topic in losers))
     few = min(max(math.ceil(_FEW * count - 1e-9), 1), len(losers))
     part = f"{percent(few / count, 0)} of topics ({few:,} of {count:,})" if few > 1 else f"1 of {count:,} topics"
-    carry = f"{'carry' if few > 1 else 'carries'} {percent(carried[few - 1], 0)} of the loss"
+    carry = f"{'carry' if few > 1 else 'carries'} {share(carried[few - 1])} of the loss"
     entries = [
         Entry(stroke, Colour.LOSS, "topics, largest loss first"),
         Entry(dashes, Colour.GREY, "if all had lost the same"),
@@ -224,6 +224,6 @@ def _points(losers: Sequence[ResponsibleTopic], places: Sequence[Point], carried
     marks = []
     for number, (topic, place, so_far) in enumerate(zip(losers, places, carried, strict=False), 1):
         said = f"{named(topic.topic, topic.query)}: {share(topic.share or 0)} of the loss; "
-        said += f"the first {number} carry {percent(so_far, 0)}" if number > 1 else "the largest"
+        said += f"the first {number} carry {share(so_far)}" if number > 1 else "the largest"
         marks.append((Colour.LOSS, mark(said, disc(*place, 3.5, None), topic=topic.topic)))
     return coloured(marks)
