@@ -47,6 +47,17 @@ def test_what_cannot_be_read_is_said_and_ends_with_3(command, reports):
     assert "failed in 2 of 3 runs" in ended.out
 
 
+def test_a_gate_that_could_not_be_judged_did_not_fail(command, reports):
+    pytest.importorskip("jinja2")
+    command("compare nowhere.run --baseline prod --measure AP --json reports/deep/4.json")
+    ended = command("trend reports --html trend.html")
+    assert ended.status == 3  # the newest report has nothing to compare
+    assert "against prod: AP: failed in 2 of 4 runs, incomparable in 1; the newest is" in " ".join(ended.out.split())
+    assert "1 of 1 gate did not pass in the newest run" in Path("trend.html").read_text(encoding="utf-8")
+    only = command("trend reports/deep/4.json")
+    assert "AP: incomparable in 1 of 1 run; the newest is incomparable" in " ".join(only.out.split())
+
+
 def test_a_folder_without_reports_is_an_error(command):
     Path("empty").mkdir()
     ended = command("trend empty")

@@ -88,12 +88,13 @@ def render(trend: Trend) -> str:
 
 def _title(trend: Trend) -> str:
     newest = [point for series in trend.series if (point := series.last) is not None]
-    failed = sum(not point.passed for point in newest)
+    stopped = [point.outcome for point in newest if not point.passed]
     if not newest:
         return "The newest run has no verdict"
-    if not failed:
+    if not stopped:
         return f"{counted(len(newest), 'gate')} passed in the newest run"
-    return f"{failed} of {counted(len(newest), 'gate')} failed in the newest run"
+    ended = "failed" if set(stopped) == {"fail"} else "did not pass"
+    return f"{len(stopped)} of {counted(len(newest), 'gate')} {ended} in the newest run"
 
 
 def _view(series: Series, runs: tuple[TrendRun, ...], budget: Budget) -> SeriesView:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
+from pytest_riskguard.gates.verdict import Outcome
 from pytest_riskguard.reports.studies.trend_series import Point, Series, Trend, TrendRun
 from pytest_riskguard.reports.terminal import layout
 from pytest_riskguard.text import clean, counted, listed, percent, plain, signed
@@ -15,6 +17,12 @@ MIN_WIDTH = 60
 #: Runs of a table, the newest, and topics under it; the JSON has all of them.
 MAX_RUNS, MAX_TOPICS = 20, 10
 _MAX_NAMED = 5
+#: Outcomes that do not pass, as a conclusion counts them.
+_NOT_PASSED: Mapping[Outcome, str] = {
+    "fail": "failed",
+    "incomparable": "incomparable",
+    "inconclusive": "inconclusive",
+}
 
 
 def explain(trend: Trend, *, width: int) -> str:
@@ -33,16 +41,20 @@ def heading(series: Series) -> str:
 
 
 def conclusion(series: Series) -> str:
-    """How often the gate failed, and how it ended in the newest run."""
-    failures, judged, last = series.failures, len(series.judged), series.last
-    said = f"failed in {failures} of {counted(judged, 'run')}"
-    if not failures:
+    """How often the gate failed, or could not be judged, and how it ended in the newest run."""
+    judged, last = len(series.judged), series.last
+    ended = Counter(point.outcome for _, point in series.judged if not point.passed)
+    parts = [f"{word} in {ended[outcome]}" for outcome, word in _NOT_PASSED.items() if ended[outcome]]
+    if parts:
+        said = ", ".join([f"{parts[0]} of {counted(judged, 'run')}", *parts[1:]])
+    else:
         said = f"passed in {counted(judged, 'run')}" if judged > 1 else "passed"
     if judged < len(series.points):
         said += f", no verdict in {len(series.points) - judged}"
     if last is None:
         return f"{said} (the newest is one of them)"
-    return f"{said}; the newest {'passed' if last.passed else 'failed'}" if failures else said
+    newest = "passed" if last.passed else "failed" if last.outcome == "fail" else f"is {last.outcome}"
+    return f"{said}; the newest {newest}" if parts else said
 
 
 def order(runs: Sequence[TrendRun]) -> str:
