@@ -24,7 +24,7 @@ from pytest_riskguard.reports import json
 from pytest_riskguard.reports.html.charts import Chart, charts
 from pytest_riskguard.reports.html.charts.chart import MARGIN, WIDTH
 from pytest_riskguard.reports.html.charts.markup import Colour
-from pytest_riskguard.reports.html.charts.quantities import scores, topics_of
+from pytest_riskguard.reports.html.charts.quantities import named, scores, topics_of
 from pytest_riskguard.reports.html.charts.query_charts import MAX_LOSSES, MAX_POINTS, MAX_WINS
 from pytest_riskguard.reports.html.charts.slice_charts import MAX_SLICES
 from pytest_riskguard.reports.html.charts.topic_charts import BINS, MAX_SINGLE, binned
@@ -439,6 +439,14 @@ def test_a_pool_shows_all_its_systems():
     assert set(verdict.pool.systems) <= set(texts(shown(verdict, "components")))
     shares = [float(re.search(r": ([\d.]+)%", text)[1]) for text in tooltips(shown(verdict, "ranks"))]
     assert shares == pytest.approx([100 * share for share in verdict.pool.rank_probabilities], abs=0.051)
+
+
+def test_a_query_from_right_to_left_does_not_turn_the_scores_behind_it():
+    assert named("301", "reset") == "reset (301)"
+    assert named("301", "كيف أعيد المنتج؟") == "كيف أعيد المنتج؟ (topic 301)", (
+        "a word from left to right comes before digits"
+    )
+    assert named("301", "שלום") == "שלום (topic 301)"
 
 
 def test_in_a_large_pool_only_candidate_and_reference_are_named():

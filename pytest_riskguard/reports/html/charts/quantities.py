@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
@@ -67,9 +68,14 @@ def exhibits(verdict: Verdict) -> Exhibits:
 
 
 def named(topic: str, query: str | None) -> str:
-    """A topic by its query, with its id in brackets."""
+    """A topic by its query, with its id in brackets; after a query from right to left, a word sets the direction.
+
+    Without it a browser would write ``0.88 → 0.00`` behind an id of digits as ``0.00 → 0.88``.
+    """
     shown, asked = clean(topic, limit=60), clean(query or "", limit=160)
-    return f"{asked} ({shown})" if asked and asked != shown else shown
+    from_right = any(unicodedata.bidirectional(character) in {"R", "AL"} for character in asked)
+    words = f"topic {shown}" if from_right else shown
+    return f"{asked} ({words})" if asked and asked != shown else shown
 
 
 def scores(baseline: float, candidate: float) -> str:
