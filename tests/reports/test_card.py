@@ -65,7 +65,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         (
             "8 of 30 kind=code queries got worse, and no others. The mean rose (0.65 -> 0.66) because 60 other "
             "queries improved. A loss counts 6 times here; if it counted once, the gate would pass (on_churn: "
-            "warn allows it). A change like this that leaves the mean alone would fail in 98% of cases."
+            "warn allows it). A change like this that leaves the mean alone would fail in about 98% of cases."
         ),
     ),
     "no group": (
@@ -73,9 +73,9 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "Don't ship",
         "losses outweigh wins: URisk -0.49 [-0.74, -0.27]",
         (
-            "20 of 60 queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries improved. A loss "
+            "20 of 60 queries got worse. The mean rose (0.650 -> 0.657) because 20 other queries improved. A loss "
             "counts 6 times here; if it counted once, the gate would pass (on_churn: warn allows it). A change "
-            "like this that leaves the mean alone would fail in 99% of cases."
+            "like this that leaves the mean alone would fail in about 99% of cases."
         ),
     ),
     "one topic": (
@@ -85,7 +85,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         (
             "11 of 30 queries got worse; t00000 alone makes up 75% of the loss. The mean fell (0.65 -> 0.63), "
             "although 10 queries improved. A loss counts 21 times here; if it counted once, the gate would pass "
-            "(on_churn: warn allows it). A change like this that leaves the mean alone would fail in 51% of "
+            "(on_churn: warn allows it). A change like this that leaves the mean alone would fail in about 51% of "
             "cases."
         ),
     ),
@@ -150,7 +150,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "Don't ship",
         "not shown to be good enough: URisk +0.01 [-0.06, +0.07]",
         (
-            "20 of 60 queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries improved. The "
+            "20 of 60 queries got worse. The mean rose (0.650 -> 0.657) because 20 other queries improved. The "
             "mean difference is not shown to be above -0.05: it may be as low as -0.06. About 155 queries like "
             "these would show it."
         ),
@@ -160,7 +160,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "Ship",
         "shown to be good enough: URisk +0.01 [-0.06, +0.07]",
         (
-            "20 of 60 queries got worse. The mean rose (0.65 -> 0.66); 20 queries improved. The mean difference"
+            "20 of 60 queries got worse. The mean rose (0.650 -> 0.657); 20 queries improved. The mean difference"
             " is shown to be above -0.20: it is at least -0.06."
         ),
     ),
@@ -195,7 +195,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "No verdict",
         "too weak to judge: URisk +0.01 [-0.06, +0.07]",
         (
-            "20 of 60 queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries improved. "
+            "20 of 60 queries got worse. The mean rose (0.650 -> 0.657) because 20 other queries improved. "
             "No significant risk was found, but the smallest detectable loss of the mean at 80% power is 0.09, more "
             "than max_mde allows."
         ),
@@ -259,9 +259,9 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         "Don't ship",
         "kind=code queries got worse: URisk -0.49 [-0.74, -0.27]",
         (
-            "20 of 60 kind=code queries got worse. The mean rose (0.65 -> 0.66) because 20 other queries "
+            "20 of 60 kind=code queries got worse. The mean rose (0.650 -> 0.657) because 20 other queries "
             "improved. A loss counts 6 times here; if it counted once, the gate would pass (on_churn: warn allows"
-            " it). A change like this that leaves the mean alone would fail in 99% of cases."
+            " it). A change like this that leaves the mean alone would fail in about 99% of cases."
         ),
     ),
     "family": (
@@ -280,7 +280,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
         (
             "8 of 30 kind=code queries got worse, and no others. The mean rose (0.65 -> 0.66) because 60 other "
             "queries improved. A loss counts 6 times here; if it counted once, the gate would pass (on_churn: "
-            "warn allows it). A change like this that leaves the mean alone would fail in 98% of cases."
+            "warn allows it). A change like this that leaves the mean alone would fail in about 98% of cases."
         ),
     ),
     "smooth": (
@@ -369,7 +369,7 @@ def test_how_often_a_harmless_change_fails_is_said_where_it_is_known():
     verdict = CARDS["group"][0]()
     power = Power(verdict.power.minimum_detectable_effect, churn_failure_rate=0.618)
     said = card(worded(altered(verdict, power=power))).paragraph
-    assert said.endswith(" A change like this that leaves the mean alone would fail in 62% of cases.")
+    assert said.endswith(" A change like this that leaves the mean alone would fail in about 62% of cases.")
     assert " of cases" not in card(altered(verdict, power=Power())).paragraph
 
 

@@ -24,8 +24,10 @@ def decimals(values: Iterable[float], *, apart: Sequence[tuple[float, float]] = 
 
 
 def from_to(before: float, after: float) -> str:
-    """``0.58 -> 0.65``."""
-    digits = decimals((before, after), apart=[(before, after)])
+    """``0.58 -> 0.65``, with enough decimals to show about how far it moved."""
+    digits, moved = decimals((before, after), apart=[(before, after)]), after - before
+    while digits < MAX_DECIMALS and abs(round(after, digits) - round(before, digits) - moved) > abs(moved) / 2:
+        digits += 1
     return f"{plain(before, digits)} -> {plain(after, digits)}"
 
 

@@ -190,7 +190,8 @@ def _churn(verdict: Verdict) -> str:
     text = f"{counts}; if {'it' if linear else 'losses'} counted {_once(verdict)}, the gate would pass"
     text += " (on_churn: warn allows it)."
     if (rate := verdict.power.churn_failure_rate) is not None:
-        text += f" A change like this that leaves the mean alone would fail in {share(rate)} of cases."
+        cases = part if (part := share(rate)).startswith(("over", "under")) else f"about {part}"
+        text += f" A change like this that leaves the mean alone would fail in {cases} of cases."
     return text
 
 

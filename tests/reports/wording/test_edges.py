@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pytest_riskguard.gates.findings import Explanation, Slice
+from pytest_riskguard.gates.findings import Explanation, Power, Slice
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
@@ -15,6 +15,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import card
 from pytest_riskguard.reports.html.charts.quantities import share
 from pytest_riskguard.reports.wording import worded
+from pytest_riskguard.reports.wording.numbers import from_to
 from tests.gates.conftest import pair, topic_scores
 from tests.verdicts import altered
 
@@ -165,3 +166,26 @@ def test_a_chance_has_its_article(below, chance):
 )
 def test_shares_of_charts_are_0_or_100_percent_only_where_they_are(part, text):
     assert share(part) == text
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "text"),
+    [
+        (0.58, 0.65, "0.58 -> 0.65"),
+        (0.5356, 0.5352, "0.5356 -> 0.5352"),
+        (0.5446, 0.5456, "0.545 -> 0.546"),
+        (0.5, 0.5, "0.50 -> 0.50"),
+        (0.5, 0.5 - 1e-9, "0.5000 -> 0.5000"),
+        (1.0, 0.0, "1.00 -> 0.00"),
+    ],
+)
+def test_rounding_hardly_changes_how_far_a_score_moved(before, after, text):
+    assert from_to(before, after) == text
+
+
+def test_the_rate_of_failing_is_an_approximation():
+    verdict = altered(asked(np.tile([-0.3, 0.32, 0.0], 20), alpha=5), power=Power(None, None, 0.616))
+    assert verdict.reason == "churn"
+    assert "would fail in about 62% of cases." in card(verdict).paragraph
+    almost = altered(verdict, power=Power(None, None, 0.9999))
+    assert "would fail in over 99% of cases." in card(almost).paragraph

@@ -215,7 +215,7 @@ def _answer(reader: Reader, *, raw: float, significant: bool, churn: bool) -> No
         lambda word: not linear and v.reason == "churn" and word != "once",
     )
     reader.claim(
-        r"A change like this that leaves the mean alone would fail in (under |over )?(\d+)% of cases",
+        r"A change like this that leaves the mean alone would fail in (under |over |about )(\d+)% of cases",
         lambda _, percent: (
             v.power.churn_failure_rate is not None
             and abs(int(percent) - 100 * v.power.churn_failure_rate) <= 1
