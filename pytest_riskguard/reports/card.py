@@ -127,7 +127,7 @@ def _level(level: float) -> str:
 def _weight(verdict: Verdict) -> str:
     if verdict.tradeoff == "smooth":
         return "larger losses count more"
-    return f"losses count {times(verdict)}" if verdict.alpha > 0 else ""
+    return f"at alpha {verdict.alpha:.6g} losses count {times(verdict)}" if verdict.alpha > 0 else ""
 
 
 def _star(verdict: Verdict) -> str:
@@ -156,7 +156,7 @@ def _steps(verdict: Verdict, reproduce: str | None, report: str | None) -> Itera
     if unjudged is not None and unjudged.depends:
         verb = "is" if unjudged.documents == 1 else "are"
         documents = counted(unjudged.documents, f"top-{unjudged.depth} document")
-        yield Step(f"{documents} {verb} unjudged; judge first", _judge_next(verdict))
+        yield Step(f"{documents} {verb} unjudged; list those to judge first", _judge_next(verdict))
     if (promote := promotion(verdict)) is not None:
         yield promote
 

@@ -434,7 +434,7 @@ def test_the_steps_are_commands_for_a_shell():
         """riskguard judge-next CANDIDATE.run --baseline 'it'"'"'s; rm -rf' --measure AP --alpha 5""",
     ]
     assert steps[1].text == "Report: out.html"
-    assert steps[2].text == "14 top-10 documents are unjudged; judge first"
+    assert steps[2].text == "14 top-10 documents are unjudged; list those to judge first"
     assert card(altered(explained(), outcome="pass"), reproduce="pytest x").steps[0].command != "pytest x"
 
 

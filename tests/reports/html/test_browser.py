@@ -541,7 +541,7 @@ def test_numbers_stay_in_sight_beside_a_long_query(opened: Open):
     for width in (360, 800, 1200):
         shown = opened(render([altered(changed, responsible_topics=worst)]), width=width)
         shown.page.locator(".find").fill("xxx")
-        for cell in [*shown.page.locator(f"{ROWS} td:visible").all(), *shown.page.locator(".worst .number").all()]:
+        for cell in [*shown.page.locator(f"{ROWS} td:visible").all(), *shown.page.locator(".worst td.number").all()]:
             box = cell.bounding_box()
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width
