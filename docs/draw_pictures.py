@@ -1,7 +1,7 @@
 """Draws the pictures of the README from a real failure: ``python docs/draw_pictures.py`` writes ``docs/pictures``.
 
 The failure is that of the help centre in ``examples``: its text in the terminal as it is, and the first screen of its
-report. A test compares the pictures with fresh ones, so run this after a change of what people see.
+report. A test compares the pictures with fresh ones, so run this after changing what people see.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _COMPARISON = re.compile(
     r"core\.(?:autocrlf|checkstat|eol|filemode|ignorecase|precomposeunicode|symlinks|trustctime)=[A-Za-z0-9]+"
 )
-#: For both steps, in place of every variable that redirects git.
+#: For both steps, instead of every variable that redirects git.
 _ENVIRONMENT = {
     "GIT_ALLOW_PROTOCOL": "",  # a partial clone fetches what it lacks, as its configuration says
     "GIT_NO_LAZY_FETCH": "1",
@@ -32,7 +32,7 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
-#: For the first step. A folder with files named HEAD, objects and refs is no repository: only `.git` makes one.
+#: For the first step. A folder with files named HEAD, objects and refs is not a repository: only `.git` makes one.
 _IN_REPOSITORY = (
     *("-c", "safe.bareRepository=explicit"),
     *("-c", "core.fsmonitor=false"),
@@ -84,7 +84,7 @@ def _found(folder: Path) -> tuple[str | None, Path | None]:
 
 
 def _compared(git: str, root: Path, folder: Path, own: Path) -> GitState | None:
-    # Without the ceiling git goes on to the folders above when `.git` is no repository.
+    # Without the ceiling git goes on to the folders above when `.git` is not a repository.
     outside = {"GIT_CEILING_DIRECTORIES": str(root.parent)}
     places = ("--show-toplevel", "--git-path", "index", "--git-path", "objects", "HEAD")
     top, index, objects, commit, *others = _run(git, root, outside, *_IN_REPOSITORY, "rev-parse", *places).split("\n")

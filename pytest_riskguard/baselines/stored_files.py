@@ -10,7 +10,7 @@ from pathlib import Path
 def stored_file(path: Path, store: Path, *, of: Collection[str]) -> str | None:
     """The place in the store, such as ``prod/run.gz``, of the file of these baselines that a path leads to.
 
-    None if it is no such file. Symbolic and hard links lead to the file itself; a copy is another file.
+    None if it is not such a file. Symbolic and hard links lead to the file itself; a copy is another file.
     """
     try:
         status = path.stat()

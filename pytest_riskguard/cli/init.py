@@ -74,7 +74,7 @@ gates:
     show_default=True,
     help="What happens when the gate fails only because losses weigh more.",
 )
-@click.option("-y", "--yes", is_flag=True, help="Ask nothing, as outside a terminal.")
+@click.option("-y", "--yes", is_flag=True, help="Ask no questions, as when not run in a terminal.")
 @file_option("--output", default=Path("riskguard.yaml"), show_default=True, help="Where to write.")
 def init(
     qrels: Path,
@@ -163,8 +163,9 @@ def _policy(worse_costs: float, queries: int | None, on_churn: str) -> dict[str,
     about = [
         f"alpha: a query that gets worse counts {times} times, one that gets better once. {means}",
         "",
-        "on_churn: in churn, queries move up and down, the mean does not fall, and the gate would fail only because "
-        "losses weigh more. `warn` says so and passes, `fail` stops the change. A loss of the mean fails either way.",
+        "on_churn: in churn, queries move up and down, the mean does not fall significantly, and the gate would "
+        "fail only because losses weigh more. `warn` says so and passes, `fail` stops the change. A mean that is "
+        "significantly down fails either way.",
     ]
     lines = [part for text in about for part in textwrap.wrap(text, 112) or [""]]
     comment = "\n".join(f"  # {line}".rstrip() for line in [*lines, *cost_of_failing(alpha, queries)])

@@ -102,7 +102,7 @@ class Reports:
 
 
 def ensure_apart(option: str, path: Path | None, *inputs: Path) -> None:
-    """Check that an output is no file that the command reads."""
+    """Check that an output is not a file that the command reads."""
     if path is not None and (place := _place(path)) is not None and place in map(_place, inputs):
         raise UsageError(f"{option} {path} would overwrite the file that this command reads; name another file")
 

@@ -142,7 +142,7 @@ def _check_depth(data: Any) -> None:
 
 
 def decoded(kind: type[T], data: Any, *, where: str = "") -> T:
-    """A value of type ``kind`` from plain JSON types, checked by pydantic; null in place of a number becomes NaN.
+    """A value of type ``kind`` from plain JSON types, checked by pydantic; null instead of a number becomes NaN.
 
     A key that a dataclass does not know is ignored, unless its ``__pydantic_config__`` forbids unknown keys.
     A ``JsonError``, whose message begins with ``where`` and the path below it, if a key is missing or forbidden, or a

@@ -33,7 +33,7 @@ MAX_DOUBLINGS = 40
 
 
 def observed_critical(x: npt.ArrayLike, interval: Interval, *, side: str = "upper") -> float | None:
-    """How many standard errors a limit lies from the mean: used in place of Student's critical value.
+    """How many standard errors a limit lies from the mean: used instead of Student's critical value.
 
     None where scores do not vary. The standard error has divisor n - 1, so that a Student-t interval gives Student's
     value. ``side`` is ``upper`` where a gate fails on evidence of risk, ``lower`` where it passes on evidence of

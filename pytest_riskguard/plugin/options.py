@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 CONFIG_NAME = "riskguard.yaml"
-#: In place of a number of gates: every one that is known.
+#: Instead of a number of gates: every one that is known.
 ALL = "all"
 
 

@@ -244,7 +244,7 @@ class Shown:
 
     @property
     def identical(self) -> str:
-        """``identical to the baseline prod``; empty if the candidate is no baseline's run."""
+        """``identical to the baseline prod``; empty if the candidate is not a baseline's run."""
         names = [clean(name, limit=MAX_NAME) for name in self.verdict.identical_to]
         if not names:
             return ""

@@ -60,7 +60,7 @@ def blocks(page: Path) -> Iterator[Block]:
         mark = _MARK.match(line)
         if mark is None:
             if line.startswith("<!--"):
-                raise ValueError(f"{page}:{number}: a comment that is no mark: {line}")
+                raise ValueError(f"{page}:{number}: a comment that is not a mark: {line}")
             continue
         action, argument = mark.groups()
         if action == "start":

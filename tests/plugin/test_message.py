@@ -103,7 +103,7 @@ def test_gates_on_the_same_runs_show_their_topics_once(pytester, project, worker
     text = result.stdout.str()
     assert len([line for line in result.outlines if re.match(r"[E ]+t\d\d +", line)]) == 5
     assert text.count("queries got worse.") == 1
-    pointers = re.findall(r"^(?:E +)? *queries and documents: as for (\S+)$", text, re.MULTILINE)
+    pointers = re.findall(r"^(?:E +)? *queries and documents: see (\S+)$", text, re.MULTILINE)
     assert len(pointers) == len({*re.findall("reproduce: .*", text)}) - 1
     assert len({*pointers}) == 1
     assert (pytester.path / "junit.xml").read_text().count("queries got worse.") > 3  # each of its cases is whole

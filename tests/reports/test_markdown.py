@@ -98,7 +98,7 @@ def test_gates_on_the_same_runs_show_their_topics_once():
     inputs = Inputs("q", "c", {"baseline": "b"})
     text = render([replace(altered(LOST, gate=name), inputs=inputs) for name in ("first", "second")])
     assert text.count("The worst 6 of 12") == 1
-    assert "Queries and documents: as for <code>first</code>." in text
+    assert "Queries and documents: see <code>first</code>." in text
 
 
 def test_the_rest_is_folded_down_to_the_document():

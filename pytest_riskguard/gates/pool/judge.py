@@ -65,7 +65,7 @@ def judge_pool(
 
     Otherwise like ``gates.judge.judge``. The verdict gives GeoRisk at each of ``alphas`` and at the gate's own.
     ``together`` is how many gates are judged together, this one included: it decides how far into the tail draws
-    must reach. ``ValueError`` for no baseline, two of one name, a reference that is no baseline, two measures.
+    must reach. ``ValueError`` for no baseline, two of one name, a reference that is not a baseline, two measures.
     """
     if not baselines:
         raise ValueError("georisk_not_worse needs at least one baseline, got none")

@@ -111,7 +111,8 @@ class PoolComparison:
 
     ``level`` is what a family of gates leaves of the gate's own; ``together`` is how many gates are judged
     together, all of which must be able to fail. ``DataError`` if the systems cannot be compared, or have scores
-    that GeoRisk is not defined for; ``ValueError`` for a reference that is no baseline, or two baselines of one name.
+    that GeoRisk is not defined for; ``ValueError`` for a reference that is not a baseline, or two baselines
+    of one name.
     """
 
     def __init__(

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 MAX_LOSSES, MAX_WINS = 50, 10
 #: The most documents listed for a topic if the measure looks at whole runs: those with the largest effects.
 MAX_DOCUMENTS = 50
-#: How many documents (highest ranks first) are moved back one at a time if the measure is no sum and uses whole runs;
-#: and the most rows that all these rankings may have together: less harmful topics are left out.
+#: How many documents (highest ranks first) are moved back one at a time if the measure is not a sum and uses whole
+#: runs; and the most rows that all these rankings may have together: less harmful topics are left out.
 MAX_MOVED_BACK, MAX_ROWS = 10, 1_000_000
 #: How closely effects that are called exact add up to the topic's difference.
 EXACT = 1e-9
@@ -142,7 +142,7 @@ class _Moves:
 
 
 def _as_sum(row: ResponsibleTopic, moves: _Moves) -> TopicDocuments | None:
-    """Each document's part in the difference; None where the measure is no sum over documents.
+    """Each document's part in the difference; None where the measure is not a sum over documents.
 
     One score gives the factor that all documents share; if it gives the other score too, the measure is a sum.
     """

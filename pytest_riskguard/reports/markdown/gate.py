@@ -47,7 +47,7 @@ def section(
     shown = card(verdict)
     lines = [prose(shown.paragraph.replace(" -> ", " → "), limit=_MAX_PARAGRAPH), ""]
     if same_as is not None:
-        lines += [f"Queries and documents: as for {code(same_as)}.", ""]
+        lines += [f"Queries and documents: see {code(same_as)}.", ""]
     elif extent >= Extent.TOPICS and shown.worst:
         lines += _worst(verdict, len(shown.worst))
     for step in shown.steps:

@@ -110,7 +110,7 @@ def remarks(series: Series) -> list[str]:
     for what in ("judgements", "baselines"):
         places = [str(place + 1) for place, point in series.judged if what in point.changed_inputs]
         if places:
-            lines.append(f"other {what} than before from {_numbered(places)} on")
+            lines.append(f"{what} changed at {_numbered(places)}")
     levels = dict.fromkeys(point.level for _, point in series.judged)
     if len(levels) > 1:
         lines.append(f"intervals have different levels: {', '.join(percent(level) for level in levels)}")

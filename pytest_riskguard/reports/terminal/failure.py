@@ -58,7 +58,7 @@ def explain(
 
 
 def one_line(verdict: Verdict, *, problem: str | None = None) -> str:
-    """Headline, figures, and what was asked of what; of data that cannot be compared, what is wrong with them."""
+    """Headline, figures, and the question; of data that cannot be compared, what is wrong with them."""
     if verdict.outcome == "incomparable":
         what = clean(problem or verdict.problem or "", limit=MAX_PROBLEM)
         return f"cannot be compared ({clean(verdict.reason or '')}): {what}"
@@ -99,7 +99,7 @@ def most_topics(screen: Screen) -> int | None:
 
 def pointer(gate: str) -> str:
     """The line that stands for the body of a text that another gate's text has shown already."""
-    return f"  queries and documents: as for {clean(gate)}"
+    return f"  queries and documents: see {clean(gate)}"
 
 
 def body(verdict: Verdict, screen: Screen, *, problem: str | None = None, room: int = MAX_LINES) -> list[str]:

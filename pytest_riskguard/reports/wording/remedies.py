@@ -10,8 +10,8 @@ _REMEDIES = {
     "bad_qrels": "Correct the judgements; each line is: topic 0 document grade",
     "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
     "bad_scores": "Correct the scores: one finite number for each topic",
-    "bad_baseline": "See what is wrong in the store",
-    "inputs_changed": "Judge again when nothing writes the inputs",
+    "bad_baseline": "Find out what is wrong in the store",
+    "inputs_changed": "Judge again once nothing is writing to the inputs",
 }
 _COMMANDS = {"bad_baseline": "riskguard baseline verify"}
 

@@ -139,8 +139,8 @@ def test_judgements_and_baselines_that_changed_are_said(tmp_path):
     (series,) = made.series
     assert [point.changed_inputs for _, point in series.judged] == [(), ("judgements",), (), ("baselines",)]
     shown = explain(made, width=100)
-    assert "other judgements than before from run 2 on" in shown
-    assert "other baselines than before from run 4 on" in shown
+    assert "judgements changed at run 2" in shown
+    assert "baselines changed at run 4" in shown
 
 
 def test_gates_that_were_not_judged_are_named(tmp_path):

@@ -270,7 +270,7 @@ def test_several_gates_show_their_topics_once():
     text = explain(several[3], Screen(width=80), reproduce="pytest x", same_as="riskguard.yaml::first")
     assert text.splitlines() == [
         "the mean fell: URisk -0.97 [-1.44, -0.57] (AP, 30 topics)",
-        "  queries and documents: as for riskguard.yaml::first",
+        "  queries and documents: see riskguard.yaml::first",
         "  reproduce: pytest x",
     ]
     assert repeats([judged(LOSS), judged(LOSS)], most=5) == {}  # nothing says that they are about the same runs

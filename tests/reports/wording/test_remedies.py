@@ -25,7 +25,7 @@ def test_a_card_says_what_to_do_first(reason):
 
 
 def test_the_store_is_checked_by_a_command():
-    assert remedy(refused("bad_baseline")) == ("See what is wrong in the store", "riskguard baseline verify")
+    assert remedy(refused("bad_baseline")) == ("Find out what is wrong in the store", "riskguard baseline verify")
 
 
 @pytest.mark.parametrize(

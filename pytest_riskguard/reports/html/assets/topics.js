@@ -206,6 +206,6 @@ class TopicTable {
   }
 }
 const LABELS = {
-  baseline: "Baseline", candidate: "Candidate", difference: "Difference", share: "Of the loss",
+  baseline: "Baseline", candidate: "Candidate", difference: "Difference", share: "Share of loss",
   contribution: "Contribution", standardised: "TRi", marks: "Marks",
 };

@@ -105,8 +105,8 @@ def dumbbells(verdict: Verdict) -> Chart | None:
         f"The {noun} that lost most" if losses else f"The {noun} that won most",
         description=" ".join(filter(None, said)),
         caption=(
-            f"The circle is the baseline's score, the triangle the candidate's. The percentage is the part of the "
-            f"whole loss; {counted(verdict.topics.losses, 'topic')} lost in all."
+            f"The circle is the baseline's score, the triangle the candidate's. The percentage is each one's share "
+            f"of the whole loss; {counted(verdict.topics.losses, 'topic')} lost in all."
             if losses
             else "The circle is the baseline's score, the triangle the candidate's."
         ),
@@ -179,7 +179,7 @@ def cumulative_loss(verdict: Verdict) -> Chart | None:
     carry = f"{'carry' if few > 1 else 'carries'} {share(carried[few - 1])} of the loss"
     entries = [
         Entry(stroke, Colour.LOSS, "topics, largest loss first"),
-        Entry(dashes, Colour.GREY, "if all had lost the same"),
+        Entry(dashes, Colour.GREY, "if all had lost equally"),
     ]
     keys, top = legend(entries, left=MARGIN, top=2, right=WIDTH - MARGIN)
     area = plot(
