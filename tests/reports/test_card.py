@@ -209,7 +209,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
     "no common topic": (
         lambda: refused("no_common_topic"),
         "No verdict",
-        "cannot be compared: the systems share no query",
+        "cannot be compared: there are no queries to compare",
         "Nothing was compared. new.run:3: expected 6 columns, found 5.",
     ),
     "pass": (

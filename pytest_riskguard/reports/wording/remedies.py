@@ -11,6 +11,7 @@ _REMEDIES = {
     "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
     "bad_scores": "Correct the scores: one finite number for each topic",
     "bad_baseline": "Find out what is wrong in the store",
+    "no_common_topic": "Use the same topic ids in every file, and a slice that has topics",
     "inputs_changed": "Judge again once nothing is writing to the inputs",
 }
 _COMMANDS = {"bad_baseline": "riskguard baseline verify"}
