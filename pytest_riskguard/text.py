@@ -31,6 +31,31 @@ def _printable(character: str) -> bool:
     return unicodedata.category(character) not in {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
+def columns(text: str) -> int:
+    """How many columns of a terminal the text takes: wide characters, such as Chinese ones, take two."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(is_wide(character) for character in text)
+
+
+def is_wide(character: str) -> bool:
+    """Whether a terminal draws the character two columns wide."""
+    return unicodedata.east_asian_width(character) in ("W", "F")
+
+
+def fitted(text: str, width: int) -> str:
+    """The text in at most so many columns; an ellipsis says that it was longer."""
+    if columns(text) <= width:
+        return text
+    kept, taken = "", 1
+    for character in text:
+        taken += columns(character)
+        if taken > width:
+            break
+        kept += character
+    return f"{kept}…"
+
+
 def web_address(text: str) -> str | None:
     """An address that may become a link: http or https, without the credentials it holds; None for anything else."""
     from urllib.parse import urlsplit

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from rich.cells import cell_len
 
-from pytest_riskguard.text import clean, counted, listed, plain, short, signed
+from pytest_riskguard.text import clean, columns, counted, fitted, listed, plain, short, signed
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,17 @@ from pytest_riskguard.text import clean, counted, listed, plain, short, signed
 )
 def test_what_is_no_printable_text_is_removed(text, shown):
     assert clean(text) == shown
+
+
+@pytest.mark.parametrize("text", ["query", "寿司", "a寿b司c", "käse"])
+def test_text_is_fitted_into_columns(text):
+    assert columns(text) == cell_len(text)
+    assert fitted(text, columns(text)) == text
+    for width in range(1, columns(text)):
+        shown = fitted(text, width)
+        assert shown.endswith("…")
+        assert width - 1 <= columns(shown) <= width
+        assert text.startswith(shown[:-1])
 
 
 def test_long_text_is_cut_and_shows_that_it_is():

@@ -16,7 +16,7 @@ from pytest_riskguard.reports.terminal.topic_table import aligned, strip, topic_
 from pytest_riskguard.reports.wording.paragraph import lost_documents
 from pytest_riskguard.reports.wording.sentences import reasons, weakness
 from pytest_riskguard.run_context import Detail, Screen
-from pytest_riskguard.text import clean, counted, listed, short, signed
+from pytest_riskguard.text import clean, columns, counted, listed, short, signed
 
 #: The longest text of a failure, on a screen of 80 columns.
 MAX_LINES = 20
@@ -119,14 +119,14 @@ def body(verdict: Verdict, screen: Screen, *, problem: str | None = None, room: 
 
 def _rows(lines: Iterable[str], screen: Screen) -> int:
     """How many rows of the screen lines take."""
-    return sum(-(-max(len(line), 1) // _width(screen)) for line in lines)
+    return sum(-(-max(columns(line), 1) // _width(screen)) for line in lines)
 
 
 def _first_line(verdict: Verdict, shown: Card, screen: Screen) -> str:
     """The headline with its figures, and what they were measured on where there is room."""
     line, about = shown.line, _about(verdict)
     for rest in (", ".join(about), about[0]):
-        if len(f"{line} ({rest})") <= min(screen.width, 80):
+        if columns(f"{line} ({rest})") <= min(screen.width, 80):
             return f"{line} ({rest})"
     return line
 
@@ -182,7 +182,7 @@ def _new_results(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:
             document, name = clean(best.document, limit=40), clean(topic.topic, limit=16)
             new = f"{name} {document} at rank {best.candidate_rank} ({grade})"
             longer = f"{line}; {new}" if line else f"  new results: {new}"
-            line = longer if not line or len(longer) <= _width(screen) else line
+            line = longer if not line or columns(longer) <= _width(screen) else line
     return [layout.cut(line, _width(screen))] if line else []
 
 

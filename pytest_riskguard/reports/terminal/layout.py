@@ -7,9 +7,14 @@ import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from pytest_riskguard.text import is_wide
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
+
+#: Stands for the second column of a wide character; ``text.clean`` leaves none in other people's text.
+_SECOND_COLUMN = "\ue000"
 
 
 def wrapped(
@@ -20,17 +25,24 @@ def wrapped(
     They are broken between words only, unless words that are longer than a line may be broken.
     """
     return [
-        line
-        for paragraph in paragraphs
+        line.replace(_SECOND_COLUMN, "")
+        for text in map(_in_columns, paragraphs)
         for line in textwrap.wrap(
-            paragraph,
-            width=width,
+            text,
+            width=width - (_SECOND_COLUMN in text),  # a break may leave half a wide character behind
             initial_indent=indent,
             subsequent_indent=indent + hanging,
             break_long_words=breaks_words,
             break_on_hyphens=False,
         )
     ]
+
+
+def _in_columns(text: str) -> str:
+    """The text as long as it is wide, for ``textwrap``, which counts characters."""
+    if text.isascii():
+        return text
+    return "".join(character + _SECOND_COLUMN * is_wide(character) for character in text)
 
 
 def cut(line: str, width: int) -> str:

@@ -7,7 +7,7 @@ from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.wording import groups
 from pytest_riskguard.reports.wording.numbers import decimals, from_to, size
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
-from pytest_riskguard.text import clean, percent, plain, short
+from pytest_riskguard.text import clean, fitted, percent, plain, short
 
 #: Columns of a headline with its figures.
 MAX_COLUMNS = 80
@@ -37,7 +37,7 @@ def headline(verdict: Verdict) -> str:
     if not names:
         return template
     each = max((room - len(template.format(*[""] * len(names)))) // len(names), _MIN_NAME)
-    return template.format(*(clean(name, limit=each) for name in names))
+    return template.format(*(fitted(clean(name), each) for name in names))
 
 
 def _template(verdict: Verdict) -> tuple[str, tuple[str, ...]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from rich.cells import cell_len
 
 from pytest_riskguard import TopicScores, check
 from pytest_riskguard.gates.findings import Judgements, MovedDocument, TopicDocuments
@@ -233,7 +234,7 @@ def renamed(verdict: Verdict, name: str) -> Verdict:
 
 def rows(text: str, width: int) -> int:
     """Lines on a screen that wraps what is too long for it."""
-    return sum(-(-max(len(line), 1) // width) for line in text.splitlines())
+    return sum(-(-max(cell_len(line), 1) // width) for line in text.splitlines())
 
 
 @pytest.mark.parametrize("name", ["", "n" * 190, "many words in a name " * 8, HOSTILE, "検索" * 40])
@@ -242,8 +243,8 @@ def test_a_failure_has_at_most_20_lines_of_80_columns_whatever_names_it_has(case
     shown = worded(renamed(CASES[case](), name)) if name else CASES[case]()
     text = explain(shown, Screen(width=80), reproduce="pytest --riskguard riskguard.yaml::no-risk[nDCG@10-5]")
     assert rows(text, 80) <= 20
-    assert len(text.splitlines()[0]) <= 80
-    assert [line for line in text.splitlines() if len(line) > 80 and " judge-next " not in line] == []
+    assert cell_len(text.splitlines()[0]) <= 80
+    assert [line for line in text.splitlines() if cell_len(line) > 80 and " judge-next " not in line] == []
 
 
 def test_the_marks_of_a_topic_are_never_cut():
