@@ -25,15 +25,13 @@ BREAKING = """
 import pytest
 
 def pytest_sessionstart():
-    from importlib import import_module
+    from pkgutil import resolve_name
 
     def broken(*arguments, **options):
         raise ZeroDivisionError("some detail")
 
     path = {target!r}.split(".")
-    owner = import_module("pytest_riskguard." + ".".join(path[:2]))
-    for name in path[2:-1]:
-        owner = getattr(owner, name)
+    owner = resolve_name("pytest_riskguard." + ".".join(path[:-1]))
     global undo
     undo = pytest.MonkeyPatch()
     undo.setattr(owner, path[-1], broken)

@@ -210,7 +210,7 @@ CARDS: dict[str, tuple[Callable[[], Verdict], str, str, str]] = {
     "no common topic": (
         lambda: refused("no_common_topic"),
         "No verdict",
-        "cannot be compared: there are no queries to compare",
+        "cannot be compared: no queries to judge",
         "Nothing was compared. new.run:3: expected 6 columns, found 5.",
     ),
     "pass": (

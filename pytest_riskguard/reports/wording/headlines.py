@@ -22,7 +22,7 @@ _REASONS = {
     "bad_baseline": "the baseline cannot be used",
     "missing_input": "something is missing",
     "topics_differ": "the queries differ",
-    "no_common_topic": "there are no queries to compare",
+    "no_common_topic": "no queries to judge",
     "ids_do_not_match": "the run's documents are not the judged ones",
     "order_as_written": "the run has many equal scores",
     "inputs_changed": "an input changed while it was read",

@@ -275,7 +275,7 @@ def test_keys_begin_at_the_query_that_the_address_names(opened: Open):
     shown.page.goto(f"{shown.address}#of-80-topics/{rows[1]}")
     for place, key in ((2, "j"), (3, "j"), (4, "j"), (3, "k")):
         shown.page.keyboard.press(key)
-        assert shown.page.url.endswith(f"/{rows[place]}")
+        shown.page.wait_for_url(f"**/{rows[place]}")
     shown.page.locator(".worst a").nth(1).click()
     shown.until("document.activeElement.matches('.topic-table tr.target *')")
 

@@ -93,7 +93,7 @@ CASES = [
     untrue("run-without-losing-topics-and-signed", _losing_topics_score_nothing, sign()),
     verified("scores-lowered-and-signed", lower_scores(0.4), sign()),
     verified("run-exchanged-and-signed", _losing_topics_score_nothing, sign()),
-    Case("no-run-says-that-nothing-backs-the-scores", without_run, status=1, words=["unbacked_scores"]),
+    Case("no-run-says-that-nothing-backs-the-scores", without_run, status=1, words=["backs the stored scores"]),
     untrue(
         "says-no-run-is-kept",
         lower_scores(0.4),
@@ -101,7 +101,7 @@ CASES = [
         delete(KEPT_RUN),
         on_manifest(lambda m: m.update(run_kept=False)),
         status=0,
-        words=["unbacked_scores"],
+        words=["backs the stored scores"],
         in_pytest=1,
         ways=CLI,
     ),

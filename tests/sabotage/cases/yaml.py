@@ -245,7 +245,7 @@ CASES = [
     ),
     # another form of the same file
     file("bom", bom(CONFIG), words=["riskguard.yaml:1", "byte order mark"]),
-    Case("crlf", crlf(CONFIG), status=1, words=["45 losses"]),
-    Case("link-to-file", to_link(CONFIG), status=1, words=["45 losses"], ways=CLI),
+    Case("crlf", crlf(CONFIG), status=1, words=["45 of 60 queries"]),
+    Case("link-to-file", to_link(CONFIG), status=1, words=["45 of 60 queries"], ways=CLI),
     Case("copied", copy(CONFIG, "other.yaml"), status=1, pytest_words=["5 failed"]),
 ]
