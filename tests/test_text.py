@@ -25,7 +25,7 @@ def test_what_is_no_printable_text_is_removed(text, shown):
     assert clean(text) == shown
 
 
-@pytest.mark.parametrize("text", ["query", "寿司", "a寿b司c", "käse"])
+@pytest.mark.parametrize("text", ["query", "寿司", "a寿b司c", "käse", "ＦＵＬＬ"])
 def test_text_is_fitted_into_columns(text):
     assert columns(text) == cell_len(text)
     assert fitted(text, columns(text)) == text

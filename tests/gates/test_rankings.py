@@ -50,6 +50,13 @@ def test_the_largest_wins_follow_the_topics_responsible_each_topic_once():
     assert [topic.topic for topic in wins.topics] == sorted(many)[:MAX_WINS]
 
 
+def test_the_largest_win_comes_first():
+    before = {"t1": ["x", "a"], "t2": ["x", "y", "z", "a"], "t3": ["x", "y", "a"]}
+    after = dict.fromkeys(before, ["a"])
+    wins = side_by_side(Pair(after, before, {topic: {"a": 1} for topic in before}, measure="RR").rejudged(), [])
+    assert [topic.topic for topic in wins.topics] == ["t2", "t3", "t1"]
+
+
 def test_deep_measures_show_few_ranks_and_measures_without_a_cutoff_ten():
     long = {"t1": [f"d{number}" for number in range(200)]}
     deep = side_by_side(Pair(long, long, {"t1": {"d0": 1}}, measure="nDCG@100").rejudged(), ["t1"])

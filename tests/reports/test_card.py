@@ -340,6 +340,10 @@ def test_figures_are_those_of_the_report_rounded(kind: str):
     limits = [] if interval is None else sorted((sign * interval.lower, sign * interval.upper))
     assert said == pytest.approx([sign * risk, *limits], abs=0.00501)
     assert all(f"{number:+.3f}"[:5] in shown.why or f"{number:+.2f}" in shown.why for number in said[:1])
+    if limits and shown.why:
+        between = re.search(r" interval ([-+][\d.]+) to ([-+][\d.]+), ", shown.why)
+        assert between is not None
+        assert [float(limit) for limit in between.groups()] == said[1:]
 
 
 @pytest.mark.parametrize(
@@ -422,6 +426,14 @@ def test_the_headline_of_a_slice_names_the_slice_whatever_group_stands_out_in_it
     whole = asked(CODES, KINDS, alpha=5)
     assert card(whole).headline == "kind=code queries got worse"
     assert card(altered(whole, slice="lang=en")).headline == "lang=en queries got worse"
+
+
+def test_a_tag_that_most_topics_have_is_no_explanation_of_the_losses():
+    losses = np.concatenate([np.full(10, -0.6), [-0.6], np.zeros(49)])
+    common = tagged(60, kind=["code"] * 10 + ["prose"] + ["code"] * 38 + ["prose"] * 11)
+    rare = tagged(60, kind=["code"] * 10 + ["prose"] * 50)
+    assert "kind=code" not in card(asked(losses, common)).headline  # 91% of the loss, 80% of the topics
+    assert card(asked(losses, rare)).headline == "kind=code queries got worse"
 
 
 def test_slices_come_riskiest_first_and_those_too_small_to_test_last():

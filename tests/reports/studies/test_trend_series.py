@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,18 @@ def test_topics_that_lose_again_and_again_are_counted(tmp_path):
     assert first.last_difference == pytest.approx(worst.difference)
     once = trend(written(tmp_path, [FAIL], [PASS]))
     assert once.series[0].topics == ()
+
+
+def test_topics_of_runs_that_failed_come_before_larger_losses_in_runs_that_passed(tmp_path):
+    loser = replace(
+        FAIL.responsible_topics[0], topic="lost in passes", difference=-0.99, candidate=0.0, baseline=0.99
+    )
+    counts = replace(PASS.topics, losses=1, wins=0, ties=PASS.topics.count - 1)
+    passed = altered(PASS, responsible_topics=(loser,), topics=counts)
+    (series,) = trend(written(tmp_path, [FAIL], [passed], [FAIL], [passed])).series
+    *failed, last = series.topics
+    assert {topic.failed_runs for topic in failed} == {2}
+    assert (last.topic, last.failed_runs, last.runs) == ("lost in passes", 0, 2)
 
 
 def test_a_report_that_cannot_be_read_is_a_run_without_points(tmp_path):

@@ -247,6 +247,12 @@ def test_a_failure_has_at_most_20_lines_of_80_columns_whatever_names_it_has(case
     assert [line for line in text.splitlines() if cell_len(line) > 80 and " judge-next " not in line] == []
 
 
+@pytest.mark.parametrize("length", [90, 200, 400, 600])
+def test_a_long_command_leaves_room_for_fewer_topics(length: int):
+    text = explain(CASES["explained"](), Screen(width=80), reproduce="pytest --riskguard ".ljust(length, "x"))
+    assert rows(text, 80) <= 20
+
+
 def test_the_marks_of_a_topic_are_never_cut():
     columns = [
         Column("topic", "name"),

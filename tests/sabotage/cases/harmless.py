@@ -179,7 +179,7 @@ CASES = [
     harmless(
         "identical",
         [on_bytes(KEPT_RUN, lambda content: content), run_program(f"gzip -dc {KEPT_RUN} > {CANDIDATE}")],
-        words=["identical to"],
+        words=["identical to prod"],
         ways=EVERY,
     ),
     harmless("updated", riskguard(f"baseline update prod {CANDIDATE} --note 'released'")),
