@@ -52,7 +52,7 @@ def test_the_largest_wins_follow_the_topics_responsible_each_topic_once():
 
 def test_the_largest_win_comes_first():
     before = {"t1": ["x", "a"], "t2": ["x", "y", "z", "a"], "t3": ["x", "y", "a"]}
-    after = dict.fromkeys(before, ["a"])
+    after = {topic: ["a"] for topic in before}
     wins = side_by_side(Pair(after, before, {topic: {"a": 1} for topic in before}, measure="RR").rejudged(), [])
     assert [topic.topic for topic in wins.topics] == ["t2", "t3", "t1"]
 

@@ -105,7 +105,7 @@ def test_topics_of_runs_that_failed_come_before_larger_losses_in_runs_that_passe
     (series,) = trend(written(tmp_path, [FAIL], [passed], [FAIL], [passed])).series
     *failed, last = series.topics
     assert {topic.failed_runs for topic in failed} == {2}
-    assert (last.topic, last.failed_runs, last.runs) == ("lost in passes", 0, 2)
+    assert (last.topic, last.failed_runs, last.runs) == ("passing", 0, 2)
 
 
 def test_a_report_that_cannot_be_read_is_a_run_without_points(tmp_path):
