@@ -97,9 +97,7 @@ def test_topics_that_lose_again_and_again_are_counted(tmp_path):
 
 
 def test_topics_of_runs_that_failed_come_before_larger_losses_in_runs_that_passed(tmp_path):
-    loser = replace(
-        FAIL.responsible_topics[0], topic="lost in passes", difference=-0.99, candidate=0.0, baseline=0.99
-    )
+    loser = replace(FAIL.responsible_topics[0], topic="passing", difference=-0.99, candidate=0.0, baseline=0.99)
     counts = replace(PASS.topics, losses=1, wins=0, ties=PASS.topics.count - 1)
     passed = altered(PASS, responsible_topics=(loser,), topics=counts)
     (series,) = trend(written(tmp_path, [FAIL], [passed], [FAIL], [passed])).series
