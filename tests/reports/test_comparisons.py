@@ -37,3 +37,8 @@ def test_without_digests_every_verdict_stands_alone():
     assert len(comparisons([FAILED, FAILED])) == 2
     assert [found.places for found in comparisons([unreadable(), unreadable()])] == [(0,), (1,)]
     assert comparisons([]) == []
+
+
+def test_a_baseline_without_a_digest_may_be_another_one():
+    one = replace(about(FAILED, "one"), inputs=Inputs("sha256:q", "sha256:one", {"prod": None}))
+    assert [found.places for found in comparisons([one, one])] == [(0,), (1,)]

@@ -294,12 +294,11 @@ def _answer(verdict: Verdict) -> _Answer:
     shown, inputs = Shown(verdict), verdict.inputs
     digests = {"judgements": inputs.qrels if inputs else None}
     digests |= {name: inputs.baselines.get(name) if inputs else None for name in verdict.baselines}
-    losers = shown.losers if verdict.outcome != "incomparable" else ()
     return _Answer(
         _point(verdict),
         "largest loss" if verdict.asked.by_topic else shown.risk_name,
         digests,
-        tuple((topic.topic, topic.query, topic.difference) for topic in losers),
+        tuple((topic.topic, topic.query, topic.difference) for topic in shown.losers),
     )
 
 

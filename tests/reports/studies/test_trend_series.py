@@ -64,6 +64,14 @@ def test_a_gate_is_one_series_with_a_gap_where_it_was_not_judged(tmp_path):
     assert series["no-collapse"].last.estimate == pytest.approx(worst.difference)
 
 
+def test_the_bound_is_the_lowest_value_that_passes(tmp_path):
+    tolerant = named(FAIL, "tolerant", tolerance=0.05)
+    made = trend(written(tmp_path, [PASS, tolerant, COLLAPSE]))
+    bounds = {one.gate: one.last.bound for one in made.series if one.last is not None}
+    assert COLLAPSE.max_loss is not None
+    assert bounds == {"no-risk": 0.0, "tolerant": -0.05, "no-collapse": -COLLAPSE.max_loss}
+
+
 def test_other_questions_and_other_baselines_are_other_series(tmp_path):
     others = [
         named(FAIL, alpha=5.0),
@@ -94,6 +102,17 @@ def test_topics_that_lose_again_and_again_are_counted(tmp_path):
     assert first.last_difference == pytest.approx(worst.difference)
     once = trend(written(tmp_path, [FAIL], [PASS]))
     assert once.series[0].topics == ()
+
+
+def test_the_average_is_over_all_runs_in_which_a_topic_lost_also_those_that_passed(tmp_path):
+    topic = FAIL.responsible_topics[0]
+    little = replace(topic, difference=-0.01, candidate=topic.baseline - 0.01)
+    counts = replace(PASS.topics, losses=1, wins=0, ties=PASS.topics.count - 1)
+    passed = altered(PASS, responsible_topics=(little,), topics=counts)
+    (series,) = trend(written(tmp_path, [FAIL], [passed])).series
+    (weak,) = series.topics
+    assert (weak.topic, weak.runs, weak.failed_runs) == (topic.topic, 2, 1)
+    assert weak.mean_difference == pytest.approx((topic.difference - 0.01) / 2)
 
 
 def test_topics_of_runs_that_failed_come_before_larger_losses_in_runs_that_passed(tmp_path):
