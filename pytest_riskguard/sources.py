@@ -17,11 +17,14 @@ from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, Us
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.ranked_runs import PackedRun, RankedRun, pack_run
+from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Rankings
 from pytest_riskguard.evaluation.scores import TopicScores, read_scores
 from pytest_riskguard.evaluation.scoring import score_run
-from pytest_riskguard.evaluation.text_files import system_name
 from pytest_riskguard.evaluation.topics import Topics, read_topics
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.text_files import system_name
+from pytest_riskguard.formats.topic_keys import TopicKeys
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.origins import BaselineOrigin, Latency, latency_of
 
@@ -31,11 +34,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _File:
-    """``name`` is what the verdict calls the system (default: the file's name); ``metadata`` changes no answer."""
+    """``name`` is what the verdict calls the system (default: the file's name); ``metadata`` changes no answer.
+
+    ``given`` says how the file is read, if that is not found out.
+    """
 
     path: Path
     name: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict, compare=False)
+    given: GivenFile | None = None
+
+    @property
+    def file(self) -> GivenFile:
+        """The path and how it is read."""
+        return self.given or GivenFile.of(self.path)
 
 
 class RunFile(_File):
@@ -138,8 +150,8 @@ class ScoreCache:
     def __init__(
         self,
         *,
-        qrels: Path | None,
-        topics: Path | None,
+        qrels: Path | GivenFile | None,
+        topics: Path | GivenFile | None,
         store: Store | None,
         measures: Sequence[str],
         shrink: int | None = 0,
@@ -154,7 +166,8 @@ class ScoreCache:
         path = self._qrels_path
         if path is None:
             raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
-        return self._once(("qrels", path, _stamp(path)), lambda: read_qrels(path))
+        key = ("qrels", path, _stamp(path), _stamp(self._topics_path))
+        return self._once(key, lambda: read_qrels(path, TopicKeys(self._texts)))
 
     @property
     def topics(self) -> Topics | None:
@@ -164,7 +177,14 @@ class ScoreCache:
 
     @property
     def queries(self) -> Mapping[str, str]:
-        """The topics' query texts; empty without a topics file."""
+        """The topics' query texts: those of the topics file, else those that came with the judgements."""
+        if self.topics is not None or self._qrels_path is None:
+            return self._texts
+        return self.qrels.texts
+
+    @property
+    def _texts(self) -> Mapping[str, str]:
+        """The texts of the topics file."""
         return {} if self.topics is None else self.topics.queries
 
     def _once(self, key: Hashable, work: Callable[[], Result]) -> Result:
@@ -216,8 +236,11 @@ class ScoreCache:
         return {scores.measure: scores for scores in scored}
 
     def _run(self, source: RunFile | LiveRun) -> Path | Rankings:
-        """A run file, or what a live system gave; it is queried once, even if that failed."""
-        return source.path if isinstance(source, RunFile) else self._once(("live", source), source.retrieve)
+        """A run file to be streamed, or rankings; a live system is queried once, even if that failed."""
+        if isinstance(source, LiveRun):
+            return self._once(("live", source), source.retrieve)
+        key = ("opened", source, self._stamps(source))
+        return self._once(key, lambda: open_run(source.file, TopicKeys(self._texts)))
 
     def origin(self, source: Source) -> BaselineOrigin:
         """Where a baseline comes from, as far as that is known; its age depends on when that is asked."""
@@ -289,18 +312,18 @@ class ScoreCache:
 
     def _stamps(self, source: RunFile | ScoreFile | LiveRun | Stored) -> tuple[Stamp, ...]:
         """What differs when the source or the collection is rewritten."""
-        paths = [self._qrels_path, self._topics_path]
+        paths: list[Path | GivenFile | None] = [self._qrels_path, self._topics_path]
         if isinstance(source, RunFile | ScoreFile):
-            paths.append(source.path)
+            paths.append(source.file)
         elif isinstance(source, Stored) and self._store is not None:
             paths.append(self._store.root / source.name / "manifest.json")
         return tuple(_stamp(path) for path in paths)
 
 
-def _stamp(path: Path | None) -> Stamp:
+def _stamp(path: Path | GivenFile | None) -> Stamp:
     """What differs when a file is rewritten; None if there is no file."""
     try:
-        status = None if path is None else path.stat()
+        status = None if path is None else GivenFile.of(path).path.stat()
     except OSError:
         return None
     return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)

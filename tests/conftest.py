@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,22 @@ settings.load_profile("suite")
 
 # The processes that tests start compile the package once, not each of them again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    """``write("a.run", text)``: a file with exactly this content; gzip where its name ends in .gz."""
+
+    def write_file(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        raw = content.encode() if isinstance(content, str) else content
+        path.write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+        return path
+
+    return write_file
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -20,7 +20,7 @@ import re
 import shutil
 import stat
 import uuid
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -59,6 +59,12 @@ def copy_compressed(source: Path, target: Path) -> str:
             digest.update(block)
             packed.write(block)
     return f"sha256:{digest.hexdigest()}"
+
+
+def write_compressed(write: Callable[[gzip.GzipFile], None], target: Path) -> None:
+    """Write as gzip what ``write`` gives, the same bytes each time."""
+    with target.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
+        write(packed)
 
 
 def copy_folder(

@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from pytest_riskguard._version import __version__
@@ -29,11 +30,15 @@ from pytest_riskguard.baselines.manifest import (
     StoredTopics,
 )
 from pytest_riskguard.errors import BaselineError, DataError, UsageError
+from pytest_riskguard.evaluation.collection import keys_of, read_collection
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, provider_of
-from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
+from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.run_files import open_run
+from pytest_riskguard.evaluation.runs import Rankings, write_run
 from pytest_riskguard.evaluation.scores import TopicScores, write_scores
 from pytest_riskguard.evaluation.scoring import score_run
-from pytest_riskguard.evaluation.topics import Topics, read_topics
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import ContentError
 from pytest_riskguard.formats.metadata import checked_metadata
 
@@ -43,7 +48,7 @@ class ScoredRun:
     """A run with its scores, one ``TopicScores`` for each measure, and the rest of its manifest."""
 
     name: str
-    run: Path
+    run: Path | Rankings
     scores: tuple[TopicScores, ...]
     judgements: Qrels
     topics: Topics | None
@@ -54,11 +59,11 @@ class ScoredRun:
     @classmethod
     def read(
         cls,
-        run: Path,
+        run: Path | GivenFile,
         *,
         name: str,
-        qrels: Path,
-        topics: Path | None,
+        qrels: Path | GivenFile,
+        topics: Path | GivenFile | None,
         measures: Sequence[str] = (),
         note: str = "",
         keep_run: bool = True,
@@ -76,10 +81,10 @@ class ScoredRun:
             about = checked_metadata(metadata or {})
         except ValueError as error:
             raise UsageError(f"metadata: {error}") from None
-        judgements = read_qrels(qrels)
-        texts = None if topics is None else read_topics(topics)
-        scores = score_run(run, judgements, names, name=name)
-        return cls(name, run, scores, judgements, texts, note, keep_run, about)
+        judgements, texts = read_collection(qrels, topics)
+        opened = open_run(run, keys_of(texts))
+        scores = score_run(opened, judgements, names, name=name)
+        return cls(name, opened, scores, judgements, texts, note, keep_run, about)
 
     def likewise(self, run: Path, *, note: str) -> ScoredRun:
         """Another run, scored in the same way; its run file is kept."""
@@ -152,7 +157,10 @@ class ScoredRun:
         return manifest
 
     def _copied(self, target: Path) -> bool:
-        """Copy the run; false if it is not the one that was scored."""
+        """Copy the run, or write its rankings as a TREC file; false if it is not the one that was scored."""
+        if isinstance(self.run, Rankings):
+            atomic_folder.write_compressed(partial(write_run, run=self.run), target)
+            return True
         try:
             return atomic_folder.copy_compressed(self.run, target) == self.digest
         except ContentError:

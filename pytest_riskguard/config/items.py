@@ -109,8 +109,7 @@ def _with_slices(config: Config) -> Config:
     declared = [(gate, index, entry) for gate in config.gates for index, entry in enumerate(gate.slice or ())]
     if not declared:
         return config  # and no file of the collection is read, no numpy loaded
-    from pytest_riskguard.evaluation.qrels import read_qrels
-    from pytest_riskguard.evaluation.topics import read_topics
+    from pytest_riskguard.evaluation.collection import read_collection
     from pytest_riskguard.gates.slices import slices_of
 
     first_line = config.line_of(declared[0][0], "slice", 0)
@@ -118,15 +117,16 @@ def _with_slices(config: Config) -> Config:
         text = "slice: it needs a topics file with a column for each tag; add `topics: PATH` to `collection:`"
         raise ConfigError(config.path, first_line, text)
     try:
-        judged, tags = read_qrels(config.collection.qrels).topics, read_topics(config.collection.topics).tags
+        qrels, topics = read_collection(config.collection.qrels, config.collection.topics)
     except DataError as error:
         raise ConfigError(config.path, first_line, f"slice: its topics cannot be looked up: {error}") from None
+    tags = {} if topics is None else topics.tags
     errors: list[ConfigError] = []
     entry_of: dict[str, dict[str, str]] = {}
     for gate, index, entry in declared:
         earlier = entry_of.setdefault(gate.name, {})
         try:
-            slices = slices_of(entry, judged, tags, smallest=gate.smallest_slice)
+            slices = slices_of(entry, qrels.topics, tags, smallest=gate.smallest_slice)
             if name := next((name for name in slices if name in earlier), None):
                 raise ValueError(f"{entry} repeats {name}, which {earlier[name]} declares")
             earlier |= dict.fromkeys(slices, entry)

@@ -14,6 +14,7 @@ from pytest_riskguard.config.items import with_slices
 from pytest_riskguard.config.salvage import Salvaged
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings, run_of
 from pytest_riskguard.errors import ConfigError, DataError, UsageError
+from pytest_riskguard.evaluation.collection import keys_of
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.topics import Topics, read_topics
@@ -32,16 +33,18 @@ def lookups(salvaged: Salvaged) -> Iterator[Missing]:
     yield from _baselines(salvaged)
     if salvaged.lacks("collection"):
         return
-    qrels, topics = None, Topics({})
-    try:
-        qrels = read_qrels(config.collection.qrels)
-    except DataError as error:
-        yield config.line("collection", "qrels"), f"collection.qrels: {error.problem}", None
+    qrels, topics, is_readable = None, Topics({}), True
     try:
         if config.collection.topics is not None:
             topics = read_topics(config.collection.topics)
     except DataError as error:
         yield config.line("collection", "topics"), f"collection.topics: {error.problem}", None
+        is_readable = False
+    try:
+        qrels = read_qrels(config.collection.qrels, keys_of(topics))
+    except DataError as error:
+        yield config.line("collection", "qrels"), f"collection.qrels: {error.problem}", None
+    if not is_readable:
         return
     if qrels is not None and not salvaged.lacks("collection", "topics"):
         yield from _slices(config)

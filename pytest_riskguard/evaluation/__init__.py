@@ -5,8 +5,8 @@ from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.runs import Rankings, fold_run, rankings_as_run, write_run
 from pytest_riskguard.evaluation.scores import TopicScores, read_scores, write_scores
 from pytest_riskguard.evaluation.scoring import score_run
-from pytest_riskguard.evaluation.text_files import system_name
 from pytest_riskguard.evaluation.topics import Topics, read_topics
+from pytest_riskguard.formats.text_files import system_name
 
 __all__ = [
     "Qrels",

@@ -64,7 +64,7 @@ class JudgedTally:
     _judged_first: int = 0
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
-    def add(self, topic: str, ranking: Collection[str], judged: Mapping[str, int]) -> None:
+    def add(self, topic: str, ranking: Collection[str], judged: Mapping[str, float]) -> None:
         """Count one topic: its documents from rank 1 on, and its judgements."""
         first = tuple(islice(ranking, FIRST_RANKS))
         judged_first = len(judged.keys() & first)
@@ -105,7 +105,7 @@ def _shown(ids: Collection[str]) -> str:
     return ", ".join(repr(docid if len(docid) <= 60 else f"{docid[:59]}…") for docid in islice(ids, SHOWN_IDS))
 
 
-def _cause(sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[str, int]]) -> str | None:
+def _cause(sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[str, float]]) -> str | None:
     """How the ids of most topics of the sample differ from judged ids; None if no difference is found."""
     needed = len(sample) // 2 + 1
     judged = {topic: dict.fromkeys(islice(grades[topic], MAX_JUDGED_OF_TOPIC)) for topic in sample}
@@ -154,7 +154,7 @@ def _affixes(long: str, short: str) -> Iterator[str]:
 
 
 def _written_differently(
-    sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[str, int]], needed: int
+    sample: Mapping[str, tuple[str, ...]], grades: Mapping[str, Mapping[str, float]], needed: int
 ) -> str | None:
     judged_ids = islice((docid for judged in grades.values() for docid in judged), MAX_JUDGED_IDS)
     known = Counter(map(_characters, judged_ids))

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.errors import DocumentsFormatError
-from pytest_riskguard.evaluation.text_files import LineReader
 from pytest_riskguard.formats.input_files import CORPUS_BYTES
+from pytest_riskguard.formats.text_files import LineReader
 from pytest_riskguard.text import web_address
 
 _Lines = LineReader[DocumentsFormatError]

@@ -31,7 +31,7 @@ _NDCG: Any = type(ir_measures.nDCG)
 
 
 def expected_reciprocal_rank(
-    grades: Sequence[int], *, max_grade: int = DEFAULT_MAX_GRADE, cutoff: int | None = None
+    grades: Sequence[float], *, max_grade: int = DEFAULT_MAX_GRADE, cutoff: int | None = None
 ) -> float:
     """Expected reciprocal of the rank at which a user is satisfied: in [0, 1), higher is better.
 
@@ -49,7 +49,7 @@ def expected_reciprocal_rank(
     return score
 
 
-def exponential_ndcg(grades: Sequence[int], judged: Iterable[int], *, cutoff: int | None = None) -> float:
+def exponential_ndcg(grades: Sequence[float], judged: Iterable[float], *, cutoff: int | None = None) -> float:
     """Normalised discounted cumulative gain with gain ``2**g - 1`` and discount ``log2(rank + 1)``: in [0, 1].
 
     ``judged`` is every grade of the topic; sorted in descending order, and cut off too, they are the ideal ranking. 0
@@ -60,12 +60,12 @@ def exponential_ndcg(grades: Sequence[int], judged: Iterable[int], *, cutoff: in
     return _dcg(grades[:cutoff]) / ideal if ideal > 0 else 0.0
 
 
-def _dcg(grades: Sequence[int]) -> float:
+def _dcg(grades: Sequence[float]) -> float:
     return sum((_gain(grade) / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1)), start=0.0)
 
 
-def _gain(grade: int) -> float:
-    return 2.0 ** max(grade, 0) - 1
+def _gain(grade: float) -> float:
+    return float(2.0 ** max(grade, 0)) - 1
 
 
 class GradedERR(_ERR):  # type: ignore[misc]
@@ -102,7 +102,7 @@ class GradedProvider(providers.Provider):
 class GradedEvaluator(providers.Evaluator):
     """Scores runs for some measures and one set of judgements."""
 
-    def __init__(self, measures: list[Any], qrels: dict[str, dict[str, int]]) -> None:
+    def __init__(self, measures: list[Any], qrels: dict[str, dict[str, float]]) -> None:
         super().__init__(measures, set(qrels))
         self._qrels = qrels
 
@@ -117,7 +117,7 @@ class GradedEvaluator(providers.Evaluator):
                 yield Metric(query_id=topic, measure=measure, value=_value(measure, grades, judged.values()))
 
 
-def _value(measure: Any, grades: list[int], judged: Iterable[int]) -> float:
+def _value(measure: Any, grades: list[float], judged: Iterable[float]) -> float:
     cutoff = measure.params.get("cutoff")
     if measure.NAME == "ERR":
         max_grade = measure.params.get("max_rel", DEFAULT_MAX_GRADE)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.errors import UsageError
-from pytest_riskguard.evaluation.text_files import MAX_GRADE
+from pytest_riskguard.formats.text_files import MAX_GRADE
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ _OTHER_NAMES = {
 
 
 #: From a document's grade and rank to its part of the score, up to a factor that all documents of a topic share.
-Part = Callable[[int, int], float]
+Part = Callable[[float, int], float]
 
 
 def parse_measure(text: str) -> Measure:
@@ -310,14 +310,14 @@ def _pipeline() -> Sequence[Any]:
     return (PROVIDER, *ir_measures.DefaultPipeline.providers)
 
 
-def _discounted_gain(measure: Measure) -> Callable[[int], float]:
+def _discounted_gain(measure: Measure) -> Callable[[float], float]:
     if measure.params.get("dcg") == "exp-log2":
         return lambda grade: 2.0 ** max(grade, 0) - 1
-    gains: Mapping[int, int] = measure.params.get("gains") or {}
+    gains: Mapping[float, float] = measure.params.get("gains") or {}
     return lambda grade: float(max(gains.get(grade, grade), 0))
 
 
-def _relevant(measure: Measure) -> Callable[[int], float]:
+def _relevant(measure: Measure) -> Callable[[float], float]:
     least: Any = measure["rel"]
     return lambda grade: float(grade >= least)
 

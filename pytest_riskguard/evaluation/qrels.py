@@ -1,15 +1,23 @@
-"""Relevance judgements in the format of TREC: ``topic iteration docid grade``."""
+"""Relevance judgements: TREC's ``topic iteration docid grade`` line by line, other formats through their readers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import hashlib
+import statistics
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.evaluation.text_files import MAX_GRADE, LineReader
+from pytest_riskguard.formats.content import InputFile
+from pytest_riskguard.formats.detection import format_of
+from pytest_riskguard.formats.escaping import ESCAPED, escaped, unescaped
+from pytest_riskguard.formats.given_file import GivenFile, JudgeRule
 from pytest_riskguard.formats.input_files import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
+from pytest_riskguard.formats.records import Judgement, Records
+from pytest_riskguard.formats.text_files import MAX_GRADE, LineReader
+from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
 
 _COLUMNS = "4 columns (topic iteration docid grade)"
 
@@ -30,31 +38,127 @@ class Qrels:
         Topics with at least one relevant document, sorted as text: those that are scored.
     without_relevant : tuple of str
         The other judged topics, sorted as text.
+    texts : mapping topic -> query text
+        Of formats that hold both; empty for TREC's.
     """
 
     path_name: str
     digest: str
-    grades: Mapping[str, Mapping[str, int]]
+    grades: Mapping[str, Mapping[str, float]]
     topics: tuple[str, ...]
     without_relevant: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
 
-def read_qrels(path: Path) -> Qrels:
-    """Read a qrels file, plain or gzip.
+def read_qrels(given: Path | GivenFile, keys: TopicKeys | None = None) -> Qrels:
+    """Read a file of judgements in any format of ``formats.known``, plain or gzip.
 
-    A document judged twice in a topic is refused even when both grades agree, as trec_eval does: the file was put
-    together wrongly, and other rows may be wrong too. The iteration column is not read.
+    ``keys`` finds the topics of formats that know queries by their texts. A document judged twice in a topic is
+    refused even when both grades agree, as trec_eval does: the file was put together wrongly, and other rows may be
+    wrong too. The digest of a format other than TREC's is that of the file that ``write_qrels`` writes.
 
     Raises
     ------
     QrelsFormatError
-        A row without four columns, a grade that is not an integer or is beyond ``MAX_GRADE`` in either direction, a
-        document twice in a topic, more than a limit of ``input_files`` allows, no rows, or no relevant document.
+        A file of no known format; a row without the columns of its format, a grade that is not a number or is beyond
+        ``MAX_GRADE`` in either direction, a document twice in a topic, more than a limit of ``input_files`` allows,
+        no rows, or no relevant document.
     MissingFileError
         The path cannot be read.
     """
+    given = GivenFile.of(given)
+    file = InputFile(given.path, error=QrelsFormatError, part=given.part)
+    known = format_of(file, "judgements", named=given.format)
+    if known.name == "trec":
+        return _read_trec(given.path)
+    records: Records[Judgement] = known.reader("judgements")(file)
+    grades = _grades(file, records, keys or TopicKeys(), given.judges)
+    digest = hashlib.sha256()
+    for line in _lines_of(grades):
+        digest.update(line.encode())
+    texts = {topic: text for topic, text in records.texts.items() if topic in grades}
+    return _qrels(file.name, f"sha256:{digest.hexdigest()}", grades, file.refuse, texts)
+
+
+def write_qrels(grades: Mapping[str, Mapping[str, float]]) -> bytes:
+    """Judgements in TREC's format: topics and documents sorted as text, whole grades without a decimal point."""
+    return "".join(_lines_of(grades)).encode()
+
+
+def _lines_of(grades: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    for topic in sorted(grades):
+        for document in sorted(grades[topic]):
+            iteration, topic_field, document_field = escaped("0", topic, document)
+            yield f"{topic_field} {iteration} {document_field} {grades[topic][document]!r}\n"
+
+
+_RULES: Mapping[JudgeRule, Callable[[Sequence[float]], float]] = {
+    "median": statistics.median,
+    "mean": statistics.fmean,
+    "max": max,
+    "min": min,
+}
+
+
+def _grades(
+    file: InputFile, records: Records[Judgement], keys: TopicKeys, rule: JudgeRule
+) -> dict[str, dict[str, float]]:
+    """One grade for each document of each topic, those of several judges put together."""
+    by_judge: dict[str, dict[str, dict[str, float]]] = {}
+    most_rows = JUDGEMENTS.value
+    for rows, row in enumerate(records.rows, 1):
+        topic = row.topic
+        if records.by_text:
+            try:
+                topic = keys.id_of(row.topic)
+            except AmbiguousTextError as problem:
+                raise file.refuse(row.line, f"expected queries that name one topic each; {problem}") from None
+        judged = by_judge.setdefault(topic, {}).setdefault(row.document, {})
+        if row.judge in judged:
+            twice = f"{row.document!r} of topic {topic!r} twice"
+            raise file.refuse(row.line, f"expected each document once per topic, found {twice}")
+        if not abs(row.grade) <= MAX_GRADE:
+            expected = f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade"
+            raise file.refuse(row.line, f"expected {expected}, found {row.grade!r}")
+        judged[row.judge] = row.grade
+        if rows > most_rows:
+            raise file.refuse(None, JUDGEMENTS.problem(rows))
+    return {
+        topic: {document: _whole(_RULES[rule](list(given.values()))) for document, given in judged.items()}
+        for topic, judged in by_judge.items()
+    }
+
+
+def _whole(grade: float) -> float:
+    return int(grade) if float(grade).is_integer() else float(grade)
+
+
+def _qrels(
+    name: str,
+    digest: str,
+    grades: Mapping[str, Mapping[str, float]],
+    refuse: Callable[[int | None, str], Exception],
+    texts: Mapping[str, str],
+) -> Qrels:
+    if not grades:
+        raise refuse(None, "expected judgements, found none")
+    relevant = {topic for topic, judged in grades.items() if max(judged.values()) >= 1}
+    if not relevant:
+        raise refuse(None, "expected at least one relevant document (grade 1 or more), found none")
+    without_relevant = tuple(sorted(grades.keys() - relevant))
+    return Qrels(
+        path_name=name,
+        digest=digest,
+        grades=MappingProxyType(dict(grades)),
+        topics=tuple(sorted(relevant)),
+        without_relevant=without_relevant,
+        texts=MappingProxyType(dict(texts)),
+    )
+
+
+def _read_trec(path: Path) -> Qrels:
     lines = LineReader(path, error=QrelsFormatError, line_size=ROW_BYTES)
-    grades: dict[str, dict[str, int]] = {}
+    grades: dict[str, dict[str, float]] = {}
     rows, most_rows, most_topics, most_documents = 0, JUDGEMENTS.value, TOPICS.value, DOCUMENTS.value
     numbered = iter(lines)
     for number, line in numbered:
@@ -65,6 +169,8 @@ def read_qrels(path: Path) -> Qrels:
         if grade is None:
             raise lines.refuse_lines(number, line, numbered, _wrong)
         topic, document = fields[0].decode(), fields[2].decode()
+        if fields[1] == ESCAPED:
+            topic, document = unescaped(topic), unescaped(document)
         judged = grades.setdefault(topic, {})
         if document in judged:
             earlier = judged[document]
@@ -80,11 +186,7 @@ def read_qrels(path: Path) -> Qrels:
             raise lines.refuse_more(DOCUMENTS, len(judged))
     if not grades:
         raise lines.refuse_empty(_COLUMNS)
-    relevant = {topic for topic, judged in grades.items() if max(judged.values()) >= 1}
-    if not relevant:
-        raise lines.refuse(None, "expected at least one relevant document (grade 1 or more), found none")
-    without_relevant = tuple(sorted(grades.keys() - relevant))
-    return Qrels(lines.path.name, lines.digest, MappingProxyType(grades), tuple(sorted(relevant)), without_relevant)
+    return _qrels(lines.path.name, lines.digest, grades, lines.refuse, {})
 
 
 def _wrong(line: bytes) -> tuple[str, str] | None:

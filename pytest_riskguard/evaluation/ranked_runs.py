@@ -24,7 +24,7 @@ DEFAULT_DEPTH = 10
 MAX_DEPTH = 100
 
 #: Judgements of a topic (docid -> grade), and a ranking of it.
-Variant = tuple[Mapping[str, int], Sequence[str]]
+Variant = tuple[Mapping[str, float], Sequence[str]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ def depth_of(measure: Measure) -> int:
 
 def unjudged(
     topics: Sequence[str],
-    grades: Mapping[str, Mapping[str, int]],
+    grades: Mapping[str, Mapping[str, float]],
     candidate: RankedRun,
     baseline: RankedRun,
     *,
@@ -141,7 +141,7 @@ def scores_of(measure: Measure, variants: Iterable[Variant]) -> list[float]:
     remaining = iter(variants)
     while batch := list(islice(remaining, TOPICS_PER_CHUNK)):
         rankings: dict[str, dict[str, float]] = {}
-        judged: dict[str, dict[str, int]] = {}
+        judged: dict[str, dict[str, float]] = {}
         for number, (grades, ranking) in enumerate(batch):
             if ranking:
                 rankings[str(number)] = untied(ranking[: cutoff_of(measure)])

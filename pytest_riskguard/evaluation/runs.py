@@ -14,8 +14,9 @@ from typing import IO, TypeVar
 
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation.order import has_ties, untied
-from pytest_riskguard.evaluation.text_files import LineReader
+from pytest_riskguard.formats.escaping import ESCAPED, escaped, unescaped
 from pytest_riskguard.formats.input_files import DOCUMENTS, ROW_BYTES, RUN_BYTES, TOPICS
+from pytest_riskguard.formats.text_files import LineReader
 
 TOPICS_PER_CHUNK = 20
 #: Topics with very many documents are passed on in smaller chunks.
@@ -99,8 +100,8 @@ def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]], *, as_r
     Ids are taken as text. A topic without documents counts as not answered. ``as_returned`` says that documents are
     in the order that people see: where scores give another one or, in 32 bits, none, whole numbers that fall with
     the rank take their place. Otherwise scores alone give the order. ``DataError`` for an id that a run file
-    could not hold (empty, with a space, not encodable), a score that is not a finite number, an entry that is not a
-    pair, or a document twice in a topic.
+    could not hold (empty, spaces around it, several lines, not encodable), a score that is not a finite number, an
+    entry that is not a pair, or a document twice in a topic.
     """
     by_topic: dict[str, tuple[tuple[str, float], ...]] = {}
     contradicted = []
@@ -127,7 +128,8 @@ def write_run(target: Path | IO[bytes], run: Rankings, *, tag: str = DEFAULT_TAG
 
     A path is written uncompressed; for gzip, pass an open ``gzip.GzipFile``. ``tag`` is the sixth column.
     """
-    tag = _identifier(tag, what="tag", where="run")
+    if tag.split() != [tag]:
+        raise _bad_rankings(f"run: expected a tag without spaces, found {tag!r}")
     if isinstance(target, Path):
         with target.open("wb") as file:
             write_run(file, run, tag=tag)
@@ -153,7 +155,14 @@ def _rows(lines: _Lines) -> Iterator[_Row]:
             score = math.nan
         if not abs(score) <= MAX_RUN_SCORE or b"_" in fields[4]:  # one comparison for each row; NaN fails it too
             raise lines.refuse_lines(number, line, numbered, _wrong)
-        yield fields[0], fields[2], fields[3], score
+        if fields[1] == ESCAPED:
+            yield _unescaped(fields[0]), _unescaped(fields[2]), fields[3], score
+        else:
+            yield fields[0], fields[2], fields[3], score
+
+
+def _unescaped(field: bytes) -> bytes:
+    return unescaped(field.decode()).encode()
 
 
 def _wrong(line: bytes) -> tuple[str, str] | None:
@@ -259,7 +268,8 @@ def _grouped(lines: _Lines) -> Iterator[_Topic]:
 def _run_lines(by_topic: Mapping[str, tuple[tuple[str, float], ...]], tag: str) -> Iterator[str]:
     for topic, ranking in by_topic.items():
         for rank, (document, score) in enumerate(ranking, start=1):
-            yield f"{topic} Q0 {document} {rank} {score!r} {tag}\n"
+            second, topic_field, document_field = escaped("Q0", topic, document)
+            yield f"{topic_field} {second} {document_field} {rank} {score!r} {tag}\n"
 
 
 def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> dict[str, float]:
@@ -283,11 +293,13 @@ def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> dict[s
 def _identifier(value: object, *, what: str, where: str) -> str:
     text = str(value)
     try:
-        raw = text.encode()
+        text.encode()
     except UnicodeEncodeError:
-        raw = b""
-    if raw.split() != [raw] or b"\0" in raw:
-        raise _bad_rankings(f"{where}: expected a non-empty {what} without spaces, found {text!r}")
+        is_one_line = False
+    else:
+        is_one_line = text.strip() == text and len(text.splitlines()) == 1 and "\0" not in text
+    if not is_one_line:
+        raise _bad_rankings(f"{where}: expected a {what} on one line, without spaces around it, found {text!r}")
     return text
 
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from pytest_riskguard.errors import ScoresFormatError, ScoringError, UsageError
 from pytest_riskguard.evaluation.measures import MIN_SIMILARITY, bounds, parse_measure, within_bounds
-from pytest_riskguard.evaluation.text_files import LineReader, system_name
+from pytest_riskguard.formats.text_files import LineReader, system_name
 from pytest_riskguard.text import nearest
 
 if TYPE_CHECKING:

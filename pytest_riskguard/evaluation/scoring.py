@@ -22,9 +22,12 @@ from pytest_riskguard.evaluation.document_ids import JudgedTally, mismatch
 from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measure, provider_of, within_bounds
 from pytest_riskguard.evaluation.order import RankColumn, Written, as_scored, as_written, has_ties, untied
 from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run, refuse_inverted
 from pytest_riskguard.evaluation.scores import NOTICEABLE, Repeated, TopicScores
-from pytest_riskguard.evaluation.text_files import system_name
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.text_files import system_name
+from pytest_riskguard.formats.topic_keys import TopicKeys
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
@@ -41,7 +44,7 @@ MAX_CHANGE = 0.1
 #: chance in one of twelve runs of a system that changes one topic in twenty.
 FEW_CHANGED = 2
 
-Run = Path | str | Rankings | Mapping[str, Iterable[tuple[str, float]]]
+Run = Path | str | GivenFile | Rankings | Mapping[str, Iterable[tuple[str, float]]]
 
 
 def score_run(
@@ -56,8 +59,8 @@ def score_run(
 
     Parameters
     ----------
-    run : path, Rankings, or mapping topic -> (docid, score) pairs
-        A file in the format of TREC, plain or gzip, or rankings in memory.
+    run : path, GivenFile, Rankings, or mapping topic -> (docid, score) pairs
+        A file in any format of ``formats.known``, plain or gzip, or rankings in memory.
     qrels : Qrels
     measures : sequence of str
         As ir-measures writes them: ``nDCG@10``, ``AP(rel=2)``.
@@ -76,14 +79,16 @@ def score_run(
     parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
     for measure in parsed:
         _check_measure(measure, qrels)
-    if isinstance(run, Path | str):
-        name = name or system_name(Path(run))
-        tally, digest = _scored_file(Path(run), parsed, qrels)
+    if isinstance(run, Path | str | GivenFile):
+        name, run = name or system_name(GivenFile.of(run).path), open_run(run, TopicKeys(queries))
+    name = name or "candidate"
+    if isinstance(run, Path):
+        tally, digest = _scored_file(run, parsed, qrels)
         contradicted = tally.contradicted
     else:
-        rankings = run if isinstance(run, Rankings) else rankings_as_run(run)
-        name, digest, contradicted = name or "candidate", rankings.digest, rankings.contradicted
-        tally = _scored_rankings(rankings, parsed, qrels, name)
+        run = run if isinstance(run, Rankings) else rankings_as_run(run)
+        digest, contradicted = run.digest, run.contradicted
+        tally = _scored_rankings(run, parsed, qrels, name)
     return tuple(
         TopicScores(
             name=name,
@@ -235,7 +240,7 @@ def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, s
 
 
 def _is_other_order(
-    measure: Measure, written: Written, documents: Mapping[str, float], grades: Mapping[str, int]
+    measure: Measure, written: Written, documents: Mapping[str, float], grades: Mapping[str, float]
 ) -> bool:
     """Whether a measure sees other grades in the order as written than in the one that its provider ranks by."""
     last = cutoff_of(measure)
@@ -246,7 +251,7 @@ def _is_other_order(
 
 
 def evaluate(
-    measure: Measure, judged: dict[str, dict[str, int]], rankings: Mapping[str, dict[str, float]], source: str
+    measure: Measure, judged: dict[str, dict[str, float]], rankings: Mapping[str, dict[str, float]], source: str
 ) -> dict[str, float]:
     """One value for each topic of ``rankings``."""
     values: dict[str, float] = {}

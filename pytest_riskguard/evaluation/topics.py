@@ -1,7 +1,8 @@
-"""Topics and their query texts, as a table with tabs."""
+"""Topics and their query texts: tables with tabs line by line, other formats through their readers."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,7 +10,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import TopicsFormatError
-from pytest_riskguard.evaluation.text_files import LineReader
+from pytest_riskguard.formats.content import InputFile
+from pytest_riskguard.formats.detection import format_of
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.input_files import TOPICS
+from pytest_riskguard.formats.records import Records, TopicRow
+from pytest_riskguard.formats.text_files import LineReader
+from pytest_riskguard.formats.topic_keys import derived_id
 
 _Lines = LineReader[TopicsFormatError]
 _ID_NAMES = ("topic", "id", "qid", "query_id")
@@ -41,20 +48,63 @@ class Topics:
     digest: str | None = None
 
 
-def read_topics(path: Path) -> Topics:
-    """Read a topics file, plain or gzip: tabs between columns, no quoting.
+def read_topics(given: Path | GivenFile) -> Topics:
+    """Read a file of topics in any format of ``formats.known``, plain or gzip.
 
-    Without a header, two columns: id and query text. With a header, whose first column is one of topic, id,
-    qid, query_id and second one of query, text, title (in any case), further columns are tags; one named
-    weight is a number above 0.
+    Without ids, topics are named by their texts (``topic_keys.derived_id``). The digest of a format other than a
+    table with tabs is that of the table that ``write_topics`` writes.
 
     Raises
     ------
     TopicsFormatError
-        A wrong number of columns, an id that is empty or has a space in it, a topic or a column twice, a weight that
-        is not a finite number above 0, more than a limit of ``input_files`` allows, or no topic.
+        A file of no known format, an empty id, a topic or a column twice, a weight that is not a finite number above
+        0, more than a limit of ``input_files`` allows, or no topic.
     MissingFileError
         The path cannot be read.
+    """
+    given = GivenFile.of(given)
+    file = InputFile(given.path, error=TopicsFormatError, part=given.part)
+    known = format_of(file, "topics", named=given.format)
+    if known.name == "tsv":
+        return _read_table(given.path)
+    records: Records[TopicRow] = known.reader("topics")(file)
+    queries: dict[str, str] = {}
+    tags: dict[str, Mapping[str, str]] = {}
+    weights: dict[str, float] = {}
+    most = TOPICS.value
+    for row in records.rows:
+        topic = derived_id(row.text) if row.topic is None else row.topic
+        if topic in queries:
+            raise file.refuse(row.line, f"expected each topic once, found {topic!r} again")
+        queries[topic], tags[topic] = row.text, MappingProxyType(dict(row.tags))
+        if row.weight is not None:
+            weights[topic] = row.weight
+        if len(queries) > most:
+            raise file.refuse(None, TOPICS.problem(len(queries)))
+    if not queries:
+        raise file.refuse(None, "expected topics, found none")
+    digest = f"sha256:{hashlib.sha256(write_topics(queries, tags, weights)).hexdigest()}"
+    return Topics(MappingProxyType(queries), MappingProxyType(tags), MappingProxyType(weights), file.name, digest)
+
+
+def write_topics(
+    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], weights: Mapping[str, float]
+) -> bytes:
+    """A table with tabs and a header; white space inside texts becomes single spaces."""
+    names = sorted({name for tagged in tags.values() for name in tagged})
+    rows = [["topic", "query", *names, *([_WEIGHT] if weights else [])]]
+    for topic, text in queries.items():
+        weight = [repr(weights[topic])] if weights else []
+        rows.append([topic, text, *(tags.get(topic, {}).get(name, "") for name in names), *weight])
+    return "".join("\t".join(" ".join(cell.split()) for cell in row) + "\n" for row in rows).encode()
+
+
+def _read_table(path: Path) -> Topics:
+    """A table with tabs, without quoting.
+
+    Without a header, two columns: id and query text. With a header, whose first column is one of topic, id,
+    qid, query_id and second one of query, text, title (in any case), further columns are tags; one named
+    weight is a number above 0.
     """
     lines = LineReader(path, error=TopicsFormatError)
     header: tuple[str, ...] | None = None
@@ -73,8 +123,8 @@ def read_topics(path: Path) -> Topics:
         if len(cells) != len(header):
             raise lines.refuse_line(number, line, _columns(header), str(len(cells)))
         topic = cells[0].strip()
-        if len(topic.split()) != 1:
-            raise lines.refuse_line(number, line, "a topic id without spaces", repr(topic))
+        if not topic:
+            raise lines.refuse_line(number, line, "a topic id", "an empty one")
         if topic in queries:
             raise lines.refuse_line(number, line, "each topic once", f"topic {topic!r} also on line {line_of[topic]}")
         line_of[topic] = number

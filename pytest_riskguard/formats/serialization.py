@@ -99,9 +99,17 @@ def parsed(content: bytes) -> dict[str, Any]:
     ``JsonError`` if it is not UTF-8, JSON or an object, if a key appears twice, for NaN, infinity and whole numbers
     of more than 64 bits, and for more values or levels than any report or manifest has.
     """
+    data = parsed_value(content)
+    if not isinstance(data, dict):
+        raise JsonError(f"expected an object, found {_NAMES[type(data)]}")
+    return data
+
+
+def parsed_value(content: bytes) -> Any:
+    """The JSON value in ``content``, whatever its type; ``JsonError`` otherwise as ``parsed``."""
     _check_size(content)
     try:
-        data = json.loads(
+        data: Any = json.loads(
             content.decode(),
             object_pairs_hook=_with_unique_keys,
             parse_constant=_refuse_constant,
@@ -119,8 +127,6 @@ def parsed(content: bytes) -> dict[str, Any]:
         raise JsonError(f"line {error.lineno}: {reason} ({error.msg})") from None
     except RecursionError:
         raise JsonError(_TOO_DEEP) from None
-    if not isinstance(data, dict):
-        raise JsonError(f"expected an object, found {_NAMES[type(data)]}")
     _check_depth(data)
     return data
 

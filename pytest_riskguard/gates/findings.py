@@ -81,7 +81,7 @@ class MovedDocument:
     """
 
     document: str
-    grade: int | None
+    grade: float | None
     baseline_rank: int | None
     candidate_rank: int | None
     effect: float

@@ -7,6 +7,7 @@ import gzip
 import os
 import re
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def missing(path):
     pass
 
 
-READERS = {
+READERS: dict[str, Callable[[Path], object]] = {
     "documents": lambda path: list(read_titles(path, ())),
     "run": lambda path: fold_run(path, list),
     "qrels": read_qrels,

@@ -18,7 +18,7 @@ from pytest_riskguard.gates.verdict import Verdict
 Rankings = Mapping[str, Sequence[str]]
 
 
-def as_qrels(grades: Mapping[str, Mapping[str, int]]) -> Qrels:
+def as_qrels(grades: Mapping[str, Mapping[str, float]]) -> Qrels:
     """Judgements in memory."""
     relevant = {topic for topic, judged in grades.items() if max(judged.values()) >= 1}
     others = tuple(sorted({*grades} - relevant))

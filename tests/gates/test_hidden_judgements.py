@@ -134,7 +134,7 @@ def hidden(whole: Qrels, seed: int) -> Qrels:
     """What is left of the judgements."""
     rng = np.random.default_rng(seed)
     rows = [(topic, document) for topic in sorted(whole.grades) for document in sorted(whole.grades[topic])]
-    left: dict[str, dict[str, int]] = {}
+    left: dict[str, dict[str, float]] = {}
     for (topic, document), kept in zip(rows, rng.random(len(rows)) >= HIDDEN, strict=True):
         if kept:
             left.setdefault(topic, {})[document] = whole.grades[topic][document]

@@ -159,13 +159,10 @@ def _drift(
     store: Store, name: str, qrels: Path | None, measures: Sequence[str], *, alpha: float, level: float
 ) -> list[str]:
     """Print the effect of the accepted changes for each measure; return the problems."""
-    from pytest_riskguard.evaluation.qrels import read_qrels
     from pytest_riskguard.gates.history import drift
     from pytest_riskguard.reports.studies.drift import explain
 
-    if qrels is None and (settings := surroundings()) is not None:
-        qrels = settings.collection.qrels
-    judgements, problems = None if qrels is None else read_qrels(qrels), []
+    judgements, problems = _judgements(qrels), []
     for measure in measures:
         try:
             chain = [scored.scores for scored in store.lineage(name, measure, qrels=judgements)]
@@ -195,15 +192,11 @@ def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None, ma
     Compares all of them, or NAMES, with the digests in their manifests, and scores their runs again to compare,
     replicates and earlier runs included.
     """
-    from pytest_riskguard.evaluation.qrels import read_qrels
-
     baselines = opened(store)
     _tell_unfinished(baselines)
     if not (names or baselines.names()):
         raise BaselineError(f"no baselines in {baselines.root}: nothing to verify")
-    if qrels is None and (settings := surroundings()) is not None:
-        qrels = settings.collection.qrels
-    judgements = None if qrels is None else read_qrels(qrels)
+    judgements = _judgements(qrels)
     problems = []
     for name in names or baselines.names():
         faults = baselines.verify(name, qrels=judgements) or _too_old(baselines, name, max_age)
@@ -211,6 +204,16 @@ def verify(names: tuple[str, ...], *, store: Path | None, qrels: Path | None, ma
         click.echo(f"{name}: {'; '.join(faults) if faults else _sound(baselines.manifest(name), judgements)}")
     if problems:
         raise BaselineError(f"{counted(len(problems), 'problem')} found")
+
+
+def _judgements(qrels: Path | None) -> Qrels | None:
+    """What the option names, else the collection of riskguard.yaml, if there is one."""
+    from pytest_riskguard.evaluation.collection import read_collection
+
+    if qrels is not None:
+        return read_collection(qrels)[0]
+    settings = surroundings()
+    return None if settings is None else read_collection(settings.collection.qrels, settings.collection.topics)[0]
 
 
 def _too_old(store: Store, name: str, max_age: int | None) -> list[str]:

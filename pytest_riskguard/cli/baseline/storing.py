@@ -25,7 +25,7 @@ from pytest_riskguard.cli.baseline.place import (
 )
 from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, FILE, named_path
 from pytest_riskguard.errors import BaselineError, UsageError
-from pytest_riskguard.evaluation.text_files import system_name
+from pytest_riskguard.formats.text_files import system_name
 from pytest_riskguard.text import counted, plain, probability, signed
 
 if TYPE_CHECKING:
@@ -71,10 +71,10 @@ def _tell_distance(place: Place, name: str, number: int) -> None:
     """How far the mean of a new replicate is from its baseline's: another system is not noise."""
     from pytest_riskguard.baselines.entry import mean_score
     from pytest_riskguard.engine import UNLIKELY
-    from pytest_riskguard.evaluation.qrels import read_qrels
+    from pytest_riskguard.evaluation.collection import read_collection
     from pytest_riskguard.risk import mean_test
 
-    qrels = read_qrels(place.sources["qrels"] or Path())
+    qrels, _ = read_collection(place.sources["qrels"] or Path(), place.sources["topics"])
     for other in place.store.stored_scores(name, replicate=number):
         measure = str(other.measure)
         own = place.store.scores(name, measure, qrels=qrels).scores

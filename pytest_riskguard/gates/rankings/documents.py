@@ -28,7 +28,7 @@ def topic_documents(
     losers: Sequence[ResponsibleTopic],
     winners: Sequence[ResponsibleTopic],
     measure: Measure,
-    grades: Mapping[str, Mapping[str, int]],
+    grades: Mapping[str, Mapping[str, float]],
     candidate: RankedRun,
     baseline: RankedRun,
 ) -> tuple[TopicDocuments, ...]:
@@ -54,7 +54,7 @@ class _Moves:
     """A topic's two rankings side by side."""
 
     def __init__(
-        self, measure: Measure, grades: Mapping[str, int], candidate: Sequence[str], baseline: Sequence[str]
+        self, measure: Measure, grades: Mapping[str, float], candidate: Sequence[str], baseline: Sequence[str]
     ) -> None:
         self.measure, self.grades, self.candidate, self.baseline = measure, grades, candidate, baseline
         #: How many ranks the measure looks at; None for all.

@@ -27,7 +27,7 @@ class TopicRanking:
 
     topic: str
     documents: tuple[str, ...]
-    grades: tuple[int | None, ...]
+    grades: tuple[float | None, ...]
     baseline_ranks: tuple[Positive | None, ...]
     candidate_ranks: tuple[Positive | None, ...]
 

@@ -44,7 +44,7 @@ class Rejudged:
     scores: tuple[TopicScores, TopicScores]
     runs: tuple[RankedRun, RankedRun]
     measure: Measure
-    grades: Mapping[str, Mapping[str, int]]
+    grades: Mapping[str, Mapping[str, float]]
     topics: Topics | None = None
 
     @property

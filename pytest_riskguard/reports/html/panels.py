@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _MAX_ID, _MAX_TITLE = 120, 160
 #: What a document is in one topic: its place in the list of documents, grade, both ranks, and effect.
-Entry = tuple[int, int | None, int | None, int | None, float | None]
+Entry = tuple[int, float | None, int | None, int | None, float | None]
 
 
 class Panels:

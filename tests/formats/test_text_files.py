@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.errors import MissingFileError, RunFormatError
-from pytest_riskguard.evaluation.text_files import LineReader, shown, system_name
 from pytest_riskguard.formats import input_files
+from pytest_riskguard.formats.text_files import LineReader, shown, system_name
 
 
 def read(path: Path) -> list[tuple[int, bytes]]:

@@ -1,0 +1,143 @@
+"""A file of any format: its start, to find out what it is, and its whole content, read once."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pytest_riskguard.errors import FileError
+from pytest_riskguard.formats.input_files import TABLE_BYTES, ContentError, Limit, blocks
+from pytest_riskguard.formats.serialization import JsonError, parsed_value
+from pytest_riskguard.formats.text_files import LineReader
+
+#: Bytes from which a format is recognised.
+START_BYTES = 2**16
+
+
+class Misfit(NamedTuple):
+    """Why a file does not have a format; of several, the reason with the greatest ``nearness`` is shown."""
+
+    reason: str
+    nearness: int = 0
+
+
+class InputFile:
+    """One file, plain or gzip, or one part of it (``FILE#PART``).
+
+    ``error`` is raised, with file and line, for content that cannot be read; ``MissingFileError`` for a path that is
+    not a readable regular file. With ``content`` the path only names the file.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        error: type[FileError],
+        part: str | None = None,
+        limit: Limit = TABLE_BYTES,
+        content: bytes | None = None,
+    ) -> None:
+        self.path, self.part = Path(path), part
+        self._error, self._limit, self._given = error, limit, content
+
+    @property
+    def name(self) -> str:
+        """The file's name, without its folder."""
+        return self.path.name
+
+    @cached_property
+    def start(self) -> bytes:
+        """The first bytes, decompressed."""
+        if self._given is not None:
+            return self._given[:START_BYTES]
+        return next(self._blocks(), b"")[:START_BYTES]
+
+    @cached_property
+    def content(self) -> bytes:
+        """All bytes, decompressed, without a byte order mark."""
+        content = self._given if self._given is not None else b"".join(self._blocks())
+        return content.removeprefix(b"\xef\xbb\xbf")
+
+    @cached_property
+    def first_line(self) -> str:
+        """The first line that is not blank, as far as it is in ``start``."""
+        text = self.start.removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
+        return next((line for line in text.splitlines() if line.strip()), "")
+
+    @property
+    def looks_like_json(self) -> bool:
+        """Whether the first character is one of a JSON object or list."""
+        return self.first_line.lstrip()[:1] in ("{", "[")
+
+    @cached_property
+    def json(self) -> Any:
+        """The whole file as one JSON value; the error of a file that is not JSON."""
+        try:
+            return parsed_value(self.content)
+        except JsonError as problem:
+            raise self.refuse(None, str(problem)) from None
+
+    @cached_property
+    def json_or_none(self) -> Any:
+        """As ``json``; None for a file that is not one JSON value."""
+        if not self.looks_like_json:
+            return None
+        try:
+            return parsed_value(self.content)
+        except JsonError:
+            return None
+
+    @cached_property
+    def first_object(self) -> dict[str, Any] | None:
+        """The first line as a JSON object; None if it is not one: then the file is not JSON Lines."""
+        try:
+            value = json.loads(self.first_line)
+        except (ValueError, RecursionError):
+            return None
+        return value if isinstance(value, dict) else None
+
+    def json_lines(self) -> Iterator[tuple[int, Any]]:
+        """The JSON value of each line that is not blank, with the line's number."""
+        for number, line in self.lines():
+            if not line.strip():
+                continue
+            try:
+                yield number, parsed_value(line)
+            except JsonError as problem:
+                raise self.refuse(number, f"expected one JSON value in each line: {problem}") from None
+
+    def lines(self) -> LineReader[FileError]:
+        """The lines, with their numbers."""
+        return LineReader(self.path, error=self._error, content=self.content)
+
+    def table(self, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+        """The rows of a table that are not blank, the header first, with the number of each row's last line."""
+        lines = self.lines()
+        number = 0
+
+        def text() -> Iterator[str]:
+            nonlocal number
+            for line_number, line in lines:
+                number = line_number
+                yield line.decode() + "\n"
+
+        try:
+            for row in csv.reader(text(), delimiter=delimiter, strict=True):
+                if any(cell.strip() for cell in row):
+                    yield number, row
+        except csv.Error as problem:
+            raise self.refuse(number, f"expected quotes around whole cells only: {problem}") from None
+
+    def refuse(self, line: int | None, problem: str) -> FileError:
+        """The error to raise for this file."""
+        return self._error(self.path, line, problem)
+
+    def _blocks(self) -> Iterator[bytes]:
+        try:
+            yield from blocks(self.path, self._limit)
+        except ContentError as problem:
+            raise self.refuse(None, str(problem)) from None

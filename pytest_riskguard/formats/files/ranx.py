@@ -1,0 +1,62 @@
+"""JSON as ranx and pytrec_eval have it: ``{topic: {document: number}}``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records
+
+
+def fits(file: InputFile, _kind: Kind) -> Misfit | None:
+    """Whether the file is an object of objects of numbers."""
+    if not file.looks_like_json:
+        return Misfit("it is not JSON")
+    value = file.json_or_none
+    if not isinstance(value, dict) or not value:
+        return Misfit("it is not a JSON object", 1)
+    for topic, documents in value.items():
+        if not isinstance(documents, dict):
+            return Misfit(f"{topic!r} is not an object of documents and numbers", 2)
+        for document, score in documents.items():
+            if isinstance(score, bool) or not isinstance(score, int | float):
+                return Misfit(f"{document!r} of {topic!r} has no number", 3)
+    return None
+
+
+def judgements(file: InputFile) -> Records[Judgement]:
+    """The grades of each topic."""
+    return Records(
+        Judgement(topic, d, float(grade)) for topic, graded in _topics(file) for d, grade in graded.items()
+    )
+
+
+def rankings(file: InputFile) -> Records[Ranking]:
+    """The scores of each topic; their order in the file means nothing."""
+    return Records(Ranking(topic, list(scores), [*map(float, scores.values())]) for topic, scores in _topics(file))
+
+
+def _topics(file: InputFile) -> Iterator[tuple[str, dict[str, Any]]]:
+    if (misfit := fits(file, "rankings")) is not None:
+        raise file.refuse(None, f"expected JSON as ranx writes it, found another file: {misfit.reason}")
+    yield from file.json.items()
+
+
+def write_judgements(grades: Mapping[str, Mapping[str, float]], _texts: Mapping[str, str]) -> bytes:
+    """The grades of each topic; whole ones without a decimal point."""
+    return _written({topic: {d: _whole(g) for d, g in graded.items()} for topic, graded in grades.items()})
+
+
+def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], _texts: Mapping[str, str]) -> bytes:
+    """The scores of each topic."""
+    return _written({topic: dict(documents) for topic, documents in by_topic.items()})
+
+
+def _whole(grade: float) -> float:
+    return int(grade) if float(grade).is_integer() else grade
+
+
+def _written(value: Mapping[str, Mapping[str, float]]) -> bytes:
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()

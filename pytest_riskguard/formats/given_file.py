@@ -1,0 +1,61 @@
+"""A file as somebody names it, and what they say about how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+#: Which order counts where scores are equal: the one in which documents were returned, or that of trec_eval.
+Ties = Literal["as_returned", "docid"]
+TIES: tuple[Ties, ...] = ("as_returned", "docid")
+#: How several judges' grades of one document become one.
+JudgeRule = Literal["median", "mean", "max", "min"]
+JUDGE_RULES: tuple[JudgeRule, ...] = ("median", "mean", "max", "min")
+
+
+@dataclass(frozen=True)
+class GivenFile:
+    """A path with the settings that say how it is read; None is what its content and its format say.
+
+    Attributes
+    ----------
+    path : Path
+    format : str, optional
+        A name of ``formats.known``.
+    part : str, optional
+        Which of the rankings that the file holds.
+    ties : 'as_returned' or 'docid', optional
+        For rankings.
+    judges : str
+        For judgements by several judges.
+    columns : mapping
+        For tables: what a column holds -> its name; for per-topic scores: measure -> column.
+    """
+
+    path: Path
+    format: str | None = None
+    part: str | None = None
+    ties: Ties | None = None
+    judges: JudgeRule = "median"
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+
+    @classmethod
+    def of(cls, given: Path | str | GivenFile) -> GivenFile:
+        """A path alone, or what is one already. ``FILE#PART`` names a part where there is a FILE and no such path."""
+        if isinstance(given, GivenFile):
+            return given
+        path = Path(given)
+        name, mark, part = path.name.rpartition("#")
+        if mark and name and not _exists(path) and _exists(path.with_name(name)):
+            return cls(path.with_name(name), part=part)
+        return cls(path)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # a name that is too long, or has a NUL
+        return False

@@ -1,0 +1,109 @@
+"""The table of all formats: what each is called, what it can hold, and the module that reads and writes it.
+
+The order is that of detection: a format that says more about its files comes before one that says less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.records import Kind
+from pytest_riskguard.text import did_you_mean
+
+
+@dataclass(frozen=True)
+class Format:
+    """One format of files.
+
+    Its module in ``formats/files`` has ``fits(file, kind)``, which returns None or why the file has another format,
+    and for each kind a function of that name, such as ``judgements(file)``, which returns ``Records``; to write, one
+    named ``write_judgements`` and so on. ``extra`` is the extra of this package that it needs.
+    """
+
+    name: str
+    title: str
+    module: str
+    reads: tuple[Kind, ...]
+    writes: tuple[Kind, ...] = ()
+    suffixes: tuple[str, ...] = ()
+    extra: str | None = None
+
+    def fits(self, file: InputFile, kind: Kind) -> Misfit | None:
+        """None if the file has this format, else why it does not."""
+        misfit: Misfit | None = self._module.fits(file, kind)
+        return misfit
+
+    def reader(self, kind: Kind) -> Callable[..., Any]:
+        """The function that reads what a file of this format holds."""
+        function: Callable[..., Any] = getattr(self._module, kind)
+        return function
+
+    def writer(self, kind: Kind) -> Callable[..., bytes]:
+        """The function that makes the content of such a file."""
+        function: Callable[..., bytes] = getattr(self._module, f"write_{kind}")
+        return function
+
+    @property
+    def _module(self) -> ModuleType:
+        return import_module(f"pytest_riskguard.formats.files.{self.module}")
+
+
+FORMATS: tuple[Format, ...] = (
+    Format(
+        "ranx",
+        "ranx, pytrec_eval (JSON: topic, document, number)",
+        "ranx",
+        reads=("judgements", "rankings"),
+        writes=("judgements", "rankings"),
+        suffixes=(".json",),
+    ),
+    Format(
+        "tsv",
+        "topics as a table with tabs: id, query text, tags",
+        "topics_table",
+        reads=("topics",),
+        suffixes=(".tsv", ".txt"),
+    ),
+    Format(
+        "csv",
+        "CSV or TSV with named columns",
+        "named_columns",
+        reads=("judgements", "rankings", "topics"),
+        writes=("judgements", "rankings"),
+        suffixes=(".csv", ".tsv", ".txt"),
+    ),
+    Format(
+        "trec",
+        "TREC (columns with spaces between them)",
+        "trec",
+        reads=("judgements", "rankings"),
+        suffixes=(".run", ".txt", ".res", ".trec", ".qrels"),
+    ),
+)
+_BY_NAME = {known.name: known for known in FORMATS}
+
+
+def formats_of(kind: Kind) -> tuple[Format, ...]:
+    """All formats that can hold something, in the order of detection."""
+    return tuple(known for known in FORMATS if kind in known.reads)
+
+
+def format_named(name: str, kind: Kind) -> Format:
+    """The format of this name; ``UsageError`` if there is none, or it cannot hold that."""
+    names = [known.name for known in formats_of(kind)]
+    if name not in names:
+        hint = did_you_mean(name, names)
+        what = f"a format that holds {kind}"
+        raise UsageError(f"format: {name!r} is not {what}{hint}; these are: {', '.join(names)}")
+    return _BY_NAME[name]
+
+
+def suffixes() -> frozenset[str]:
+    """The endings of all formats' files, which are no part of a system's name."""
+    return frozenset(suffix for known in FORMATS for suffix in known.suffixes)

@@ -1,0 +1,80 @@
+"""What the readers of all formats give: judgements, rankings, topics and scores, each with its line in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+#: What a file may hold.
+Kind = Literal["judgements", "rankings", "topics", "scores"]
+KINDS: tuple[Kind, ...] = ("judgements", "rankings", "topics", "scores")
+
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+class Judgement(NamedTuple):
+    """One grade of one document; ``judge`` is who gave it, where several judges did."""
+
+    topic: str
+    document: str
+    grade: float
+    judge: str = ""
+    line: int | None = None
+
+
+class Ranking(NamedTuple):
+    """The documents of one topic as the file lists them; ``scores`` is None where it only gives their order."""
+
+    topic: str
+    documents: Sequence[str]
+    scores: Sequence[float] | None = None
+    line: int | None = None
+
+
+class TopicRow(NamedTuple):
+    """One topic; ``topic`` is None where the file has query texts alone."""
+
+    topic: str | None
+    text: str
+    tags: Mapping[str, str] = _NONE
+    weight: float | None = None
+    line: int | None = None
+
+
+class Score(NamedTuple):
+    """A system's score of one topic."""
+
+    topic: str
+    measure: str
+    value: float
+    line: int | None = None
+
+
+Row = TypeVar("Row", Judgement, Ranking, TopicRow, Score)
+
+
+@dataclass(frozen=True)
+class Records(Generic[Row]):
+    """The rows of a file.
+
+    Attributes
+    ----------
+    rows : iterable
+        Read once. An error that it raises names file and line.
+    by_text : bool
+        Whether ``topic`` of the rows is the text of a query, since the file has no ids.
+    texts : mapping topic -> query text
+        Where the file has both; complete once all rows have been read.
+    is_ordered : bool
+        Whether documents come in the order that users saw, which then counts where scores contradict it.
+    notes : tuple of str
+        What the file holds and riskguard does not read, for people.
+    """
+
+    rows: Iterable[Row]
+    by_text: bool = False
+    texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    is_ordered: bool = False
+    notes: tuple[str, ...] = ()
