@@ -83,12 +83,10 @@ def score_run(
         name, run = name or system_name(GivenFile.of(run).path), open_run(run, TopicKeys(queries))
     name = name or "candidate"
     if isinstance(run, Path):
-        tally, digest = _scored_file(run, parsed, qrels)
-        contradicted = tally.contradicted
+        tally, digest, contradicted = _scored_file(run, parsed, qrels)
     else:
-        run = run if isinstance(run, Rankings) else rankings_as_run(run)
-        digest, contradicted = run.digest, run.contradicted
-        tally = _scored_rankings(run, parsed, qrels, name)
+        rankings = run if isinstance(run, Rankings) else rankings_as_run(run)
+        tally, digest, contradicted = _scored_rankings(rankings, parsed, qrels, name)
     return tuple(
         TopicScores(
             name=name,
@@ -111,12 +109,16 @@ def score_run(
     )
 
 
-def _scored_file(path: Path, measures: Sequence[Measure], qrels: Qrels) -> tuple[_Tally, str]:
+#: What was read, the digest of the run, and the topics whose order contradicts their scores.
+_Outcome = tuple["_Tally", str, tuple[str, ...]]
+
+
+def _scored_file(path: Path, measures: Sequence[Measure], qrels: Qrels) -> _Outcome:
     tally, digest = fold_run(path, lambda chunks: _score(chunks, measures, qrels, path.name))
     if tally.is_inverted:
         raise refuse_inverted(path, tally.upside_down[0])
     _check_ids(path.name, qrels, tally)
-    return tally, digest
+    return tally, digest, tally.contradicted
 
 
 def _repeated(
@@ -156,11 +158,11 @@ def _top(run: Mapping[str, Sequence[tuple[str, float]]], topic: str) -> list[str
     return [document for document, _ in run.get(topic, ())[:COMPARED_DEPTH]]
 
 
-def _scored_rankings(rankings: Rankings, measures: Sequence[Measure], qrels: Qrels, name: str) -> _Tally:
+def _scored_rankings(rankings: Rankings, measures: Sequence[Measure], qrels: Qrels, name: str) -> _Outcome:
     tally = _score(rankings.chunks(), measures, qrels, name)
     _check_ids(name, qrels, tally)
     tally.again = _repeated(rankings, measures, qrels, tally, name)
-    return tally
+    return tally, rankings.digest, rankings.contradicted
 
 
 def _check_ids(source: str, qrels: Qrels, tally: _Tally) -> None:
