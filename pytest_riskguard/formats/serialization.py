@@ -139,7 +139,7 @@ def _check_size(content: bytes) -> None:
 
 
 def _check_depth(data: Any) -> None:
-    level = [data]
+    level = [data] if isinstance(data, dict | list) else []
     for _ in range(MAX_DEPTH):
         inner = (node.values() if isinstance(node, dict) else node for node in level)
         level = [value for values in inner for value in values if isinstance(value, dict | list)]

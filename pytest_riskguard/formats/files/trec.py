@@ -15,6 +15,7 @@ def fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the first line has the right number of columns; a file of another kind of text is nearest to this."""
     number, names = _COLUMNS[kind]
     columns = len(file.first_line.split())
-    if columns == number and not file.looks_like_json:
+    is_json = file.first_object is not None or file.json_or_none is not None  # a topic's id may begin with a bracket
+    if columns == number and not is_json:
         return None
     return Misfit(f"the first line has {columns} columns, not {number} ({names})", 0 if file.looks_like_json else 1)
