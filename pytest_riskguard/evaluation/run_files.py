@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pytest_riskguard.errors import DataError, FileError, RunFormatError
@@ -29,7 +29,7 @@ def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Pa
     records: Records[Ranking] = known.reader("rankings")(file)
     ties = given.ties or ("as_returned" if records.is_ordered else "docid")
     answers: dict[str, Iterator[tuple[str, float]]] = {}
-    for ranking in records.rows:
+    for ranking in _in_order(file, records, keys or TopicKeys()):
         topic = _topic(file, records, ranking, keys or TopicKeys())
         if topic in answers:
             raise file.refuse(ranking.line, f"expected each topic once, found {topic!r} again")
@@ -43,6 +43,21 @@ def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Pa
         raise
     except DataError as problem:
         raise file.refuse(None, str(problem)) from None
+
+
+def _in_order(file: InputFile, records: Records[Ranking], keys: TopicKeys) -> Iterable[Ranking]:
+    """The rankings with their topics, also where only their order says which topic each is of."""
+    if not records.by_order:
+        return records.rows
+    rankings = list(records.rows)
+    try:
+        topics = keys.in_order(len(rankings))
+    except ValueError as problem:
+        raise file.refuse(
+            None,
+            f"expected an id beside each ranking, or as many rankings as the topics file has topics; found {problem}",
+        ) from None
+    return [ranking._replace(topic=topic) for ranking, topic in zip(rankings, topics, strict=True)]
 
 
 def _topic(file: InputFile, records: Records[Ranking], ranking: Ranking, keys: TopicKeys) -> str:

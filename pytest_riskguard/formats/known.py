@@ -54,6 +54,17 @@ class Format:
         return import_module(f"pytest_riskguard.formats.files.{self.module}")
 
 
+def _responses(name: str, title: str) -> Format:
+    """Responses of a search engine that a team has kept."""
+    return Format(
+        name,
+        f"{title} responses (JSON, JSON Lines)",
+        f"engines.{name}",
+        ("rankings",),
+        suffixes=(".json", ".jsonl", ".ndjson"),
+    )
+
+
 FORMATS: tuple[Format, ...] = (
     Format(
         "ranx",
@@ -63,6 +74,12 @@ FORMATS: tuple[Format, ...] = (
         writes=("judgements", "rankings"),
         suffixes=(".json",),
     ),
+    _responses("elasticsearch", "Elasticsearch and OpenSearch _search and _msearch"),
+    _responses("solr", "Solr select"),
+    _responses("vespa", "Vespa search"),
+    _responses("algolia", "Algolia search"),
+    _responses("typesense", "Typesense search and multi_search"),
+    _responses("meilisearch", "Meilisearch search and multi-search"),
     Format(
         "tsv",
         "topics as a table with tabs: id, query text, tags",

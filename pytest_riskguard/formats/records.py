@@ -65,6 +65,8 @@ class Records(Generic[Row]):
         Read once. An error that it raises names file and line.
     by_text : bool
         Whether ``topic`` of the rows is the text of a query, since the file has no ids.
+    by_order : bool
+        Whether the file has neither ids nor texts: its rows are in the order of the topics file.
     texts : mapping topic -> query text
         Where the file has both; complete once all rows have been read.
     is_ordered : bool
@@ -75,6 +77,7 @@ class Records(Generic[Row]):
 
     rows: Iterable[Row]
     by_text: bool = False
+    by_order: bool = False
     texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
     is_ordered: bool = False
     notes: tuple[str, ...] = ()

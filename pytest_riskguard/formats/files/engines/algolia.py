@@ -1,0 +1,36 @@
+"""Algolia: responses to queries, one or several to a request; hits have an order and no scores."""
+
+from __future__ import annotations
+
+from pytest_riskguard.formats.engine_answers import Answer, Engine, Hit, identifier, message, objects
+from pytest_riskguard.formats.response_files import ResponseFiles
+
+
+class Algolia(Engine):
+    """``hits`` with ``objectID``."""
+
+    title, several, query_at = "Algolia", "results", ("query",)
+
+    def is_answer(self, answer: Answer) -> bool:
+        """Whether it has hits with ``objectID``, or none and how many there are."""
+        hits = objects(answer.get("hits"))
+        return hits is not None and (all("objectID" in hit for hit in hits) if hits else "nbHits" in answer)
+
+    def is_error(self, answer: Answer) -> bool:
+        """Whether it has a ``message`` and a ``status`` instead of hits."""
+        return isinstance(answer.get("message"), str) and isinstance(answer.get("status"), int)
+
+    def problem(self, answer: Answer) -> str | None:
+        """An error, or a time-out."""
+        if "hits" not in answer:
+            return message(f"error {answer['status']}", answer["message"])
+        return "the search timed out, so that its hits are only a part" if answer.get("timeoutHits") else None
+
+    def hits(self, answer: Answer) -> list[Hit]:
+        """The hits in their order."""
+        return [Hit(identifier(hit.get("objectID"), "objectID"), None) for hit in answer["hits"]]
+
+
+ENGINE = Algolia()
+_FILES = ResponseFiles(ENGINE)
+fits, rankings = _FILES.fits, _FILES.rankings

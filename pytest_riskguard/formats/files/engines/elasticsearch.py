@@ -1,0 +1,48 @@
+"""Elasticsearch and OpenSearch: responses of ``_search`` and ``_msearch``."""
+
+from __future__ import annotations
+
+from pytest_riskguard.formats.engine_answers import Answer, Engine, Hit, identifier, inner, message, objects, score
+from pytest_riskguard.formats.response_files import ResponseFiles
+
+
+class Elasticsearch(Engine):
+    """``hits.hits`` with ``_id`` and ``_score``, which is null where hits are sorted by a field."""
+
+    title, several = "Elasticsearch", "responses"
+
+    def is_answer(self, answer: Answer) -> bool:
+        """Whether it has ``hits.hits``, a list of objects."""
+        return objects(inner(answer, "hits").get("hits")) is not None
+
+    def is_error(self, answer: Answer) -> bool:
+        """Whether it has ``error`` and ``status``."""
+        return "error" in answer and isinstance(answer.get("status"), int)
+
+    def problem(self, answer: Answer) -> str | None:
+        """An error, a time-out, shards or clusters without an answer."""
+        if answer.get("error"):
+            error = inner(answer, "error")
+            what = message(error.get("type"), error.get("reason")) if error else message(answer["error"])
+            return message(f"error {answer.get('status', '')}".strip(), what)
+        if answer.get("timed_out"):
+            return "the search timed out, so that its hits are only a part"
+        shards, clusters = inner(answer, "_shards"), inner(answer, "_clusters")
+        if shards.get("failed"):
+            failures = objects(shards.get("failures")) or [{}]
+            reason = inner(failures[0], "reason")
+            which = f"{shards['failed']} of {shards.get('total', '?')} shards failed"
+            return message(which, reason.get("type"), reason.get("reason"))
+        missing = [name for name in ("skipped", "partial", "failed") if clusters.get(name)]
+        if missing:
+            return f"{clusters[missing[0]]} of {clusters.get('total', '?')} clusters {missing[0]}"
+        return None
+
+    def hits(self, answer: Answer) -> list[Hit]:
+        """The hits in their order."""
+        return [Hit(identifier(hit.get("_id"), "_id"), score(hit.get("_score"))) for hit in answer["hits"]["hits"]]
+
+
+ENGINE = Elasticsearch()
+_FILES = ResponseFiles(ENGINE)
+fits, rankings = _FILES.fits, _FILES.rankings
