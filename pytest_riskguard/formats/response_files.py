@@ -18,7 +18,7 @@ from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.engine_answers import Answer, AnswerError, Engine
 from pytest_riskguard.formats.records import Kind, Ranking, Records
 
-#: Keys of a row: the query's id, its text, and the response; those of several responses have an s.
+#: Keys of a row: the query's id, its text, and the response; those of several responses are plurals.
 _IDS = tuple(name for name in SYNONYMS["topic"] if name != "_id")
 _TEXTS = ("query", "query_text", "querytext", "text")
 _ANSWERS = ("response", "answer", "body", "result")
@@ -123,18 +123,18 @@ class _Rows:
 
     def _of_several(self, line: int | None, value: Answer, answers: list[Any]) -> Iterator[_Row]:
         """Responses to one request, with a list of ids or texts beside them, or each with its own."""
-        given = next((name for name in (*_IDS, *_TEXTS) if isinstance(value.get(f"{name}s"), list)), None)
+        given = next((name for name in (*_IDS, *_TEXTS) if isinstance(value.get(_plural(name)), list)), None)
         if given is None:
             for answer in answers:
                 row = self._row(line, answer) if isinstance(answer, dict) else None
                 yield row or _Row(line, None, None, answer)
             return
-        queries, is_text = value[f"{given}s"], given in _TEXTS
+        queries, is_text = value[_plural(given)], given in _TEXTS
         for query, answer in zip(queries, answers, strict=False):
             yield _Row(line, None if is_text else str(query), str(query) if is_text else None, answer)
         if len(queries) != len(answers):
-            found = f"{len(queries)} {given}s beside {len(answers)} responses"
-            raise self._file.refuse(line, f"expected one of the {given}s for each response, found {found}")
+            found = f"{len(queries)} {_plural(given)} beside {len(answers)} responses"
+            raise self._file.refuse(line, f"expected one of the {_plural(given)} for each response, found {found}")
 
     def _row(self, line: int | None, value: Answer) -> _Row | None:
         """A response with its query; None for an object of another kind."""
@@ -146,6 +146,11 @@ class _Rows:
 
     def _is_known(self, answer: Answer) -> bool:
         return self._engine.is_answer(answer) or self._engine.is_error(answer)
+
+
+def _plural(key: str) -> str:
+    """The key of several of them."""
+    return f"{key[:-1]}ies" if key.endswith("y") else f"{key}s"
 
 
 def _beside(value: Answer, names: Mapping[str, str], wanted: tuple[str, ...]) -> str | None:

@@ -80,6 +80,8 @@ def test_several_responses_with_their_ids(tmp_path: Path, engine: str, key: str)
     assert documents(read(tmp_path / "kept.json", content)) == EXPECTED
     with pytest.raises(RunFormatError, match="found 2 query_ids beside 3 responses"):
         read(tmp_path / "kept.json", content | {"query_ids": ["q1", "q2"]})
+    by_text = {key: content[key], "queries": [QUERIES[topic] for topic in HITS]}
+    assert documents(read(tmp_path / "kept.json", by_text, keys=TopicKeys(QUERIES))) == EXPECTED
 
 
 def test_several_responses_in_the_order_of_the_topics_file(tmp_path: Path) -> None:
