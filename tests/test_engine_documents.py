@@ -9,13 +9,13 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Source, Stored
 from pytest_riskguard.evaluation import rankings_as_run
 from pytest_riskguard.evaluation.ranked_runs import pack_run
 from pytest_riskguard.evaluation.runs import fold_run
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.wording import worded
-from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Source, Stored
 from tests.plugin import world
 from tests.verdicts import altered
 
@@ -107,7 +107,7 @@ def test_a_run_that_changes_while_it_is_judged_is_not_told_of(folder, monkeypatc
 def test_each_run_is_read_again_once(folder, monkeypatch):
     read = []
     monkeypatch.setattr(
-        "pytest_riskguard.sources.pack_run", lambda run, topics: read.append(run) or pack_run(run, topics)
+        "pytest_riskguard.engine.sources.pack_run", lambda run, topics: read.append(run) or pack_run(run, topics)
     )
     one = engine(folder, report=True)
     runs = [RunFile(folder / name) for name in ("candidate.run", "good.run")]

@@ -9,9 +9,9 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.sources import Computed, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import Gate, gate_of
-from pytest_riskguard.sources import Computed, Question, RunFile, ScoreFile, Stored
 from tests.verdicts import altered
 
 TOPICS = tuple(f"q{i:02d}" for i in range(60))

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.sources import Computed, Question, RunFile, Stored
 from pytest_riskguard.gates.kinds import gate_of
-from pytest_riskguard.sources import Computed, Question, RunFile, Stored
 
 TOPICS = [f"q{i:02d}" for i in range(30)]
 

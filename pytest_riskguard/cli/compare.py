@@ -30,9 +30,9 @@ from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
+    from pytest_riskguard.engine.sources import Baseline, Computed, Source
     from pytest_riskguard.gates.verdict import Verdict
     from pytest_riskguard.reports.provenance import Provenance
-    from pytest_riskguard.sources import Baseline, Computed, Source
 
 
 @click.command()

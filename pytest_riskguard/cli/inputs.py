@@ -14,12 +14,12 @@ from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, Collection, NamedPath, SliceEntries, surroundings
 from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.sources import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
 from pytest_riskguard.errors import BaselineError, ConfigError, DataError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.scores import read_scores
 from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, gate_of
-from pytest_riskguard.sources import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
 
 System = RunFile | ScoreFile | Stored
 #: Options that take NAME=RUN.

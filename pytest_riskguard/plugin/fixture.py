@@ -12,6 +12,7 @@ import pytest
 from pytest_riskguard.assertions import demand
 from pytest_riskguard.config.asking import ASK_TWICE, TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.engine.sources import LiveRun, Question, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.metadata import checked_metadata
@@ -25,13 +26,13 @@ from pytest_riskguard.gates.kinds import (
 )
 from pytest_riskguard.gates.option_types import lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
-from pytest_riskguard.plugin.live_systems.candidates import live_run
-from pytest_riskguard.plugin.live_systems.retrieval import Search
+from pytest_riskguard.live_systems.candidates import live_run
+from pytest_riskguard.live_systems.retrieval import Search
+from pytest_riskguard.plugin.live_console import PytestConsole
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
 from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.plugin.user_errors import from_here
 from pytest_riskguard.run_context import record
-from pytest_riskguard.sources import LiveRun, Question, RunFile, ScoreFile, Source, Stored
 
 Candidate = RunFile | ScoreFile | LiveRun | TopicScores | Mapping[str, float]
 #: A baseline: the name of a stored one, or anything that could be a candidate.
@@ -96,7 +97,8 @@ class Riskguard:
         asking = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}
         asking["ask_twice"] = ask_twice
         try:
-            return live_run(self._config, self._engine, search, name=name, metadata=metadata, **asking)
+            console = PytestConsole(self._config)
+            return live_run(self._engine, search, console=console, name=name, metadata=metadata, **asking)
         except (TypeError, ValueError) as error:
             raise error.with_traceback(None) from None
 

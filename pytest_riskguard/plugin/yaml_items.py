@@ -16,8 +16,8 @@ from pytest_riskguard.plugin.session import engine_for
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import ComputedBaseline, DescribedRun, Retrieve
+    from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Stored
     from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.sources import Computed, LiveRun, Question, RunFile, Stored
 
 
 class RiskguardFile(pytest.File):
@@ -65,7 +65,7 @@ class RiskguardFile(pytest.File):
         return []
 
     def _question(self, item: GateItem) -> Question:
-        from pytest_riskguard.sources import Question, Stored
+        from pytest_riskguard.engine.sources import Question, Stored
 
         first, *pool = (_baseline_source(baseline) for baseline in item.baselines)
         others = tuple(source for source in pool if isinstance(source, Stored))
@@ -77,8 +77,9 @@ class RiskguardFile(pytest.File):
 
     def _candidate_source(self, candidate: Path | DescribedRun | Retrieve | None, line: int) -> RunFile | LiveRun:
         from pytest_riskguard.config.schema import DescribedRun
-        from pytest_riskguard.plugin.live_systems.candidates import live_candidate
-        from pytest_riskguard.sources import RunFile
+        from pytest_riskguard.engine.sources import RunFile
+        from pytest_riskguard.live_systems.candidates import live_candidate, project_of
+        from pytest_riskguard.plugin.live_console import PytestConsole
 
         if candidate is None:
             raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a function to retrieve with")
@@ -88,12 +89,15 @@ class RiskguardFile(pytest.File):
             return RunFile(candidate.run, metadata=dict(candidate.metadata))
         if candidate not in self._live:
             engine = engine_for(self.config, self.settings)
-            self._live[candidate] = live_candidate(self.config, engine, candidate, settings=self.settings, line=line)
+            root, console = project_of(self.settings, self.config.rootpath), PytestConsole(self.config)
+            self._live[candidate] = live_candidate(
+                engine, candidate, settings=self.settings, line=line, root=root, console=console
+            )
         return self._live[candidate]
 
 
 def _baseline_source(baseline: str | ComputedBaseline) -> Stored | Computed:
-    from pytest_riskguard.sources import Computed, Stored
+    from pytest_riskguard.engine.sources import Computed, Stored
 
     if isinstance(baseline, str):
         return Stored(baseline)

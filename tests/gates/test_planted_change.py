@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.sources import Question, RunFile
 from pytest_riskguard.evaluation import read_qrels, score_run
 from pytest_riskguard.evaluation.measures import parse_measure
 from pytest_riskguard.evaluation.ranked_runs import RankedRun, pack_run
@@ -17,7 +18,6 @@ from pytest_riskguard.gates.findings import ResponsibleTopic
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.rankings.documents import topic_documents
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.sources import Question, RunFile
 
 #: How many topics lose the best document of their first ten, and in how many it falls to rank 30.
 REMOVED, DEMOTED, TO = 8, 8, 30

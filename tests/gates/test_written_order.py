@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.sources import Computed, Question, RunFile
 from pytest_riskguard.evaluation import TopicScores
 from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import gate_of
 from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict
-from pytest_riskguard.sources import Computed, Question, RunFile
 from tests.gates.conftest import topic_scores
 
 RNG = np.random.default_rng(5)

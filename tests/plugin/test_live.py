@@ -127,9 +127,9 @@ def test_all_failed_queries_are_one_message_that_shows_the_first_five(live):
 #: Blocks the alarm, as a C library may.
 STUCK = """
 import signal, threading
-from pytest_riskguard.plugin.live_systems import time_limit
-from pytest_riskguard.plugin.live_systems import candidates
-time_limit.GRACE = candidates.GRACE = 0.2
+from pytest_riskguard.live_systems import time_limit
+from pytest_riskguard.live_systems import console
+time_limit.GRACE = console.GRACE = 0.2
 def ask(query):
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
     threading.Event().wait()

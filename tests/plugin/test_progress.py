@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from pytest_riskguard.plugin.live_systems.candidates import Line
+from pytest_riskguard.live_systems.console import Line
 from tests.plugin.test_live import on_the_screen
 
 

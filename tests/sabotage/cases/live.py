@@ -229,8 +229,9 @@ CASES = [
     Case(
         "patches-judge-isolated",
         search(
-            "import numpy, pytest\nfrom pytest_riskguard.gates import judge\nfrom pytest_riskguard import engine\n"
-            "judge.judge = engine.judge = numpy.mean = None\npytest.fail = print\n"
+            "import numpy, pytest\nfrom pytest_riskguard.gates import judge\n"
+            "from pytest_riskguard.engine import judging\n"
+            "judge.judge = judging.judge = numpy.mean = None\npytest.fail = print\n"
             "def retrieve(q): return answer(q)",
             ", isolate: true",
         ),

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from pytest_riskguard.plugin.live_systems.search_import import NEVER, RefusedSearchError, import_search
+from pytest_riskguard.live_systems.search_import import NEVER, RefusedSearchError, import_search
 
 PROJECT = """
 import functools, os, subprocess

@@ -9,10 +9,10 @@ import pytest
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.plugin.live_systems import isolation
-from pytest_riskguard.plugin.live_systems.isolation import retrieve_isolated
-from pytest_riskguard.plugin.live_systems.retrieval import Retrieved
-from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError
+from pytest_riskguard.live_systems import isolation
+from pytest_riskguard.live_systems.isolation import retrieve_isolated
+from pytest_riskguard.live_systems.retrieval import Retrieved
+from pytest_riskguard.live_systems.search_import import RefusedSearchError
 
 QUERIES = {f"t{number}": f"query {number}" for number in range(6)}
 

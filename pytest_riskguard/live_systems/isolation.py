@@ -23,9 +23,9 @@ from typing import IO, Any, cast
 
 from pytest_riskguard.config.asking import MAX_ID, Asking
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.plugin.live_systems.retrieval import MAX_PAUSE, Pairs, Progress, Retrieved, is_pair
-from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError
-from pytest_riskguard.plugin.live_systems.time_limit import GRACE
+from pytest_riskguard.live_systems.retrieval import MAX_PAUSE, Pairs, Progress, Retrieved, is_pair
+from pytest_riskguard.live_systems.search_import import RefusedSearchError
+from pytest_riskguard.live_systems.time_limit import GRACE
 from pytest_riskguard.text import clean, counted
 
 #: Bytes of one line that the process writes, which is the answer for one topic, and of all of them.
@@ -38,7 +38,7 @@ MAX_START, MAX_END = 120.0, 10.0
 MAX_SECONDS = 1e6
 #: Seconds between two looks at whether the process has ended.
 _GLANCE = 1.0
-_CHILD = "pytest_riskguard.plugin.live_systems.isolated_process"
+_CHILD = "pytest_riskguard.live_systems.isolated_process"
 
 
 class _DeadError(Exception):

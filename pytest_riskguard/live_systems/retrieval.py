@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from pytest_riskguard.config.asking import MAX_ID, MAX_TIMEOUTS, TIMEOUT, Asking
-from pytest_riskguard.plugin.live_systems.time_limit import OutOfTimeError, within
+from pytest_riskguard.live_systems.time_limit import OutOfTimeError, within
 
 Pairs = list[tuple[str, float]]
 

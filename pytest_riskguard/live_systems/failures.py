@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pytest_riskguard.config.asking import MAX_TIMEOUTS
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.plugin.live_systems.retrieval import FailedQuery, NoPairError, Retrieved, Search
-from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError, import_search
-from pytest_riskguard.plugin.live_systems.time_limit import OutOfTimeError
-from pytest_riskguard.plugin.user_errors import blamed, ending
+from pytest_riskguard.live_systems.retrieval import FailedQuery, NoPairError, Retrieved, Search
+from pytest_riskguard.live_systems.search_import import RefusedSearchError, import_search
+from pytest_riskguard.live_systems.time_limit import OutOfTimeError
+from pytest_riskguard.live_systems.user_code import blamed, ending
 from pytest_riskguard.text import counted
 
 #: How many failed queries a message names; the others are counted.

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from pytest_riskguard.config.asking import Asking
-from pytest_riskguard.plugin.live_systems import retrieval
-from pytest_riskguard.plugin.live_systems.retrieval import NoPairError, Retrieved, backoff, retrieve
-from pytest_riskguard.plugin.live_systems.time_limit import OutOfTimeError
+from pytest_riskguard.live_systems import retrieval
+from pytest_riskguard.live_systems.retrieval import NoPairError, Retrieved, backoff, retrieve
+from pytest_riskguard.live_systems.time_limit import OutOfTimeError
 
 QUERIES = {f"t{number:02d}": f"query {number}" for number in range(20)}
 #: Ways of asking: in the calling thread, with and without a limit, and in several threads.
@@ -352,9 +352,9 @@ def test_context_variables_of_the_caller_hold_for_the_search():
 def test_a_process_ends_though_a_search_never_does():
     code = """
 import threading
-from pytest_riskguard.plugin.live_systems import retrieval
+from pytest_riskguard.live_systems import retrieval
 from pytest_riskguard.config.asking import Asking
-from pytest_riskguard.plugin.live_systems.retrieval import retrieve
+from pytest_riskguard.live_systems.retrieval import retrieve
 found = retrieve(lambda _: threading.Event().wait(), {"t": "q"}, Asking(timeout=0.01, workers=2))
 print(found.failed[0].topic)
 """

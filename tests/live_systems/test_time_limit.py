@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from pytest_riskguard.plugin.live_systems import time_limit
-from pytest_riskguard.plugin.live_systems.time_limit import OutOfTimeError, within
+from pytest_riskguard.live_systems import time_limit
+from pytest_riskguard.live_systems.time_limit import OutOfTimeError, within
 
 HAS_ALARM = hasattr(signal, "setitimer")
 LONG = 60

@@ -1,4 +1,4 @@
-"""From files, stored baselines and live results to verdicts: the one engine behind fixture, YAML and command line.
+"""Judges gates over one collection, in families where they are corrected for their number.
 
 Whatever a person can correct about the *question* (a measure that does not exist, say) is raised; whatever is wrong
 with the *data* becomes an ``incomparable`` verdict.
@@ -15,6 +15,17 @@ from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
+from pytest_riskguard.engine.sources import (
+    Computed,
+    Question,
+    RunFile,
+    ScoreCache,
+    ScoreFile,
+    Source,
+    Stored,
+    label,
+    metadata_of,
+)
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
@@ -38,17 +49,6 @@ from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.risk import mean_test
 from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.reference import reference_scores
-from pytest_riskguard.sources import (
-    Computed,
-    Question,
-    RunFile,
-    ScoreCache,
-    ScoreFile,
-    Source,
-    Stored,
-    label,
-    metadata_of,
-)
 from pytest_riskguard.text import counted, listed
 
 #: Below this p-value of the mean difference a replicate is unlikely to be another run of the same system.

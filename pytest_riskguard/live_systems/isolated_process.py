@@ -15,9 +15,9 @@ from typing import Any, NoReturn
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.plugin.live_systems.failures import failure, imported
-from pytest_riskguard.plugin.live_systems.retrieval import Answer, retrieve
-from pytest_riskguard.plugin.live_systems.search_import import RefusedSearchError
+from pytest_riskguard.live_systems.failures import failure, imported
+from pytest_riskguard.live_systems.retrieval import Answer, retrieve
+from pytest_riskguard.live_systems.search_import import RefusedSearchError
 
 
 class _Pipe:

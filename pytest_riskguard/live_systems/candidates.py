@@ -1,0 +1,128 @@
+"""Live systems as candidates: imported, and queried for every judged topic of the collection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.config.load import repository_of
+from pytest_riskguard.config.schema import ASKING, Retrieve
+from pytest_riskguard.engine.sources import LiveRun
+from pytest_riskguard.errors import ConfigError, ScoringError
+from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
+from pytest_riskguard.formats.metadata import checked_metadata
+from pytest_riskguard.gates.option_types import shown
+from pytest_riskguard.live_systems.console import Console
+from pytest_riskguard.live_systems.failures import failure, imported
+from pytest_riskguard.live_systems.isolation import retrieve_isolated
+from pytest_riskguard.live_systems.retrieval import Retrieved, Search, retrieve
+from pytest_riskguard.live_systems.search_import import RefusedSearchError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import Config
+
+
+class Collection(Protocol):
+    """What a system is asked: the judged topics and their queries, as ``Engine`` and ``ScoreCache`` have them."""
+
+    @property
+    def qrels(self) -> Qrels:
+        """The judgements."""
+
+    @property
+    def queries(self) -> Mapping[str, str]:
+        """The query text of each topic."""
+
+
+def live_run(
+    collection: Collection,
+    search: Search,
+    *,
+    console: Console,
+    name: str = "candidate",
+    metadata: Mapping[str, str] | None = None,
+    **asking: Any,
+) -> LiveRun:
+    """A run made by calling ``search`` with the query of each judged topic of the collection.
+
+    Raises ``TypeError`` if ``search`` cannot be called, ``ValueError`` for a wrong field of ``Asking`` or metadata.
+    """
+    if not callable(search):
+        raise TypeError(f"search: expected a function that takes a query, found {shown(search)}")
+    checked = {}
+    for option, check in ASKING.items():
+        try:
+            checked[option] = check(asking[option])
+        except ValueError as error:
+            raise ValueError(f"{option}: {error}") from None
+    try:
+        about = checked_metadata(metadata or {})
+    except ValueError as error:
+        raise ValueError(f"metadata: {error}") from None
+    return LiveRun(lambda: _retrieved(collection, search, Asking(**checked), console), name, about)
+
+
+def live_candidate(
+    collection: Collection, candidate: Retrieve, *, settings: Config, line: int, root: Path, console: Console
+) -> LiveRun:
+    """The candidate that a riskguard.yaml names, in this line; its function is imported when it is first queried.
+
+    ``root`` is the project's folder, as ``project_of`` gives it.
+    """
+    asking = Asking(**{option: getattr(candidate, option) for option in ASKING})
+    target, listed = candidate.retrieve, settings.retrieve_from or ()
+
+    def retrieved() -> Rankings:
+        try:
+            if candidate.isolate:
+                wanted = _wanted(collection)
+                with console.progress() as progress:
+                    answers = retrieve_isolated(target, wanted, asking, root=root, listed=listed, progress=progress)
+                return _as_run(answers)
+            return _retrieved(collection, imported(target, root, listed), asking, console)
+        except RefusedSearchError as error:
+            raise ConfigError(settings.path, line, f"candidate.retrieve: {error}") from None
+
+    return LiveRun(retrieved, metadata=dict(candidate.metadata))
+
+
+def project_of(settings: Config, rootdir: Path | None = None) -> Path:
+    """The folder that the project of a riskguard.yaml is in: its repository, else a ``rootdir`` around it."""
+    folder = settings.path.parent
+    if (root := repository_of(folder)) is not None:
+        return root
+    return rootdir if rootdir is not None and folder.is_relative_to(rootdir) else folder
+
+
+def _wanted(collection: Collection) -> dict[str, str]:
+    """The query of each judged topic."""
+    queries, judged = collection.queries, collection.qrels.topics
+    missing = [topic for topic in judged if topic not in queries]
+    if missing:
+        raise ScoringError(
+            f"no query text for {len(missing)} judged topics ({', '.join(missing[:5])}): name a topics file "
+            "that has them in riskguard.yaml (collection: topics)",
+            reason="missing_input",
+        )
+    return {topic: queries[topic] for topic in judged}
+
+
+def _retrieved(collection: Collection, search: Search, asking: Asking, console: Console) -> Rankings:
+    wanted = _wanted(collection)
+    with console.progress() as progress:
+        retrieved = retrieve(search, wanted, asking, progress=progress, stuck=lambda: console.end_stuck_run(asking))
+    if retrieved.failed:
+        raise failure(retrieved, len(wanted))
+    return _as_run(retrieved)
+
+
+def _as_run(retrieved: Retrieved) -> Rankings:
+    run = replace(rankings_as_run(retrieved.answers, as_returned=True), seconds=retrieved.seconds)
+    if not retrieved.again:
+        return run
+    again = rankings_as_run(retrieved.again, as_returned=True)
+    return replace(run, again=again, asked_again=tuple(sorted(retrieved.again)))
