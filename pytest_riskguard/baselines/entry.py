@@ -19,7 +19,8 @@ from pytest_riskguard.baselines.manifest import (
     StoredReplicate,
 )
 from pytest_riskguard.errors import BaselineError, DataError, MissingFileError, ScoresFormatError
-from pytest_riskguard.evaluation.scores import TopicScores, read_scores
+from pytest_riskguard.evaluation.score_files import read_score_table
+from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.input_files import (
     MANIFEST_BYTES,
     TABLE_BYTES,
@@ -157,7 +158,7 @@ class StoredBaseline:
         if atomic_folder.sha256(content) != manifest.digests.scores:
             raise self.error(self._difference(SCORES, content, manifest.digests.scores))
         try:
-            table = read_scores(self.folder / SCORES, name=self.place, content=content)
+            table = read_score_table(self.folder / SCORES, name=self.place, content=content)
         except ScoresFormatError as error:
             raise self.error(f"{error.problem}; {self.remedy}") from None
         names, topics = tuple(scores.measure for scores in table), table[0].topics

@@ -35,7 +35,8 @@ from pytest_riskguard.evaluation.measures import measure_name, parse_measure, pr
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Rankings, write_run
-from pytest_riskguard.evaluation.scores import TopicScores, write_scores
+from pytest_riskguard.evaluation.score_files import write_scores
+from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.given_file import GivenFile

@@ -18,7 +18,7 @@ from pytest_riskguard.engine.sources import Baseline, Computed, Question, RunFil
 from pytest_riskguard.errors import BaselineError, ConfigError, DataError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import measure_name
-from pytest_riskguard.evaluation.scores import read_scores
+from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, gate_of
 
 System = RunFile | ScoreFile | Stored

@@ -19,7 +19,8 @@ from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.ranked_runs import PackedRun, RankedRun, pack_run
 from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Rankings
-from pytest_riskguard.evaluation.scores import TopicScores, read_scores
+from pytest_riskguard.evaluation.score_files import read_scores
+from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile
@@ -214,7 +215,7 @@ class ScoreCache:
     def _score(self, source: RunFile | ScoreFile | LiveRun | Stored, measure: str | None) -> Scored:
         if isinstance(source, ScoreFile):
             wanted = None if measure is None else [measure]
-            (scores,) = read_scores(source.path, wanted, name=label(source))
+            (scores,) = read_scores(source.file, wanted, name=label(source))
             return Scored(replace(scores, queries=self.queries))
         if measure is None:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")

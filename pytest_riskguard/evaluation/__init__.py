@@ -3,7 +3,8 @@
 from pytest_riskguard.evaluation.measures import bounds, ensure_available, measure_name, parse_measure
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.runs import Rankings, fold_run, rankings_as_run, write_run
-from pytest_riskguard.evaluation.scores import TopicScores, read_scores, write_scores
+from pytest_riskguard.evaluation.score_files import read_scores, write_scores
+from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.text_files import system_name

@@ -1,39 +1,25 @@
-"""Per-topic scores of one system for one measure, what every gate compares; and the tables that hold them on disk.
-
-A table has a column ``topic`` and one column for each measure, with commas or tabs.
-"""
+"""Per-topic scores of one system for one measure, what every gate compares."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pytest_riskguard.errors import ScoresFormatError, ScoringError, UsageError
-from pytest_riskguard.evaluation.measures import MIN_SIMILARITY, bounds, parse_measure, within_bounds
-from pytest_riskguard.formats.text_files import LineReader, system_name
-from pytest_riskguard.text import nearest
+from pytest_riskguard.errors import ScoringError
 
 if TYPE_CHECKING:
-    from ir_measures import Measure
-
     from pytest_riskguard.evaluation.document_ids import Judged
 
 FloatArray = npt.NDArray[np.float64]
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
-
-_Lines = LineReader[ScoresFormatError]
-_TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
 
 #: No score of a retrieval system is larger; squares and weighted losses of such scores are still finite.
 MAX_SCORE = 1e50
@@ -200,92 +186,6 @@ class TopicScores:
         return cls(name, None, tuple(ordered), np.array([by_topic[t] for t in ordered], dtype=np.float64))
 
 
-def read_scores(
-    path: Path,
-    measures: Sequence[str] | None = None,
-    *,
-    name: str | None = None,
-    content: bytes | None = None,
-) -> tuple[TopicScores, ...]:
-    """Read per-topic scores, CSV or TSV, plain or gzip.
-
-    A header line with a tab in it means tabs, any other commas; a measure whose text holds a comma is quoted in a
-    CSV. A column that ir-measures does not know is a measure of the user's own, without a range.
-
-    Parameters
-    ----------
-    path : Path
-    measures : sequence of str, optional
-        Columns to read, in this order; all of them by default.
-    name : str, optional
-        Default: the file's name without its endings.
-    content : bytes, optional
-        What the file holds, plain, if it has been read already; the path then only names it.
-
-    Raises
-    ------
-    ScoresFormatError
-        No header, a measure without a column, a column or topic twice, rows of another length, a value that is not a
-        finite number or lies outside the measure's range, more than a limit of ``input_files`` allows, or no topic.
-    MissingFileError
-        The path cannot be read.
-    """
-    path = Path(path)
-    lines = LineReader(path, error=ScoresFormatError, content=content)
-    table = _table(lines)
-    number, header = next(table)
-    columns = _columns(lines, number, header)
-    names = list(columns) if measures is None else [_column(lines, number, columns, text) for text in measures]
-    scores: dict[str, list[float]] = {}
-    line_of: dict[str, int] = {}
-    for number, row in table:
-        if len(row) != len(header):
-            raise _refuse(lines, number, row, f"{len(header)} columns as in the header", str(len(row)))
-        topic = _topic(lines, number, row, line_of)
-        lines.check_size(rows=len(line_of), columns=len(header))
-        scores[topic] = [_score(lines, number, row, column, *columns[column]) for column in names]
-    if not scores:
-        raise lines.refuse(None, "expected at least one topic below the header, found none")
-    topics = tuple(sorted(scores))
-    return tuple(
-        TopicScores(
-            name=name or system_name(path),
-            measure=measure,
-            topics=topics,
-            values=np.array([scores[topic][index] for topic in topics], dtype=np.float64),
-            digest=lines.digest,
-        )
-        for index, measure in enumerate(names)
-    )
-
-
-def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores]) -> None:
-    """Write one system's scores as a table that ``read_scores`` reads back exactly.
-
-    UTF-8, tabs, LF, topics sorted, one column for each measure in the order given, values as ``repr``. ``ValueError``
-    without scores, for scores on different topics, and for a measure twice or without a name; ``ScoringError`` for a
-    topic that a table cannot hold.
-    """
-    if not scores or any(column.topics != scores[0].topics for column in scores):
-        raise ValueError("expected scores of at least one measure, all on the same topics")
-    names = [column.measure for column in scores]
-    if None in names or len(set(names)) != len(names):
-        raise ValueError(f"expected measures with names, each once, got {names}")
-    for topic in scores[0].topics:
-        if topic != topic.strip() or not topic or "\n" in topic or "\r" in topic:
-            raise ScoringError(f"expected topics on one line, without spaces around them, found {topic!r}")
-    buffer = io.StringIO(newline="")
-    table = csv.writer(buffer, delimiter="\t", lineterminator="\n")
-    table.writerow(["topic", *names])
-    for index, topic in enumerate(scores[0].topics):
-        table.writerow([topic, *(repr(float(column.values[index])) for column in scores)])
-    content = buffer.getvalue().encode()
-    if isinstance(target, Path):
-        target.write_bytes(content)
-    else:
-        target.write(content)
-
-
 def _number(name: str, topic: str, value: object) -> float:
     """A score as given to Python: a real number, numpy's included, but no text and no truth value."""
     if isinstance(value, Real) and not isinstance(value, bool):
@@ -294,88 +194,3 @@ def _number(name: str, topic: str, value: object) -> float:
         except OverflowError:
             pass
     raise ScoringError(f"{name}: the score of topic {topic!r} is {value!r:.60}, expected a finite number")
-
-
-def _table(lines: _Lines) -> Iterator[tuple[int, list[str]]]:
-    """Rows with their line numbers, the header first; blank lines are left out."""
-    filled = ((number, line) for number, line in lines if line.strip())
-    number, line = next(filled, (0, b""))
-    if not line:
-        raise lines.refuse_empty(_TABLE)
-    first = line.decode() + "\n"
-    if first.split(",")[0].split("\t")[0].strip().strip('"') != "topic":
-        raise lines.refuse_line(number, line, _TABLE, "another first line")
-
-    def text() -> Iterator[str]:
-        nonlocal number
-        yield first
-        for line_number, line in filled:
-            number = line_number
-            yield line.decode() + "\n"
-
-    try:
-        for row in csv.reader(text(), delimiter="\t" if "\t" in first else ",", strict=True):
-            yield number, row
-    except csv.Error as problem:
-        raise lines.refuse(number, f"expected quotes around whole cells only: {problem}") from None
-
-
-def _columns(lines: _Lines, number: int, header: list[str]) -> dict[str, tuple[int, Measure | None]]:
-    """Name of each column of scores -> its place and its measure, where ir-measures knows it."""
-    columns: dict[str, tuple[int, Measure | None]] = {}
-    for place, cell in enumerate(header[1:], start=1):
-        name, measure = _named(cell.strip())
-        if not name:
-            raise lines.refuse(number, f"expected a measure as the name of column {place + 1}, found {cell!r}")
-        if name in columns:
-            raise lines.refuse(number, f"expected each measure once, found {name!r} in two columns")
-        columns[name] = (place, measure)
-    if not columns:
-        raise _refuse(lines, number, header, _TABLE, "no column of scores")
-    return columns
-
-
-def _named(text: str) -> tuple[str, Measure | None]:
-    try:
-        measure = parse_measure(text)
-    except UsageError:
-        return text, None
-    return str(measure), measure
-
-
-def _column(lines: _Lines, number: int, columns: dict[str, tuple[int, Measure | None]], text: str) -> str:
-    name = _named(text.strip())[0]
-    if name not in columns:
-        near = nearest(name, columns, cutoff=MIN_SIMILARITY)
-        hint = f"; the nearest is {near!r}" if near else ""
-        raise lines.refuse(number, f"expected a column {name!r}, found {', '.join(map(repr, columns))}{hint}")
-    return name
-
-
-def _topic(lines: _Lines, number: int, row: list[str], line_of: dict[str, int]) -> str:
-    topic = row[0].strip()
-    if not topic or "\n" in topic or "\r" in topic:
-        raise _refuse(lines, number, row, "a topic in the first column", repr(topic))
-    if topic in line_of:
-        raise _refuse(lines, number, row, "each topic once", f"topic {topic!r} also on line {line_of[topic]}")
-    line_of[topic] = number
-    return topic
-
-
-def _score(lines: _Lines, number: int, row: list[str], column: str, place: int, measure: Measure | None) -> float:
-    cell = row[place].strip()
-    try:
-        value = math.nan if "_" in cell else float(cell)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise _refuse(lines, number, row, f"a finite number in column {column!r}", repr(cell))
-    if measure is not None and not within_bounds(measure, value):
-        low, high = bounds(measure) or (-math.inf, math.inf)
-        raise _refuse(lines, number, row, f"{column} from {low:g} to {high:g}", cell)
-    return value
-
-
-def _refuse(lines: _Lines, number: int, row: list[str], expected: str, found: str) -> ScoresFormatError:
-    # A line that does not belong to the table may be a conflict marker or a pointer that git left there.
-    return lines.refuse_line(number, ",".join(row).encode(), expected, found)

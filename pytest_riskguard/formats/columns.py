@@ -20,6 +20,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "measure": ("measure", "metric"),
     "value": ("value", "score"),
     "weight": ("weight",),
+    "system": ("name", "system", "model", "run", "run_name"),
 }
 
 

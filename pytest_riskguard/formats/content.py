@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.formats.input_files import TABLE_BYTES, ContentError, Limit, blocks
@@ -16,6 +16,9 @@ from pytest_riskguard.formats.text_files import LineReader
 
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
+
+
+_Row = TypeVar("_Row")
 
 
 class Misfit(NamedTuple):
@@ -131,6 +134,24 @@ class InputFile:
                     yield number, row
         except csv.Error as problem:
             raise self.refuse(number, f"expected quotes around whole cells only: {problem}") from None
+
+    def chosen(self, parts: Mapping[str, Sequence[_Row]], what: str) -> Sequence[_Row]:
+        """The rows of the part that ``FILE#PART`` names, or those of the only part; nothing of a file without rows.
+
+        The error of this file if there is no part of that name, or several and none is named; ``what`` says what a
+        part is, such as a system.
+        """
+        if self.part is None and len(parts) <= 1:
+            return next(iter(parts.values()), ())
+        if self.part is not None and self.part in parts:
+            return parts[self.part]
+        names = ", ".join(f"{name!r:.60}" for name in [*parts][:10])
+        if self.part is not None:
+            raise self.refuse(None, f"expected a {what} named {self.part!r:.60}, found {names or 'none'}")
+        example = f"{self.name}#{next(iter(parts))}"
+        raise self.refuse(
+            None, f"expected one {what}, found {len(parts)}: {names}; name one of them, such as {example!r:.100}"
+        )
 
     def refuse(self, line: int | None, problem: str) -> FileError:
         """The error to raise for this file."""

@@ -8,7 +8,7 @@ from pytest_riskguard.formats.known import Format, format_named, formats_of
 from pytest_riskguard.formats.records import Kind
 
 #: Formats whose readers find what is wrong with text that has no format at all: a conflict marker, another encoding.
-_LINE_BY_LINE = frozenset({"trec", "tsv"})
+_LINE_BY_LINE = frozenset({"trec", "tsv", "scores"})
 
 
 def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:

@@ -12,7 +12,7 @@ from pytest_riskguard.baselines.atomic_folder import sha256
 from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.errors import BaselineError
 from pytest_riskguard.evaluation.qrels import read_qrels
-from pytest_riskguard.evaluation.scores import read_scores
+from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scoring import score_run
 
 

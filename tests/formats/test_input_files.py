@@ -17,7 +17,7 @@ from pytest_riskguard.errors import ConfigError, DataError, MissingFileError, Us
 from pytest_riskguard.evaluation.document_titles import read_titles
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.runs import fold_run
-from pytest_riskguard.evaluation.scores import read_scores
+from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats import input_files
 from pytest_riskguard.formats.input_files import ContentError, Limit, LimitError, blocks, open_regular, read_limited

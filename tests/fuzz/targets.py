@@ -18,7 +18,7 @@ from pytest_riskguard.config.load import load_config
 from pytest_riskguard.errors import ConfigError, FileError, RiskguardError
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.evaluation.runs import Chunk, fold_run, rankings_as_run, write_run
-from pytest_riskguard.evaluation.scores import read_scores, write_scores
+from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.formats.serialization import JsonError
 from pytest_riskguard.reports import json as report_json

@@ -1,0 +1,312 @@
+"""Per-topic scores: tables with a column for each measure line by line, other formats through their readers."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from pytest_riskguard.errors import ScoresFormatError, ScoringError, UsageError
+from pytest_riskguard.evaluation.measures import MIN_SIMILARITY, bounds, parse_measure, within_bounds
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.formats.columns import SYNONYMS
+from pytest_riskguard.formats.content import InputFile
+from pytest_riskguard.formats.detection import format_of
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.input_files import CELLS, TOPICS
+from pytest_riskguard.formats.records import Records, Score
+from pytest_riskguard.formats.text_files import LineReader, system_name
+from pytest_riskguard.text import nearest
+
+if TYPE_CHECKING:
+    from ir_measures import Measure
+
+_Lines = LineReader[ScoresFormatError]
+_NO_COLUMNS: Mapping[str, str] = MappingProxyType({})
+_TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
+
+
+def read_scores(
+    given: Path | GivenFile,
+    measures: Sequence[str] | None = None,
+    *,
+    name: str | None = None,
+    content: bytes | None = None,
+) -> tuple[TopicScores, ...]:
+    """Read a file of per-topic scores in any format of ``formats.known``, plain or gzip.
+
+    Measures are named as ir-measures names them, whichever tool wrote them (``ndcg_cut_10`` is ``nDCG@10``), except
+    the columns of a table. What ir-measures does not know is a measure of the user's own, without a range. The digest
+    of another format, and of a table with ``columns``, is that of the table that ``write_scores`` writes.
+
+    Parameters
+    ----------
+    given : Path or GivenFile
+        Its ``part`` is the system where the file holds several; its ``columns`` map measures, and ``topic``, to
+        columns of a table: no other column is read then.
+    measures : sequence of str, optional
+        Measures to read, in this order; all of them by default.
+    name : str, optional
+        Default: the part, else the file's name without its endings.
+    content : bytes, optional
+        What the file holds, plain, if it has been read already; the path then only names it.
+
+    Raises
+    ------
+    ScoresFormatError
+        A file of no known format, a measure without a column, a column or topic twice, rows of another length, a
+        value that is not a finite number or lies outside the measure's range, a topic without a score of some
+        measure, more than a limit of ``input_files`` allows, or no topic.
+    MissingFileError
+        The path cannot be read.
+    """
+    given = GivenFile.of(given)
+    file = InputFile(given.path, error=ScoresFormatError, part=given.part, content=content)
+    known = format_of(file, "scores", named="scores" if given.columns and given.format is None else given.format)
+    name = name or given.part or system_name(given.path)
+    if known.name == "scores":
+        return read_score_table(given.path, measures, name=name, content=content, columns=given.columns)
+    records: Records[Score] = known.reader("scores")(file)
+    by_measure = _by_measure(file, records)
+    topics = tuple(sorted(next(iter(by_measure.values()))))
+    _refuse_gaps(file, by_measure, topics)
+    table = [_scores(name, measure, topics, values, None) for measure, values in by_measure.items()]
+    digest = digest_of(table)
+    names = [*by_measure] if measures is None else [_column(file, None, by_measure, text) for text in measures]
+    return tuple(_scores(name, measure, topics, by_measure[measure], digest) for measure in names)
+
+
+def read_score_table(
+    path: Path,
+    measures: Sequence[str] | None = None,
+    *,
+    name: str | None = None,
+    content: bytes | None = None,
+    columns: Mapping[str, str] = _NO_COLUMNS,
+) -> tuple[TopicScores, ...]:
+    """Read a table with a row for each topic and a column for each measure, as ``read_scores``.
+
+    A header line with a tab in it means tabs, any other commas; a measure whose text holds a comma is quoted in a
+    CSV. With ``columns`` only those are read, and the digest is that of the table that ``write_scores`` writes.
+    """
+    lines = LineReader(Path(path), error=ScoresFormatError, content=content)
+    table = _table(lines, columns)
+    number, header = next(table)
+    topic_place, places = _columns(lines, number, header, columns)
+    names = list(places) if measures is None else [_column(lines, number, places, text) for text in measures]
+    scores: dict[str, list[float]] = {}
+    line_of: dict[str, int] = {}
+    for number, row in table:
+        if len(row) != len(header):
+            raise _refuse(lines, number, row, f"{len(header)} columns as in the header", str(len(row)))
+        topic = _topic(lines, number, row, topic_place, line_of)
+        lines.check_size(rows=len(line_of), columns=len(header))
+        scores[topic] = [_score(lines, number, row, column, *places[column]) for column in names]
+    if not scores:
+        raise lines.refuse(None, "expected at least one topic below the header, found none")
+    topics, name = tuple(sorted(scores)), name or system_name(Path(path))
+    read = [
+        _scores(name, measure, topics, {topic: values[index] for topic, values in scores.items()}, lines.digest)
+        for index, measure in enumerate(names)
+    ]
+    if not columns:
+        return tuple(read)
+    whole = read if measures is None else read_score_table(path, content=content, columns=columns)
+    digest = digest_of(whole)
+    return tuple(_scores(name, s.measure, topics, dict(zip(topics, s.values, strict=True)), digest) for s in read)
+
+
+def digest_of(scores: Sequence[TopicScores]) -> str:
+    """``sha256:...`` of the table that ``write_scores`` writes."""
+    buffer = io.BytesIO()
+    write_scores(buffer, scores)
+    return f"sha256:{hashlib.sha256(buffer.getvalue()).hexdigest()}"
+
+
+def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores]) -> None:
+    """Write one system's scores as a table that ``read_scores`` reads back exactly.
+
+    UTF-8, tabs, LF, topics sorted, one column for each measure in the order given, values as ``repr``. ``ValueError``
+    without scores, for scores on different topics, and for a measure twice or without a name; ``ScoringError`` for a
+    topic that a table cannot hold.
+    """
+    if not scores or any(column.topics != scores[0].topics for column in scores):
+        raise ValueError("expected scores of at least one measure, all on the same topics")
+    names = [column.measure for column in scores]
+    if None in names or len(set(names)) != len(names):
+        raise ValueError(f"expected measures with names, each once, got {names}")
+    for topic in scores[0].topics:
+        if topic != topic.strip() or not topic or "\n" in topic or "\r" in topic:
+            raise ScoringError(f"expected topics on one line, without spaces around them, found {topic!r}")
+    buffer = io.StringIO(newline="")
+    table = csv.writer(buffer, delimiter="\t", lineterminator="\n")
+    table.writerow(["topic", *names])
+    for index, topic in enumerate(scores[0].topics):
+        table.writerow([topic, *(repr(float(column.values[index])) for column in scores)])
+    content = buffer.getvalue().encode()
+    if isinstance(target, Path):
+        target.write_bytes(content)
+    else:
+        target.write(content)
+
+
+def _by_measure(file: InputFile, records: Records[Score]) -> dict[str, dict[str, float]]:
+    """Measure -> topic -> value, in the order of the file; of measures that ir-measures has, only possible values."""
+    named: dict[str, tuple[str, Measure | None]] = {}
+    by_measure: dict[str, dict[str, float]] = {}
+    most_topics, most_cells = TOPICS.value, CELLS.value
+    for cells, row in enumerate(records.rows, 1):
+        if row.measure not in named:
+            named[row.measure] = _named(row.measure)
+        name, measure = named[row.measure]
+        values = by_measure.setdefault(name, {})
+        topic = row.topic
+        if topic != topic.strip() or not topic or "\n" in topic or "\r" in topic:
+            raise file.refuse(
+                row.line, f"expected a topic on one line, without spaces around it, found {topic!r:.60}"
+            )
+        if topic in values:
+            raise file.refuse(row.line, f"expected each topic once, found {name} of topic {topic!r:.60} twice")
+        if not math.isfinite(row.value):
+            raise file.refuse(
+                row.line, f"expected a finite number as {name} of topic {topic!r:.60}, found {row.value}"
+            )
+        if measure is not None and not within_bounds(measure, row.value):
+            raise file.refuse(
+                row.line, f"expected {_range(name, measure)}, found {row.value!r} (topic {topic!r:.60})"
+            )
+        values[topic] = row.value
+        if len(values) > most_topics:
+            raise file.refuse(None, TOPICS.problem(len(values)))
+        if cells > most_cells:
+            raise file.refuse(None, CELLS.problem(cells))
+    if not by_measure:
+        raise file.refuse(None, "expected per-topic scores, found none")
+    return by_measure
+
+
+def _refuse_gaps(file: InputFile, by_measure: Mapping[str, Mapping[str, float]], topics: Sequence[str]) -> None:
+    first = next(iter(by_measure))
+    for measure, values in by_measure.items():
+        if gap := min(values.keys() ^ {*topics}, default=None):
+            has, lacks = (first, measure) if gap in topics else (measure, first)
+            raise file.refuse(
+                None, f"expected every measure for every topic, found {has} of topic {gap!r:.60} without {lacks}"
+            )
+
+
+def _scores(
+    name: str, measure: str | None, topics: tuple[str, ...], values: Mapping[str, float], digest: str | None
+) -> TopicScores:
+    array = np.array([values[topic] for topic in topics], dtype=np.float64)
+    return TopicScores(name=name, measure=measure, topics=topics, values=array, digest=digest)
+
+
+def _table(lines: _Lines, columns: Mapping[str, str]) -> Iterator[tuple[int, list[str]]]:
+    """Rows with their line numbers, the header first; blank lines are left out."""
+    filled = ((number, line) for number, line in lines if line.strip())
+    number, line = next(filled, (0, b""))
+    if not line:
+        raise lines.refuse_empty(_TABLE)
+    first = line.decode() + "\n"
+    first_cell = first.split(",")[0].split("\t")[0].strip().strip('"')
+    if "topic" not in columns and first_cell.lower() not in SYNONYMS["topic"]:
+        raise lines.refuse_line(number, line, _TABLE, "another first line")
+
+    def text() -> Iterator[str]:
+        nonlocal number
+        yield first
+        for line_number, line in filled:
+            number = line_number
+            yield line.decode() + "\n"
+
+    try:
+        for row in csv.reader(text(), delimiter="\t" if "\t" in first else ",", strict=True):
+            yield number, row
+    except csv.Error as problem:
+        raise lines.refuse(number, f"expected quotes around whole cells only: {problem}") from None
+
+
+def _columns(
+    lines: _Lines, number: int, header: list[str], given: Mapping[str, str]
+) -> tuple[int, dict[str, tuple[int, Measure | None]]]:
+    """The place of the topics; name of each column of scores -> its place and its measure, where it is known."""
+    cells = [cell.strip() for cell in header]
+    wanted = {measure: column for measure, column in given.items() if measure != "topic"}
+    for column in given.values():
+        if cells.count(column) != 1:
+            times = "none" if column not in cells else f"{cells.count(column)} of them"
+            raise lines.refuse(number, f"expected one column {column!r:.60}, which `columns` names, found {times}")
+    topic_place = cells.index(given["topic"]) if "topic" in given else 0
+    others = [(place, cell) for place, cell in enumerate(cells) if place != topic_place]
+    named = [(cells.index(column), measure) for measure, column in wanted.items()] if wanted else others
+    columns: dict[str, tuple[int, Measure | None]] = {}
+    for place, cell in named:
+        name, measure = _named(cell)
+        if not name:
+            raise lines.refuse(number, f"expected a measure as the name of column {place + 1}, found {cell!r}")
+        if name in columns:
+            raise lines.refuse(number, f"expected each measure once, found {name!r} in two columns")
+        columns[name] = (place, measure)
+    if not columns:
+        raise _refuse(lines, number, header, _TABLE, "no column of scores")
+    return topic_place, columns
+
+
+def _named(text: str) -> tuple[str, Measure | None]:
+    try:
+        measure = parse_measure(text)
+    except UsageError:
+        return text, None
+    return str(measure), measure
+
+
+def _column(lines: _Lines | InputFile, number: int | None, columns: Mapping[str, object], text: str) -> str:
+    name = _named(text.strip())[0]
+    if name not in columns:
+        near = nearest(name, columns, cutoff=MIN_SIMILARITY)
+        hint = f"; the nearest is {near!r}" if near else ""
+        what = "column" if number is not None else "measure"
+        raise lines.refuse(number, f"expected a {what} {name!r}, found {', '.join(map(repr, columns))}{hint}")
+    return name
+
+
+def _topic(lines: _Lines, number: int, row: list[str], place: int, line_of: dict[str, int]) -> str:
+    topic = row[place].strip()
+    if not topic or "\n" in topic or "\r" in topic:
+        where = "the first column" if place == 0 else f"column {place + 1}"
+        raise _refuse(lines, number, row, f"a topic in {where}", repr(topic))
+    if topic in line_of:
+        raise _refuse(lines, number, row, "each topic once", f"topic {topic!r} also on line {line_of[topic]}")
+    line_of[topic] = number
+    return topic
+
+
+def _score(lines: _Lines, number: int, row: list[str], column: str, place: int, measure: Measure | None) -> float:
+    cell = row[place].strip()
+    try:
+        value = math.nan if "_" in cell else float(cell)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise _refuse(lines, number, row, f"a finite number in column {column!r}", repr(cell))
+    if measure is not None and not within_bounds(measure, value):
+        raise _refuse(lines, number, row, _range(column, measure), cell)
+    return value
+
+
+def _range(name: str, measure: Measure) -> str:
+    low, high = bounds(measure) or (-math.inf, math.inf)
+    return f"{name} from {low:g} to {high:g}"
+
+
+def _refuse(lines: _Lines, number: int, row: list[str], expected: str, found: str) -> ScoresFormatError:
+    # A line that does not belong to the table may be a conflict marker or a pointer that git left there.
+    return lines.refuse_line(number, ",".join(row).encode(), expected, found)

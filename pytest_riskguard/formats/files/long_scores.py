@@ -1,0 +1,70 @@
+"""Per-topic scores with a row for each topic and measure, under named columns, as PyTerrier's ``perquery.csv``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pytest_riskguard.formats.columns import named, number, places
+from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.measure_names import standard_name
+from pytest_riskguard.formats.records import Kind, Records, Score
+
+_WANTED = ("measure", "topic", "value", "system")
+_NEEDED = _WANTED[:3]
+#: Rows of averages have one of these in place of a topic.
+_AVERAGES = frozenset({"all", "amean", "mean"})
+
+
+def fits(file: InputFile, _kind: Kind) -> Misfit | None:
+    """Whether the first line names columns for topic, measure and value."""
+    columns = places(_cells(file), _WANTED)
+    missing = [what for what in _NEEDED if what not in columns]
+    return Misfit(f"its first line names no column for {named(missing)}", len(columns) - 1) if missing else None
+
+
+def scores(file: InputFile) -> Records[Score]:
+    """The scores of the one system in the file, or of the one that ``file.part`` names."""
+    return Records(_scores(file))
+
+
+def _scores(file: InputFile) -> Iterator[Score]:
+    rows = file.table(_delimiter(file))
+    _, header = next(rows, (1, []))
+    columns = places(header, _WANTED)
+    by_system: dict[str, list[Score]] = {}
+    for line, row in rows:
+        if len(row) != len(header):
+            raise file.refuse(line, f"expected {len(header)} columns as in the header, found {len(row)}")
+        topic, measure, cell = (row[columns[what]].strip() for what in ("topic", "measure", "value"))
+        if topic in _AVERAGES:
+            continue
+        if not topic or not measure:
+            raise file.refuse(line, f"expected a topic and a measure, found {topic!r:.60} and {measure!r:.60}")
+        value = number(cell)
+        if value != value:
+            raise file.refuse(line, f"expected a finite number as the value, found {cell!r:.60}")
+        system = row[columns["system"]].strip() if "system" in columns else ""
+        by_system.setdefault(system, []).append(Score(topic, standard_name(measure), value, line))
+    yield from file.chosen(by_system, "system")
+
+
+def write_scores(by_measure: dict[str, dict[str, float]]) -> bytes:
+    """A table with the columns that PyTerrier writes, without its ``name``."""
+    import csv
+    import io
+
+    buffer = io.StringIO(newline="")
+    table = csv.writer(buffer, lineterminator="\n")
+    table.writerow(["qid", "measure", "value"])
+    table.writerows(
+        [t, measure, repr(value)] for measure, values in by_measure.items() for t, value in values.items()
+    )
+    return buffer.getvalue().encode()
+
+
+def _delimiter(file: InputFile) -> str:
+    return max("\t;,", key=file.first_line.count)
+
+
+def _cells(file: InputFile) -> list[str]:
+    return [] if file.looks_like_json else [cell.strip('" ') for cell in file.first_line.split(_delimiter(file))]
