@@ -1,4 +1,4 @@
-"""Per-topic scores as JSON: ranx's ``Run.scores`` (measure, topic, number), pytrec_eval's (topic, measure, number)."""
+"""Per-topic scores as JSON: of ranx (measure, topic, number) or pytrec_eval (topic, measure, number)."""
 
 from __future__ import annotations
 

@@ -17,11 +17,9 @@ TABLE = "topic\tnDCG@10\tAP\nq1\t0.5\t0.25\nq2\t1.0\t0.125\n"
 SAME = {
     "trec_eval.txt": (
         "runid                 \tall\tbm25\nnum_q\tall\t2\n"
-        "ndcg_cut_10           \tq1\t0.5\nmap\tq1\t0.25\n\nndcg_cut_10\tq2\t1.0000\nmap\tq2\t0.125\nmap\tall\t0.1875\n"
+        "ndcg_cut_10           \tq1\t0.5\nmap\tq1\t0.25\n\nndcg_cut_10\tq2\t1.0000\nmap\tq2\t0.125\nmap\tall\t0.1\n"
     ),
-    "ir_measures.tsv": (
-        "q1\tnDCG@10\t0.5\nq2\tnDCG@10\t1\nq1\tAP\t0.25\nq2\tAP\t0.125\nall\tnDCG@10\t0.75\nall\tAP\t0.1\n"
-    ),
+    "ir_measures.tsv": ("q1\tnDCG@10\t0.5\nq2\tnDCG@10\t1\nq1\tAP\t0.25\nq2\tAP\t0.125\nall\tnDCG@10\t0.75\n"),
     "ir_measures.jsonl": "".join(
         json.dumps({"query_id": topic, "measure": measure, "value": value}) + "\n"
         for measure, topic, value in [
