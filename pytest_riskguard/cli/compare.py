@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from pytest_riskguard.cli.exit_status import status_of
-from pytest_riskguard.cli.output import Reports, deliver, detail_options, report_options, show, tell_github
+from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import (
     ALL_OPTIONS,
     FILE,
@@ -25,14 +23,12 @@ from pytest_riskguard.cli.parameters import (
     reported_options,
     slice_options,
 )
+from pytest_riskguard.cli.verdicts import present
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS
-from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
     from pytest_riskguard.engine.sources import Baseline, Computed, Source
-    from pytest_riskguard.gates.verdict import Verdict
-    from pytest_riskguard.reports.provenance import Provenance
 
 
 @click.command()
@@ -52,7 +48,7 @@ if TYPE_CHECKING:
     help="Correction for judging several gates; all risk gates of the command are one family.",
 )
 @report_options
-@click.option("--no-github", is_flag=True, help="In GitHub Actions: no annotations and no step summary.")
+@github_option
 @detail_options
 def compare(
     candidate: Path,
@@ -88,22 +84,7 @@ def compare(
         kind, candidate, pools, alphas=alphas, slices=slices, metadata=metadata, options=options
     )
     verdicts = inputs.engine.verdicts(questions, correction=family)
-    words = [w if w.isprintable() else clean(w, limit=10_000) for w in click.get_current_context().obj]
-    reproduce = None if quiet else f"  reproduce: riskguard {shlex.join(words)}"
-    to_stderr = reports.on_stdout
-    deliver(
-        lambda: show(verdicts, verbose=verbose, quiet=quiet, to_stderr=to_stderr, reproduce=reproduce),
-        lambda: reports.write(verdicts, provenance=_provenance(verdicts) if reports.any else None),
-        lambda: None if no_github else tell_github(verdicts, to_stderr=to_stderr),
-    )
-    return status_of(verdicts)
-
-
-def _provenance(verdicts: Sequence[Verdict]) -> Provenance:
-    from pytest_riskguard.baselines.build import report_date, this_build
-    from pytest_riskguard.reports.provenance import provenance_of
-
-    return provenance_of(verdicts, this_build(Path.cwd()), report_date())
+    return present(verdicts, reports=reports, verbose=verbose, quiet=quiet, no_github=no_github, folder=Path.cwd())
 
 
 def _pools(

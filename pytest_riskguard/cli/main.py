@@ -14,6 +14,7 @@ import click
 from pytest_riskguard import run_context
 from pytest_riskguard._version import __version__
 from pytest_riskguard.cli.baseline import baseline
+from pytest_riskguard.cli.check import check
 from pytest_riskguard.cli.ci import badge, comment
 from pytest_riskguard.cli.compare import compare
 from pytest_riskguard.cli.exit_status import ExitStatus
@@ -40,7 +41,7 @@ def cli() -> None:
     """The group of all commands."""
 
 
-for command in (compare, baseline, init, judge_next, power, pool, show, report, trend, comment, badge):
+for command in (check, compare, baseline, init, judge_next, power, pool, show, report, trend, comment, badge):
     cli.add_command(command)
 
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE, errno.EBADF)
 #: Characters of the name of a gate or a system.
 MAX_NAME = 60
+#: Characters of a line below the verdicts.
+MAX_NOTE = 1000
 _COLOURS = {"pass": "green", "fail": "red", "incomparable": "red", "inconclusive": "yellow"}
 
 
@@ -134,6 +136,11 @@ def json_option(what: str) -> Callable[[Command], Command]:
     )
 
 
+#: Whether to write for GitHub Actions.
+github_option = click.option(
+    "--no-github", is_flag=True, help="In GitHub Actions: no annotations and no step summary."
+)
+
 #: How much to print.
 detail_options = options(
     click.option("-v", "--verbose", is_flag=True, help="Show the statistics, and all topics."),
@@ -184,8 +191,13 @@ def show(
     to_stderr: bool,
     reproduce: str | None = None,
     gates: Sequence[KnownGate] = (),
+    problems: Sequence[str | None] = (),
+    notes: Sequence[str] = (),
 ) -> None:
-    """Print the verdicts, the gates without one, and how to see them again if one did not pass."""
+    """Print the verdicts, the gates without one, ``notes``, and how to see them again if one did not pass.
+
+    ``problems``, if given, say for each verdict why nothing can be compared, in other words than its own.
+    """
     from pytest_riskguard.reports import known_gates
     from pytest_riskguard.reports.internal_errors import shown_or_plain
     from pytest_riskguard.reports.terminal.failure import explain, most_topics, one_line, repeats, uncorrected
@@ -199,7 +211,7 @@ def show(
         same_as = repeats(verdicts, most=most_topics(screen))
 
     def in_words(place: int, verdict: Verdict) -> str:
-        problem = verdict.problem_with_paths
+        problem = problems[place] if problems else verdict.problem_with_paths
         if quiet:
             line = one_line(verdict, problem=problem).removeprefix("cannot be compared ")
             return f"{_systems(verdict)}{' ' if line.startswith('(') else ': '}{line}"
@@ -217,6 +229,8 @@ def show(
         click.echo(line, err=to_stderr)
     if not quiet and (remark := uncorrected(verdicts)):
         click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
+    for note in notes:
+        click.echo(f"  {clean(note, limit=MAX_NOTE)}", err=to_stderr)
     if reproduce is not None and any(not verdict.passed for verdict in verdicts):
         click.echo(reproduce, err=to_stderr)
 
@@ -252,16 +266,32 @@ def write_text(text: str, path: str | Path | None, *, option: str) -> None:
         raise UsageError(f"{option} {path}: cannot write ({error.strerror})") from None
 
 
-def tell_github(verdicts: Sequence[Verdict], *, to_stderr: bool) -> None:
-    """In GitHub Actions: the summary of the step, and an annotation for each verdict that did not pass."""
+def tell_github(
+    verdicts: Sequence[Verdict],
+    *,
+    to_stderr: bool,
+    gates: Sequence[KnownGate] = (),
+    places: Sequence[tuple[Path, int]] = (),
+) -> None:
+    """In GitHub Actions: the summary of the step, and an annotation for each verdict that did not pass.
+
+    ``gates`` are all that could have been judged; ``places`` the file and line of each verdict, where it has one.
+    """
     from pytest_riskguard.reports.ci import github
 
     summary = github.summary_of()
     if summary is not None:
         try:
-            github.append_summary(summary, verdicts)
+            github.append_summary(summary, verdicts, gates=gates)
         except OSError as error:
             click.echo(f"riskguard: could not write {github.SUMMARY}: {error.strerror}", err=True)
     if github.annotates():
-        for command in github.commands([github.annotation(v) for v in verdicts if not v.passed]):
+        located: list[tuple[str | None, int | None]] = [(None, None)] * len(verdicts)
+        located = [(github.place(file), line) for file, line in places] or located
+        annotations = [
+            github.annotation(verdict, file=file, line=line)
+            for verdict, (file, line) in zip(verdicts, located, strict=True)
+            if not verdict.passed
+        ]
+        for command in github.commands(annotations):
             click.echo(command, err=to_stderr)

@@ -39,6 +39,11 @@ class GateItem:
     settings: GateSettings
 
 
+def all_items(config: Config) -> tuple[GateItem, ...]:
+    """The items of every gate, in the order of the file."""
+    return tuple(item for gate in config.gates for item in items_of(config, gate))
+
+
 def items_of(config: Config, gate: GateSettings) -> tuple[GateItem, ...]:
     """One item for each measure, alpha, baseline (unless they form a pool) and slice, in the order of the file."""
     slices = config.slices_of(gate)
@@ -77,8 +82,8 @@ def family_of(config: Config, item: GateItem) -> tuple[Correction, tuple[GateIte
     """
     correction = "none" if config.family is None else config.family.correction
     if correction != "none" and item.settings.name in config.family_members:
-        gates = [gate for gate in config.gates if gate.name in config.family_members]
-        return correction, tuple(member for gate in gates for member in items_of(config, gate))
+        members = tuple(o for o in all_items(config) if o.settings.name in config.family_members)
+        return correction, members
     asked = (item.measure, item.gate.alpha)
     together = tuple(o for o in items_of(config, item.settings) if (o.measure, o.gate.alpha) == asked)
     return ("holm", together) if item.gate.is_tested and len(together) > 1 else ("none", ())

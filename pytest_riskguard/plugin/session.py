@@ -37,22 +37,12 @@ ROLL = "riskguard_roll"
 
 def engine_for(config: pytest.Config, settings: Config) -> Engine:
     """The engine over a riskguard.yaml's collection, the same one for all its gates and for the fixture."""
-    from pytest_riskguard.baselines.store import Store
-    from pytest_riskguard.engine import Engine
-    from pytest_riskguard.evaluation.document_titles import DocumentTitles
+    from pytest_riskguard.engine.declared_gates import engine_of
 
     engines = config.stash.setdefault(_ENGINES, {})
     if settings.path not in engines:
-        engines[settings.path] = Engine(
-            qrels=settings.collection.qrels,
-            topics=settings.collection.topics,
-            store=Store(settings.store),
-            measures=settings.all_measures,
-            shrink=settings.collection.shrink,
-            titles=DocumentTitles(settings.collection.documents, settings.collection.document_url),
-            report=bool(config.getoption("riskguard_report", default=())),
-            folder=settings.path.parent,
-        )
+        report = bool(config.getoption("riskguard_report", default=()))
+        engines[settings.path] = engine_of(settings, report=report)
     return engines[settings.path]
 
 

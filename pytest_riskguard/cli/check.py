@@ -1,0 +1,171 @@
+"""``riskguard check``: the gates of riskguard.yaml, outside pytest."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
+from pytest_riskguard.cli.parameters import FILE, NamedPath, file_option, named_path
+from pytest_riskguard.cli.verdicts import present
+from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.text import did_you_mean, listed
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.items import GateItem
+    from pytest_riskguard.config.schema import Config, Retrieve
+    from pytest_riskguard.engine.sources import LiveRun, RunFile
+    from pytest_riskguard.reports.known_gates import KnownGate
+
+
+@click.command()
+@click.argument("gate", nargs=-1)
+@file_option("--config", help="The riskguard.yaml. [default: the nearest]")
+@click.option("--candidate", type=FILE, metavar="RUN", help="Judge this run instead of the candidates of the file.")
+@click.option(
+    "--baseline",
+    "baselines",
+    type=named_path,
+    multiple=True,
+    metavar="NAME=RUN",
+    help="Compare with this run where a gate names the stored baseline NAME. Repeatable.",
+)
+@report_options
+@github_option
+@detail_options
+def check(
+    gate: tuple[str, ...],
+    config: Path | None,
+    candidate: Path | None,
+    baselines: tuple[NamedPath, ...],
+    reports: Reports,
+    no_github: bool,
+    verbose: bool,
+    quiet: bool,
+) -> int:
+    """Judge the gates of riskguard.yaml, as pytest does.
+
+    GATE is the name of a gate, or of one of its items, such as no-risk[AP-5]; without any, all gates are judged. A
+    gate of a family is judged with the whole family.
+    """
+    from pytest_riskguard.config.items import all_items
+    from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
+    from pytest_riskguard.engine.sources import RunFile
+    from pytest_riskguard.live_systems.candidates import live_candidate, project_of
+    from pytest_riskguard.live_systems.console import TerminalConsole
+
+    settings = load_gates(_file(config))
+    every = all_items(settings)
+    items = _asked_for(every, gate)
+    runs = _runs(baselines, settings)
+    reports.check(candidate, *(run.path for run in runs.values()), *_files(settings))
+    engine, root = engine_of(settings, report=reports.any), project_of(settings)
+    console = TerminalConsole(exit_status=ExitStatus.INCOMPARABLE)
+
+    def live(candidate: Retrieve, line: int) -> LiveRun:
+        return live_candidate(engine, candidate, settings=settings, line=line, root=root, console=console)
+
+    declared = DeclaredGates(
+        settings, engine, live, candidate=None if candidate is None else RunFile(candidate), runs=runs
+    )
+    with _as_pytest_runs_code(settings.path.parent):
+        verdicts = [declared.verdict(item) for item in items]
+    return present(
+        verdicts,
+        reports=reports,
+        verbose=verbose,
+        quiet=quiet,
+        no_github=no_github,
+        folder=settings.path.parent,
+        gates=_known(settings, every, items),
+        places=[(settings.path, settings.line_of(item.settings)) for item in items],
+        problems=[declared.problem(verdict, item) for verdict, item in zip(verdicts, items, strict=True)],
+        notes=declared.all_missing() if any(verdict.outcome == "incomparable" for verdict in verdicts) else (),
+    )
+
+
+def _file(given: Path | None) -> Path:
+    path = given or find_config(Path.cwd())
+    if path is None:
+        raise UsageError(f"no {CONFIG_NAME} here or above: name one with --config; `riskguard init` writes one")
+    return Path(os.path.normpath(path.absolute()))
+
+
+def _asked_for(items: Sequence[GateItem], names: Sequence[str]) -> list[GateItem]:
+    """The items that are named, or whose gates are, in the order of the file; all without names."""
+    known = {name for item in items for name in (item.id, item.settings.name)}
+    for name in names:
+        if name not in known:
+            gates = tuple(dict.fromkeys(item.settings.name for item in items))
+            hint = did_you_mean(name, known) or f"; there are {listed(gates, most=10)}"
+            raise UsageError(f"there is no gate {name!r}{hint}")
+    return [item for item in items if not names or {item.id, item.settings.name} & {*names}]
+
+
+def _runs(given: Sequence[NamedPath], settings: Config) -> dict[str, RunFile]:
+    """The runs that take the place of stored baselines, by the name of these."""
+    from pytest_riskguard.engine.sources import RunFile
+
+    stored = {name for gate in settings.gates for name in gate.stored}
+    runs: dict[str, RunFile] = {}
+    for run in given:
+        if run.name is None:
+            raise UsageError(f"--baseline {run.text}: expected NAME=RUN, with the name that gates use")
+        if run.name not in stored:
+            raise UsageError(f"--baseline: no gate names {run.name!r}{did_you_mean(run.name, stored)}")
+        if run.name in runs:
+            raise UsageError(f"--baseline: {run.name} given twice")
+        runs[run.name] = RunFile(Path(run.text), run.name)
+    return runs
+
+
+def _files(settings: Config) -> Iterator[Path]:
+    """What the file names and no report may replace."""
+    from pytest_riskguard.config.schema import run_of
+
+    collection, gates = settings.collection, settings.gates
+    candidates = [run_of(candidate) for candidate in (settings.candidate, *(gate.candidate for gate in gates))]
+    for path in (settings.path, collection.qrels, collection.topics, collection.documents, *candidates):
+        if path is not None:
+            yield path
+    for name in {name for gate in gates for name in gate.stored}:
+        yield from (settings.store / name).glob("*")
+
+
+@contextmanager
+def _as_pytest_runs_code(folder: Path) -> Iterator[None]:
+    """A candidate that is code is imported from the folder of riskguard.yaml too, and prints to standard error."""
+    sys.path.insert(0, str(folder))
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+def _known(settings: Config, every: Sequence[GateItem], judged: Sequence[GateItem]) -> list[KnownGate]:
+    """All gates of the file, as reports list them."""
+    from pytest_riskguard.reports.known_gates import KnownGate
+
+    file = Path(os.path.relpath(settings.path)).as_posix()
+    places = {item.id: place for place, item in enumerate(judged)}
+    return [
+        KnownGate(
+            id=f"{file}::{item.id}",
+            file=file,
+            line=settings.line_of(item.settings),
+            became="judged" if item.id in places else "deselected",
+            attempts=int(item.id in places),
+            failures=0,
+            verdicts=(places[item.id],) if item.id in places else (),
+        )
+        for item in every
+    ]

@@ -1,0 +1,63 @@
+"""What ``compare`` and ``check`` do with verdicts: show them, write reports, tell GitHub, end with their status."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.cli.exit_status import ExitStatus, status_of
+from pytest_riskguard.cli.output import Reports, deliver, show, tell_github
+from pytest_riskguard.text import clean
+
+if TYPE_CHECKING:
+    from pytest_riskguard.gates.verdict import Verdict
+    from pytest_riskguard.reports.known_gates import KnownGate
+    from pytest_riskguard.reports.provenance import Provenance
+
+
+def present(
+    verdicts: Sequence[Verdict],
+    *,
+    reports: Reports,
+    verbose: bool,
+    quiet: bool,
+    no_github: bool,
+    folder: Path,
+    gates: Sequence[KnownGate] = (),
+    places: Sequence[tuple[Path, int]] = (),
+    problems: Sequence[str | None] = (),
+    notes: Sequence[str] = (),
+) -> ExitStatus:
+    """Show and write the verdicts, and return the exit status.
+
+    ``folder`` is in the checkout that reports name; ``gates`` are all that could have been judged. ``places`` and
+    ``problems`` say for each verdict its file and line, and why nothing can be compared. ``notes`` follow them all.
+    """
+    words = [w if w.isprintable() else clean(w, limit=10_000) for w in click.get_current_context().obj]
+    reproduce = None if quiet else f"  reproduce: riskguard {shlex.join(words)}"
+    to_stderr = reports.on_stdout
+    deliver(
+        lambda: show(
+            verdicts,
+            verbose=verbose,
+            quiet=quiet,
+            to_stderr=to_stderr,
+            reproduce=reproduce,
+            problems=problems,
+            notes=() if quiet else notes,
+        ),
+        lambda: reports.write(verdicts, gates, _provenance(verdicts, folder) if reports.any else None),
+        lambda: None if no_github else tell_github(verdicts, to_stderr=to_stderr, gates=gates, places=places),
+    )
+    return status_of(verdicts)
+
+
+def _provenance(verdicts: Sequence[Verdict], folder: Path) -> Provenance:
+    from pytest_riskguard.baselines.build import report_date, this_build
+    from pytest_riskguard.reports.provenance import provenance_of
+
+    return provenance_of(verdicts, this_build(folder), report_date())

@@ -1,0 +1,143 @@
+"""The gates of a riskguard.yaml as questions to one engine: what pytest and ``riskguard check`` judge.
+
+Runs are scored once and live systems queried once, however many gates are about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.config.items import GateItem, family_of
+from pytest_riskguard.config.lookups import all_errors
+from pytest_riskguard.config.schema import ComputedBaseline, Config, DescribedRun, GateSettings, Retrieve, run_of
+from pytest_riskguard.engine.judging import Engine
+from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Stored
+from pytest_riskguard.errors import ConfigError, UsageError
+from pytest_riskguard.evaluation.document_titles import DocumentTitles
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.internal_errors import caught
+
+
+def engine_of(settings: Config, *, report: bool) -> Engine:
+    """The engine over the collection and the store of a riskguard.yaml; ``report`` as for ``Engine``."""
+    collection = settings.collection
+    return Engine(
+        qrels=collection.qrels,
+        topics=collection.topics,
+        store=Store(settings.store),
+        measures=settings.all_measures,
+        shrink=collection.shrink,
+        titles=DocumentTitles(collection.documents, collection.document_url),
+        report=report,
+        folder=settings.path.parent,
+    )
+
+
+class DeclaredGates:
+    """The gates of a riskguard.yaml, and what each of them is asked about.
+
+    ``settings`` are those of ``load_gates``. ``live`` makes a candidate of what the file says about a live system, in
+    this line. ``candidate`` replaces every candidate of the file, ``runs`` stored baselines, by name.
+    """
+
+    def __init__(
+        self,
+        settings: Config,
+        engine: Engine,
+        live: Callable[[Retrieve, int], LiveRun],
+        *,
+        candidate: RunFile | None = None,
+        runs: Mapping[str, RunFile] | None = None,
+    ) -> None:
+        self.settings = settings
+        self._engine, self._live = engine, live
+        self._candidate, self._runs = candidate, {} if runs is None else runs
+        self._queried: dict[Retrieve, LiveRun] = {}
+        self._of_families: dict[str, Verdict] = {}
+        self._looked_up = False
+
+    def verdict(self, item: GateItem) -> Verdict:
+        """The verdict on one item; its family is judged whole, once, even if only some items are asked for.
+
+        ``UsageError`` if the question cannot be asked: a ``ConfigError`` with everything that the file names and
+        nothing has, if that is why.
+        """
+        try:
+            return self._judged(item)
+        except UsageError as error:
+            raise (ConfigError.of(missing) if (missing := self.missing()) else error) from None
+
+    def _judged(self, item: GateItem) -> Verdict:
+        correction, family = family_of(self.settings, item)
+        if not family:
+            return self._engine.verdict(self._question(item))
+        if item.id not in self._of_families:
+            verdicts = self._engine.verdicts([self._question(member) for member in family], correction=correction)
+            self._of_families |= {member.id: verdict for member, verdict in zip(family, verdicts, strict=True)}
+        return self._of_families[item.id]
+
+    def missing(self) -> list[ConfigError]:
+        """Everything that the file names and nothing has; empty after the first call, so that it is said once."""
+        if not self._looked_up:
+            self._looked_up = True
+            with caught(f"looking up what {self.settings.path.name} names"):
+                return all_errors(self.settings)
+        return []
+
+    def all_missing(self) -> list[str]:
+        """The same as lines to print below a verdict; none if that verdict says it already."""
+        missing, name = self.missing(), self.settings.path.name
+        if len(missing) < 2:
+            return []
+        headline = f"{name} names {len(missing)} things that are missing or unusable:"
+        return [headline, *(f"  {name}:{error.line}: {error.problem}" for error in missing)]
+
+    def problem(self, verdict: Verdict, item: GateItem) -> str | None:
+        """Why nothing can be compared: with the setting that names the file, if the message begins with one."""
+        message = verdict.problem_with_paths
+        return None if message is None else whose(message, self.settings, item.settings)
+
+    def _question(self, item: GateItem) -> Question:
+        first, *pool = (self._baseline(baseline) for baseline in item.baselines)
+        others = tuple(source for source in pool if not isinstance(source, Computed))
+        candidate = self._candidate or self._candidate_of(item)
+        return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alpha)
+
+    def _baseline(self, baseline: str | ComputedBaseline) -> RunFile | Stored | Computed:
+        if isinstance(baseline, str):
+            return self._named(baseline)
+        return Computed(baseline.kind, tuple(map(self._named, baseline.systems)), baseline.candidate_inside)
+
+    def _named(self, name: str) -> RunFile | Stored:
+        return self._runs.get(name) or Stored(name)
+
+    def _candidate_of(self, item: GateItem) -> RunFile | LiveRun:
+        own, shared = item.settings.candidate, self.settings.candidate
+        candidate = own or shared
+        if candidate is None:
+            raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a function to retrieve with")
+        if isinstance(candidate, Path):
+            return RunFile(candidate)
+        if isinstance(candidate, DescribedRun):
+            return RunFile(candidate.run, metadata=dict(candidate.metadata))
+        if candidate not in self._queried:
+            where = ("candidate", "retrieve")
+            line = self.settings.line_of(item.settings, *where) if own else self.settings.line(*where)
+            self._queried[candidate] = self._live(candidate, line)
+        return self._queried[candidate]
+
+
+def whose(message: str, settings: Config, gate: GateSettings) -> str:
+    """A message that begins with a file name, followed by the setting that names this file."""
+    line = settings.line_of(gate, "candidate") if gate.candidate else settings.line("candidate")
+    in_collection = settings.line("collection")
+    for what, path, named_at in (
+        ("qrels", settings.collection.qrels, in_collection),
+        ("topics", settings.collection.topics, in_collection),
+        ("candidate", run_of(gate.candidate or settings.candidate), line),
+    ):
+        if path is not None and message.startswith(f"{path}:"):
+            return f"{message} (the {what} named in {settings.path}:{named_at})"
+    return message

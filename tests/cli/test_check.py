@@ -1,0 +1,223 @@
+"""``riskguard check``: the gates of riskguard.yaml judged as pytest judges them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.cli.main import run
+from tests.plugin import world
+from tests.plugin.world import read_report
+
+SEVERAL = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+store: baselines
+measures: [AP, nDCG@10]
+candidate: loss.run
+gates:
+  - {name: no-risk, kind: not_significantly_risky, baseline: prod, alpha: [1, 5]}
+  - {name: no-collapse, kind: no_topic_collapse, baseline: prod, measure: AP, max_loss: 0.6}
+  - {name: typical, kind: not_significantly_risky, baseline: {mean: [prod, other]}, measure: AP}
+  - {name: pool, kind: georisk_not_worse, baselines: [prod, other], measure: AP}
+"""
+LIVE = """\
+import world_answers
+
+
+def answer(query):
+    print("searching", query)
+    return world_answers.ANSWERS[query]
+"""
+
+
+@pytest.fixture
+def several(folder: Path) -> Path:
+    """A second baseline, and gates of several kinds on both."""
+    world.store(folder, "other", {"t01": 1, "t02": 3})
+    for name in ("prod", "other"):
+        assert run(["baseline", "rescore", name, "--measure", "AP", "--measure", "nDCG@10"]) == 0
+    (folder / "riskguard.yaml").write_text(SEVERAL, encoding="utf-8")
+    return folder
+
+
+def by_itself(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    line = [sys.executable, "-c", "from pytest_riskguard.cli import main; main()", *arguments]
+    return subprocess.run(line, cwd=folder, check=False, capture_output=True, timeout=120, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("candidate", "status", "said"),
+    [
+        ("good", 0, "PASS significantly better: URisk +0.12 ["),
+        ("loss", 1, "FAIL the mean fell: URisk -0.32 ["),
+        ("nowhere", 3, "INCOMPARABLE something is missing (missing_input, AP)"),
+    ],
+)
+def test_each_outcome_has_the_status_of_compare(command, folder, candidate, status, said):
+    path = folder / "riskguard.yaml"
+    path.write_text(path.read_text().replace("candidate.run", f"{candidate}.run"))
+    ended = command("check")
+    assert ended.status == status
+    assert said in ended.out
+    assert f"  no-risk: {candidate} against prod" in ended.out
+    assert ("reproduce: riskguard check" in ended.out) is (status > 0)
+    assert ended.err == ""
+
+
+def test_pytest_gives_the_same_verdicts_byte_for_byte(several):
+    assert by_itself(several, "check", "--json", "checked.json").returncode == 1
+    line = [sys.executable, "-m", "pytest", "--riskguard", "--riskguard-report=tested.json", "-p", "no:cacheprovider"]
+    subprocess.run(line, cwd=several, check=False, capture_output=True, timeout=120)
+    checked, tested = several / "checked.json", several / "tested.json"
+    verdicts = [{v["gate"]: json.dumps(v) for v in read_report(path)["verdicts"]} for path in (checked, tested)]
+    assert verdicts[0] == verdicts[1]
+    of_measures = [f"no-risk[{measure}-{alpha}]" for measure in ("AP", "nDCG@10") for alpha in (1, 5)]
+    assert list(verdicts[0]) == [*of_measures, "no-collapse", "typical", "pool"]
+    known = [{(g["id"], g["line"], g["became"]) for g in read_report(path)["gates"]} for path in (checked, tested)]
+    assert known[0] == known[1]
+
+
+def test_gates_and_their_items_can_be_named(command, several):
+    ended = command("check no-collapse no-risk[AP-5] -q --json report.json")
+    assert [line.split()[0] for line in ended.out.splitlines()] == ["FAIL", "PASS"]
+    report = read_report(several / "report.json")
+    assert [verdict["gate"] for verdict in report["verdicts"]] == ["no-risk[AP-5]", "no-collapse"]
+    became = {gate["id"]: gate["became"] for gate in report["gates"]}
+    assert became["riskguard.yaml::no-risk[AP-5]"] == became["riskguard.yaml::no-collapse"] == "judged"
+    assert set(became.values()) == {"judged", "deselected"}
+    assert len(became) == 7
+
+
+def test_a_family_is_judged_whole_even_if_one_member_is_named(command, several):
+    path = several / "riskguard.yaml"
+    path.write_text(f"family: holm\n{path.read_text()}")
+    assert command("check --json all.json -q").status == 1
+    assert command("check typical --json one.json -q").status in (0, 1)
+    (alone,) = read_report(several / "one.json")["verdicts"]
+    (among,) = [v for v in read_report(several / "all.json")["verdicts"] if v["gate"] == "typical"]
+    assert alone == among
+    assert alone["family"]["size"] == 6
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("no-rsk", "there is no gate 'no-rsk'; did you mean 'no-risk'?"),
+        ("--config nowhere.yaml", "nowhere.yaml:1: no such file"),
+        ("--baseline prod.run", "--baseline prod.run: expected NAME=RUN"),
+        ("--baseline prd=prod.run", "--baseline: no gate names 'prd'; did you mean 'prod'?"),
+        ("--baseline prod=prod.run --baseline prod=good.run", "--baseline: prod given twice"),
+        ("--json riskguard.yaml", "--json riskguard.yaml would overwrite the file that this command reads"),
+        ("--json baselines/prod/scores.tsv", "would overwrite the file that this command reads"),
+    ],
+)
+def test_a_wrong_question_is_a_usage_error(command, line, message):
+    ended = command(f"check {line}")
+    assert (ended.status, ended.out) == (2, "")
+    assert message in ended.err
+
+
+def test_without_riskguard_yaml_it_says_how_to_get_one(command, folder):
+    folder.joinpath("riskguard.yaml").unlink()
+    ended = command("check")
+    assert ended.status == 2
+    assert "no riskguard.yaml here or above: name one with --config; `riskguard init` writes one" in ended.err
+
+
+def test_it_is_found_above_and_by_its_path(command, folder, monkeypatch, tmp_path):
+    folder.joinpath(".git").mkdir()
+    below = folder / "src" / "deep"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert command("check").status == 0
+    monkeypatch.chdir(tmp_path)
+    assert command(f"check --config {folder}/riskguard.yaml").status == 0
+
+
+def test_all_errors_of_the_file_are_said_at_once(command, folder):
+    folder.joinpath("riskguard.yaml").write_text(world.YAML.replace("alpha: %s", "alpah: 1, level: 2"))
+    ended = command("check")
+    assert ended.status == 2
+    assert "riskguard.yaml:6: unknown key 'alpah'" in ended.err
+    assert "riskguard.yaml:6: level of gate 'no-risk': " in ended.err
+
+
+def test_what_is_missing_is_named_at_once(command, several):
+    text = several.joinpath("riskguard.yaml").read_text()
+    several.joinpath("riskguard.yaml").write_text(text.replace("other]", "othre]"))
+    ended = command("check pool no-risk[AP-1]")
+    assert ended.status == 3
+    assert "FAIL the mean fell" in ended.out
+    assert "riskguard.yaml names 2 things that are missing or unusable:" in ended.out
+    assert (
+        "riskguard.yaml:9: baselines of gate 'pool': no baseline 'othre' is stored; did you mean 'other'?"
+        in ended.out
+    )
+
+
+def test_a_bad_file_is_said_with_the_setting_that_names_it(command, folder):
+    folder.joinpath("qrels.txt").write_text("t01 0 good\n")
+    ended = command("check")
+    assert ended.status == 3
+    assert "(the qrels named in" in " ".join(ended.out.split())
+
+
+def test_a_run_can_take_the_place_of_the_candidate_and_of_a_stored_baseline(command, folder):
+    assert command("check --candidate loss.run -q").out.startswith("FAIL no-risk: loss against prod: ")
+    line = "check --candidate good.run --baseline prod=churn.run --json report.json"
+    assert command(line).status in (0, 1)
+    (verdict,) = read_report(folder / "report.json")["verdicts"]
+    assert (verdict["candidate"], verdict["baselines"]) == ("good", ["prod"])
+    command(
+        "compare good.run --baseline prod=churn.run --qrels qrels.txt --measure AP --alpha 1 --json compared.json"
+    )
+    (compared,) = read_report(folder / "compared.json")["verdicts"]
+    assert verdict["estimates"] == compared["estimates"]
+
+
+def test_github_gets_annotations_at_the_line_of_the_gate(command, folder, monkeypatch, tmp_path):
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(folder))
+    ended = command("check --candidate loss.run")
+    assert f"::error file=riskguard.yaml,line={world.GATE_LINE},title=riskguard%3A no-risk::" in ended.out
+    assert summary.read_text().startswith("## riskguard: 1 gate failed")
+    assert "::error" not in command("check --candidate loss.run --no-github").out
+
+
+def live_project(folder: Path, **more: object) -> None:
+    """The candidate of the world as a function, whose answers are those of ``loss.run``."""
+    answers: dict[str, list[tuple[str, float]]] = {}
+    for line in folder.joinpath("loss.run").read_text().splitlines():
+        topic, _, document, _, score, _ = line.split()
+        answers.setdefault(world.QUERIES[topic], []).append((document, float(score)))
+    folder.joinpath("world_answers.py").write_text(f"ANSWERS = {answers!r}\n")
+    folder.joinpath("asked.py").write_text(LIVE)
+    candidate = {"retrieve": "asked:answer", "depth": 20, **more}
+    path = folder / "riskguard.yaml"
+    path.write_text(path.read_text().replace("candidate: candidate.run", f"candidate: {json.dumps(candidate)}"))
+
+
+@pytest.mark.parametrize("isolate", [False, True])
+def test_a_live_system_is_queried_without_pytest(folder, isolate):
+    live_project(folder, isolate=isolate)
+    ended = by_itself(folder, "check", "--json", "-")
+    assert ended.returncode == 1
+    (verdict,) = json.loads(ended.stdout)["verdicts"]  # what the function prints is not part of it
+    assert verdict["outcome"] == "fail"
+    assert verdict["estimates"]["urisk"] == pytest.approx(-0.3233333333, abs=1e-9)
+    assert "searching query number 01" in ended.stderr
+
+
+def test_a_live_system_that_fails_is_incomparable(folder):
+    live_project(folder)
+    folder.joinpath("asked.py").write_text("def answer(query):\n    raise OSError('no route to host')\n")
+    ended = by_itself(folder, "check")
+    assert ended.returncode == 3
+    assert "no route to host" in ended.stdout
