@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import QrelsFormatError
+from pytest_riskguard.evaluation.judges import Agreement, ByJudge, put_together, whole
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.escaping import ESCAPED, escaped, unescaped
-from pytest_riskguard.formats.given_file import GivenFile, JudgeRule
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
 from pytest_riskguard.formats.records import Judgement, Records
 from pytest_riskguard.formats.text_files import MAX_GRADE, LineReader
@@ -39,7 +39,9 @@ class Qrels:
     without_relevant : tuple of str
         The other judged topics, sorted as text.
     texts : mapping topic -> query text
-        Of formats that hold both; empty for TREC's.
+        Of formats that hold them; empty for TREC's.
+    agreement : Agreement, optional
+        How far the judges agree, where the file names several.
     """
 
     path_name: str
@@ -48,6 +50,7 @@ class Qrels:
     topics: tuple[str, ...]
     without_relevant: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    agreement: Agreement | None = None
 
 
 def read_qrels(given: Path | GivenFile, keys: TopicKeys | None = None) -> Qrels:
@@ -72,12 +75,14 @@ def read_qrels(given: Path | GivenFile, keys: TopicKeys | None = None) -> Qrels:
     if known.name == "trec":
         return _read_trec(given.path)
     records: Records[Judgement] = known.reader("judgements")(file)
-    grades = _grades(file, records, keys or TopicKeys(), given.judges)
+    by_judge, queries = _by_judge(file, records, keys or TopicKeys())
+    grades, agreement = put_together(by_judge, given.judges)
     digest = hashlib.sha256()
     for line in _lines_of(grades):
         digest.update(line.encode())
-    texts = {topic: text for topic, text in records.texts.items() if topic in grades}
-    return _qrels(file.name, f"sha256:{digest.hexdigest()}", grades, file.refuse, texts)
+    texts = queries | {topic: text for topic, text in records.texts.items() if topic in grades}
+    qrels = _qrels(file.name, f"sha256:{digest.hexdigest()}", grades, file.refuse, texts)
+    return replace(qrels, agreement=agreement)
 
 
 def write_qrels(grades: Mapping[str, Mapping[str, float]]) -> bytes:
@@ -92,19 +97,10 @@ def _lines_of(grades: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
             yield f"{topic_field} {iteration} {document_field} {grades[topic][document]!r}\n"
 
 
-_RULES: Mapping[JudgeRule, Callable[[Sequence[float]], float]] = {
-    "median": statistics.median,
-    "mean": statistics.fmean,
-    "max": max,
-    "min": min,
-}
-
-
-def _grades(
-    file: InputFile, records: Records[Judgement], keys: TopicKeys, rule: JudgeRule
-) -> dict[str, dict[str, float]]:
-    """One grade for each document of each topic, those of several judges put together."""
+def _by_judge(file: InputFile, records: Records[Judgement], keys: TopicKeys) -> tuple[ByJudge, dict[str, str]]:
+    """The grades by topic, document and judge, and the query texts of the topics that are known by them."""
     by_judge: dict[str, dict[str, dict[str, float]]] = {}
+    texts: dict[str, str] = {}
     most_rows = JUDGEMENTS.value
     for rows, row in enumerate(records.rows, 1):
         topic = row.topic
@@ -113,6 +109,7 @@ def _grades(
                 topic = keys.id_of(row.topic)
             except AmbiguousTextError as problem:
                 raise file.refuse(row.line, f"expected queries that name one topic each; {problem}") from None
+            texts[topic] = row.topic
         judged = by_judge.setdefault(topic, {}).setdefault(row.document, {})
         if row.judge in judged:
             twice = f"{row.document!r} of topic {topic!r} twice"
@@ -123,14 +120,7 @@ def _grades(
         judged[row.judge] = row.grade
         if rows > most_rows:
             raise file.refuse(None, JUDGEMENTS.problem(rows))
-    return {
-        topic: {document: _whole(_RULES[rule](list(given.values()))) for document, given in judged.items()}
-        for topic, judged in by_judge.items()
-    }
-
-
-def _whole(grade: float) -> float:
-    return int(grade) if float(grade).is_integer() else float(grade)
+    return by_judge, texts
 
 
 def _qrels(
@@ -195,13 +185,19 @@ def _wrong(line: bytes) -> tuple[str, str] | None:
     if fields and len(fields) != 4:
         return _COLUMNS, str(len(fields))
     if fields and _grade(fields[3]) is None:
-        return f"an integer from {-MAX_GRADE} to {MAX_GRADE} as the grade", fields[3].decode()
+        return f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade", fields[3].decode()
     return None
 
 
-def _grade(field: bytes) -> int | None:
+def _grade(field: bytes) -> float | None:
+    """A grade; tools that keep real numbers write whole ones as ``3.0``."""
     try:
-        grade = int(field)
+        grade: float = int(field)
     except ValueError:
+        try:
+            grade = float(field)
+        except ValueError:
+            return None
+    if b"_" in field or not abs(grade) <= MAX_GRADE:  # NaN fails it too
         return None
-    return None if b"_" in field or abs(grade) > MAX_GRADE else grade
+    return whole(grade)

@@ -65,7 +65,62 @@ def _responses(name: str, title: str) -> Format:
     )
 
 
+_JUDGING_TOOLS: tuple[Format, ...] = (
+    Format(
+        "quepid",
+        "ratings of a Quepid case (CSV, JSON)",
+        "judging_tools.quepid",
+        reads=("judgements",),
+        writes=("judgements",),
+        suffixes=(".csv", ".json"),
+    ),
+    Format(
+        "quepid-book",
+        "judgements of a Quepid book (CSV, JSON)",
+        "judging_tools.quepid_book",
+        reads=("judgements",),
+        suffixes=(".csv", ".json"),
+    ),
+    Format(
+        "quepid-snapshot",
+        "Quepid snapshots (CSV, JSON) and its detailed export",
+        "judging_tools.quepid_snapshot",
+        reads=("judgements", "rankings"),
+        suffixes=(".csv", ".json"),
+    ),
+    Format(
+        "ltr",
+        "ratings for learning to rank (rating qid:id # docid text)",
+        "judging_tools.learning_to_rank",
+        reads=("judgements",),
+        suffixes=(".txt", ".ltr"),
+    ),
+    Format(
+        "workbench",
+        "OpenSearch Search Relevance Workbench",
+        "judging_tools.workbench",
+        reads=("judgements", "rankings", "topics"),
+        writes=("judgements", "topics"),
+        suffixes=(".json", ".jsonl", ".ndjson"),
+    ),
+    Format(
+        "rank-eval",
+        "_rank_eval of Elasticsearch and OpenSearch: requests, responses",
+        "judging_tools.rank_eval",
+        reads=("judgements", "rankings", "topics"),
+        suffixes=(".json",),
+    ),
+    Format(
+        "rre",
+        "ratings of the Rated Ranking Evaluator",
+        "judging_tools.rre",
+        reads=("judgements",),
+        suffixes=(".json",),
+    ),
+)
+
 FORMATS: tuple[Format, ...] = (
+    *_JUDGING_TOOLS,
     Format(
         "ranx",
         "ranx, pytrec_eval (JSON: topic, document, number)",

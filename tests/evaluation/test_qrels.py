@@ -27,8 +27,14 @@ def test_only_ascii_space_separates_columns(write):
     assert read_qrels(write("a", "1 0 caf\u00e9\u00a0noir 1\n")).grades["1"] == {"caf\u00e9\u00a0noir": 1}
 
 
+def test_grades_may_be_real_numbers_and_whole_ones_are_whole(write):
+    grades = read_qrels(write("a", "1 0 d1 3.0\n\n1 0 d2 0.5\n1 0 d3 -1.0\n1 0 d4 1e1\n")).grades["1"]
+    assert grades == {"d1": 3, "d2": 0.5, "d3": -1, "d4": 10}
+    assert [type(grade) for grade in grades.values()] == [int, float, int, int]
+
+
 COLUMNS = "expected 4 columns (topic iteration docid grade)"
-GRADE = "expected an integer from -1000 to 1000 as the grade"
+GRADE = "expected a number from -1000 to 1000 as the grade"
 TWICE = "expected each document once per topic, found 'd1' of topic '1' also on line 1"
 
 
@@ -37,7 +43,10 @@ TWICE = "expected each document once per topic, found 'd1' of topic '1' also on 
     [
         ("1 0 d1 1\n1 0 d2\n", f":2: {COLUMNS}, found 3: '1 0 d2'"),
         ("1 0 d1 1 x\n", f":1: {COLUMNS}, found 5: '1 0 d1 1 x'"),
-        ("1 0 d1 1.0\n", f":1: {GRADE}, found 1.0"),
+        ("1 0 d1 1.0.0\n", f":1: {GRADE}, found 1.0.0"),
+        ("1 0 d1 nan\n", f":1: {GRADE}, found nan"),
+        ("1 0 d1 inf\n", f":1: {GRADE}, found inf"),
+        ("1 0 d1 1000.5\n", f":1: {GRADE}, found 1000.5"),
         ("1 0 d1 yes\n", f":1: {GRADE}, found yes"),
         ("1 0 d1 1_0\n", f":1: {GRADE}, found 1_0"),
         ("1 0 d1 1001\n", f":1: {GRADE}, found 1001"),

@@ -1,0 +1,27 @@
+"""Which of several rankings or lists in one file is meant: ``FILE#NAME``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pytest_riskguard.formats.content import InputFile
+
+_MOST_NAMED = 8
+
+
+def only_part(file: InputFile, names: Iterable[str], what: str) -> str:
+    """The name that ``file.part`` gives, else the only one; the error of the file if there is no such, or several."""
+    there = list(dict.fromkeys(names))
+    listed = ", ".join(f"{name!r:.60}" for name in there[:_MOST_NAMED]) + (
+        ", ..." if len(there) > _MOST_NAMED else ""
+    )
+    if not there:
+        raise file.refuse(None, f"expected a {what}, found none")
+    if file.part is not None:
+        if file.part not in there:
+            raise file.refuse(None, f"expected a {what} named {file.part!r:.60}, found {listed}")
+        return file.part
+    if len(there) > 1:
+        example = f"{file.name}#{there[0]:.60}"
+        raise file.refuse(None, f"expected one {what}, found {len(there)} ({listed}); name one, as in {example!r}")
+    return there[0]
