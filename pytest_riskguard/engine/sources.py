@@ -24,7 +24,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.text_files import system_name
+from pytest_riskguard.formats.system_names import system_name
 from pytest_riskguard.formats.topic_keys import TopicKeys
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.origins import BaselineOrigin, Latency, latency_of
@@ -129,7 +129,7 @@ class Question:
 
 def label(source: Baseline) -> str:
     """The name of a source."""
-    return source.name or system_name(source.path) if isinstance(source, _File) else source.name
+    return source.name or system_name(source.file) if isinstance(source, _File) else source.name
 
 
 def metadata_of(source: Source) -> Mapping[str, str]:

@@ -70,7 +70,7 @@ def read_qrels(given: Path | GivenFile, keys: TopicKeys | None = None) -> Qrels:
         The path cannot be read.
     """
     given = GivenFile.of(given)
-    file = InputFile(given.path, error=QrelsFormatError, part=given.part)
+    file = InputFile(given.path, error=QrelsFormatError, part=given.part, columns=given.columns)
     known = format_of(file, "judgements", named=given.format)
     if known.name == "trec":
         return _read_trec(given.path)

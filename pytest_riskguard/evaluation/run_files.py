@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.errors import DataError, FileError, RunFormatError
+from pytest_riskguard.evaluation.order import RankColumn, as_written
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
-from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.input_files import RUN_BYTES
+from pytest_riskguard.formats.given_file import GivenFile, Ties
+from pytest_riskguard.formats.input_files import DOCUMENTS, RUN_BYTES, TOPICS
 from pytest_riskguard.formats.records import Ranking, Records
 from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
 
@@ -22,27 +24,66 @@ def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Pa
     format or with bad content, ``MissingFileError`` if it cannot be read, ``UsageError`` for an unknown format.
     """
     given = GivenFile.of(given)
-    file = InputFile(given.path, error=RunFormatError, part=given.part, limit=RUN_BYTES)
+    file = InputFile(given.path, error=RunFormatError, part=given.part, limit=RUN_BYTES, columns=given.columns)
     known = format_of(file, "rankings", named=given.format)
     if known.name == "trec":
         return given.path
     records: Records[Ranking] = known.reader("rankings")(file)
     ties = given.ties or ("as_returned" if records.is_ordered else "docid")
-    answers: dict[str, Iterator[tuple[str, float]]] = {}
-    for ranking in _in_order(file, records, keys or TopicKeys()):
-        topic = _topic(file, records, ranking, keys or TopicKeys())
-        if topic in answers:
-            raise file.refuse(ranking.line, f"expected each topic once, found {topic!r} again")
-        scores = ranking.scores or [float(rank) for rank in range(len(ranking.documents), 0, -1)]
-        answers[topic] = zip(ranking.documents, scores, strict=True)
-    if not answers:
+    rankings = _by_topic(file, records, keys or TopicKeys())
+    if not rankings:
         raise file.refuse(None, "expected rankings, found none")
+    answers = {topic: _answer(ranking, ties) for topic, ranking in rankings.items()}
+    contradicted = () if ties == "as_returned" else _contradicted(file, rankings)
     try:
-        return rankings_as_run(answers, as_returned=ties == "as_returned")
+        run = rankings_as_run(answers, as_returned=ties == "as_returned")
     except FileError:
         raise
     except DataError as problem:
         raise file.refuse(None, str(problem)) from None
+    return replace(run, contradicted=contradicted) if contradicted else run
+
+
+def _by_topic(file: InputFile, records: Records[Ranking], keys: TopicKeys) -> dict[str, Ranking]:
+    rankings: dict[str, Ranking] = {}
+    most_topics, most_documents = TOPICS.value, DOCUMENTS.value
+    for ranking in _in_order(file, records, keys):
+        topic = _topic(file, records, ranking, keys)
+        if topic in rankings:
+            raise file.refuse(ranking.line, f"expected each topic once, found {topic!r} again")
+        rankings[topic] = ranking
+        if len(rankings) > most_topics:
+            raise file.refuse(None, TOPICS.problem(len(rankings)))
+        if len(ranking.documents) > most_documents:
+            raise file.refuse(None, DOCUMENTS.problem(len(ranking.documents)))
+    return rankings
+
+
+def _answer(ranking: Ranking, ties: Ties) -> Iterable[tuple[str, float]]:
+    """The documents with their scores; where the order counts, the ranks beside scores say it."""
+    scores = ranking.scores or [float(place) for place in range(len(ranking.documents), 0, -1)]
+    pairs = list(zip(ranking.documents, scores, strict=True))
+    if ties == "as_returned" and ranking.ranks is not None and len(set(ranking.ranks)) == len(pairs):
+        return [pairs[place] for place in sorted(range(len(pairs)), key=ranking.ranks.__getitem__)]
+    return pairs
+
+
+def _contradicted(file: InputFile, rankings: Mapping[str, Ranking]) -> tuple[str, ...]:
+    """The topics whose ranks contradict their scores; the error of the file if most rankings are upside down."""
+    topics: dict[RankColumn, list[str]] = {kind: [] for kind in RankColumn}
+    for topic, (_, documents, scores, _, ranks) in rankings.items():
+        if scores and ranks is not None:
+            written = as_written(documents, list(scores), [b"%d" % rank for rank in ranks])
+            topics[written.rank_column].append(topic)
+    upside_down = topics[RankColumn.INVERTED]
+    if len(upside_down) > len(topics[RankColumn.AGREES]) + len(topics[RankColumn.CONTRADICTS]):
+        raise file.refuse(
+            rankings[upside_down[0]].line,
+            "expected scores that fall as ranks rise, found scores that rise with the rank in most topics: every "
+            "ranking is upside down; write scores that are higher for better documents (distances and ranks with a "
+            "minus sign), or say `ties: as_returned`, with which the ranks count",
+        )
+    return tuple(sorted(topics[RankColumn.CONTRADICTS] + upside_down))
 
 
 def _in_order(file: InputFile, records: Records[Ranking], keys: TopicKeys) -> Iterable[Ranking]:

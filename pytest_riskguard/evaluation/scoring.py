@@ -26,7 +26,7 @@ from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run, refuse_inverted
 from pytest_riskguard.evaluation.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.text_files import system_name
+from pytest_riskguard.formats.system_names import system_name
 from pytest_riskguard.formats.topic_keys import TopicKeys
 from pytest_riskguard.text import listed
 
@@ -80,7 +80,7 @@ def score_run(
     for measure in parsed:
         _check_measure(measure, qrels)
     if isinstance(run, Path | str | GivenFile):
-        name, run = name or system_name(GivenFile.of(run).path), open_run(run, TopicKeys(queries))
+        name, run = name or system_name(GivenFile.of(run)), open_run(run, TopicKeys(queries))
     name = name or "candidate"
     if isinstance(run, Path):
         tally, digest, contradicted = _scored_file(run, parsed, qrels)

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from pytest_riskguard.errors import TopicsFormatError
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
+from pytest_riskguard.formats.files.tab_separated import TEXT_NAMES, TOPIC_NAMES
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import TOPICS
 from pytest_riskguard.formats.records import Records, TopicRow
@@ -19,8 +20,6 @@ from pytest_riskguard.formats.text_files import LineReader
 from pytest_riskguard.formats.topic_keys import derived_id
 
 _Lines = LineReader[TopicsFormatError]
-_ID_NAMES = ("topic", "id", "qid", "query_id")
-_TEXT_NAMES = ("query", "text", "title")
 _WEIGHT = "weight"
 _NO_HEADER = ("", "")
 _HEADERLESS = "2 columns (id, query text) with a tab between them"
@@ -63,7 +62,7 @@ def read_topics(given: Path | GivenFile) -> Topics:
         The path cannot be read.
     """
     given = GivenFile.of(given)
-    file = InputFile(given.path, error=TopicsFormatError, part=given.part)
+    file = InputFile(given.path, error=TopicsFormatError, part=given.part, columns=given.columns)
     known = format_of(file, "topics", named=given.format)
     if known.name == "tsv":
         return _read_table(given.path)
@@ -145,7 +144,7 @@ def _header(lines: _Lines, number: int, cells: list[str]) -> tuple[tuple[str, ..
     """The columns, and whether this row names them."""
     names = [cell.strip() for cell in cells]
     lowered = [name.lower() for name in names]
-    if len(names) < 2 or lowered[0] not in _ID_NAMES or lowered[1] not in _TEXT_NAMES:
+    if len(names) < 2 or lowered[0] not in TOPIC_NAMES or lowered[1] not in TEXT_NAMES:
         return _NO_HEADER, False
     names[2:] = [_WEIGHT if low == _WEIGHT else name for name, low in zip(names, lowered, strict=True)][2:]
     for index, name in enumerate(names):

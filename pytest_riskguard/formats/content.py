@@ -16,6 +16,8 @@ from pytest_riskguard.formats.text_files import LineReader
 
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
+#: How files begin that are no text: Parquet, Arrow, Feather of the first version, LZ4.
+_BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\x04\x22\x4d\x18")
 
 
 _Row = TypeVar("_Row")
@@ -32,7 +34,8 @@ class InputFile:
     """One file, plain or gzip, or one part of it (``FILE#PART``).
 
     ``error`` is raised, with file and line, for content that cannot be read; ``MissingFileError`` for a path that is
-    not a readable regular file. With ``content`` the path only names the file.
+    not a readable regular file. With ``content`` the path only names the file. ``columns`` says which column of a
+    table holds what, where its name does not.
     """
 
     def __init__(
@@ -43,8 +46,10 @@ class InputFile:
         part: str | None = None,
         limit: Limit = TABLE_BYTES,
         content: bytes | None = None,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         self.path, self.part = Path(path), part
+        self.columns = dict(columns or {})
         self._error, self._limit, self._given = error, limit, content
 
     @property
@@ -67,7 +72,9 @@ class InputFile:
 
     @cached_property
     def first_line(self) -> str:
-        """The first line that is not blank, as far as it is in ``start``."""
+        """The first line that is not blank, as far as it is in ``start``; empty for files that are no text."""
+        if self.start.startswith(_BINARY):
+            return ""
         text = self.start.removeprefix(b"\xef\xbb\xbf").decode(errors="replace")
         return next((line for line in text.splitlines() if line.strip()), "")
 
@@ -76,29 +83,36 @@ class InputFile:
         """Whether the first character is one of a JSON object or list."""
         return self.first_line.lstrip()[:1] in ("{", "[")
 
-    @cached_property
+    @property
     def json(self) -> Any:
         """The whole file as one JSON value; the error of a file that is not JSON."""
-        try:
-            return parsed_value(self.content)
-        except JsonError as problem:
-            raise self.refuse(None, str(problem)) from None
+        value, problem = self._parsed
+        if problem is not None:
+            raise self.refuse(problem.line, problem.problem)
+        return value
 
-    @cached_property
+    @property
     def json_or_none(self) -> Any:
         """As ``json``; None for a file that is not one JSON value."""
-        if not self.looks_like_json:
-            return None
+        return self._parsed[0] if self.looks_like_json else None
+
+    @cached_property
+    def _parsed(self) -> tuple[Any, JsonError | None]:
         try:
-            return parsed_value(self.content)
-        except JsonError:
-            return None
+            return parsed_value(self.content), None
+        except JsonError as problem:
+            return None, problem
 
     @cached_property
     def first_object(self) -> dict[str, Any] | None:
         """The first line as a JSON object; None if it is not one: then the file is not JSON Lines."""
+        line, newline, _ = self.content.lstrip().partition(b"\n")
+        if not self.looks_like_json:
+            return None
+        if not newline:  # one line may be long, and is read once
+            return self.json_or_none if isinstance(self.json_or_none, dict) else None
         try:
-            value = json.loads(self.first_line)
+            value = json.loads(line)
         except (ValueError, RecursionError):
             return None
         return value if isinstance(value, dict) else None
@@ -111,7 +125,12 @@ class InputFile:
             try:
                 yield number, parsed_value(line)
             except JsonError as problem:
-                raise self.refuse(number, f"expected one JSON value in each line: {problem}") from None
+                raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
+
+    @property
+    def limit(self) -> Limit:
+        """How many bytes it may have."""
+        return self._limit
 
     def lines(self) -> LineReader[FileError]:
         """The lines, with their numbers."""

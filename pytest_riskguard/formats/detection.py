@@ -8,7 +8,7 @@ from pytest_riskguard.formats.known import Format, format_named, formats_of
 from pytest_riskguard.formats.records import Kind
 
 #: Formats whose readers find what is wrong with text that has no format at all: a conflict marker, another encoding.
-_LINE_BY_LINE = frozenset({"trec", "tsv", "scores"})
+_LINE_BY_LINE = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics"), ("scores", "scores")})
 
 
 def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
@@ -28,8 +28,10 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
         else:
             misfits.append((misfit, known))
     if not fitting:
+        if file.looks_like_json and file.first_object is None:
+            _ = file.json  # what is broken is said with its line
         nearest = max(misfits, key=lambda pair: pair[0].nearness)[1]
-        if nearest.name in _LINE_BY_LINE:
+        if (nearest.name, kind) in _LINE_BY_LINE:
             return nearest  # its reader says which line is wrong, and how
         raise _refusal(file, kind, misfits)
     return min(fitting, key=lambda known: not plain_name.endswith(known.suffixes))

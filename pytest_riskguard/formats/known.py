@@ -21,7 +21,7 @@ from pytest_riskguard.text import did_you_mean
 class Format:
     """One format of files.
 
-    Its module in ``formats/files`` has ``fits(file, kind)``, which returns None or why the file has another format,
+    Its ``module`` in ``formats/files`` has ``fits(file, kind)``, which returns None or why the file does not fit,
     and for each kind a function of that name, such as ``judgements(file)``, which returns ``Records``; to write, one
     named ``write_judgements`` and so on. ``extra`` is the extra of this package that it needs.
     """
@@ -124,7 +124,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "ranx",
         "ranx, pytrec_eval (JSON: topic, document, number)",
-        "ranx",
+        "libraries.ranx",
         reads=("judgements", "rankings"),
         writes=("judgements", "rankings"),
         suffixes=(".json",),
@@ -176,18 +176,19 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "tsv",
-        "topics as a table with tabs: id, query text, tags",
-        "topics_table",
-        reads=("topics",),
+        "tables with tabs and named columns; topics: id, query text, tags",
+        "tab_separated",
+        reads=("judgements", "rankings", "topics"),
+        writes=("judgements", "rankings"),
         suffixes=(".tsv", ".txt"),
     ),
     Format(
         "csv",
-        "CSV or TSV with named columns",
+        "CSV with named columns (comma, semicolon or tab)",
         "named_columns",
         reads=("judgements", "rankings", "topics"),
-        writes=("judgements", "rankings"),
-        suffixes=(".csv", ".tsv", ".txt"),
+        writes=("judgements", "rankings", "topics"),
+        suffixes=(".csv",),
     ),
     Format(
         "trec",

@@ -25,12 +25,16 @@ class Judgement(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """The documents of one topic as the file lists them; ``scores`` is None where it only gives their order."""
+    """The documents of one topic as the file lists them; ``scores`` is None where it only gives their order.
+
+    ``ranks`` are those that a file gives beside scores; they are no numbers of places where two are equal.
+    """
 
     topic: str
     documents: Sequence[str]
     scores: Sequence[float] | None = None
     line: int | None = None
+    ranks: Sequence[int] | None = None
 
 
 class TopicRow(NamedTuple):

@@ -67,7 +67,14 @@ class Words:
 
 
 class JsonError(ValueError):
-    """Text is not JSON, or not the expected JSON; the message says where, what was expected and what was found."""
+    """Text is not JSON, or not the expected JSON; the message says where, what was expected and what was found.
+
+    ``line`` is where text is no JSON, ``problem`` the message without it.
+    """
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        super().__init__(problem if line is None else f"line {line}: {problem}")
+        self.problem, self.line = problem, line
 
 
 def to_plain(value: Any) -> Any:
@@ -124,7 +131,7 @@ def parsed_value(content: bytes) -> Any:
             reason = "a merge conflict is left in it"
         if content.startswith(b"version https://git-lfs"):
             reason = "a Git LFS pointer instead of the file, run `git lfs pull`"
-        raise JsonError(f"line {error.lineno}: {reason} ({error.msg})") from None
+        raise JsonError(f"{reason} ({error.msg})", error.lineno) from None
     except RecursionError:
         raise JsonError(_TOO_DEEP) from None
     _check_depth(data)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -192,13 +191,6 @@ def shown(line: bytes) -> str:
     """A line for an error message: quoted, control characters escaped, cut to 80 characters."""
     text = line.decode(errors="replace").rstrip("\r\n")
     return repr(text if len(text) <= 80 else text[:79] + "…")
-
-
-def system_name(path: Path) -> str:
-    """A system's name from its file: without ``.gz``, then without one of .run, .txt, .res, .csv, .tsv."""
-    name = Path(path).name
-    stem = name.removesuffix(".gz") or name
-    return re.sub(r"(?s)(.)\.(run|txt|res|csv|tsv)\Z", r"\1", stem)
 
 
 def _problem(line: bytes, expected: str, found: str) -> str:

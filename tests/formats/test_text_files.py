@@ -13,7 +13,7 @@ import pytest
 
 from pytest_riskguard.errors import MissingFileError, RunFormatError
 from pytest_riskguard.formats import input_files
-from pytest_riskguard.formats.text_files import LineReader, shown, system_name
+from pytest_riskguard.formats.text_files import LineReader, shown
 
 
 def read(path: Path) -> list[tuple[int, bytes]]:
@@ -152,25 +152,6 @@ def test_content_that_was_read_already_is_not_read_again(tmp_path):
     lines = LineReader(tmp_path / "gone", error=RunFormatError, content=b"one\ntwo")
     assert list(lines) == [(1, b"one"), (2, b"two")]
     assert lines.digest == "sha256:" + hashlib.sha256(b"one\ntwo").hexdigest()
-
-
-@pytest.mark.parametrize(
-    ("name", "system"),
-    [
-        ("bm25.run.gz", "bm25"),
-        ("bm25.v1.2.txt", "bm25.v1.2"),
-        ("scores.csv", "scores"),
-        ("scores.tsv.gz", "scores"),
-        ("a.run.txt", "a.run"),
-        ("a.res", "a"),
-        ("plain", "plain"),
-        ("a.json", "a.json"),
-        (".run", ".run"),
-        (".gz", ".gz"),
-    ],
-)
-def test_a_system_is_named_by_its_file(name, system):
-    assert system_name(Path("folder.run") / name) == system
 
 
 def test_a_shown_line_is_quoted_escaped_and_cut():

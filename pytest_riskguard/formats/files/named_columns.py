@@ -4,141 +4,55 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pytest_riskguard.formats.columns import named, number, places
 from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, known_columns, missing_columns, with_header
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
 
 _DELIMITERS = "\t;,"
-_NEEDED: Mapping[Kind, tuple[str, ...]] = {
-    "judgements": ("document", "grade"),
-    "rankings": ("document",),
-    "topics": ("topic", "query"),
-}
-_WANTED: Mapping[Kind, tuple[str, ...]] = {
-    "judgements": ("document", "topic", "query", "grade"),
-    "rankings": ("document", "topic", "query", "rank", "score"),
-    "topics": ("topic", "query", "weight"),
-}
+#: A table with one column has no delimiter; only one of query texts makes sense.
+_ONE_COLUMN = frozenset({"query", "query_text", "querytext"})
 
 
 def fits(file: InputFile, kind: Kind) -> Misfit | None:
     """Whether the first line names the columns that are needed."""
-    delimiter = _delimiter(file)
+    delimiter = _delimiter(file, kind)
     if delimiter is None:
         return Misfit("the first line has no comma, semicolon or tab")
-    columns = places(_cells(file.first_line, delimiter), _WANTED[kind])
-    missing = [what for what in _NEEDED[kind] if what not in columns]
-    if kind != "topics" and not columns.keys() & {"topic", "query"}:
-        missing.append("topic")
-    if kind == "rankings" and not columns.keys() & {"rank", "score"}:
-        missing.append("score")
-    if not missing:
+    header = _cells(file.first_line, delimiter)
+    problem = missing_columns(header, kind, file.columns)
+    if problem is None:
         return None
-    return Misfit(f"its first line names no column for {named(missing)}", 2 if columns else 0)
+    nearness = 3 if file.columns else 2 if known_columns(header, kind) else 0
+    return Misfit(f"its first line is no header that fits: {problem}", nearness)
 
 
 def judgements(file: InputFile) -> Records[Judgement]:
     """A row for each judged document; rows without a grade are left out."""
-    table = _Table(file, "judgements")
-    return Records(_judgements(table), by_text=table.by_text, texts=table.texts)
-
-
-def _judgements(table: _Table) -> Iterator[Judgement]:
-    for line, row in table.rows():
-        cell = table.cell(row, "grade")
-        if not cell:  # a query, or a document, that nobody has judged yet
-            continue
-        grade = number(cell)
-        if grade != grade:
-            raise table.file.refuse(line, f"expected a number as the grade, found {cell!r:.60}")
-        yield Judgement(table.topic(line, row), table.document(line, row), grade, line=line)
+    return _rows(file, "judgements").judgements()
 
 
 def rankings(file: InputFile) -> Records[Ranking]:
-    """A row for each document; where there are no scores, the rank or else the order of the rows counts."""
-    table = _Table(file, "rankings")
-    return Records(
-        _rankings(table), by_text=table.by_text, texts=table.texts, is_ordered="score" not in table.columns
-    )
-
-
-def _rankings(table: _Table) -> Iterator[Ranking]:
-    by_topic: dict[str, list[tuple[float, str]]] = {}
-    first: dict[str, int] = {}
-    what = "score" if "score" in table.columns else "rank"
-    for line, row in table.rows():
-        value = number(cell := table.cell(row, what))
-        if value != value:
-            raise table.file.refuse(line, f"expected a number as the {what}, found {cell!r:.60}")
-        topic = table.topic(line, row)
-        first.setdefault(topic, line)
-        by_topic.setdefault(topic, []).append((value, table.document(line, row)))
-    for topic, documents in by_topic.items():
-        if what == "rank":
-            documents.sort(key=lambda pair: pair[0])
-        scores = [value for value, _ in documents] if what == "score" else None
-        yield Ranking(topic, [document for _, document in documents], scores, first[topic])
+    """A row for each document; where there are no scores, the rank counts."""
+    return _rows(file, "rankings").rankings()
 
 
 def topics(file: InputFile) -> Records[TopicRow]:
     """A row for each topic; further columns are tags."""
-    table = _Table(file, "topics")
-    return Records(_topics(table))
+    return _rows(file, "topics").topics()
 
 
-def _topics(table: _Table) -> Iterator[TopicRow]:
-    tags = [(place, name) for place, name in enumerate(table.header) if place not in table.columns.values()]
-    for line, row in table.rows():
-        weight = None
-        if "weight" in table.columns and not (weight := number(table.cell(row, "weight"))) > 0:
-            raise table.file.refuse(line, f"expected a weight above 0, found {table.cell(row, 'weight')!r:.60}")
-        values = {name: row[place].strip() for place, name in tags}
-        yield TopicRow(table.topic(line, row), table.cell(row, "query"), values, weight, line)
+def _rows(file: InputFile, kind: Kind) -> NamedRows:
+    header, rows = with_header(file.table(_delimiter(file, kind) or ","))
+    return NamedRows(header, _of_length(len(header), rows, file), kind, file.refuse, file.columns)
 
 
-class _Table:
-    """The rows of one file; ``columns`` says which column holds what."""
-
-    def __init__(self, file: InputFile, kind: Kind) -> None:
-        self.file = file
-        self._rows = file.table(_delimiter(file) or ",")
-        _, header = next(self._rows, (1, []))
-        self.header = [cell.strip() for cell in header]
-        self.columns = places(header, _WANTED[kind])
-        self.by_text = "topic" not in self.columns
-        #: Topic -> query text, of tables that have both.
-        self.texts: dict[str, str] = {}
-
-    def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """The rows below the header, all of its length."""
-        for line, row in self._rows:
-            if len(row) != len(self.header):
-                raise self.file.refuse(
-                    line, f"expected {len(self.header)} columns as in the header, found {len(row)}"
-                )
-            yield line, row
-
-    def cell(self, row: Sequence[str], what: str) -> str:
-        """The cell that holds something, without spaces around it."""
-        return row[self.columns[what]].strip()
-
-    def topic(self, line: int, row: Sequence[str]) -> str:
-        """The topic of a row: its id, or its query text where the table has no ids."""
-        topic = self._filled(line, row, "query" if self.by_text else "topic")
-        if not self.by_text and "query" in self.columns:
-            self.texts.setdefault(topic, self.cell(row, "query"))
-        return topic
-
-    def document(self, line: int, row: Sequence[str]) -> str:
-        """The document of a row."""
-        return self._filled(line, row, "document")
-
-    def _filled(self, line: int, row: Sequence[str], what: str) -> str:
-        if not (cell := self.cell(row, what)):
-            raise self.file.refuse(line, f"expected a {what} in column {self.columns[what] + 1}, found nothing")
-        return cell
+def _of_length(columns: int, rows: Iterable[NumberedRow], file: InputFile) -> Iterator[NumberedRow]:
+    for line, row in rows:
+        if len(row) != columns:
+            raise file.refuse(line, f"expected {columns} columns as in the header, found {len(row)}")
+        yield line, row
 
 
 def write_judgements(
@@ -147,7 +61,9 @@ def write_judgements(
     """A table with a row for each judgement."""
     header = ["query_id", *(["query"] if texts else []), "docid", "rating"]
     rows = (
-        [t, *([texts.get(t, "")] if texts else []), d, f"{g:g}"] for t, ds in grades.items() for d, g in ds.items()
+        [t, *([texts.get(t, "")] if texts else []), d, _written_number(grade)]
+        for t, graded in grades.items()
+        for d, grade in graded.items()
     )
     return _written(header, rows, delimiter)
 
@@ -165,7 +81,33 @@ def write_rankings(
     return _written(header, rows, delimiter)
 
 
-def _written(header: Sequence[str], rows: Iterator[list[str]], delimiter: str) -> bytes:
+def write_topics(
+    queries: Mapping[str, str],
+    tags: Mapping[str, Mapping[str, str]],
+    weights: Mapping[str, float],
+    *,
+    delimiter: str = ",",
+) -> bytes:
+    """A table with a row for each topic, a column for each tag, and the weights if there are any."""
+    names = sorted({name for tagged in tags.values() for name in tagged})
+    header = ["query_id", "query", *names, *(["weight"] if weights else [])]
+    rows = (
+        [
+            topic,
+            text,
+            *(tags.get(topic, {}).get(name, "") for name in names),
+            *([repr(weights[topic])] if weights else []),
+        ]
+        for topic, text in queries.items()
+    )
+    return _written(header, rows, delimiter)
+
+
+def _written_number(value: float) -> str:
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def _written(header: Sequence[str], rows: Iterable[list[str]], delimiter: str) -> bytes:
     buffer = io.StringIO(newline="")
     table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     table.writerow(header)
@@ -173,12 +115,15 @@ def _written(header: Sequence[str], rows: Iterator[list[str]], delimiter: str) -
     return buffer.getvalue().encode()
 
 
-def _delimiter(file: InputFile) -> str | None:
-    """The character between the columns of the first line; of several, the one that occurs most often."""
+def _delimiter(file: InputFile, kind: Kind) -> str | None:
+    """The character between the columns of the first line; of several, the one that separates most known names."""
     line = file.first_line
-    if file.looks_like_json or not any(character in line for character in _DELIMITERS):
+    if file.looks_like_json:
         return None
-    return max(_DELIMITERS, key=line.count)
+    present = [character for character in _DELIMITERS if character in line]
+    if not present:
+        return "," if kind == "topics" and line.strip().lower() in _ONE_COLUMN else None
+    return max(present, key=lambda character: (known_columns(_cells(line, character), kind), line.count(character)))
 
 
 def _cells(line: str, delimiter: str) -> list[str]:

@@ -1,0 +1,1 @@
+"""Files that retrieval libraries and benchmarks write and read."""

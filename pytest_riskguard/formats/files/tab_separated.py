@@ -1,0 +1,42 @@
+"""Tables with tabs: judgements and rankings with named columns; topics also without a header, or with tags.
+
+``evaluation`` reads tables of topics line by line, so that only their recognition is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.files import named_columns
+from pytest_riskguard.formats.files.named_columns import judgements, rankings
+from pytest_riskguard.formats.records import Kind
+
+__all__ = ["fits", "judgements", "rankings", "write_judgements", "write_rankings"]
+
+#: How a header names its first two columns; a row with other names is no header.
+TOPIC_NAMES = ("topic", "id", "qid", "query_id")
+TEXT_NAMES = ("query", "text", "title")
+
+
+def fits(file: InputFile, kind: Kind) -> Misfit | None:
+    """Whether the first line has a tab, and is a header where one is needed."""
+    if "\t" not in file.first_line or file.looks_like_json:
+        return Misfit("the first line has no tab", 0 if kind != "topics" or file.looks_like_json else 1)
+    if kind != "topics":
+        return named_columns.fits(file, kind)
+    first, second = (cell.strip().lower() for cell in file.first_line.split("\t")[:2])
+    is_header = first in TOPIC_NAMES and second in TEXT_NAMES
+    if file.columns or (not is_header and named_columns.fits(file, kind) is None):
+        return Misfit("its columns are named, and are not an id, then a query text")
+    return None
+
+
+def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
+    """A table with a row for each judgement."""
+    return named_columns.write_judgements(grades, texts, delimiter="\t")
+
+
+def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], texts: Mapping[str, str]) -> bytes:
+    """A table with a row for each document, ranks from 1."""
+    return named_columns.write_rankings(by_topic, texts, delimiter="\t")

@@ -1,0 +1,34 @@
+"""A system is called after its file, whatever format that has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.system_names import system_name
+
+
+@pytest.mark.parametrize(
+    ("name", "system"),
+    [
+        ("bm25.run.gz", "bm25"),
+        ("bm25.v1.2.txt", "bm25.v1.2"),
+        ("scores.csv", "scores"),
+        ("scores.tsv.gz", "scores"),
+        ("a.run.txt", "a.run"),
+        ("a.res", "a"),
+        ("a.json", "a"),
+        ("plain", "plain"),
+        ("a.docx", "a.docx"),
+        (".run", ".run"),
+        (".gz", ".gz"),
+    ],
+)
+def test_a_system_is_named_by_its_file(name, system):
+    assert system_name(Path("folder.run") / name) == system
+
+
+def test_a_part_of_a_file_keeps_its_name():
+    assert system_name(GivenFile(Path("predictions.json"), part="en/test")) == "predictions#en/test"
