@@ -47,7 +47,7 @@ def test_the_scores_of_every_tool_are_those_of_the_table(write, name):
 
 def test_one_measure_is_read_under_the_digest_of_the_whole_file(write):
     (ap,) = read_scores(write("bm25.eval", SAME["trec_eval.txt"]), ["MAP"])
-    assert (ap.measure, ap.name) == ("AP", "bm25.eval")
+    assert (ap.measure, ap.name) == ("AP", "bm25")
     assert ap.digest == read_scores(write("table.tsv", TABLE))[0].digest
 
 
