@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pytest_riskguard.cli import judging_lists
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.output import ensure_apart, write_text
 from pytest_riskguard.cli.parameters import (
@@ -47,6 +48,12 @@ HEADER = ("topic", "document", "query")
 @slice_options
 @click.option("--budget", type=click.IntRange(min=1), metavar="N", help="At most this many documents.")
 @click.option("--out", type=FILE, metavar="PATH", help="Write the list here instead of to standard output.")
+@click.option(
+    "--format",
+    "list_format",
+    type=click.Choice(list(judging_lists.FORMATS)),
+    help="Write what this tool imports, or a table with an empty column for the grades.",
+)
 def judge_next(
     candidate: Path,
     baselines: tuple[NamedPath, ...],
@@ -56,6 +63,7 @@ def judge_next(
     slices: SliceEntries,
     budget: int | None,
     out: Path | None,
+    list_format: str | None,
     **options: Any,
 ) -> int:
     """List the documents whose judgement would settle a verdict.
@@ -73,7 +81,9 @@ def judge_next(
     documents = [lists.judge_next(inputs.engine.rejudged(question)) for question in questions]
     listed = lists.together(documents)
     wanted = [row for row in listed if _is_plain(row.topic) and _is_plain(row.document)]
-    write_text(table(wanted[:budget], inputs.engine.queries), None if out is None else str(out), option="--out")
+    written = table if list_format is None else judging_lists.FORMATS[list_format]
+    text = written(wanted[:budget], inputs.engine.queries)
+    write_text(text, None if out is None else str(out), option="--out")
     click.echo(_said(len(wanted), budget, len(documents), sum(map(bool, documents))), err=True)
     if left_out := len(listed) - len(wanted):
         click.echo(f"left out: {left_out} with an id that cannot be printed as is", err=True)

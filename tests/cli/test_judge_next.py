@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
+from pytest_riskguard.cli import judging_lists
 from pytest_riskguard.cli.judge_next import table
+from pytest_riskguard.evaluation.collection import keys_of
+from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.topics import read_topics
 from pytest_riskguard.gates.rankings.unjudged import ToJudge
 from tests.plugin import world
 
@@ -132,3 +139,53 @@ def test_an_id_that_no_line_can_show_is_left_out(command, folder):
 def test_the_gate_may_let_churn_through_or_want_power(command):
     assert command(f"{ASKED} --on-churn warn --max-mde 0.5").status == 0
     assert command(f"{ASKED} --on-churn never").status == 2
+
+
+FORMATS = {
+    "quepid": "query,docid,rating\n" + "{text},new,\n",
+    "csv": "query_id,query,docid,rating\n" + "{topic},{text},new,\n",
+    "tsv": "query_id\tquery\tdocid\trating\n" + "{topic}\t{text}\tnew\t\n",
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_tables_for_other_tools_have_an_empty_rating(command, name):
+    ended = command(f"{ASKED} --topics topics.tsv --budget 1 --format {name}")
+    assert ended.status == 0
+    assert ended.out == FORMATS[name].format(topic="t01", text=world.QUERIES["t01"])
+
+
+def test_the_list_for_opensearch_is_a_judgement_list(command):
+    listed = json.loads(command(f"{ASKED} --topics topics.tsv --budget 1 --format opensearch").out)
+    assert listed["type"] == "IMPORT_JUDGMENT"
+    rated = [{"docId": "new", "rating": ""}]
+    assert listed["judgmentRatings"] == [{"query": world.QUERIES["t01"], "ratings": rated}]
+
+
+@pytest.mark.parametrize("name", ["quepid", "opensearch"])
+def test_tools_that_know_queries_by_their_texts_need_them(command, name):
+    ended = command(f"{ASKED} --format {name}")
+    assert (ended.status, ended.out) == (2, "")
+    assert "knows queries by their texts, and topic 't01' has none; give the topics file (--topics)" in ended.err
+
+
+@pytest.mark.parametrize("name", ["quepid", "csv", "tsv", "opensearch"])
+def test_a_list_that_is_filled_in_is_read_as_judgements(command, folder, name):
+    text = command(f"{ASKED} --topics topics.tsv --format {name}").out
+    filled = (
+        text.replace('"rating": ""', '"rating": "1"')
+        if name == "opensearch"
+        else re.sub(r"([,\t])\n", r"\g<1>1\n", text)
+    )
+    (folder / "judged").write_text(filled, encoding="utf-8")
+    qrels = read_qrels(folder / "judged", keys_of(read_topics(folder / "topics.tsv")))
+    assert set(qrels.grades) <= set(world.TOPICS)
+    assert {tuple(judged.items()) for judged in qrels.grades.values()} == {(("new", 1),)}
+
+
+def test_query_texts_and_ids_are_data_in_every_format():
+    documents = [ToJudge("t1", "=1+1"), ToJudge("t1", 'a,"b"')]
+    for written in judging_lists.FORMATS.values():
+        text = written(documents, {"t1": "\x1b[2J@SUM(A1)\n"})
+        assert "\x1b" not in text
+        assert not re.search(r"^[=@]|[,\t][=@]", text, re.MULTILINE)
