@@ -10,6 +10,7 @@ import numpy as np
 from pytest_riskguard.baselines import queries
 from pytest_riskguard.baselines.backing import check_scores, same_libraries, score_kept_run
 from pytest_riskguard.baselines.entry import SCORES, StoredBaseline
+from pytest_riskguard.evaluation.labels import with_binary_labels
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -104,13 +105,18 @@ def _rescored(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Seque
     own = [scores for scores in table if scores.measure == measure]
     least = parse_measure(measure).params.get("rel", 1) if own else 1
     count = measure_name(f"NumRet(rel={least})")
-    by_measure = {scores.measure: scores for scores in score_kept_run(baseline, qrels, [measure, count])}
-    relevant = dict(zip(qrels.topics, by_measure[count].values, strict=True))
+    if qrels.is_real and qrels.rules.relevant_from is None:
+        (scores,), (counts,) = (
+            score_kept_run(baseline, *asked) for asked in ((qrels, [measure]), (with_binary_labels(qrels), [count]))
+        )
+    else:
+        scores, counts = score_kept_run(baseline, qrels, [measure, count])
+    relevant = dict(zip(qrels.topics, counts.values, strict=True))
     before = np.any([scores.values > 0 for scores in own or table], axis=0)
     pairs = zip(table[0].topics, before, strict=True)
     emptied = tuple(topic for topic, had in pairs if had and relevant.get(topic) == 0)
     stored_mean = own[0].mean if own else None
-    return Scored(by_measure[measure], rescored=True, stored_mean=stored_mean, emptied=emptied)
+    return Scored(scores, rescored=True, stored_mean=stored_mean, emptied=emptied)
 
 
 def as_stored(baseline: StoredBaseline, measure: str) -> TopicScores:

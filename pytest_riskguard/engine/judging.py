@@ -28,6 +28,7 @@ from pytest_riskguard.engine.sources import (
 )
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
+from pytest_riskguard.evaluation.labels import labels_for, scaled
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -344,7 +345,9 @@ class Engine:
         try:
             rejudged = self._rejudged(gate, question, systems, place)
             losers, winners = verdict.responsible_topics, verdict.flagged_wins
-            documents = topic_documents(losers, winners, rejudged.measure, rejudged.grades, *rejudged.runs)
+            documents = topic_documents(
+                losers, winners, rejudged.measure, rejudged.grades, *rejudged.runs, rules=rejudged.rules
+            )
             rankings = titled(side_by_side(rejudged, [topic.topic for topic in documents]), rejudged, self._titles)
             verdict = replace(verdict, documents=documents, rankings=rankings)
             if gate.is_pool or verdict.replicates:
@@ -360,13 +363,14 @@ class Engine:
         """The candidate and the baseline at a place among the sources, with their runs."""
         qrels = self.qrels
         scores = (systems[0].scores, systems[place].scores)
-        measure = parse_measure(scores[0].measure or "")
+        measure = scaled(parse_measure(scores[0].measure or ""), qrels.rules)
         sources = (question.sources[0], question.sources[place])
         candidate, baseline = (
             self._cache.ranked(source, of_source, measure, qrels)
             for source, of_source in zip(sources, scores, strict=True)
         )
-        return Rejudged(gate, scores, (candidate, baseline), measure, qrels.grades, self._cache.topics)
+        labels = labels_for(measure, qrels.grades, qrels.rules)
+        return Rejudged(gate, scores, (candidate, baseline), measure, labels, self._cache.topics, qrels.rules)
 
 
 def _worse(baseline: TopicScores, replicates: Sequence[TopicScores]) -> TopicScores | None:

@@ -31,7 +31,7 @@ _NDCG: Any = type(ir_measures.nDCG)
 
 
 def expected_reciprocal_rank(
-    grades: Sequence[float], *, max_grade: int = DEFAULT_MAX_GRADE, cutoff: int | None = None
+    grades: Sequence[float], *, max_grade: float = DEFAULT_MAX_GRADE, cutoff: int | None = None
 ) -> float:
     """Expected reciprocal of the rank at which a user is satisfied: in [0, 1), higher is better.
 
@@ -74,6 +74,15 @@ class GradedERR(_ERR):  # type: ignore[misc]
     SUPPORTED_PARAMS = {  # noqa: RUF012 - the base class declares it so
         **_ERR.SUPPORTED_PARAMS,
         "max_rel": _param_info(dtype=int, default=DEFAULT_MAX_GRADE, desc="highest grade of the scale"),
+    }
+
+
+class ScaledERR(GradedERR):
+    """ERR on a declared scale, whose highest grade need not be whole."""
+
+    SUPPORTED_PARAMS = {  # noqa: RUF012 - the base class declares it so
+        **_ERR.SUPPORTED_PARAMS,
+        "max_rel": _param_info(dtype=(int, float), default=DEFAULT_MAX_GRADE, desc="highest grade of the scale"),
     }
 
 

@@ -6,7 +6,8 @@ own parser needs parts of ``ast`` that Python 3.14 no longer has, and because so
 
 Values are ir-measures', ties included: measures computed by trec_eval rank by 32-bit score, then docid, both
 descending; ``RR@k`` comes from the MS MARCO script, which breaks ties by docid ascending; ``ERR`` and
-``nDCG(dcg='exp-log2')`` come from ``err.py``.
+``nDCG(dcg='exp-log2')`` come from ``err.py``, ``DCG``, ``RBP(max_rel=3)`` and nDCG of grades that are not whole from
+``real_gains.py``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _MAX_TEXT_LENGTH = 200
 _MAX_CUTOFF = 2**31 - 1
 _FORM = "a measure is written Name(key=value, ...)@cutoff, as in nDCG@10 or AP(rel=2)"
 
-_COUNTS = frozenset({"NumQ", "NumRel", "NumRet", "alpha_DCG"})
+_COUNTS = frozenset({"NumQ", "NumRel", "NumRet", "alpha_DCG", "DCG"})
 # Computed by cwl_eval: expected utilities whose range depends on the measure's own arguments.
 _UNBOUNDED = frozenset({"BPM", "SDCG", "NERR8", "NERR9", "NERR10", "NERR11", "INST", "INSQ"})
 
@@ -80,20 +81,31 @@ def parse_measure(text: str) -> Measure:
         if base.AT_PARAM in arguments:
             raise UsageError(f"{text!r}: {base.AT_PARAM} is given twice")
         arguments[base.AT_PARAM] = cutoff
-    kind = type(base)
-    if base.NAME == "ERR":
-        from pytest_riskguard.evaluation.err import GradedERR
-
-        kind = GradedERR
+    kind = _with_scale(base)
     params = {**base.params, **_checked(text, kind.SUPPORTED_PARAMS, arguments)}
     for key, info in kind.SUPPORTED_PARAMS.items():
         if info.required and key not in params:
             example = f"@{0.1 if key == 'recall' else 10}" if key == base.AT_PARAM else f"({key}=4)"
             raise UsageError(f"{text!r}: {name} needs {key}, as in {name}{example}")
+    if name == "RBP" and "rel" in params and "max_rel" in params:
+        raise UsageError(f"{text!r}: rel makes grades binary, and max_rel keeps them; give one of them")
     if "min_rel" in params and "max_rel" in params and params["min_rel"] >= params["max_rel"]:
         raise UsageError(f"{text!r}: min_rel must be below max_rel")
     measure: Measure = kind(**{key: params[key] for key in kind.SUPPORTED_PARAMS if key in params})
     return measure
+
+
+def _with_scale(base: Measure) -> type[Measure]:
+    """The class of a measure; those of ERR and RBP have a parameter for the highest grade."""
+    if base.NAME == "ERR":
+        from pytest_riskguard.evaluation.err import GradedERR
+
+        return GradedERR
+    if base.NAME == "RBP":
+        from pytest_riskguard.evaluation.real_gains import GradedRBP
+
+        return GradedRBP
+    return type(base)
 
 
 def measure_name(text: str) -> str:
@@ -104,7 +116,7 @@ def measure_name(text: str) -> str:
 def bounds(measure: Measure) -> tuple[float, float] | None:
     """The least and greatest value a measure can take; None where they depend on its arguments.
 
-    Mostly (0, 1); counts and alpha_DCG have no greatest value (infinity).
+    Mostly (0, 1); counts, DCG and alpha_DCG have no greatest value (infinity).
     """
     if measure.NAME in _UNBOUNDED:
         return None
@@ -157,12 +169,17 @@ def part_of(measure: Measure) -> Part | None:
 
     The factor that is left open (the ideal gain, the number of relevant documents) is the same for every ranking.
     """
-    gain = _GAINS.get(str(measure.NAME))
-    if gain is None or measure.params.get("judged_only", False):  # a rank then depends on which others are judged
+    # with judged_only a rank depends on which other documents are judged
+    if str(measure.NAME) not in _GAINS or measure.params.get("judged_only", False):
         return None
     last = cutoff_of(measure) or math.inf
-    gain_of, discount_at = gain(measure), _discount(measure)
-    return lambda grade, rank: gain_of(grade) * discount_at(rank) if rank <= last else 0.0
+    gain, discount_at = gain_of(measure), _discount(measure)
+    return lambda grade, rank: gain(grade) * discount_at(rank) if rank <= last else 0.0
+
+
+def gain_of(measure: Measure) -> Callable[[float], float]:
+    """From a grade to the gain of its document, for measures that add up gains."""
+    return _GAINS[str(measure.NAME)](measure)
 
 
 def ensure_available(measure: Measure) -> None:
@@ -177,7 +194,7 @@ def ensure_available(measure: Measure) -> None:
 def provider_of(measure: Measure) -> Any:
     """The ir-measures provider that computes a measure.
 
-    It is the first in ir-measures' order that supports the measure, except that ``err.py`` replaces gdeval. If it is
+    It is the first in ir-measures' order that supports the measure, after those of riskguard. If it is
     not installed, no other is used: a score must not depend on what is installed. Errors as ``ensure_available``.
     """
     provider = next((provider for provider in _pipeline() if provider.supports(measure)), None)
@@ -297,7 +314,10 @@ def _suggestion(text: str, name: str | None = None) -> str:
 def _registry() -> dict[str, Any]:
     from ir_measures.measures import registry
 
-    return dict(registry)
+    from pytest_riskguard.evaluation.real_gains import DCG
+
+    dcg: Any = DCG
+    return {**registry, "DCG": dcg()}
 
 
 @functools.cache
@@ -305,9 +325,9 @@ def _pipeline() -> Sequence[Any]:
     """The providers: riskguard's own, then those of ir-measures in their order; ir-measures' list is not changed."""
     import ir_measures
 
-    from pytest_riskguard.evaluation.err import PROVIDER
+    from pytest_riskguard.evaluation import err, real_gains
 
-    return (PROVIDER, *ir_measures.DefaultPipeline.providers)
+    return (err.PROVIDER, real_gains.PROVIDER, *ir_measures.DefaultPipeline.providers)
 
 
 def _discounted_gain(measure: Measure) -> Callable[[float], float]:
@@ -318,15 +338,21 @@ def _discounted_gain(measure: Measure) -> Callable[[float], float]:
 
 
 def _relevant(measure: Measure) -> Callable[[float], float]:
+    highest = measure.params.get("max_rel")
+    if highest is not None:
+        return lambda grade: min(max(grade, 0), highest) / highest
     least: Any = measure["rel"]
     return lambda grade: float(grade >= least)
 
 
 def _discount(measure: Measure) -> Callable[[int], float]:
-    if measure.NAME == "nDCG":
+    if measure.NAME in ("nDCG", "DCG"):
         return lambda rank: 1 / math.log2(rank + 1)
     persistence = float(measure["p"]) if measure.NAME == "RBP" else 1.0
     return lambda rank: persistence ** (rank - 1)
 
 
-_GAINS = {"nDCG": _discounted_gain, "P": _relevant, "R": _relevant, "SetR": _relevant, "RBP": _relevant}
+_GAINS: Mapping[str, Callable[[Measure], Callable[[float], float]]] = {
+    **dict.fromkeys(("nDCG", "DCG"), _discounted_gain),
+    **dict.fromkeys(("P", "R", "SetR", "RBP"), _relevant),
+}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -15,6 +16,7 @@ from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.escaping import ESCAPED, escaped, unescaped
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
+from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.formats.records import Judgement, Records
 from pytest_riskguard.formats.text_files import MAX_GRADE, LineReader
 from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
@@ -31,15 +33,17 @@ class Qrels:
     path_name : str
         The file's name, without its folder.
     digest : str
-        ``sha256:...`` of the file, decompressed.
+        ``sha256:...`` of the file, decompressed, and of the rules that change scores.
     grades : mapping topic -> mapping docid -> grade
-        Every judgement of the file; relevant means at least 1.
+        Every judgement of the file, by document where its ids name passages.
     topics : tuple of str
         Topics with at least one relevant document, sorted as text: those that are scored.
     without_relevant : tuple of str
         The other judged topics, sorted as text.
     texts : mapping topic -> query text
         Of formats that hold them; empty for TREC's.
+    rules : LabelRules
+        What is said about the judgements as a whole.
     agreement : Agreement, optional
         How far the judges agree, where the file names several.
     """
@@ -50,7 +54,13 @@ class Qrels:
     topics: tuple[str, ...]
     without_relevant: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    rules: LabelRules = AS_GIVEN
     agreement: Agreement | None = None
+
+    @cached_property
+    def is_real(self) -> bool:
+        """Whether a grade is not a whole number."""
+        return any(isinstance(grade, float) for judged in self.grades.values() for grade in judged.values())
 
 
 def read_qrels(given: Path | GivenFile, keys: TopicKeys | None = None) -> Qrels:
@@ -64,8 +74,8 @@ def read_qrels(given: Path | GivenFile, keys: TopicKeys | None = None) -> Qrels:
     ------
     QrelsFormatError
         A file of no known format; a row without the columns of its format, a grade that is not a number or is beyond
-        ``MAX_GRADE`` in either direction, a document twice in a topic, more than a limit of ``input_files`` allows,
-        no rows, or no relevant document.
+        ``MAX_GRADE`` in either direction or the declared scale, a document twice in a topic, more than a limit of
+        ``input_files`` allows, no rows, or no relevant document.
     MissingFileError
         The path cannot be read.
     """
@@ -73,7 +83,7 @@ def read_qrels(given: Path | GivenFile, keys: TopicKeys | None = None) -> Qrels:
     file = InputFile(given.path, error=QrelsFormatError, part=given.part, columns=given.columns)
     known = format_of(file, "judgements", named=given.format)
     if known.name == "trec":
-        return _read_trec(given.path)
+        return _read_trec(given.path, given.labels)
     records: Records[Judgement] = known.reader("judgements")(file)
     by_judge, queries = _by_judge(file, records, keys or TopicKeys())
     grades, agreement = put_together(by_judge, given.judges)
@@ -81,7 +91,7 @@ def read_qrels(given: Path | GivenFile, keys: TopicKeys | None = None) -> Qrels:
     for line in _lines_of(grades):
         digest.update(line.encode())
     texts = queries | {topic: text for topic, text in records.texts.items() if topic in grades}
-    qrels = _qrels(file.name, f"sha256:{digest.hexdigest()}", grades, file.refuse, texts)
+    qrels = _qrels(file.name, f"sha256:{digest.hexdigest()}", grades, file.refuse, given.labels, texts)
     return replace(qrels, agreement=agreement)
 
 
@@ -128,25 +138,44 @@ def _qrels(
     digest: str,
     grades: Mapping[str, Mapping[str, float]],
     refuse: Callable[[int | None, str], Exception],
-    texts: Mapping[str, str],
+    rules: LabelRules,
+    texts: Mapping[str, str] | None = None,
 ) -> Qrels:
     if not grades:
         raise refuse(None, "expected judgements, found none")
-    relevant = {topic for topic, judged in grades.items() if max(judged.values()) >= 1}
+    if rules.scale is not None:
+        _check_scale(grades, rules.scale, refuse)
+    grades = {topic: rules.by_document(judged) for topic, judged in grades.items()}
+    relevant = {topic for topic, judged in grades.items() if rules.is_relevant(max(judged.values()))}
     if not relevant:
-        raise refuse(None, "expected at least one relevant document (grade 1 or more), found none")
+        least = "above 0" if rules.relevant_from is None else f"{rules.relevant_from:g} or more (relevant_from)"
+        raise refuse(None, f"expected at least one relevant document (grade {least}), found none")
     without_relevant = tuple(sorted(grades.keys() - relevant))
     return Qrels(
         path_name=name,
-        digest=digest,
-        grades=MappingProxyType(dict(grades)),
+        digest=rules.digest(digest),
+        grades=MappingProxyType(grades),
         topics=tuple(sorted(relevant)),
         without_relevant=without_relevant,
-        texts=MappingProxyType(dict(texts)),
+        texts=MappingProxyType(dict(texts or {})),
+        rules=rules,
     )
 
 
-def _read_trec(path: Path) -> Qrels:
+def _check_scale(
+    grades: Mapping[str, Mapping[str, float]],
+    scale: tuple[float, float],
+    refuse: Callable[[int | None, str], Exception],
+) -> None:
+    low, high = scale
+    for topic, judged in grades.items():
+        for document, grade in judged.items():
+            if not low <= grade <= high:
+                where = f"topic {topic!r}, document {document!r}"
+                raise refuse(None, f"expected grades from {low:g} to {high:g} (scale), found {grade!r} ({where})")
+
+
+def _read_trec(path: Path, rules: LabelRules) -> Qrels:
     lines = LineReader(path, error=QrelsFormatError, line_size=ROW_BYTES)
     grades: dict[str, dict[str, float]] = {}
     rows, most_rows, most_topics, most_documents = 0, JUDGEMENTS.value, TOPICS.value, DOCUMENTS.value
@@ -176,7 +205,7 @@ def _read_trec(path: Path) -> Qrels:
             raise lines.refuse_more(DOCUMENTS, len(judged))
     if not grades:
         raise lines.refuse_empty(_COLUMNS)
-    return _qrels(lines.path.name, lines.digest, grades, lines.refuse, {})
+    return _qrels(lines.path.name, lines.digest, grades, lines.refuse, rules)
 
 
 def _wrong(line: bytes) -> tuple[str, str] | None:

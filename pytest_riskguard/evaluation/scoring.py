@@ -19,6 +19,7 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.evaluation.document_ids import JudgedTally, mismatch
+from pytest_riskguard.evaluation.labels import Grades, check_labels, labels_for, providers_for, scaled
 from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measure, provider_of, within_bounds
 from pytest_riskguard.evaluation.order import RankColumn, Written, as_scored, as_written, has_ties, untied
 from pytest_riskguard.evaluation.qrels import Qrels
@@ -31,7 +32,7 @@ from pytest_riskguard.formats.topic_keys import TopicKeys
 from pytest_riskguard.text import listed
 
 if TYPE_CHECKING:
-    from ir_measures import Measure
+    from ir_measures import Measure, Metric
 
 #: Two scores of a topic that differ by no more are the same.
 SAME_SCORE = 1e-12
@@ -78,7 +79,8 @@ def score_run(
     """
     parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
     for measure in parsed:
-        _check_measure(measure, qrels)
+        provider_of(measure)
+        check_labels(measure, qrels)
     if isinstance(run, Path | str | GivenFile):
         name, run = name or system_name(GivenFile.of(run)), open_run(run, TopicKeys(queries))
     name = name or "candidate"
@@ -219,7 +221,7 @@ def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, s
         if not rankings:
             continue
         tally.answered.update(rankings)
-        judged = {topic: dict(qrels.grades[topic]) for topic in rankings}
+        judged = {topic: qrels.grades[topic] for topic in rankings}
         tied: dict[str, Written] = {}
         for topic, documents in rankings.items():
             written = as_written(list(documents), list(documents.values()), documents.ranks)
@@ -228,15 +230,16 @@ def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, s
             if has_ties(written.scores):
                 tied[topic] = written
         for measure, values, others in zip(measures, tally.values, tally.as_written, strict=True):
-            scores = evaluate(measure, judged, rankings, source)
+            labels = labels_for(measure, judged, qrels.rules)
+            scores = evaluate(scaled(measure, qrels.rules), labels, rankings, source)
             values.update(scores)
             reordered = {
                 topic: untied(written.ranking)
                 for topic, written in tied.items()
-                if _is_other_order(measure, written, rankings[topic], judged[topic])
+                if _is_other_order(measure, written, rankings[topic], labels[topic])
             }
             if reordered:
-                again = evaluate(measure, {topic: judged[topic] for topic in reordered}, reordered, source)
+                again = evaluate(scaled(measure, qrels.rules), labels, reordered, source)
                 others.update((t, value) for t, value in again.items() if abs(value - scores[t]) > SAME_SCORE)
     return tally
 
@@ -253,13 +256,17 @@ def _is_other_order(
 
 
 def evaluate(
-    measure: Measure, judged: dict[str, dict[str, float]], rankings: Mapping[str, dict[str, float]], source: str
+    measure: Measure, labels: Grades, rankings: Mapping[str, dict[str, float]], source: str
 ) -> dict[str, float]:
-    """One value for each topic of ``rankings``."""
+    """One value for each topic of ``rankings``, on labels that the measure takes."""
     values: dict[str, float] = {}
+    metrics: list[Metric] = []
     try:
         with _quiet():
-            metrics = list(provider_of(measure).evaluator([measure], judged).iter_calc(rankings))
+            for provider, judged in providers_for(measure, {topic: labels[topic] for topic in rankings}):
+                plain = {topic: dict(grades) for topic, grades in judged.items()}
+                answers = {topic: rankings[topic] for topic in judged}
+                metrics += provider.evaluator([measure], plain).iter_calc(answers)
     except Exception as problem:
         raise ScoringError(
             f"{source}: ir-measures could not compute {measure} ({type(problem).__name__}: {problem})"
@@ -283,28 +290,13 @@ def evaluate(
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence cwl_eval, which logs the grades of every 20 topics; ``_check_measure`` has checked them all."""
+    """Silence cwl_eval, which logs the grades of every 20 topics; ``check_labels`` has checked them all."""
     logger = logging.getLogger("ir_measures.cwl_eval")
     disabled, logger.disabled = logger.disabled, True
     try:
         yield
     finally:
         logger.disabled = disabled
-
-
-def _check_measure(measure: Measure, qrels: Qrels) -> None:
-    provider_of(measure)
-    if "max_rel" not in measure.SUPPORTED_PARAMS:  # the measure assumes no scale of grades
-        return
-    limit: int = measure["max_rel"]
-    judgements = ((grade, topic, docid) for topic in qrels.topics for docid, grade in qrels.grades[topic].items())
-    grade, topic, document = max(judgements)
-    if grade > limit:
-        raise DataError(
-            f"{qrels.path_name}: {measure} expects grades of at most {limit}, found {grade} (topic "
-            f"{topic!r}, document {document!r}); write {measure(max_rel=grade)}",
-            reason="bad_qrels",
-        )
 
 
 def _topics(topics: Sequence[str]) -> str:

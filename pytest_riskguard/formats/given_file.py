@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
+
 #: Which order counts where scores are equal: the one in which documents were returned, or that of trec_eval.
 Ties = Literal["as_returned", "docid"]
 TIES: tuple[Ties, ...] = ("as_returned", "docid")
@@ -31,6 +33,8 @@ class GivenFile:
         For rankings.
     judges : str
         For judgements by several judges.
+    labels : LabelRules
+        For judgements: what is said about them as a whole.
     columns : mapping
         For tables: what a column holds -> its name; for per-topic scores: measure -> column.
     """
@@ -40,6 +44,7 @@ class GivenFile:
     part: str | None = None
     ties: Ties | None = None
     judges: JudgeRule = "median"
+    labels: LabelRules = AS_GIVEN
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     @classmethod

@@ -53,7 +53,7 @@ TWICE = "expected each document once per topic, found 'd1' of topic '1' also on 
         ("1 0 d1 -1001\n", f":1: {GRADE}, found -1001"),
         ("", f": {COLUMNS}, found an empty file"),
         ("\n \n", f": {COLUMNS}, found an empty file"),
-        ("1 0 d1 0\n", ": expected at least one relevant document (grade 1 or more), found none"),
+        ("1 0 d1 0\n", ": expected at least one relevant document (grade above 0), found none"),
         (
             "1 0 d1 1\n\n1 0 d2 1\n1 0 d1 0\n",
             f":4: {TWICE} (grade 1, then 0); keep one of the two lines",

@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pytest_riskguard.evaluation.labels import is_binary
 from pytest_riskguard.evaluation.measures import cutoff_of, part_of
 from pytest_riskguard.evaluation.ranked_runs import DEFAULT_DEPTH, RankedRun, Variant, scores_of
+from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.gates.findings import MovedDocument, ResponsibleTopic, TopicDocuments
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ def topic_documents(
     grades: Mapping[str, Mapping[str, float]],
     candidate: RankedRun,
     baseline: RankedRun,
+    *,
+    rules: LabelRules = AS_GIVEN,
 ) -> tuple[TopicDocuments, ...]:
     """What moved in the topics responsible, most harmful first, then in the flagged wins.
 
@@ -39,7 +43,7 @@ def topic_documents(
     documents, rows = [], 0
     for row in (*losers[:MAX_LOSSES], *winners[:MAX_WINS]):
         rankings = candidate.ranking(row.topic), baseline.ranking(row.topic)
-        moves = _Moves(measure, grades.get(row.topic, {}), *rankings)
+        moves = _Moves(measure, grades.get(row.topic, {}), *rankings, rules)
         of_topic = _as_sum(row, moves)
         if of_topic is None:
             rows += moves.cost
@@ -54,9 +58,15 @@ class _Moves:
     """A topic's two rankings side by side."""
 
     def __init__(
-        self, measure: Measure, grades: Mapping[str, float], candidate: Sequence[str], baseline: Sequence[str]
+        self,
+        measure: Measure,
+        grades: Mapping[str, float],
+        candidate: Sequence[str],
+        baseline: Sequence[str],
+        rules: LabelRules,
     ) -> None:
         self.measure, self.grades, self.candidate, self.baseline = measure, grades, candidate, baseline
+        self._rules = AS_GIVEN if is_binary(measure) else rules  # binary labels follow the rules already
         #: How many ranks the measure looks at; None for all.
         self.cutoff = cutoff_of(measure)
         self._candidate_ranks, self._baseline_ranks = (
@@ -80,8 +90,11 @@ class _Moves:
     @property
     def relevant(self) -> list[str]:
         """Relevant documents that moved, best rank first."""
-        moved = [document for document, grade in self.grades.items() if grade >= 1 and self.has_moved(document)]
+        moved = [document for document, grade in self.grades.items() if self._counts(document, grade)]
         return sorted(moved, key=lambda document: (self.best_rank(document), document))
+
+    def _counts(self, document: str, grade: float) -> bool:
+        return self._rules.is_relevant(grade) and self.has_moved(document)
 
     @property
     def cost(self) -> int:

@@ -33,7 +33,7 @@ def side_by_side(rejudged: Rejudged, responsible: Sequence[str]) -> Rankings:
     return Rankings(
         candidate=candidate.name,
         baseline=baseline.name,
-        measure=str(rejudged.measure),
+        measure=candidate.measure or "",
         verdicts=(),
         depth=depth,
         document_url=None,

@@ -12,6 +12,7 @@ import numpy as np
 from pytest_riskguard.evaluation.ranked_runs import RankedRun, Unjudged, Variant, depth_of, scores_of, unjudged
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.gates.findings import IfJudged, Judgements, UnjudgedTopic
 from pytest_riskguard.gates.judge import rule
 from pytest_riskguard.gates.kinds import Gate
@@ -37,7 +38,7 @@ _CASES: Mapping[Case, Collection[int]] = {
 class Rejudged:
     """A comparison of two runs that can be repeated under other judgements, at the level that decided.
 
-    Pairs are candidate and baseline; ``grades`` map topic to document to grade.
+    Pairs are candidate and baseline; ``grades`` map topic to document to grade, as the measure takes it.
     """
 
     gate: Gate
@@ -46,6 +47,7 @@ class Rejudged:
     measure: Measure
     grades: Mapping[str, Mapping[str, float]]
     topics: Topics | None = None
+    rules: LabelRules = AS_GIVEN
 
     @property
     def depth(self) -> int:
