@@ -28,7 +28,7 @@ from pytest_riskguard.engine.sources import (
 )
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.evaluation.labels import labels_for, scaled
+from pytest_riskguard.evaluation.grades import labels_for, scaled
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores

@@ -19,7 +19,7 @@ import numpy as np
 
 from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.evaluation.document_ids import JudgedTally, mismatch
-from pytest_riskguard.evaluation.labels import Grades, check_labels, labels_for, providers_for, scaled
+from pytest_riskguard.evaluation.grades import Grades, check_labels, labels_for, providers_for, scaled
 from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measure, provider_of, within_bounds
 from pytest_riskguard.evaluation.order import RankColumn, Written, as_scored, as_written, has_ties, untied
 from pytest_riskguard.evaluation.qrels import Qrels
@@ -79,7 +79,6 @@ def score_run(
     """
     parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
     for measure in parsed:
-        provider_of(measure)
         check_labels(measure, qrels)
     if isinstance(run, Path | str | GivenFile):
         name, run = name or system_name(GivenFile.of(run)), open_run(run, TopicKeys(queries))

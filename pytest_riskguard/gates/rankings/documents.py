@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from pytest_riskguard.evaluation.labels import is_binary
+from pytest_riskguard.evaluation.grades import is_binary
 from pytest_riskguard.evaluation.measures import cutoff_of, part_of
 from pytest_riskguard.evaluation.ranked_runs import DEFAULT_DEPTH, RankedRun, Variant, scores_of
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules

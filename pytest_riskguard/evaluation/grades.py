@@ -29,7 +29,11 @@ def is_binary(measure: Measure) -> bool:
 
 
 def check_labels(measure: Measure, qrels: Qrels) -> None:
-    """``DataError`` for grades that a measure would have to cut off, or that are above the scale it assumes."""
+    """``DataError`` for grades that a measure would have to cut off, or that are above the scale it assumes.
+
+    ``UsageError`` for a measure that cannot be computed here.
+    """
+    provider_of(measure)
     name = str(measure.NAME)
     if qrels.is_real:
         if is_binary(measure):
