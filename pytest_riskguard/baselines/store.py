@@ -29,14 +29,15 @@ from pytest_riskguard.baselines.manifest import (
 from pytest_riskguard.baselines.reader import StoreReader, check_name
 from pytest_riskguard.baselines.rewrite import ScoredRun
 from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.text import listed
 
 
 class Scoring(TypedDict, total=False):
     """How a run is scored and kept."""
 
-    qrels: Required[Path]
-    topics: Required[Path | None]  # only its digest is kept
+    qrels: Required[Path | GivenFile]
+    topics: Required[Path | GivenFile | None]  # only its digest is kept
     measures: Sequence[str]  # default: those of the baseline
     note: str  # why this run is trusted
     keep_run: bool  # without its run a baseline cannot be rescored when judgements change
@@ -55,7 +56,7 @@ class Store(StoreReader):
     def add(
         self,
         name: str,
-        run: Path,
+        run: Path | GivenFile,
         *,
         kind: str | None = None,
         replace: bool = False,
@@ -82,7 +83,7 @@ class Store(StoreReader):
     def update(
         self,
         name: str,
-        run: Path,
+        run: Path | GivenFile,
         *,
         kind: str | None = None,
         forget_history: bool = False,
@@ -104,7 +105,12 @@ class Store(StoreReader):
         return Replacement(scored.digest, manifest, changes)
 
     def replace_all(
-        self, runs: Mapping[str, Path], *, dry_run: bool = False, allow_ci: bool = False, **scoring: Unpack[Scoring]
+        self,
+        runs: Mapping[str, Path | GivenFile],
+        *,
+        dry_run: bool = False,
+        allow_ci: bool = False,
+        **scoring: Unpack[Scoring],
     ) -> dict[str, Replacement]:
         """``update`` for every stored baseline at once, each with the measures that it has besides those given.
 
@@ -127,7 +133,7 @@ class Store(StoreReader):
                 for (name, run), folder in zip(scored.items(), folders, strict=True)
             }
 
-    def _check_names_all(self, runs: Mapping[str, Path]) -> None:
+    def _check_names_all(self, runs: Mapping[str, Path | GivenFile]) -> None:
         stored = set(self.names())
         if lacking := sorted(stored - set(runs)):
             raise UsageError(
@@ -160,7 +166,9 @@ class Store(StoreReader):
                 kind = kind or replaced.manifest.kind
         return scored.write(folder, store=self.root, replicates=replicates, kind=kind or FIXED, history=history)
 
-    def add_replicate(self, name: str, run: Path, *, allow_ci: bool = False, **scoring: Unpack[Scoring]) -> int:
+    def add_replicate(
+        self, name: str, run: Path | GivenFile, *, allow_ci: bool = False, **scoring: Unpack[Scoring]
+    ) -> int:
         """Score another run of a baseline's system, and store it as a replicate; returns the replicate's number.
 
         A ``UsageError`` if the run is stored already, as the baseline or as a replicate; a ``BaselineError`` if the
@@ -184,7 +192,7 @@ class Store(StoreReader):
     def promote(
         self,
         name: str,
-        run: Path,
+        run: Path | GivenFile,
         *,
         kind: str | None = None,
         dry_run: bool = False,

@@ -20,8 +20,9 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import did_you_mean, listed
 
 if TYPE_CHECKING:
+    from pytest_riskguard.config.candidate_settings import Retrieve
     from pytest_riskguard.config.items import GateItem
-    from pytest_riskguard.config.schema import Config, Retrieve
+    from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine.sources import LiveRun, RunFile
     from pytest_riskguard.reports.known_gates import KnownGate
 
@@ -129,13 +130,16 @@ def _runs(given: Sequence[NamedPath], settings: Config) -> dict[str, RunFile]:
 
 def _files(settings: Config) -> Iterator[Path]:
     """What the file names and no report may replace."""
-    from pytest_riskguard.config.schema import run_of
+    from pytest_riskguard.config.candidate_settings import run_of
 
     collection, gates = settings.collection, settings.gates
     candidates = [run_of(candidate) for candidate in (settings.candidate, *(gate.candidate for gate in gates))]
-    for path in (settings.path, collection.qrels, collection.topics, collection.documents, *candidates):
-        if path is not None:
-            yield path
+    yield settings.path
+    if collection.documents is not None:
+        yield collection.documents
+    for given in (collection.qrels, collection.topics, *candidates):
+        if given is not None:
+            yield given.path
     for name in {name for gate in gates for name in gate.stored}:
         yield from (settings.store / name).glob("*")
 

@@ -19,6 +19,7 @@ from pytest_riskguard.errors import BaselineError, ConfigError, DataError, Usage
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.score_files import read_scores
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, gate_of
 
 System = RunFile | ScoreFile | Stored
@@ -45,31 +46,32 @@ class Inputs:
         self, collection: Collection, named: Sequence[NamedPath], *, whole: bool = False, report: bool = False
     ) -> None:
         self._collection = collection
-        qrels, topics, store = collection.qrels, collection.topics, collection.store
+        given, store = collection.given, collection.store
         documents, address = collection.documents, collection.document_url
-        may_be_stored = [given for given in named if _may_be_stored(given)]
+        may_be_stored = [system for system in named if _may_be_stored(system)]
         maybe_stored = may_be_stored if store is None else []
         whole = whole and store is None
         settings = None
-        if not collection.scores and (qrels is None or maybe_stored or whole):
+        if not collection.scores and (given.qrels is None or maybe_stored or whole):
             try:
                 settings = surroundings()
             except ConfigError:
-                if qrels is None or whole or any(not Path(given.text).exists() for given in maybe_stored):
+                if given.qrels is None or whole or any(not Path(system.text).exists() for system in maybe_stored):
                     raise
                 # only the warning about a file with the name of a stored baseline is lost
         if settings is not None:
-            # The topics of riskguard.yaml belong to its qrels; other qrels come with their own topics, or none.
-            topics = topics or (settings.collection.topics if qrels is None else None)
-            if qrels is None:
+            if given.qrels is None:
                 documents = documents or settings.collection.documents
                 address = address or settings.collection.document_url
-            qrels = qrels or settings.collection.qrels
+            given = given.or_of(settings.collection)
             store = store or settings.store
         settings_file = None if settings is None else settings.path
-        stored = [] if store is None else [file for given in may_be_stored for file in (store / given.text).glob("*")]
-        named_files = [Path(given.text) for given in named]
-        given_files = (qrels, topics, documents, settings_file, *named_files, *stored)
+        stored = (
+            [] if store is None else [file for system in may_be_stored for file in (store / system.text).glob("*")]
+        )
+        named_files = [GivenFile.of(system.text).path for system in named]
+        own_files = [None if file is None else file.path for file in (given.qrels, given.topics)]
+        given_files = (*own_files, documents, settings_file, *named_files, *stored)
         #: Every file that the options and riskguard.yaml name, the candidate's aside: no output may replace one.
         self.files = tuple(file for file in given_files if file is not None)
         # What riskguard.yaml allows is about its own store.
@@ -77,8 +79,8 @@ class Inputs:
         self._store = None if store is None else Store(store)
         measures = () if collection.scores else collection.measures or (DEFAULT_MEASURE,)
         self.engine = Engine(
-            qrels=qrels,
-            topics=topics,
+            qrels=given.qrels,
+            topics=given.topics,
             store=self._store,
             measures=measures,
             shrink=shrink,
@@ -89,7 +91,14 @@ class Inputs:
 
     def candidate(self, path: Path, metadata: Mapping[str, str] | None = None) -> RunFile | ScoreFile:
         """The run, or the table of scores, that is judged."""
-        return (ScoreFile if self._collection.scores else RunFile)(path, metadata=metadata or {})
+        return self._file(path, metadata=metadata)
+
+    def _file(
+        self, path: Path, name: str | None = None, metadata: Mapping[str, str] | None = None
+    ) -> RunFile | ScoreFile:
+        given = self._collection.system(path)
+        kind = ScoreFile if self._collection.scores else RunFile
+        return kind(given.path, name, metadata or {}, given)
 
     def systems(self, named: Sequence[NamedPath], *, option: str = "--baseline") -> list[System]:
         """The systems that an option names, each once."""
@@ -101,9 +110,9 @@ class Inputs:
         """What ``[NAME=]RUN`` means: a file if there is one, else a stored baseline."""
         path = Path(given.text)
         if self._collection.scores:
-            return ScoreFile(path, given.name)
+            return self._file(path, given.name)
         if given.name is not None or self._store is None:
-            return RunFile(path, given.name)
+            return self._file(path, given.name)
         try:
             is_stored = _may_be_stored(given) and given.text in self._store.names()
         except BaselineError:
@@ -115,7 +124,7 @@ class Inputs:
                 "rename it"
             )
         looks_like_a_name = "/" not in given.text and "\\" not in given.text
-        return Stored(given.text) if is_stored or (looks_like_a_name and not is_there) else RunFile(path)
+        return Stored(given.text) if is_stored or (looks_like_a_name and not is_there) else self._file(path)
 
     def whole_store(self) -> list[Stored]:
         """Every stored baseline."""
@@ -143,7 +152,7 @@ class Inputs:
         if not self._collection.scores:
             return (DEFAULT_MEASURE,)
         try:
-            return tuple(str(column.measure) for column in read_scores(table, None))
+            return tuple(str(column.measure) for column in read_scores(self._collection.system(table), None))
         except DataError:
             return (DEFAULT_MEASURE,)  # the verdict says what is wrong with the file
 

@@ -10,19 +10,23 @@ import inspect
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 
 from pytest_riskguard.config.load import find_config, load_config
+from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
+from pytest_riskguard.formats.known import formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
+from pytest_riskguard.formats.records import Kind
 from pytest_riskguard.gates.kinds import COMPUTED, KINDS, MIN_SLICE_TOPICS, MIN_TOPICS, OPTIONS, kinds_with
 from pytest_riskguard.gates.option_types import Number, OneOf, Texts, TrueOrFalse
-from pytest_riskguard.text import document_address
+from pytest_riskguard.text import did_you_mean, document_address
 
 if TYPE_CHECKING:
+    from pytest_riskguard.config.collection_settings import Collection as CollectionSettings
     from pytest_riskguard.config.schema import Config
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -51,6 +55,25 @@ def surroundings() -> Config | None:
     return None if path is None else load_config(path, require_gates=False)
 
 
+def given_file(path: Path | None, *, format: str | None = None, ties: Ties | None = None) -> GivenFile | None:
+    """A path with the options that say how it is read."""
+    return None if path is None else replace(GivenFile.of(path), format=format, ties=ties)
+
+
+@dataclass(frozen=True)
+class GivenCollection:
+    """The files of a collection and how they are read."""
+
+    qrels: GivenFile | None
+    topics: GivenFile | None
+
+    def or_of(self, settings: CollectionSettings) -> GivenCollection:
+        """What the settings name where there is nothing here; their topics belong to their qrels."""
+        if self.qrels is not None:
+            return self
+        return GivenCollection(settings.qrels.given, self.topics or settings.given_topics)
+
+
 @dataclass(frozen=True)
 class Collection:
     """What a command line says about the collection; with ``scores`` the systems are tables of per-topic scores."""
@@ -59,9 +82,24 @@ class Collection:
     topics: Path | None
     store: Path | None
     measures: tuple[str, ...]
+    qrels_format: str | None = None
+    topics_format: str | None = None
+    format: str | None = None
+    ties: Ties | None = None
     scores: bool = False
     documents: Path | None = None
     document_url: str | None = None
+
+    @property
+    def given(self) -> GivenCollection:
+        """The files and how they are read."""
+        return GivenCollection(
+            given_file(self.qrels, format=self.qrels_format), given_file(self.topics, format=self.topics_format)
+        )
+
+    def system(self, path: Path) -> GivenFile:
+        """The file of a system and how it is read."""
+        return replace(GivenFile.of(path), format=self.format, ties=self.ties)
 
 
 @dataclass(frozen=True)
@@ -89,6 +127,22 @@ class NumberType(click.ParamType[float]):
             return self.check(value)
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class FormatType(click.ParamType[str]):
+    """The name of one of some formats; there are too many for ``--help`` to repeat them as choices."""
+
+    name = "format"
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Refuse other names."""
+        if value not in self.names:
+            hint = did_you_mean(value, self.names)
+            self.fail(f"{value!r} is not one of these formats{hint}: {', '.join(self.names)}", param, ctx)
+        return str(value)
 
 
 def named_path(text: str) -> NamedPath:
@@ -227,6 +281,27 @@ def _measure_option(default: str) -> Callable[[Command], Command]:
     return click.option("--measure", "measures", multiple=True, metavar="MEASURE", help=help_text)
 
 
+def _format_option(name: str, *kinds: Kind, what: str) -> Callable[[Any], Any]:
+    names = sorted({known.name for kind in kinds for known in formats_of(kind)})
+    text = f"The format of {what}: {', '.join(names)}. [default: found out from the content]"
+    return click.option(name, type=FormatType(names), metavar="NAME", help=text)
+
+
+#: How the files of the collection are read.
+collection_format_options: tuple[Any, ...] = (
+    _format_option("--qrels-format", "judgements", what="the judgements"),
+    _format_option("--topics-format", "topics", what="the topics file"),
+)
+#: How the files of systems are read.
+run_format_options: tuple[Any, ...] = (
+    _format_option("--format", "rankings", "scores", what="the files of all systems"),
+    click.option(
+        "--ties",
+        type=click.Choice(TIES),
+        help="The order of documents with equal scores: as the file lists them, or by docid as trec_eval does. "
+        "[default: as_returned for lists without scores, docid for others]",
+    ),
+)
 _FILES: tuple[Any, ...] = (
     file_option("--qrels", help="Qrels file (judgements). [default: riskguard.yaml's]"),
     file_option(
@@ -234,6 +309,8 @@ _FILES: tuple[Any, ...] = (
         help="Query texts, tags and weights of topics. [default: riskguard.yaml's, unless --qrels is given]",
     ),
     file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's]"),
+    *collection_format_options,
+    *run_format_options,
 )
 _SCORED = (
     click.option("--scores", is_flag=True, help="The systems are tables of per-topic scores (CSV, TSV), not runs."),

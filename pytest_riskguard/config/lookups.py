@@ -10,9 +10,10 @@ import os
 from collections.abc import Iterator
 
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.config.candidate_settings import run_of
 from pytest_riskguard.config.items import with_slices
 from pytest_riskguard.config.salvage import Salvaged
-from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings, run_of
+from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.errors import ConfigError, DataError, UsageError
 from pytest_riskguard.evaluation.collection import keys_of
 from pytest_riskguard.evaluation.measures import measure_name
@@ -36,12 +37,12 @@ def lookups(salvaged: Salvaged) -> Iterator[Missing]:
     qrels, topics, is_readable = None, Topics({}), True
     try:
         if config.collection.topics is not None:
-            topics = read_topics(config.collection.topics)
+            topics = read_topics(config.collection.topics.given)
     except DataError as error:
         yield config.line("collection", "topics"), f"collection.topics: {error.problem}", None
         is_readable = False
     try:
-        qrels = read_qrels(config.collection.qrels, keys_of(topics))
+        qrels = read_qrels(config.collection.qrels.given, keys_of(topics))
     except DataError as error:
         yield config.line("collection", "qrels"), f"collection.qrels: {error.problem}", None
     if not is_readable:
@@ -80,8 +81,8 @@ def _candidates(config: Config) -> Iterator[Missing]:
         *((config.line("gates", i, "candidate"), run_of(g.candidate), g.name) for i, g in config.placed_gates),
     ]
     for line, run, gate in runs:
-        if run is not None and not os.path.isfile(run):  # noqa: PTH113 - a name may be too long
-            shown = os.path.relpath(run, config.path.parent)
+        if run is not None and not os.path.isfile(run.path):  # noqa: PTH113 - a name may be too long
+            shown = os.path.relpath(run.path, config.path.parent)
             subject = "candidate" if gate is None else f"candidate of gate {gate!r}"
             yield line, f"{subject}: {shown}: no such file", gate
 

@@ -12,21 +12,18 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_riskguard.baselines.stored_files import own_file, stored_file
+from pytest_riskguard.config.candidate_settings import FORMS, form_of, run_of
+from pytest_riskguard.config.collection_settings import Collection, QrelsFile, TopicsFile
 from pytest_riskguard.config.measure_notation import cut_at_comma
 from pytest_riskguard.config.salvage import Salvaged, salvage
 from pytest_riskguard.config.schema import (
     TAGS,
-    Collection,
     ComputedBaseline,
     Config,
-    DescribedRun,
     Family,
     GateModel,
     GateSettings,
-    Retrieve,
     gate_name,
-    holds_run,
-    run_of,
 )
 from pytest_riskguard.config.yaml_lines import Document, Path
 from pytest_riskguard.errors import UsageError
@@ -40,6 +37,7 @@ _OR_NOT = "(if gates are only in tests: pytest --riskguard-no-yaml)"
 # What to write where a key is missing.
 _REMEDIES = {
     "collection": "add `collection: {qrels: qrels.txt}`",
+    "path": "add `path: PATH`",
     "qrels": "add the file of judgements, such as `qrels: qrels.txt`",
     "name": "add `name: NAME`",
     "kind": "add `kind: not_significantly_risky`",
@@ -55,6 +53,8 @@ _NEEDED = (("measure", "measures", "[nDCG@10]"), ("candidate", "candidate", "PAT
 _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     (): Config,
     ("collection",): Collection,
+    ("collection", "qrels"): QrelsFile,
+    ("collection", "topics"): TopicsFile,
     ("family",): Family,
     ("gates",): GateModel,
     ("gates", "baseline"): ComputedBaseline,
@@ -170,8 +170,7 @@ def _instead(data: Any, parent: Path, key: str) -> tuple[str | None, str]:
     """The key that was probably meant by an unknown one, and the advice to give."""
     keys = tuple(part for part in parent if isinstance(part, str))
     mapping = functools.reduce(lambda value, part: value[part], parent, data)
-    candidate = DescribedRun if holds_run(mapping) else Retrieve
-    known = list(_MODELS.get(keys, candidate).model_fields)
+    known = list(_MODELS.get(keys, FORMS[form_of(mapping)]).model_fields)
     likely = nearest(key, known)
     return likely, f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
 
@@ -293,9 +292,9 @@ def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
     for place, candidate, gates in places:
         if (run := run_of(candidate)) is None:
             continue
-        stored = stored_file(run, config.store, of={name for gate in gates for name in gate.stored})
+        stored = stored_file(run.path, config.store, of={name for gate in gates for name in gate.stored})
         if stored is not None:
-            text = _said(document, place, own_file(run.name, stored))
+            text = _said(document, place, own_file(run.path.name, stored))
             yield Problem(document.line(place), text, gates[0].name if len(place) > 1 else None)
 
 

@@ -68,9 +68,9 @@ def _remove(data: dict[str, Any], gates: dict[int, dict[str, Any]], places: tupl
                 return ("gates", place, key)
             gates.pop(place, None)
             return ("gates", place)
-        case ("collection", str(key)) if key != "qrels":
+        case ("collection", str(key), *_) if key != "qrels":
             data["collection"] = {name: value for name, value in data["collection"].items() if name != key}
-            return where
+            return ("collection", key)
         case ("collection", *_):
             data["collection"] = _NO_COLLECTION
             return ("collection",)

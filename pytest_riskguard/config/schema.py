@@ -6,18 +6,13 @@ with a context: the ``path`` of the file and its ``document``.
 
 from __future__ import annotations
 
-import keyword
-import math
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     PlainValidator,
@@ -28,11 +23,13 @@ from pydantic import (
 )
 
 from pytest_riskguard.baselines.manifest import name_problem
-from pytest_riskguard.config.asking import ASK_TWICE, MAX_ASK_TWICE, MAX_DEPTH, MAX_RETRIES, MAX_WORKERS, TIMEOUT
+from pytest_riskguard.config import candidate_settings
+from pytest_riskguard.config.candidate_settings import Candidate
+from pytest_riskguard.config.collection_settings import Collection
 from pytest_riskguard.config.measure_notation import measure_notation
+from pytest_riskguard.config.setting_types import Distinct, File, Model, is_importable
 from pytest_riskguard.config.value_checks import distinct, list_of, whole
 from pytest_riskguard.config.yaml_lines import Document
-from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
     COMPUTED,
     CORRECTIONS,
@@ -48,14 +45,6 @@ from pytest_riskguard.gates.kinds import (
     parse_slice,
 )
 from pytest_riskguard.gates.option_types import Number, OneOf, Option, Text, Texts, TrueOrFalse, shown
-from pytest_riskguard.text import document_address
-
-MAX_TIMEOUT = 86400
-
-
-def _file(value: Any, info: Any) -> Path:
-    """An absolute path without ``..``; symbolic links stay, since a run is named by its file."""
-    return Path(os.path.normpath(info.context["path"].parent / Text("a path")(value)))
 
 
 def gate_name(value: Any) -> str:
@@ -78,52 +67,19 @@ def _slice_entry(text: str) -> str:
     return tag if wanted is None else f"{tag}={wanted}"
 
 
-def _shrink(value: Any) -> int | None:
-    """``allow``, or the largest number of topics."""
-    if value == "allow":
-        return None
-    try:
-        return whole(0)(value)
-    except ValueError:
-        raise ValueError(f"expected a whole number of topics, at least 0, or allow, found {shown(value)}") from None
-
-
 def _number_or_all(value: Any) -> int | str:
     return "all" if value == "all" else whole(1, "; or all")(value)
 
 
-_SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}, or none for no limit"
-_limit = Number(math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=_SECONDS)
-#: Checks of the options for asking a live system.
-ASKING: Mapping[str, Callable[[Any], Any]] = {
-    "depth": whole(1, at_most=MAX_DEPTH),
-    "workers": whole(1, at_most=MAX_WORKERS),
-    "timeout": lambda value: None if value == "none" else _limit(value),
-    "retries": whole(0, at_most=MAX_RETRIES),
-    "ask_twice": whole(0, at_most=MAX_ASK_TWICE),
-}
-
-
-def _target(name: str) -> str:
-    if ":" not in name or not _is_importable(name):
-        raise ValueError(f"expected package.module:function, found {shown(name)}")
-    return name
-
-
-def _is_importable(name: str) -> bool:
-    module, colon, function = name.partition(":")
-    parts = [*module.split("."), *(function.split(".") if colon else ())]
-    return all(part.isidentifier() and not keyword.iskeyword(part) for part in parts)
-
-
 def _listed(name: str) -> str:
-    if not _is_importable(name):
+    if not is_importable(name):
         raise ValueError(f"expected package.module:function or package.module, found {shown(name)}")
     return name
 
 
-# Tags of a union, which pydantic puts into the path of an error: no key may look like them.
-TAGS = MAPPING, TEXT, RUN = "<mapping>", "<text>", "<run>"
+MAPPING, TEXT = "<mapping>", "<text>"
+#: Tags of unions, which pydantic puts into the path of an error: no key may look like them.
+TAGS = candidate_settings.TAGS | {MAPPING, TEXT}
 _BY_SHAPE = Discriminator(lambda value: MAPPING if isinstance(value, dict) else TEXT)
 
 
@@ -145,87 +101,22 @@ def _distinct_measures(items: tuple[str, ...]) -> tuple[str, ...]:
     return items
 
 
-def _metadata(value: Any) -> tuple[tuple[str, str], ...]:
-    return tuple(checked_metadata(value).items())
-
-
 _slice_size = whole(MIN_TOPICS, "; fewer topics are not judged")
-_File = Annotated[Path, PlainValidator(_file)]
 _GateName = Annotated[str, PlainValidator(gate_name)]
 _Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=measure_notation))]
 _BaselineName = Annotated[str, PlainValidator(Text("the name of one stored baseline", parse=_baseline_name))]
 _Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
 _Correction = Annotated[Correction, PlainValidator(OneOf(CORRECTIONS))]
-_Distinct = AfterValidator(distinct)
 _DistinctMeasures = AfterValidator(_distinct_measures)
 _Listed = Annotated[str, PlainValidator(Text("package.module:function or package.module", parse=_listed))]
-_Address = Annotated[str, PlainValidator(Text("an address with {id}", parse=document_address))]
-_Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata)]
-_Names = Annotated[tuple[_BaselineName, ...], list_of("a list of stored baselines"), _Distinct]
+_Names = Annotated[tuple[_BaselineName, ...], list_of("a list of stored baselines"), Distinct]
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Collection(_Model):
-    """``collection``: the judgements, and the query texts where there are any.
-
-    ``shrink`` is how many topics that a stored baseline was scored on may be gone or have another query text; None,
-    written ``allow``, for any number. ``documents`` has titles and addresses of documents, ``document_url`` is the
-    address of any.
-    """
-
-    qrels: _File
-    topics: _File | None = None
-    documents: _File | None = None
-    document_url: _Address | None = None
-    shrink: Annotated[int | None, PlainValidator(_shrink)] = 0
-
-
-class Retrieve(_Model):
-    """``candidate`` as a function, ``package.module:function``, which is queried as ``Asking`` says."""
-
-    retrieve: Annotated[str, PlainValidator(Text("package.module:function", parse=_target))]
-    depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
-    workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
-    timeout: Annotated[float | None, PlainValidator(ASKING["timeout"])] = TIMEOUT
-    retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
-    ask_twice: Annotated[int, PlainValidator(ASKING["ask_twice"])] = ASK_TWICE
-    isolate: Annotated[bool, PlainValidator(TrueOrFalse())] = False
-    metadata: _Metadata = ()
-
-
-class DescribedRun(_Model):
-    """``candidate`` as a run file about which there is something to say; the metadata are pairs, sorted by key."""
-
-    run: _File
-    metadata: _Metadata = ()
-
-
-def holds_run(value: Any) -> bool:
-    """Whether a mapping describes a run file, not a live system."""
-    return isinstance(value, dict) and "run" in value and "retrieve" not in value
-
-
-def run_of(candidate: Path | DescribedRun | Retrieve | None) -> Path | None:
-    """The run file that a candidate is; None for a live system."""
-    if isinstance(candidate, DescribedRun):
-        return candidate.run
-    return candidate if isinstance(candidate, Path) else None
-
-
-_Candidate = Annotated[
-    Annotated[_File, Tag(TEXT)] | Annotated[DescribedRun, Tag(RUN)] | Annotated[Retrieve, Tag(MAPPING)],
-    Discriminator(lambda value: RUN if holds_run(value) else MAPPING if isinstance(value, dict) else TEXT),
-]
-
-
-class Family(_Model):
+class Family(Model):
     """``family``: the gates that are named, or without names all gates that are tested."""
 
     correction: _Correction
-    gates: Annotated[tuple[_GateName, ...] | None, list_of("a list of gates"), _Distinct]
+    gates: Annotated[tuple[_GateName, ...] | None, list_of("a list of gates"), Distinct]
 
 
 def _whole_family(value: Any) -> Family:
@@ -237,7 +128,7 @@ _Family = Annotated[
 ]
 
 
-class ComputedBaseline(_Model):
+class ComputedBaseline(Model):
     """``baseline`` computed topic by topic from stored ones: their ``mean``, ``median`` or ``max``."""
 
     mean: _Names | None = None
@@ -279,7 +170,7 @@ _Alpha = Annotated[float, PlainValidator(OPTIONS["alpha"].check), _AsFloat]
 _Convention = Annotated[Convention, PlainValidator(OPTIONS["convention"].check)]
 
 
-class GateSettings(_Model):
+class GateSettings(Model):
     """One entry of ``gates``, without the keys that only set an option of its kind.
 
     ``baselines`` form a pool, or are asked about one by one. A gate without ``measure``, ``candidate`` or
@@ -290,11 +181,11 @@ class GateSettings(_Model):
     kind: Annotated[str, PlainValidator(OneOf(tuple(KINDS)))]
     baseline: _Baseline | None = None
     baselines: _Names | None = None
-    candidate: _Candidate | None = None
+    candidate: Candidate | None = None
     measure: Annotated[tuple[_Measure, ...], list_of("a measure", or_one=True), _DistinctMeasures] | None = None
-    alpha: Annotated[tuple[_Alpha, ...], list_of("a number", or_one=True), _Distinct] = (OPTIONS["alpha"].default,)
+    alpha: Annotated[tuple[_Alpha, ...], list_of("a number", or_one=True), Distinct] = (OPTIONS["alpha"].default,)
     convention: _Convention | None = None
-    slice: Annotated[tuple[_Slice, ...], list_of("TAG=VALUE or TAG", or_one=True), _Distinct] | None = None
+    slice: Annotated[tuple[_Slice, ...], list_of("TAG=VALUE or TAG", or_one=True), Distinct] | None = None
     smallest_slice: Annotated[int, PlainValidator(_slice_size)] = MIN_SLICE_TOPICS
 
     @property
@@ -329,7 +220,7 @@ def _key(option: Option) -> tuple[Any, Any]:
     """The key of a gate that sets an option: its annotation and default for pydantic."""
     if isinstance(option.check, Texts):
         entry = Annotated[str, PlainValidator(option.check.entry)]
-        return Annotated[tuple[entry, ...], list_of(option.check.expected), _Distinct], option.default
+        return Annotated[tuple[entry, ...], list_of(option.check.expected), Distinct], option.default
     checked = Annotated[Any, PlainValidator(option.check)]
     return Annotated[checked, _AsFloat] if isinstance(option.check, Number) else checked, option.default
 
@@ -342,7 +233,7 @@ else:
     GateModel = create_model("GateModel", __base__=GateSettings, **_keys)
 
 
-class Config(_Model):
+class Config(Model):
     """A whole riskguard.yaml, with absolute paths; the store need not exist.
 
     ``measures``, ``candidate`` and ``convention`` apply to every gate that has none. Without ``family`` every gate is
@@ -350,10 +241,10 @@ class Config(_Model):
     """
 
     collection: Collection
-    store: _File = Field(default="baselines", validate_default=True)
+    store: File = Field(default="baselines", validate_default=True)
     measures: Annotated[tuple[_Measure, ...], list_of("a list of measures"), _DistinctMeasures] | None = None
-    candidate: _Candidate | None = None
-    retrieve_from: Annotated[tuple[_Listed, ...], list_of("a list of functions"), _Distinct] | None = None
+    candidate: Candidate | None = None
+    retrieve_from: Annotated[tuple[_Listed, ...], list_of("a list of functions"), Distinct] | None = None
     convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None
     require: Annotated[int | str | None, PlainValidator(_number_or_all)] = None

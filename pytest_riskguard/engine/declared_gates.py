@@ -6,12 +6,12 @@ Runs are scored once and live systems queried once, however many gates are about
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.config.candidate_settings import DescribedRun, Retrieve, run_of
 from pytest_riskguard.config.items import GateItem, family_of
 from pytest_riskguard.config.lookups import all_errors
-from pytest_riskguard.config.schema import ComputedBaseline, Config, DescribedRun, GateSettings, Retrieve, run_of
+from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Stored
 from pytest_riskguard.errors import ConfigError, UsageError
@@ -24,8 +24,8 @@ def engine_of(settings: Config, *, report: bool) -> Engine:
     """The engine over the collection and the store of a riskguard.yaml; ``report`` as for ``Engine``."""
     collection = settings.collection
     return Engine(
-        qrels=collection.qrels,
-        topics=collection.topics,
+        qrels=collection.qrels.given,
+        topics=collection.given_topics,
         store=Store(settings.store),
         measures=settings.all_measures,
         shrink=collection.shrink,
@@ -118,10 +118,10 @@ class DeclaredGates:
         candidate = own or shared
         if candidate is None:
             raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a function to retrieve with")
-        if isinstance(candidate, Path):
-            return RunFile(candidate)
-        if isinstance(candidate, DescribedRun):
-            return RunFile(candidate.run, metadata=dict(candidate.metadata))
+        if not isinstance(candidate, Retrieve):
+            given = run_of(candidate)
+            metadata = dict(candidate.metadata) if isinstance(candidate, DescribedRun) else {}
+            return RunFile(given.path, metadata=metadata, given=given)
         if candidate not in self._queried:
             where = ("candidate", "retrieve")
             line = self.settings.line_of(item.settings, *where) if own else self.settings.line(*where)
@@ -133,11 +133,11 @@ def whose(message: str, settings: Config, gate: GateSettings) -> str:
     """A message that begins with a file name, followed by the setting that names this file."""
     line = settings.line_of(gate, "candidate") if gate.candidate else settings.line("candidate")
     in_collection = settings.line("collection")
-    for what, path, named_at in (
+    for what, given, named_at in (
         ("qrels", settings.collection.qrels, in_collection),
         ("topics", settings.collection.topics, in_collection),
         ("candidate", run_of(gate.candidate or settings.candidate), line),
     ):
-        if path is not None and message.startswith(f"{path}:"):
+        if given is not None and message.startswith(f"{given.path}:"):
             return f"{message} (the {what} named in {settings.path}:{named_at})"
     return message

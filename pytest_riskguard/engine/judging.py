@@ -33,6 +33,7 @@ from pytest_riskguard.evaluation.measures import measure_name, parse_measure, re
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.alignment import on_one_list
 from pytest_riskguard.gates.history import with_lineage
 from pytest_riskguard.gates.judge import in_families, judge, rule
@@ -76,8 +77,8 @@ class Engine:
     def __init__(
         self,
         *,
-        qrels: Path | None,
-        topics: Path | None = None,
+        qrels: Path | GivenFile | None,
+        topics: Path | GivenFile | None = None,
         store: Store | None = None,
         measures: Sequence[str] = (),
         shrink: int | None = 0,

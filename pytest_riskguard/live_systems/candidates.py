@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.config.candidate_settings import ASKING, Retrieve
 from pytest_riskguard.config.load import repository_of
-from pytest_riskguard.config.schema import ASKING, Retrieve
 from pytest_riskguard.engine.sources import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError
 from pytest_riskguard.evaluation.qrels import Qrels

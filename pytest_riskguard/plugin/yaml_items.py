@@ -16,7 +16,7 @@ from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 from pytest_riskguard.plugin.session import engine_for
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.schema import Retrieve
+    from pytest_riskguard.config.candidate_settings import Retrieve
     from pytest_riskguard.engine.declared_gates import DeclaredGates
     from pytest_riskguard.engine.sources import LiveRun
 

@@ -46,7 +46,7 @@ def test_init_writes_a_file_that_works_as_it_stands(command, folder):
     assert "riskguard baseline add prod RUN" in ended.out
     settings = load_config(folder / "riskguard.yaml")
     assert [gate.name for gate in settings.gates] == ["no-risk", "no-collapse"]
-    assert settings.collection.topics == folder / "topics.tsv"
+    assert settings.collection.topics.path == folder / "topics.tsv"
     text = folder.joinpath("riskguard.yaml").read_text()
     assert "counts 1 + alpha = 2 times" in text
     assert "    on_churn: warn\n" in text
@@ -71,7 +71,7 @@ def test_init_quotes_what_yaml_would_read_differently(command, folder):
     )
     assert ended.status == 0
     settings = load_config(folder / "other.yaml")
-    assert settings.collection.qrels.name == "my qrels: #1.txt"
+    assert settings.collection.qrels.path.name == "my qrels: #1.txt"
     assert settings.measures == ("RBP(p=0.9,rel=1)",)
     assert settings.collection.topics is None
 

@@ -7,9 +7,11 @@ import sys
 
 import pytest
 
+from pytest_riskguard.config.candidate_settings import Retrieve
+from pytest_riskguard.config.collection_settings import Collection
 from pytest_riskguard.config.items import family_of, items_of
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.config.schema import Collection, ComputedBaseline, Retrieve
+from pytest_riskguard.config.schema import ComputedBaseline
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.gates.kinds import gate_of
 
@@ -82,8 +84,8 @@ gates:
     folder = path.parent
     assert config.path == path
     assert isinstance(config.collection, Collection)
-    assert config.collection.qrels == folder / "data/qrels.txt"
-    assert config.collection.topics == folder.parent / "topics.tsv"
+    assert config.collection.qrels.path == folder / "data/qrels.txt"
+    assert config.collection.topics.path == folder.parent / "topics.tsv"
     assert config.store == folder.parent / "shared/baselines"
     assert config.measures == ("nDCG@10", "AP(rel=2,judged_only=True)")
     assert config.candidate == folder / "runs/candidate.run.gz"
@@ -157,7 +159,7 @@ def test_paths_are_resolved_from_the_file_not_from_the_working_folder(write, tmp
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     config = load_config(find_config(tmp_path / "elsewhere", stop=tmp_path))
-    assert config.collection.qrels == tmp_path / "qrels.txt"
+    assert config.collection.qrels.path == tmp_path / "qrels.txt"
 
 
 def test_a_link_to_a_run_keeps_its_name(write, tmp_path):

@@ -16,14 +16,14 @@ import pytest_riskguard
 from pytest_riskguard import evaluation, inference, pool_study, risk
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import cli
+from pytest_riskguard.config.candidate_settings import DescribedRun, Retrieve
+from pytest_riskguard.config.collection_settings import Collection, QrelsFile
 from pytest_riskguard.config.schema import (
-    Collection,
     ComputedBaseline,
     Config,
     Family,
     GateModel,
     GateSettings,
-    Retrieve,
 )
 from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.rankings import Rankings
@@ -147,6 +147,8 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
     [
         ("Keys of the file", Config),
         ("Keys of `collection`", Collection),
+        ("Keys of `qrels`", QrelsFile),
+        ("Keys of a `candidate` that is a run", DescribedRun),
         ("Keys of a `candidate` that is queried live", Retrieve),
         ("Keys of `family`", Family),
         ("Keys of a `baseline` that is computed", ComputedBaseline),

@@ -12,7 +12,10 @@ import click
 from pytest_riskguard.cli.parameters import (
     DEFAULT_MEASURE,
     Command,
+    GivenCollection,
+    collection_format_options,
     file_option,
+    given_file,
     grouped,
     metadata_option,
     options,
@@ -22,6 +25,7 @@ from pytest_riskguard.errors import UsageError
 
 if TYPE_CHECKING:
     from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.formats.given_file import GivenFile
 
 DEFAULT_STORE = Path("baselines")
 
@@ -43,7 +47,7 @@ class Place:
     """Where to store and what to score with, the measures of the options, and those of riskguard.yaml."""
 
     store: Store
-    sources: dict[str, Path | None]
+    sources: dict[str, Path | GivenFile | None]
     measures: tuple[str, ...]
     default_measures: tuple[str, ...]
 
@@ -52,20 +56,27 @@ class Place:
         return {**self.sources, "measures": measures}
 
 
-def _given_place(qrels: Path | None, topics: Path | None, measures: tuple[str, ...], store: Path | None) -> Place:
+def _given_place(
+    qrels: Path | None,
+    topics: Path | None,
+    qrels_format: str | None,
+    topics_format: str | None,
+    measures: tuple[str, ...],
+    store: Path | None,
+) -> Place:
     """What the options say, with the defaults of riskguard.yaml."""
     from pytest_riskguard.baselines.store import Store
 
+    given = GivenCollection(given_file(qrels, format=qrels_format), given_file(topics, format=topics_format))
     settings = surroundings()
     defaults: tuple[str, ...] = ()
     if settings is not None:
-        topics = topics or (settings.collection.topics if qrels is None else None)
-        qrels = qrels or settings.collection.qrels
+        given = given.or_of(settings.collection)
         store = store or settings.store
         defaults = settings.all_measures
-    if qrels is None:
+    if given.qrels is None:
         raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
-    return Place(Store(store or DEFAULT_STORE), {"qrels": qrels, "topics": topics}, measures, defaults)
+    return Place(Store(store or DEFAULT_STORE), {"qrels": given.qrels, "topics": given.topics}, measures, defaults)
 
 
 allow_ci_option = click.option("--allow-ci", is_flag=True, help="Store even in CI, where that is otherwise refused.")
@@ -79,6 +90,7 @@ def scoring_options(measures: str) -> Callable[[Command], Command]:
         _given_place,
         file_option("--qrels", help="Qrels file to score with. [default: riskguard.yaml's]"),
         file_option("--topics", help="Topics file; its digest is kept. [default: riskguard.yaml's]"),
+        *collection_format_options,
         click.option(
             "--measure",
             "measures",

@@ -213,7 +213,11 @@ def _judgements(qrels: Path | None) -> Qrels | None:
     if qrels is not None:
         return read_collection(qrels)[0]
     settings = surroundings()
-    return None if settings is None else read_collection(settings.collection.qrels, settings.collection.topics)[0]
+    return (
+        None
+        if settings is None
+        else read_collection(settings.collection.qrels.given, settings.collection.given_topics)[0]
+    )
 
 
 def _too_old(store: Store, name: str, max_age: int | None) -> list[str]:

@@ -1,0 +1,102 @@
+"""``candidate:`` of a riskguard.yaml, in each of its forms: a path, a described run, a function."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, overload
+
+from pydantic import Discriminator, PlainValidator, Tag
+
+from pytest_riskguard.config.asking import ASK_TWICE, MAX_ASK_TWICE, MAX_DEPTH, MAX_RETRIES, MAX_WORKERS, TIMEOUT
+from pytest_riskguard.config.setting_types import File, Metadata, Model, RankingsFormat, TiesSetting, is_importable
+from pytest_riskguard.config.value_checks import whole
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.gates.option_types import Number, Text, TrueOrFalse, shown
+
+MAX_TIMEOUT = 86400
+
+_SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}, or none for no limit"
+_limit = Number(math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=_SECONDS)
+#: Checks of the options for asking a live system.
+ASKING: Mapping[str, Callable[[Any], Any]] = {
+    "depth": whole(1, at_most=MAX_DEPTH),
+    "workers": whole(1, at_most=MAX_WORKERS),
+    "timeout": lambda value: None if value == "none" else _limit(value),
+    "retries": whole(0, at_most=MAX_RETRIES),
+    "ask_twice": whole(0, at_most=MAX_ASK_TWICE),
+}
+
+
+def _target(name: str) -> str:
+    if ":" not in name or not is_importable(name):
+        raise ValueError(f"expected package.module:function, found {shown(name)}")
+    return name
+
+
+class Queried(Model):
+    """How a live system is queried; see ``config.asking``."""
+
+    depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
+    workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
+    timeout: Annotated[float | None, PlainValidator(ASKING["timeout"])] = TIMEOUT
+    retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
+    ask_twice: Annotated[int, PlainValidator(ASKING["ask_twice"])] = ASK_TWICE
+    metadata: Metadata = ()
+
+
+class Retrieve(Queried):
+    """``candidate`` as a function, ``package.module:function``, which is queried as ``config.asking.Asking`` says."""
+
+    retrieve: Annotated[str, PlainValidator(Text("package.module:function", parse=_target))]
+    isolate: Annotated[bool, PlainValidator(TrueOrFalse())] = False
+
+
+class DescribedRun(Model):
+    """``candidate`` as a run file about which there is something to say; the metadata are pairs, sorted by key."""
+
+    run: File
+    format: RankingsFormat | None = None
+    ties: TiesSetting | None = None
+    metadata: Metadata = ()
+
+    @property
+    def given(self) -> GivenFile:
+        """The file and how it is read."""
+        return replace(GivenFile.of(self.run), format=self.format, ties=self.ties)
+
+
+#: The key that says which form a mapping has, and its model; of several keys the first one counts.
+FORMS: Mapping[str, type[Model]] = {"retrieve": Retrieve, "run": DescribedRun}
+_PATH = "<path>"
+#: Tags of the forms, which pydantic puts into the path of an error: no key may look like them.
+TAGS = frozenset({_PATH, *(f"<{key}>" for key in FORMS)})
+
+
+def form_of(value: Any) -> str:
+    """The key of ``FORMS`` that a mapping has; that of a function if it has none."""
+    return next((key for key in FORMS if key in value), "retrieve")
+
+
+def _tag(value: Any) -> str:
+    return f"<{form_of(value)}>" if isinstance(value, dict) else _PATH
+
+
+Candidate = Annotated[
+    Annotated[File, Tag(_PATH)] | Annotated[Retrieve, Tag("<retrieve>")] | Annotated[DescribedRun, Tag("<run>")],
+    Discriminator(_tag),
+]
+AnyCandidate = Path | Retrieve | DescribedRun
+
+
+@overload
+def run_of(candidate: Path | DescribedRun) -> GivenFile: ...
+@overload
+def run_of(candidate: AnyCandidate | None) -> GivenFile | None: ...
+def run_of(candidate: AnyCandidate | None) -> GivenFile | None:
+    """The run file that a candidate is, and how it is read; None for a live system."""
+    if isinstance(candidate, DescribedRun):
+        return candidate.given
+    return GivenFile.of(candidate) if isinstance(candidate, Path) else None

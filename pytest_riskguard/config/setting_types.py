@@ -1,0 +1,56 @@
+"""Types of settings that several models of a riskguard.yaml have: paths, formats, metadata, names of functions."""
+
+from __future__ import annotations
+
+import keyword
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainValidator
+
+from pytest_riskguard.config.value_checks import distinct
+from pytest_riskguard.formats.given_file import TIES, Ties
+from pytest_riskguard.formats.known import formats_of
+from pytest_riskguard.formats.metadata import checked_metadata
+from pytest_riskguard.formats.records import Kind
+from pytest_riskguard.gates.option_types import OneOf, Text
+
+
+class Model(BaseModel):
+    """A mapping of a riskguard.yaml without unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _file(value: Any, info: Any) -> Path:
+    """An absolute path without ``..``; symbolic links stay, since a run is named by its file."""
+    return Path(os.path.normpath(info.context["path"].parent / Text("a path")(value)))
+
+
+def _metadata(value: Any) -> tuple[tuple[str, str], ...]:
+    return tuple(checked_metadata(value).items())
+
+
+def _named_format(kind: Kind) -> Any:
+    """A check for the name of a format that can hold something."""
+    return PlainValidator(OneOf(tuple(known.name for known in formats_of(kind))))
+
+
+def is_importable(name: str) -> bool:
+    """Whether a text could name a module, or with a colon a function in one."""
+    module, colon, function = name.partition(":")
+    parts = [*module.split("."), *(function.split(".") if colon else ())]
+    return all(part.isidentifier() and not keyword.iskeyword(part) for part in parts)
+
+
+File = Annotated[Path, PlainValidator(_file)]
+Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata)]
+Distinct = AfterValidator(distinct)
+TiesSetting = Annotated[Ties, PlainValidator(OneOf(TIES))]
+JudgementsFormat = Annotated[str, _named_format("judgements")]
+RankingsFormat = Annotated[str, _named_format("rankings")]
+TopicsFormat = Annotated[str, _named_format("topics")]
+ScoresFormat = Annotated[str, _named_format("scores")]
+#: A mapping with the key ``path``, or a path alone.
+or_path_alone = BeforeValidator(lambda value: value if isinstance(value, dict) else {"path": value})

@@ -1,0 +1,163 @@
+"""Every format is read in every way to the same verdict, byte for byte, as the TREC form of the same data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any
+
+import pytest
+
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.cli.main import run as riskguard
+from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.sources import Question, RunFile, ScoreFile
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.known import FORMATS, format_named
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.reports.json import dumps
+from tests.formats import written
+from tests.formats.world import WORLD, Case, World
+
+CASES: tuple[Case, ...] = tuple(
+    case
+    for module in iter_modules(written.__path__)
+    for case in import_module(f"{written.__name__}.{module.name}").CASES
+)
+MEASURE = "nDCG@10"
+#: The files of the collection and its systems as the riskguard command names them, by what they hold.
+TREC = {"judgements": "qrels.txt", "topics": "topics.tsv", "rankings": "candidate.run", "scores": "candidate.csv"}
+OPTIONS = {"judgements": "qrels", "topics": "topics"}
+
+
+def write_folder(folder: Path, case: Case | None, world: World) -> dict[str, str]:
+    """The collection and two systems in TREC's formats, one of them as the case has it; the names of the files."""
+    folder.mkdir()
+    (folder / "qrels.txt").write_bytes(world.qrels)
+    (folder / "topics.tsv").write_bytes(world.topics)
+    (folder / "candidate.run").write_bytes(world.run)
+    (folder / "prod.run").write_bytes(world.baseline_run)
+    rows = "".join(f"{topic},{score}\n" for topic, score in world.scores.items())
+    (folder / "candidate.csv").write_text(f"topic,AP\n{rows}")
+    (folder / "prod.csv").write_text("topic,AP\n" + "".join(f"{topic},0.5\n" for topic in world.scores))
+    names = dict(TREC)
+    if case is not None:
+        names[case.kind] = case.name
+        (folder / case.file).write_bytes(case.content(WORLD))
+    return names
+
+
+def given(folder: Path, names: dict[str, str], kind: str, case: Case | None) -> GivenFile:
+    file = GivenFile.of(folder / names[kind])
+    return file if case is None or case.kind != kind else GivenFile(file.path, format=case.format, part=file.part)
+
+
+def by_python(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
+    """The verdict of the engine."""
+    files = {kind: given(folder, names, kind, case) for kind in names}
+    engine = Engine(qrels=files["judgements"], topics=files["topics"])
+    gate = gate_of("no-risk", "not_significantly_risky", alpha=1.0)
+    if case is not None and case.kind == "scores":
+        candidate = ScoreFile(files["scores"].path, "candidate", given=files["scores"])
+        question = Question(gate, candidate, ScoreFile(folder / "prod.csv"), "AP")
+    else:
+        run = files["rankings"]
+        question = Question(gate, RunFile(run.path, "candidate", given=run), RunFile(folder / "prod.run"), MEASURE)
+    return without_provenance(dumps([engine.verdict(question)]))
+
+
+def by_compare(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
+    """The report of ``riskguard compare``."""
+    formats = {} if case is None or case.format is None else {case.kind: case.format}
+    line = ["compare", "--json", "report.json", "--quiet"]
+    if case is not None and case.kind == "scores":
+        line += [names["scores"], "--scores", "--baseline", "prod.csv", "--measure", "AP"]
+    else:
+        line += [names["rankings"], "--baseline", "prod.run", "--measure", MEASURE]
+        line += ["--qrels", names["judgements"], "--topics", names["topics"]]
+    for kind, name in formats.items():
+        line += [f"--{OPTIONS[kind]}-format" if kind in OPTIONS else "--format", name]
+    assert riskguard(line) in (0, 1)
+    return without_provenance((folder / "report.json").read_text())
+
+
+def by_baseline(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
+    """What ``riskguard baseline add`` stores."""
+    formats = {} if case is None or case.format is None else {case.kind: case.format}
+    line = ["baseline", "add", "stored", names["rankings"], "--measure", MEASURE, "--store", "baselines"]
+    line += ["--qrels", names["judgements"], "--topics", names["topics"]]
+    for kind, name in formats.items():
+        line += [f"--{OPTIONS[kind]}-format" if kind in OPTIONS else "--format", name]
+    assert riskguard(line) == 0
+    store = Store(folder / "baselines")
+    (scores,) = store.stored_scores("stored")
+    digests = store.manifest("stored").digests
+    return repr((digests, dict(zip(scores.topics, scores.values.tolist(), strict=True)))).encode()
+
+
+def without_provenance(report: str) -> bytes:
+    """A report without the names of systems and what is said of where they come from."""
+    data: dict[str, Any] = json.loads(report)
+    data.pop("provenance", None)
+    for verdict in data["verdicts"]:
+        verdict["candidate"] = "candidate"
+    return json.dumps(data, indent=1).encode()
+
+
+@pytest.fixture(autouse=True)
+def _outside_ci(monkeypatch):
+    for variable in ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(variable, raising=False)
+
+
+WAYS: tuple[Callable[..., bytes], ...] = (by_python, by_compare, by_baseline)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_a_file_says_the_same_as_its_trec_form(case: Case, way, tmp_path, monkeypatch):
+    if case.kind == "scores" and way is by_baseline:
+        pytest.skip("a stored baseline of scores alone has a test of its own")
+    for module in case.needs:
+        pytest.importorskip(module)
+    world = WORLD if case.has_ids else WORLD.named_by_text()
+    reference_case = case if case.kind == "scores" else None
+    expected = answer(tmp_path / "trec", None, world, way, reference_case, monkeypatch)
+    assert answer(tmp_path / "case", case, world, way, case, monkeypatch) == expected
+
+
+def answer(folder: Path, case: Case | None, world: World, way, asked: Case | None, monkeypatch) -> bytes:
+    names = write_folder(folder, case, world)
+    monkeypatch.chdir(folder)
+    if case is None and asked is not None:  # the question is that of the case, the file is not
+        asked = Case("csv", asked.kind, TREC[asked.kind], lambda _: b"")
+    return way(folder, names, asked)
+
+
+#: Files that are still to be written; this set becomes empty.
+PENDING = {
+    (known.name, kind)
+    for known in FORMATS
+    for kind in known.reads
+    if kind == "scores" or known.module.startswith("engines.")
+}
+
+
+def test_every_format_has_a_file_of_each_kind_that_it_can_hold():
+    have = {(case.known, case.kind) for case in CASES}
+    assert have | PENDING == {(known.name, kind) for known in FORMATS for kind in known.reads}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.format is None], ids=lambda case: case.id)
+def test_a_format_can_be_named(case: Case, tmp_path, monkeypatch):
+    """Where the content says which format it is, its name says the same."""
+    for module in case.needs:
+        pytest.importorskip(module)
+    assert format_named(case.known, case.kind).name == case.known
+    world = WORLD if case.has_ids else WORLD.named_by_text()
+    forced = Case(**{**vars(case), "format": case.known})
+    found = answer(tmp_path / "found", case, world, by_python, case, monkeypatch)
+    assert answer(tmp_path / "named", forced, world, by_python, forced, monkeypatch) == found
