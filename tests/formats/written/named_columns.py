@@ -32,7 +32,7 @@ def _scored(world: World) -> bytes:
 
 
 def _ranked(world: World) -> bytes:
-    rows = [(t, ids[place], place + 1) for place in range(6) for t, ids in world.candidate.items()]
+    rows = [(t, d, rank) for rank in range(1, 9) for t, ids in world.candidate.items() for d in ids[rank - 1 : rank]]
     return table(("qid", "docno", "rank"), rows)
 
 
