@@ -85,6 +85,7 @@ class Collection:
     qrels_format: str | None = None
     topics_format: str | None = None
     format: str | None = None
+    run_format: str | None = None
     ties: Ties | None = None
     scores: bool = False
     documents: Path | None = None
@@ -99,7 +100,7 @@ class Collection:
 
     def system(self, path: Path) -> GivenFile:
         """The file of a system and how it is read."""
-        return replace(GivenFile.of(path), format=self.format, ties=self.ties)
+        return replace(GivenFile.of(path), format=self.format or self.run_format, ties=self.ties)
 
 
 @dataclass(frozen=True)
@@ -292,15 +293,17 @@ collection_format_options: tuple[Any, ...] = (
     _format_option("--qrels-format", "judgements", what="the judgements"),
     _format_option("--topics-format", "topics", what="the topics file"),
 )
+#: Which order of ties counts in the files of systems.
+_ties_option = click.option(
+    "--ties",
+    type=click.Choice(TIES),
+    help="The order of documents with equal scores: as the file lists them, or by docid as trec_eval does. "
+    "[default: as_returned for lists without scores, docid for others]",
+)
 #: How the files of systems are read.
 run_format_options: tuple[Any, ...] = (
     _format_option("--format", "rankings", "scores", what="the files of all systems"),
-    click.option(
-        "--ties",
-        type=click.Choice(TIES),
-        help="The order of documents with equal scores: as the file lists them, or by docid as trec_eval does. "
-        "[default: as_returned for lists without scores, docid for others]",
-    ),
+    _ties_option,
 )
 _FILES: tuple[Any, ...] = (
     file_option("--qrels", help="Qrels file (judgements). [default: riskguard.yaml's]"),
@@ -310,19 +313,19 @@ _FILES: tuple[Any, ...] = (
     ),
     file_option("--store", help="Folder of stored baselines. [default: riskguard.yaml's]"),
     *collection_format_options,
-    *run_format_options,
 )
 _SCORED = (
     click.option("--scores", is_flag=True, help="The systems are tables of per-topic scores (CSV, TSV), not runs."),
     _measure_option(f"{DEFAULT_MEASURE}; with --scores, every column of the first table"),
 )
 #: What the systems are scored with, handed over as ``collection``.
-collection_options = grouped("collection", Collection, *_FILES, *_SCORED)
+collection_options = grouped("collection", Collection, *_FILES, *run_format_options, *_SCORED)
 #: The same with what reports say of documents.
 reported_options = grouped(
     "collection",
     Collection,
     *_FILES,
+    *run_format_options,
     file_option(
         "--documents",
         help="Titles and addresses of documents for reports: JSON Lines with id, title, url, or a table with tabs. "
@@ -338,7 +341,14 @@ reported_options = grouped(
     *_SCORED,
 )
 #: The same without ``--scores``, for commands that need the runs themselves.
-run_options = grouped("collection", Collection, *_FILES, _measure_option(DEFAULT_MEASURE))
+run_options = grouped(
+    "collection",
+    Collection,
+    *_FILES,
+    _format_option("--run-format", "rankings", what="the runs"),
+    _ties_option,
+    _measure_option(DEFAULT_MEASURE),
+)
 #: Parts of the topics, handed over as ``slices``.
 slice_options = grouped(
     "slices",
