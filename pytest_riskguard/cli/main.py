@@ -17,6 +17,7 @@ from pytest_riskguard.cli.baseline import baseline
 from pytest_riskguard.cli.check import check
 from pytest_riskguard.cli.ci import badge, comment
 from pytest_riskguard.cli.compare import compare
+from pytest_riskguard.cli.convert import convert
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.init import init
 from pytest_riskguard.cli.judge_next import judge_next
@@ -41,7 +42,21 @@ def cli() -> None:
     """The group of all commands."""
 
 
-for command in (check, compare, baseline, init, judge_next, power, pool, show, report, trend, comment, badge):
+for command in (
+    check,
+    compare,
+    baseline,
+    convert,
+    init,
+    judge_next,
+    power,
+    pool,
+    show,
+    report,
+    trend,
+    comment,
+    badge,
+):
     cli.add_command(command)
 
 

@@ -69,8 +69,8 @@ def read_scores(
         The path cannot be read.
     """
     given = GivenFile.of(given)
-    file = InputFile(given.path, error=ScoresFormatError, part=given.part, content=content)
-    known = format_of(file, "scores", named="scores" if given.columns and given.format is None else given.format)
+    file = InputFile(given.path, error=ScoresFormatError, part=given.part, content=content, columns=given.columns)
+    known = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
     name = name or given.part or system_name(given.path)
     if known.name == "scores":
         return read_score_table(given.path, measures, name=name, content=content, columns=given.columns)
@@ -82,6 +82,11 @@ def read_scores(
     digest = digest_of(table)
     names = [*by_measure] if measures is None else [_column(file, None, by_measure, text) for text in measures]
     return tuple(_scores(name, measure, topics, by_measure[measure], digest) for measure in names)
+
+
+def _format_of_columns(columns: Mapping[str, str]) -> str | None:
+    """The format of a table whose columns are named: a row for each measure has one for its value."""
+    return None if not columns else "perquery" if "value" in columns else "scores"
 
 
 def read_score_table(
@@ -131,12 +136,12 @@ def digest_of(scores: Sequence[TopicScores]) -> str:
     return f"sha256:{hashlib.sha256(buffer.getvalue()).hexdigest()}"
 
 
-def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores]) -> None:
+def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores], *, delimiter: str = "\t") -> None:
     """Write one system's scores as a table that ``read_scores`` reads back exactly.
 
-    UTF-8, tabs, LF, topics sorted, one column for each measure in the order given, values as ``repr``. ``ValueError``
-    without scores, for scores on different topics, and for a measure twice or without a name; ``ScoringError`` for a
-    topic that a table cannot hold.
+    UTF-8, LF, tabs unless there is a ``delimiter``; topics sorted, one column for each measure in the order given,
+    values as ``repr``. ``ValueError`` without scores, for scores on different topics, and for a measure twice or
+    without a name; ``ScoringError`` for a topic that a table cannot hold.
     """
     if not scores or any(column.topics != scores[0].topics for column in scores):
         raise ValueError("expected scores of at least one measure, all on the same topics")
@@ -147,7 +152,7 @@ def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores]) -> Non
         if topic != topic.strip() or not topic or "\n" in topic or "\r" in topic:
             raise ScoringError(f"expected topics on one line, without spaces around them, found {topic!r}")
     buffer = io.StringIO(newline="")
-    table = csv.writer(buffer, delimiter="\t", lineterminator="\n")
+    table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     table.writerow(["topic", *names])
     for index, topic in enumerate(scores[0].topics):
         table.writerow([topic, *(repr(float(column.values[index])) for column in scores)])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.errors import FileError
-from pytest_riskguard.formats.content import InputFile, Misfit
-from pytest_riskguard.formats.known import Format, format_named, formats_of
-from pytest_riskguard.formats.records import Kind
+import re
 
-#: Formats whose readers find what is wrong with text that has no format at all: a conflict marker, another encoding.
-_LINE_BY_LINE = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics"), ("scores", "scores")})
+from pytest_riskguard.errors import FileError
+from pytest_riskguard.formats.columns import SYNONYMS, number
+from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.known import FORMATS, OWN, Format, format_named, formats_of
+from pytest_riskguard.formats.records import KINDS, Kind
 
 
 def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Format:
@@ -31,10 +31,45 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
         if file.looks_like_json and file.first_object is None:
             _ = file.json  # what is broken is said with its line
         nearest = max(misfits, key=lambda pair: pair[0].nearness)[1]
-        if (nearest.name, kind) in _LINE_BY_LINE:
+        if (nearest.name, kind) in OWN:
             return nearest  # its reader says which line is wrong, and how
         raise _refusal(file, kind, misfits)
     return min(fitting, key=lambda known: not plain_name.endswith(known.suffixes))
+
+
+def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
+    """What a file may hold: every kind that a format fits, without those that its columns contradict."""
+    pairs = [(known, kind) for known in FORMATS for kind in known.reads]
+    if named is not None:
+        return tuple(kind for known, kind in pairs if known.name == named)
+    fitting = [(known, kind) for known, kind in pairs if known.fits(file, kind) is None]
+    certain = {kind for known, kind in fitting if _is_certain(known, file, kind)}
+    kinds = tuple(kind for kind in KINDS if kind in (certain or {kind for _, kind in fitting}))
+    names = _column_names(file)
+    if any(known.name == "ranx-scores" for known, _ in fitting):  # its keys are names of measures
+        return ("scores",)
+    if {"judgements", "rankings"} <= {*kinds}:
+        if names & {*SYNONYMS["rank"]}:
+            return ("rankings",)
+        is_graded = names & ({*SYNONYMS["grade"]} - {*SYNONYMS["score"]})
+        return ("judgements",) if is_graded else ("judgements", "rankings")
+    if {"topics", "scores"} <= {*kinds} and names & {*SYNONYMS["topic"]}:
+        return ("topics",) if names & {*SYNONYMS["query"]} else ("scores",)
+    return tuple(kind for kind in kinds if kind != "topics") or kinds
+
+
+def _column_names(file: InputFile) -> set[str]:
+    """What may name columns: the cells of the first line, or the keys of its JSON object, in lower case."""
+    cells = file.first_object or re.split(r"[,;\t]", file.first_line)
+    return {cell.strip(' "').lower() for cell in cells}
+
+
+def _is_certain(known: Format, file: InputFile, kind: Kind) -> bool:
+    """Whether hardly a file of another kind has this format."""
+    if known.name != "trec":  # which is recognised by the number of columns alone
+        return (known.name, kind) not in OWN
+    value = number(file.first_line.split()[3 if kind == "judgements" else 4])
+    return value == value
 
 
 def _refusal(file: InputFile, kind: Kind, misfits: list[tuple[Misfit, Format]]) -> FileError:

@@ -138,7 +138,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "ranx-scores",
         "scores of ranx (JSON: measure, topic, number) and pytrec_eval (topic, measure, number)",
-        "nested_scores",
+        "scores.nested_scores",
         reads=("scores",),
         writes=("scores",),
         suffixes=(".json",),
@@ -146,7 +146,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "trec_eval",
         "trec_eval -q: measure, topic, value",
-        "trec_eval",
+        "scores.trec_eval",
         reads=("scores",),
         writes=("scores",),
         suffixes=(".eval", ".txt"),
@@ -154,7 +154,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "ir_measures",
         "ir_measures -q: topic, measure, value with tabs, or JSON Lines",
-        "ir_measures_output",
+        "scores.ir_measures_output",
         reads=("scores",),
         writes=("scores",),
         suffixes=(".tsv", ".jsonl", ".txt"),
@@ -162,7 +162,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "perquery",
         "a row for each topic and measure, as PyTerrier's perquery.csv",
-        "long_scores",
+        "scores.long_scores",
         reads=("scores",),
         writes=("scores",),
         suffixes=(".csv", ".tsv"),
@@ -170,16 +170,17 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "scores",
         "a row for each topic, a column for each measure",
-        "score_table",
+        "scores.score_table",
         reads=("scores",),
-        suffixes=(".csv", ".tsv", ".txt"),
+        writes=("scores",),
+        suffixes=(".tsv", ".csv", ".txt"),
     ),
     Format(
         "tsv",
         "tables with tabs and named columns; topics: id, query text, tags",
         "tab_separated",
         reads=("judgements", "rankings", "topics"),
-        writes=("judgements", "rankings"),
+        writes=("judgements", "rankings", "topics"),
         suffixes=(".tsv", ".txt"),
     ),
     Format(
@@ -195,9 +196,12 @@ FORMATS: tuple[Format, ...] = (
         "TREC (columns with spaces between them)",
         "trec",
         reads=("judgements", "rankings"),
+        writes=("judgements", "rankings"),
         suffixes=(".run", ".txt", ".res", ".trec", ".qrels"),
     ),
 )
+#: Formats whose files have the digests that verdicts name, and into which all others can be converted.
+OWN = frozenset({("trec", "judgements"), ("trec", "rankings"), ("tsv", "topics"), ("scores", "scores")})
 _BY_NAME = {known.name: known for known in FORMATS}
 
 
@@ -214,6 +218,25 @@ def format_named(name: str, kind: Kind) -> Format:
         what = f"a format that holds {kind}"
         raise UsageError(f"format: {name!r} is not {what}{hint}; these are: {', '.join(names)}")
     return _BY_NAME[name]
+
+
+def format_for(kind: Kind, name: str, *, named: str | None = None) -> Format:
+    """The format to write in: the one ``named``, else by the file's name; ``UsageError`` if there is none.
+
+    Of several that have this ending, riskguard's own are first, then those that say less about their files.
+    """
+    writing = [known for known in FORMATS if kind in known.writes]
+    names = [known.name for known in writing]
+    if named is not None:
+        if named not in names:
+            hint = did_you_mean(named, names)
+            raise UsageError(f"--to: {kind} are not written as {named!r}{hint}; these are: {', '.join(names)}")
+        return _BY_NAME[named]
+    plain_name = name.lower().removesuffix(".gz")
+    fitting = [known for known in writing if plain_name.endswith(known.suffixes)]
+    if not fitting:
+        raise UsageError(f"{name}: the name does not say which format to write; say it with --to: {', '.join(names)}")
+    return min(reversed(fitting), key=lambda known: (known.name, kind) not in OWN)
 
 
 def suffixes() -> frozenset[str]:

@@ -86,6 +86,11 @@ def write(
 
 
 def write_text(path: Path, text: str) -> None:
+    """Write a file in UTF-8 as ``write_bytes``."""
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> None:
     """Write a file whole or not at all; a device or a pipe is written directly.
 
     A link to a file in its own folder is kept: the file it points to is replaced. Any other link is refused with an
@@ -96,12 +101,12 @@ def write_text(path: Path, text: str) -> None:
         where = "leads out of its folder; delete it, or name the file that it points to"
         raise OSError(errno.ELOOP, f"a link that {where}", str(path))
     if target.exists() and not target.is_file():
-        target.write_text(text, encoding="utf-8", newline="\n")
+        target.write_bytes(content)
         return
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         Path(temporary).chmod(_mode(target))

@@ -70,7 +70,7 @@ def _of_table(file: InputFile) -> Iterator[Judgement]:
 def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
     """The table that Quepid imports; ``UsageError`` if a topic has no query text, or two have the same."""
     queries = texts_of(grades, texts, "Quepid")
-    return written((queries[t], d, f"{grade:g}") for t, judged in grades.items() for d, grade in judged.items())
+    return written((queries[t], d, f"{grade!r}") for t, judged in grades.items() for d, grade in judged.items())
 
 
 def written(rows: Iterable[tuple[str, str, str]]) -> bytes:

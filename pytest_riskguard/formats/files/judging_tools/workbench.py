@@ -213,7 +213,7 @@ def _refuse_incomplete(response: JsonNode) -> None:
 def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
     """The body of a request that imports the judgements; ``UsageError`` as ``texts_of``."""
     queries = texts_of(grades, texts, "The Workbench")
-    return imported((queries[t], d, f"{grade:g}") for t, judged in grades.items() for d, grade in judged.items())
+    return imported((queries[t], d, f"{grade!r}") for t, judged in grades.items() for d, grade in judged.items())
 
 
 def imported(rows: Iterable[tuple[str, str, str]]) -> bytes:

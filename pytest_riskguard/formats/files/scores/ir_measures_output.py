@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pytest_riskguard.formats.columns import number
 from pytest_riskguard.formats.content import InputFile, Misfit
-from pytest_riskguard.formats.measure_names import standard_name
+from pytest_riskguard.formats.measure_names import from_ir_measures, from_trec_eval, known, standard_name
 from pytest_riskguard.formats.records import Kind, Records, Score
 
 _AVERAGE = "all"
@@ -23,6 +23,8 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
         return Misfit(f"the first line has {len(columns)} columns with tabs, not 3 (topic, measure, value)")
     if (value := number(columns[2])) != value:
         return Misfit("the third column of its first line is no number", 1)
+    if known(columns[1], from_ir_measures, from_trec_eval) is None:
+        return Misfit(f"{columns[1]!r:.60} is no measure of ir_measures'", 1)
     return None
 
 

@@ -17,7 +17,7 @@ _AVERAGES = frozenset({"all", "amean", "mean"})
 
 def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first line names columns for topic, measure and value."""
-    columns = places(_cells(file), _WANTED)
+    columns = places(_cells(file), _WANTED, given=file.columns)
     missing = [what for what in _NEEDED if what not in columns]
     return Misfit(f"its first line names no column for {named(missing)}", len(columns) - 1) if missing else None
 
@@ -30,7 +30,9 @@ def scores(file: InputFile) -> Records[Score]:
 def _scores(file: InputFile) -> Iterator[Score]:
     rows = file.table(_delimiter(file))
     _, header = next(rows, (1, []))
-    columns = places(header, _WANTED)
+    columns = places(header, _WANTED, given=file.columns)
+    if (misfit := fits(file, "scores")) is not None:
+        raise file.refuse(1, f"expected a header, but {misfit.reason}")
     by_system: dict[str, list[Score]] = {}
     for line, row in rows:
         if len(row) != len(header):

@@ -1,0 +1,74 @@
+"""``riskguard convert``: a file of one format as a file of another."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.output import ensure_apart
+from pytest_riskguard.cli.parameters import FILE, file_option
+from pytest_riskguard.errors import UsageError
+from pytest_riskguard.formats.given_file import JUDGE_RULES, TIES, JudgeRule, Ties
+from pytest_riskguard.formats.records import KINDS
+from pytest_riskguard.text import clean
+
+if TYPE_CHECKING:
+    from pytest_riskguard.formats.records import Kind
+
+
+@click.command()
+@click.argument("in_", type=FILE, metavar="IN")
+@click.argument("out", type=FILE)
+@click.option("--to", metavar="FORMAT", help="The format of OUT. [default: by its name]")
+@click.option("--format", "format_", metavar="FORMAT", help="The format of IN. [default: by its content]")
+@click.option("--kind", type=click.Choice(KINDS), help="What IN holds, where its content fits several kinds.")
+@file_option("--topics", help="Topics, for files that know queries by their texts.")
+@click.option("--ties", type=click.Choice(TIES), help="Which order of rankings counts where scores are equal.")
+@click.option(
+    "--judges",
+    type=click.Choice(JUDGE_RULES),
+    default="median",
+    show_default=True,
+    help="How the grades of several judges become one.",
+)
+def convert(
+    in_: Path,
+    out: Path,
+    *,
+    to: str | None,
+    format_: str | None,
+    kind: Kind | None,
+    topics: Path | None,
+    ties: Ties | None,
+    judges: JudgeRule,
+) -> int:
+    """Write file IN in another format.
+
+    IN holds judgements, rankings, topics or per-topic scores in any format that riskguard reads; FILE#PART is one of
+    several systems in a file. What OUT cannot hold is listed.
+    """
+    from dataclasses import replace
+
+    from pytest_riskguard.evaluation import conversion
+    from pytest_riskguard.evaluation.topics import read_topics
+    from pytest_riskguard.formats.given_file import GivenFile
+    from pytest_riskguard.reports import files
+
+    given = replace(GivenFile.of(in_), format=format_, ties=ties, judges=judges)
+    ensure_apart("OUT", out, given.path, *([] if topics is None else [topics]))
+    known = None if topics is None else read_topics(topics)
+    converted = conversion.convert(given, out, kind=kind, to=to, topics=known)
+    content = gzip.compress(converted.content, mtime=0) if out.suffix == ".gz" else converted.content
+    try:
+        files.write_bytes(out, content)
+    except OSError as error:
+        raise UsageError(f"OUT {out}: cannot write ({error.strerror})") from None
+    formats = f"{converted.source.name} -> {converted.target.name}"
+    click.echo(clean(f"wrote {out}: {converted.holds} ({formats})", limit=1000))
+    for lost in converted.lost:
+        click.echo(clean(f"lost: {lost}", limit=1000), err=True)
+    return ExitStatus.PASSED

@@ -1,0 +1,1 @@
+"""Formats of per-topic scores, one module for each."""
