@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("in_", type=FILE, metavar="IN")
+@click.argument("input", type=FILE)
 @click.argument("out", type=FILE)
 @click.option("--to", metavar="FORMAT", help="The format of OUT. [default: by its name]")
-@click.option("--format", "format_", metavar="FORMAT", help="The format of IN. [default: by its content]")
-@click.option("--kind", type=click.Choice(KINDS), help="What IN holds, where its content fits several kinds.")
+@click.option("--format", "format_", metavar="FORMAT", help="The format of INPUT. [default: by its content]")
+@click.option("--kind", type=click.Choice(KINDS), help="What INPUT holds, where its content fits several kinds.")
 @file_option("--topics", help="Topics, for files that know queries by their texts.")
 @click.option("--ties", type=click.Choice(TIES), help="Which order of rankings counts where scores are equal.")
 @click.option(
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     help="How the grades of several judges become one.",
 )
 def convert(
-    in_: Path,
+    input: Path,
     out: Path,
     *,
     to: str | None,
@@ -46,10 +46,10 @@ def convert(
     ties: Ties | None,
     judges: JudgeRule,
 ) -> int:
-    """Write file IN in another format.
+    """Write file INPUT in another format.
 
-    IN holds judgements, rankings, topics or per-topic scores in any format that riskguard reads; FILE#PART is one of
-    several systems in a file. What OUT cannot hold is listed.
+    INPUT holds judgements, rankings, topics or per-topic scores in any format that riskguard reads; FILE#PART is one
+    of several systems in a file. What OUT cannot hold is listed.
     """
     from dataclasses import replace
 
@@ -58,7 +58,7 @@ def convert(
     from pytest_riskguard.formats.given_file import GivenFile
     from pytest_riskguard.reports import files
 
-    given = replace(GivenFile.of(in_), format=format_, ties=ties, judges=judges)
+    given = replace(GivenFile.of(input), format=format_, ties=ties, judges=judges)
     ensure_apart("OUT", out, given.path, *([] if topics is None else [topics]))
     known = None if topics is None else read_topics(topics)
     converted = conversion.convert(given, out, kind=kind, to=to, topics=known)
