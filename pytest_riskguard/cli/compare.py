@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import (
@@ -28,6 +29,7 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS
 
 if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import ComputedBaseline
     from pytest_riskguard.engine.sources import Baseline, Computed, Source
 
 
@@ -70,21 +72,55 @@ def compare(
 
     One verdict for each measure, alpha, baseline and slice, in the order given; georisk_not_worse gives one for each
     measure, alpha and slice, over all baselines.
+
+    Without --qrels and --scores, riskguard.yaml supplies what is not given: its first gate of this kind (--gate),
+    then the whole file. That is so for baselines, measures, alpha, the family and every option of a gate; the
+    defaults below hold without a file. A line after the verdicts says what was taken from it.
     """
     from pytest_riskguard.cli.inputs import Inputs
 
     asked: dict[str, tuple[tuple[NamedPath, ...], ...]] = {word: options.pop(f"baseline_{word}") for word in COMPUTED}
     named = [*baselines, *(given for groups in asked.values() for group in groups for given in group)]
-    if not named:
+    inputs = Inputs(collection, named, report=reports.any, kind=kind)
+    declared = inputs.declared
+    if not named and not declared.baselines:
         raise UsageError("no baseline: give --baseline, or --baseline-mean with several")
-    inputs = Inputs(collection, named, report=reports.any)
     reports.check(candidate, *inputs.files)
-    pools = _pools(kind, inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside))
+    single, computed = inputs.systems(baselines), inputs.computed(asked, inside=candidate_inside)
+    pools = _pools(kind, single, computed) if named else [_declared_pool(question) for question in declared.baselines]
+    taken = declared.unless(_typed(), has_baselines=bool(named))
+    values = {"alphas": alphas, "family": family, **options, **taken}
+    asked_alphas, correction = values.pop("alphas"), values.pop("family")
+    values.pop("measures", None)  # ``inputs`` knows them
     questions = inputs.questions(
-        kind, candidate, pools, alphas=alphas, slices=slices, metadata=metadata, options=options
+        kind, candidate, pools, alphas=asked_alphas, slices=slices, metadata=metadata, options=values
     )
-    verdicts = inputs.engine.verdicts(questions, correction=family)
-    return present(verdicts, reports=reports, verbose=verbose, quiet=quiet, no_github=no_github, folder=Path.cwd())
+    verdicts = inputs.engine.verdicts(questions, correction=correction)
+    from_file = declared.line(taken, has_baselines=bool(named))
+    return present(
+        verdicts,
+        reports=reports,
+        verbose=verbose,
+        quiet=quiet,
+        no_github=no_github,
+        folder=Path.cwd(),
+        notes=() if from_file is None else (from_file,),
+    )
+
+
+def _typed() -> set[str]:
+    """The parameters that the command line gives."""
+    context = click.get_current_context()
+    return {name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT}
+
+
+def _declared_pool(systems: Sequence[str | ComputedBaseline]) -> tuple[Baseline, tuple[Source, ...]]:
+    """The baselines of one question of a gate of riskguard.yaml."""
+    from pytest_riskguard.engine.declared_gates import baseline_source
+    from pytest_riskguard.engine.sources import Computed
+
+    first, *pool = (baseline_source(system) for system in systems)
+    return first, tuple(source for source in pool if not isinstance(source, Computed))
 
 
 def _pools(

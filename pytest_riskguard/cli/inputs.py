@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.cli.file_defaults import FileDefaults, defaults_of
 from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, Collection, NamedPath, SliceEntries, surroundings
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label
@@ -21,6 +22,9 @@ from pytest_riskguard.evaluation.measures import measure_name
 from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.kinds import COMPUTED, MIN_SLICE_TOPICS, gate_of
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import Config
 
 System = RunFile | ScoreFile | Stored
 #: Options that take NAME=RUN.
@@ -39,36 +43,35 @@ class Inputs:
     """The engine over a collection, and what the options of a command name in it.
 
     riskguard.yaml supplies what the options do not. ``named`` are systems that may be stored baselines; ``whole``
-    means that the command uses the whole store. Every method raises ``UsageError`` if a value is given twice.
+    means that the command uses the whole store. With the ``kind`` of a gate, ``declared`` is what the file says about
+    such gates, unless the collection is not the file's. Every method raises ``UsageError`` if a value is given twice.
     """
 
     def __init__(
-        self, collection: Collection, named: Sequence[NamedPath], *, whole: bool = False, report: bool = False
+        self,
+        collection: Collection,
+        named: Sequence[NamedPath],
+        *,
+        whole: bool = False,
+        report: bool = False,
+        kind: str | None = None,
     ) -> None:
         self._collection = collection
         given, store = collection.given, collection.store
         documents, address = collection.documents, collection.document_url
         may_be_stored = [system for system in named if _may_be_stored(system)]
-        maybe_stored = may_be_stored if store is None else []
-        whole = whole and store is None
-        settings = None
-        if not collection.scores and (given.qrels is None or maybe_stored or whole):
-            try:
-                settings = surroundings()
-            except ConfigError:
-                if given.qrels is None or whole or any(not Path(system.text).exists() for system in maybe_stored):
-                    raise
-                # only the warning about a file with the name of a stored baseline is lost
+        settings = _settings(collection, may_be_stored, whole=whole)
         if settings is not None:
             if given.qrels is None:
                 documents = documents or settings.collection.documents
                 address = address or settings.collection.document_url
             given = given.or_of(settings.collection)
             store = store or settings.store
+        is_of_file = collection.given.qrels is None
+        self.declared = defaults_of(settings, kind) if settings and kind and is_of_file else FileDefaults()
         settings_file = None if settings is None else settings.path
-        stored = (
-            [] if store is None else [file for system in may_be_stored for file in (store / system.text).glob("*")]
-        )
+        names = {system.text for system in may_be_stored} | (set() if named else self.declared.stored)
+        stored = [] if store is None else [file for name in names for file in (store / name).glob("*")]
         named_files = [GivenFile.of(system.text).path for system in named]
         own_files = [None if file is None else file.path for file in (given.qrels, given.topics)]
         given_files = (*own_files, documents, settings_file, *named_files, *stored)
@@ -77,7 +80,7 @@ class Inputs:
         # What riskguard.yaml allows is about its own store.
         shrink = 0 if settings is None or collection.store is not None else settings.collection.shrink
         self._store = None if store is None else Store(store)
-        measures = () if collection.scores else collection.measures or (DEFAULT_MEASURE,)
+        measures = () if collection.scores else collection.measures or self.declared.measures
         self.engine = Engine(
             qrels=given.qrels,
             topics=given.topics,
@@ -145,12 +148,12 @@ class Inputs:
         return computed
 
     def measures(self, table: Path) -> tuple[str, ...]:
-        """The measures asked for; by default nDCG@10 for runs, and every column of the first ``table`` of scores."""
+        """The measures asked for; by default every column of a ``table`` of scores, and for runs the file's."""
         if self._collection.measures:
             once("--measure", [_canonical(measure) for measure in self._collection.measures])
             return self._collection.measures
         if not self._collection.scores:
-            return (DEFAULT_MEASURE,)
+            return self.declared.measures
         try:
             return tuple(str(column.measure) for column in read_scores(self._collection.system(table), None))
         except DataError:
@@ -199,6 +202,20 @@ class Inputs:
             names = given.slices  # the verdict says what is wrong with the file
         once("--slice", names)
         return names
+
+
+def _settings(collection: Collection, may_be_stored: Sequence[NamedPath], *, whole: bool) -> Config | None:
+    """The nearest riskguard.yaml, if the judgements or stored baselines come from there."""
+    has_qrels, maybe_stored = collection.given.qrels is not None, may_be_stored if collection.store is None else []
+    whole = whole and collection.store is None
+    if collection.scores or (has_qrels and not maybe_stored and not whole):
+        return None
+    try:
+        return surroundings()
+    except ConfigError:
+        if not has_qrels or whole or any(not Path(system.text).exists() for system in maybe_stored):
+            raise
+        return None  # only the warning about a file with the name of a stored baseline is lost
 
 
 def _may_be_stored(given: NamedPath) -> bool:

@@ -53,7 +53,7 @@ class DeclaredGates:
     ) -> None:
         self.settings = settings
         self._engine, self._live = engine, live
-        self._candidate, self._runs = candidate, {} if runs is None else runs
+        self._candidate, self._runs = candidate, runs
         self._queried: dict[Retrieve, LiveRun] = {}
         self._of_families: dict[str, Verdict] = {}
         self._looked_up = False
@@ -100,18 +100,10 @@ class DeclaredGates:
         return None if message is None else whose(message, self.settings, item.settings)
 
     def _question(self, item: GateItem) -> Question:
-        first, *pool = (self._baseline(baseline) for baseline in item.baselines)
+        first, *pool = (baseline_source(baseline, self._runs) for baseline in item.baselines)
         others = tuple(source for source in pool if not isinstance(source, Computed))
         candidate = self._candidate or self._candidate_of(item)
         return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alpha)
-
-    def _baseline(self, baseline: str | ComputedBaseline) -> RunFile | Stored | Computed:
-        if isinstance(baseline, str):
-            return self._named(baseline)
-        return Computed(baseline.kind, tuple(map(self._named, baseline.systems)), baseline.candidate_inside)
-
-    def _named(self, name: str) -> RunFile | Stored:
-        return self._runs.get(name) or Stored(name)
 
     def _candidate_of(self, item: GateItem) -> RunFile | LiveRun:
         own, shared = item.settings.candidate, self.settings.candidate
@@ -127,6 +119,19 @@ class DeclaredGates:
             line = self.settings.line_of(item.settings, *where) if own else self.settings.line(*where)
             self._queried[candidate] = self._live(candidate, line)
         return self._queried[candidate]
+
+
+def baseline_source(
+    baseline: str | ComputedBaseline, runs: Mapping[str, RunFile] | None = None
+) -> RunFile | Stored | Computed:
+    """What a gate names as a baseline; ``runs`` replace stored baselines, by name."""
+
+    def named(name: str) -> RunFile | Stored:
+        return (runs or {}).get(name) or Stored(name)
+
+    if isinstance(baseline, str):
+        return named(baseline)
+    return Computed(baseline.kind, tuple(map(named, baseline.systems)), baseline.candidate_inside)
 
 
 def whose(message: str, settings: Config, gate: GateSettings) -> str:

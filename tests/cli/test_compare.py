@@ -75,7 +75,9 @@ def test_a_wrong_question_is_a_usage_error_and_prints_no_json(command, options, 
 
 
 def test_without_baseline_or_qrels_it_is_a_usage_error(command, folder):
-    assert command("compare good.run").status == 2
+    ended = command("compare good.run --qrels qrels.txt")
+    assert ended.status == 2
+    assert "no baseline: give --baseline, or --baseline-mean with several" in ended.err
     folder.joinpath("riskguard.yaml").unlink()
     ended = command("compare good.run --baseline prod.run")
     assert ended.status == 2

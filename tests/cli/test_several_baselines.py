@@ -87,7 +87,6 @@ def test_against_a_best_that_holds_the_candidate_it_can_only_lose(command):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("", "no baseline: give --baseline, or --baseline-mean with several"),
         (
             "--baseline prod --candidate-inside",
             "--candidate-inside needs --baseline-mean, --baseline-median or --baseline-max",

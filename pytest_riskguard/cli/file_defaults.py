@@ -1,0 +1,99 @@
+"""What ``riskguard compare`` takes from riskguard.yaml where the command line says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from pytest_riskguard.cli.parameters import DEFAULT_MEASURE
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
+from pytest_riskguard.text import listed
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
+
+#: Parameters of ``compare`` that have other names than the keys of a gate.
+_KEYS = {"measures": "measure", "alphas": "alpha"}
+#: Options of a gate that are not taken as they are: ``compare`` judges slices only if asked to.
+_OTHERWISE = ("alpha", "slice", "convention", "reference")
+
+
+@dataclass(frozen=True)
+class FileDefaults:
+    """Settings of the first gate of a kind, and of its file; empty where there is no file.
+
+    ``baselines`` has those of each question. ``values`` has everything else by the name of the parameter of
+    ``compare``, with the tuples ``measures`` and ``alphas``.
+    """
+
+    file: str = ""
+    gate: str | None = None
+    baselines: tuple[tuple[str | ComputedBaseline, ...], ...] = ()
+    reference: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The measures, nDCG@10 where the file has none."""
+        return tuple(self.values.get("measures") or (DEFAULT_MEASURE,))
+
+    @property
+    def stored(self) -> set[str]:
+        """The names of all stored baselines of the gate."""
+        every = [baseline for question in self.baselines for baseline in question]
+        return {name for one in every for name in ((one,) if isinstance(one, str) else one.systems)}
+
+    def unless(self, typed: Container[str], *, has_baselines: bool) -> dict[str, Any]:
+        """The values of parameters that were not typed; the reference belongs to the file's baselines."""
+        reference = {} if has_baselines or self.reference is None else {"reference": self.reference}
+        return {name: value for name, value in {**self.values, **reference}.items() if name not in typed}
+
+    def line(self, taken: Mapping[str, Any], *, has_baselines: bool) -> str | None:
+        """What of the file decided, in words; None if it said nothing but what is the default anyway."""
+        words = [f"{_KEYS.get(name, name)} {_shown(v)}" for name, v in taken.items() if v != _default(name)]
+        if not has_baselines and self.baselines:
+            names = tuple(_name(one) for question in self.baselines for one in question)
+            words.insert(0, f"{'baseline' if len(names) == 1 else 'baselines'} {listed(names, most=5)}")
+        gate = "" if self.gate is None else f", gate {self.gate}"
+        return f"from {self.file}{gate}: {', '.join(words)}" if words else None
+
+
+def defaults_of(config: Config, kind: str) -> FileDefaults:
+    """What the file says about gates of this kind: its first such gate, then the whole file."""
+    gate = next((gate for gate in config.gates if gate.kind == kind), None)
+    shared = {"measures": config.measures, "convention": config.convention}
+    if gate is None:
+        return FileDefaults(config.path.name, values=shared)
+    is_member = config.family is not None and gate.name in config.family_members
+    family = config.family.correction if is_member and config.family is not None else "none"
+    own = {"measures": gate.measure or config.measures, "alphas": gate.alpha, "family": family}
+    values = {**shared, **own, **_options(gate)}
+    return FileDefaults(config.path.name, gate.name, gate.asked_of, gate.option("reference"), values)
+
+
+def _options(gate: GateSettings) -> dict[str, Any]:
+    names = [name for name, known in options_of(KINDS[gate.kind]).items() if known.in_yaml]
+    convention = {} if gate.convention is None else {"convention": gate.convention}
+    return {name: gate.option(name) for name in names if name not in _OTHERWISE} | convention
+
+
+def _name(baseline: str | ComputedBaseline) -> str:
+    return baseline if isinstance(baseline, str) else f"{baseline.kind}({', '.join(baseline.systems)})"
+
+
+def _default(name: str) -> Any:
+    match name:
+        case "measures":
+            return (DEFAULT_MEASURE,)
+        case "alphas":
+            return (OPTIONS["alpha"].default,)
+        case "family":
+            return "none"
+    return OPTIONS[name].default
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return listed(tuple(_shown(one) for one in value), most=5)
+    return f"{value:g}" if isinstance(value, float) else str(value)

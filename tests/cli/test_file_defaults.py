@@ -1,0 +1,135 @@
+"""``riskguard compare`` takes from riskguard.yaml what its command line does not say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.plugin import world
+from tests.plugin.world import read_report
+
+FILE = """\
+collection: {qrels: qrels.txt, topics: topics.tsv}
+measures: [AP]
+candidate: candidate.run
+convention: minus
+family: holm
+gates:
+  - name: risk
+    kind: not_significantly_risky
+    baseline: prod
+    alpha: [5, 2]
+    tolerance: 0.01
+    method: bca
+    on_churn: warn
+  - {name: second, kind: not_significantly_risky, baseline: prod, alpha: 7}
+  - {name: pool, kind: georisk_not_worse, baselines: [prod, other], reference: other, tolerance: 0.02}
+  - {name: both, kind: not_inferior, baselines: [prod, other], tolerance: 0.4}
+  - {name: typical, kind: no_topic_collapse, baseline: {max: [prod, other]}, max_loss: 0.6, protected: [t30]}
+"""
+
+
+@pytest.fixture
+def judged(command, folder: Path):
+    """The verdicts of a command and what it printed."""
+    world.store(folder, "other", {"t01": 1, "t02": 3})
+    folder.joinpath("riskguard.yaml").write_text(FILE, encoding="utf-8")
+
+    def verdicts(line: str) -> tuple[list[dict[str, Any]], str]:
+        ended = command(f"compare good.run {line} --json report.json")
+        assert ended.err == ""
+        return read_report(folder / "report.json")["verdicts"], ended.out
+
+    return verdicts
+
+
+def test_everything_that_is_not_given_is_that_of_the_first_gate_of_the_kind(judged):
+    verdicts, out = judged("")
+    assert [(v["measure"], v["alpha"], v["baselines"]) for v in verdicts] == [
+        ("AP", 5, ["prod"]),
+        ("AP", 2, ["prod"]),
+    ]
+    for verdict in verdicts:
+        assert {key: verdict[key] for key in ("tolerance", "method", "on_churn", "convention")} == {
+            "tolerance": 0.01,
+            "method": "bca",
+            "on_churn": "warn",
+            "convention": "minus",
+        }
+        assert verdict["family"]["size"] == 2
+    line = "from riskguard.yaml, gate risk: baseline prod, measure AP, convention minus, alpha 5, 2, family holm"
+    assert f"  {line}" in out
+
+
+def test_verdicts_are_those_of_check(judged, command, folder):
+    (verdict,), _ = judged("--family none --alpha 7 --tolerance 0 --method auto --on-churn fail")
+    text = folder.joinpath("riskguard.yaml").read_text()
+    folder.joinpath("riskguard.yaml").write_text(
+        text.replace("family: holm\n", "").replace("candidate.run", "good.run")
+    )
+    assert command("check second --json checked.json").status == 0
+    (checked,) = read_report(folder / "checked.json")["verdicts"]
+    assert verdict == {**checked, "gate": verdict["gate"]}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("--alpha 3", {"alpha": 3, "tolerance": 0.01}),
+        ("--alpha 1 --tolerance 0", {"alpha": 1, "tolerance": 0}),  # even where that is the default
+        ("--measure nDCG@5", {"measure": "nDCG@5", "tolerance": 0.01}),
+        ("--baseline other=prod.run", {"baselines": ["other"], "tolerance": 0.01}),
+        ("--convention plus", {"convention": "plus", "tolerance": 0.01}),
+        ("--family none", {"family": None}),
+    ],
+)
+def test_what_is_given_wins(judged, line, expected):
+    verdicts, _ = judged(line)
+    for verdict in verdicts:
+        assert {key: verdict[key] for key in expected} == expected
+
+
+def test_each_kind_has_its_own_gate(judged):
+    (pool,), out = judged("--gate georisk_not_worse")
+    assert (pool["baselines"], pool["tolerance"]) == (["prod", "other"], 0.02)
+    assert "reference other" in out
+    both, _ = judged("--gate not_inferior")
+    assert [(v["baselines"], v["tolerance"]) for v in both] == [(["prod"], 0.4), (["other"], 0.4)]
+    (typical,), out = judged("--gate no_topic_collapse")
+    assert (typical["baselines"], typical["max_loss"], typical["protected"]) == (["max(prod, other)"], 0.6, ["t30"])
+    assert "from riskguard.yaml, gate typical: baseline max(prod, other), measure AP" in out
+
+
+def test_the_reference_of_a_pool_stays_with_its_baselines(judged):
+    (verdict,), out = judged("--gate georisk_not_worse --baseline prod --baseline third=churn.run")
+    assert verdict["baselines"] == ["prod", "third"]
+    assert "reference" not in out
+
+
+def test_other_judgements_are_judged_by_the_command_line_alone(judged):
+    (verdict,), out = judged("--baseline prod=prod.run --qrels qrels.txt --measure AP")
+    assert (verdict["alpha"], verdict["tolerance"], verdict["convention"]) == (1, 0, "plus")
+    assert "from riskguard.yaml" not in out
+
+
+def test_nothing_is_said_where_the_file_has_only_defaults_or_little_is_asked_for(command, folder):
+    folder.joinpath("riskguard.yaml").write_text(world.YAML % "5")
+    assert "from riskguard.yaml" in command("compare good.run --baseline prod --measure AP").out
+    assert "from riskguard.yaml" not in command("compare good.run -q").out
+    folder.joinpath("riskguard.yaml").write_text(world.YAML % "1")
+    assert "from riskguard.yaml" not in command("compare good.run --baseline prod --measure AP").out
+
+
+def test_a_file_without_a_gate_of_the_kind_still_has_its_measures(judged, command, folder):
+    folder.joinpath("riskguard.yaml").write_text(FILE[: FILE.index("gates:")].replace("family: holm\n", ""))
+    (verdict,), _ = judged("--baseline prod")
+    assert (verdict["measure"], verdict["alpha"], verdict["convention"]) == ("AP", 1, "minus")
+    assert command("compare good.run").status == 2
+
+
+def test_no_report_replaces_a_file_of_a_baseline_that_the_file_names(command):
+    ended = command("compare good.run --json baselines/prod/scores.tsv")
+    assert ended.status == 2
+    assert "would overwrite the file that this command reads" in ended.err
