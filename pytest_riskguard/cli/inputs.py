@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_riskguard.baselines.manifest import name_problem
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.cli.file_defaults import FileDefaults, defaults_of
+from pytest_riskguard.cli.judging.file_defaults import FileDefaults, defaults_of
 from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, Collection, NamedPath, SliceEntries, surroundings
 from pytest_riskguard.engine import Engine
 from pytest_riskguard.engine.sources import Baseline, Computed, Question, RunFile, ScoreFile, Source, Stored, label

@@ -14,13 +14,13 @@ import click
 from pytest_riskguard import run_context
 from pytest_riskguard._version import __version__
 from pytest_riskguard.cli.baseline import baseline
-from pytest_riskguard.cli.check import check
 from pytest_riskguard.cli.ci import badge, comment
-from pytest_riskguard.cli.compare import compare
 from pytest_riskguard.cli.convert import convert
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.init import init
 from pytest_riskguard.cli.judge_next import judge_next
+from pytest_riskguard.cli.judging.check import check
+from pytest_riskguard.cli.judging.compare import compare
 from pytest_riskguard.cli.output import output_failed
 from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.judging.verdicts import present
 from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import FILE, NamedPath, file_option, named_path
-from pytest_riskguard.cli.verdicts import present
 from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import did_you_mean, listed

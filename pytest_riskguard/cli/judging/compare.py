@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from pytest_riskguard.cli.judging.verdicts import present
 from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import (
     ALL_OPTIONS,
@@ -24,7 +25,6 @@ from pytest_riskguard.cli.parameters import (
     reported_options,
     slice_options,
 )
-from pytest_riskguard.cli.verdicts import present
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.gates.kinds import COMPUTED, CORRECTIONS, KINDS
 
