@@ -1,4 +1,4 @@
-"""``candidate:`` of a riskguard.yaml, in each of its forms: a path, a described run, a function."""
+"""``candidate:`` of a riskguard.yaml, in each of its forms: a path, a described run, scores, a function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,15 @@ from typing import Annotated, Any, overload
 from pydantic import Discriminator, PlainValidator, Tag
 
 from pytest_riskguard.config.asking import ASK_TWICE, MAX_ASK_TWICE, MAX_DEPTH, MAX_RETRIES, MAX_WORKERS, TIMEOUT
-from pytest_riskguard.config.setting_types import File, Metadata, Model, RankingsFormat, TiesSetting, is_importable
+from pytest_riskguard.config.setting_types import (
+    File,
+    Metadata,
+    Model,
+    RankingsFormat,
+    ScoresFormat,
+    TiesSetting,
+    is_importable,
+)
 from pytest_riskguard.config.value_checks import whole
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.gates.option_types import Number, Text, TrueOrFalse, shown
@@ -68,8 +76,30 @@ class DescribedRun(Model):
         return replace(GivenFile.of(self.run), format=self.format, ties=self.ties)
 
 
+def _columns(value: Any) -> tuple[tuple[str, str], ...]:
+    expected = "a mapping of measures, and topic, to columns, such as {topic: qid, nDCG@10: ndcg10}"
+    if not isinstance(value, dict) or not value:
+        raise ValueError(f"expected {expected}, found {shown(value)}")
+    text = Text(expected)
+    return tuple((str(text(measure)), str(text(column))) for measure, column in value.items())
+
+
+class DescribedScores(Model):
+    """``candidate`` as a file of per-topic scores; ``columns`` are pairs of a measure, or ``topic``, and a column."""
+
+    scores: File
+    format: ScoresFormat | None = None
+    columns: Annotated[tuple[tuple[str, str], ...], PlainValidator(_columns)] = ()
+    metadata: Metadata = ()
+
+    @property
+    def given(self) -> GivenFile:
+        """The file and how it is read."""
+        return replace(GivenFile.of(self.scores), format=self.format, columns=dict(self.columns))
+
+
 #: The key that says which form a mapping has, and its model; of several keys the first one counts.
-FORMS: Mapping[str, type[Model]] = {"retrieve": Retrieve, "run": DescribedRun}
+FORMS: Mapping[str, type[Model]] = {"retrieve": Retrieve, "run": DescribedRun, "scores": DescribedScores}
 _PATH = "<path>"
 #: Tags of the forms, which pydantic puts into the path of an error: no key may look like them.
 TAGS = frozenset({_PATH, *(f"<{key}>" for key in FORMS)})
@@ -85,18 +115,21 @@ def _tag(value: Any) -> str:
 
 
 Candidate = Annotated[
-    Annotated[File, Tag(_PATH)] | Annotated[Retrieve, Tag("<retrieve>")] | Annotated[DescribedRun, Tag("<run>")],
+    Annotated[File, Tag(_PATH)]
+    | Annotated[Retrieve, Tag("<retrieve>")]
+    | Annotated[DescribedRun, Tag("<run>")]
+    | Annotated[DescribedScores, Tag("<scores>")],
     Discriminator(_tag),
 ]
-AnyCandidate = Path | Retrieve | DescribedRun
+AnyCandidate = Path | Retrieve | DescribedRun | DescribedScores
 
 
 @overload
-def run_of(candidate: Path | DescribedRun) -> GivenFile: ...
+def file_of(candidate: Path | DescribedRun | DescribedScores) -> GivenFile: ...
 @overload
-def run_of(candidate: AnyCandidate | None) -> GivenFile | None: ...
-def run_of(candidate: AnyCandidate | None) -> GivenFile | None:
-    """The run file that a candidate is, and how it is read; None for a live system."""
-    if isinstance(candidate, DescribedRun):
+def file_of(candidate: AnyCandidate | None) -> GivenFile | None: ...
+def file_of(candidate: AnyCandidate | None) -> GivenFile | None:
+    """The run or the scores that a candidate is, and how the file is read; None for a live system."""
+    if isinstance(candidate, DescribedRun | DescribedScores):
         return candidate.given
     return GivenFile.of(candidate) if isinstance(candidate, Path) else None

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.config.candidate_settings import run_of
+from pytest_riskguard.config.candidate_settings import file_of
 from pytest_riskguard.config.items import with_slices
 from pytest_riskguard.config.salvage import Salvaged
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
@@ -77,8 +77,8 @@ def _named_measures(config: Config) -> Iterator[Missing]:
 
 def _candidates(config: Config) -> Iterator[Missing]:
     runs = [
-        (config.line("candidate"), run_of(config.candidate), None),
-        *((config.line("gates", i, "candidate"), run_of(g.candidate), g.name) for i, g in config.placed_gates),
+        (config.line("candidate"), file_of(config.candidate), None),
+        *((config.line("gates", i, "candidate"), file_of(g.candidate), g.name) for i, g in config.placed_gates),
     ]
     for line, run, gate in runs:
         if run is not None and not os.path.isfile(run.path):  # noqa: PTH113 - a name may be too long

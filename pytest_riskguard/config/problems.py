@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_riskguard.baselines.stored_files import own_file, stored_file
-from pytest_riskguard.config.candidate_settings import FORMS, form_of, run_of
+from pytest_riskguard.config.candidate_settings import FORMS, file_of, form_of
 from pytest_riskguard.config.collection_settings import Collection, QrelsFile, TopicsFile
 from pytest_riskguard.config.measure_notation import cut_at_comma
 from pytest_riskguard.config.salvage import Salvaged, salvage
@@ -290,7 +290,7 @@ def _stored_candidates(document: Document, config: Config) -> Iterator[Problem]:
     places: list[tuple[Path, Any, list[GateSettings]]] = [(("candidate",), config.candidate, shared)]
     places += [(("gates", place, "candidate"), gate.candidate, [gate]) for place, gate in config.placed_gates]
     for place, candidate, gates in places:
-        if (run := run_of(candidate)) is None:
+        if (run := file_of(candidate)) is None:
             continue
         stored = stored_file(run.path, config.store, of={name for gate in gates for name in gate.stored})
         if stored is not None:

@@ -6,14 +6,15 @@ Runs are scored once and live systems queried once, however many gates are about
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.config.candidate_settings import DescribedRun, Retrieve, run_of
+from pytest_riskguard.config.candidate_settings import DescribedScores, Retrieve, file_of
 from pytest_riskguard.config.items import GateItem, family_of
 from pytest_riskguard.config.lookups import all_errors
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.engine.judging import Engine
-from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, Stored
+from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
 from pytest_riskguard.errors import ConfigError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.gates.verdict import Verdict
@@ -105,15 +106,16 @@ class DeclaredGates:
         candidate = self._candidate or self._candidate_of(item)
         return Question(item.gate, candidate, first, item.measure, pool=others, alphas=item.settings.alpha)
 
-    def _candidate_of(self, item: GateItem) -> RunFile | LiveRun:
+    def _candidate_of(self, item: GateItem) -> RunFile | ScoreFile | LiveRun:
         own, shared = item.settings.candidate, self.settings.candidate
         candidate = own or shared
         if candidate is None:
             raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a function to retrieve with")
         if not isinstance(candidate, Retrieve):
-            given = run_of(candidate)
-            metadata = dict(candidate.metadata) if isinstance(candidate, DescribedRun) else {}
-            return RunFile(given.path, metadata=metadata, given=given)
+            given = file_of(candidate)
+            metadata = {} if isinstance(candidate, Path) else dict(candidate.metadata)
+            kind = ScoreFile if isinstance(candidate, DescribedScores) else RunFile
+            return kind(given.path, metadata=metadata, given=given)
         if candidate not in self._queried:
             where = ("candidate", "retrieve")
             line = self.settings.line_of(item.settings, *where) if own else self.settings.line(*where)
@@ -141,7 +143,7 @@ def whose(message: str, settings: Config, gate: GateSettings) -> str:
     for what, given, named_at in (
         ("qrels", settings.collection.qrels, in_collection),
         ("topics", settings.collection.topics, in_collection),
-        ("candidate", run_of(gate.candidate or settings.candidate), line),
+        ("candidate", file_of(gate.candidate or settings.candidate), line),
     ):
         if given is not None and message.startswith(f"{given.path}:"):
             return f"{message} (the {what} named in {settings.path}:{named_at})"

@@ -55,7 +55,7 @@ def read_scores(
     measures : sequence of str, optional
         Measures to read, in this order; all of them by default.
     name : str, optional
-        Default: the part, else the file's name without its endings.
+        Default: the file's name without its endings, with ``#PART``.
     content : bytes, optional
         What the file holds, plain, if it has been read already; the path then only names it.
 
@@ -71,7 +71,7 @@ def read_scores(
     given = GivenFile.of(given)
     file = InputFile(given.path, error=ScoresFormatError, part=given.part, content=content, columns=given.columns)
     known = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
-    name = name or given.part or system_name(given.path)
+    name = name or system_name(given)
     if known.name == "scores":
         return read_score_table(given.path, measures, name=name, content=content, columns=given.columns)
     records: Records[Score] = known.reader("scores")(file)

@@ -16,7 +16,7 @@ import pytest_riskguard
 from pytest_riskguard import evaluation, inference, pool_study, risk
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import cli
-from pytest_riskguard.config.candidate_settings import DescribedRun, Retrieve
+from pytest_riskguard.config.candidate_settings import DescribedRun, DescribedScores, Retrieve
 from pytest_riskguard.config.collection_settings import Collection, QrelsFile
 from pytest_riskguard.config.schema import (
     ComputedBaseline,
@@ -149,6 +149,7 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
         ("Keys of `collection`", Collection),
         ("Keys of `qrels`", QrelsFile),
         ("Keys of a `candidate` that is a run", DescribedRun),
+        ("Keys of a `candidate` that has scores", DescribedScores),
         ("Keys of a `candidate` that is queried live", Retrieve),
         ("Keys of `family`", Family),
         ("Keys of a `baseline` that is computed", ComputedBaseline),

@@ -130,10 +130,10 @@ def _runs(given: Sequence[NamedPath], settings: Config) -> dict[str, RunFile]:
 
 def _files(settings: Config) -> Iterator[Path]:
     """What the file names and no report may replace."""
-    from pytest_riskguard.config.candidate_settings import run_of
+    from pytest_riskguard.config.candidate_settings import file_of
 
     collection, gates = settings.collection, settings.gates
-    candidates = [run_of(candidate) for candidate in (settings.candidate, *(gate.candidate for gate in gates))]
+    candidates = [file_of(candidate) for candidate in (settings.candidate, *(gate.candidate for gate in gates))]
     yield settings.path
     if collection.documents is not None:
         yield collection.documents

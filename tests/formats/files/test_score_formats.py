@@ -54,7 +54,7 @@ def test_one_measure_is_read_under_the_digest_of_the_whole_file(write):
 def test_a_system_of_several_is_named_behind_the_file(write, tmp_path):
     path = write("perquery.csv", SAME["perquery.csv"] + "DPH,q1,map,0.5\nDPH,q2,map,0.75\n")
     (dph,) = read_scores(GivenFile.of(f"{path}#DPH"))
-    assert (dph.name, dph.measure, dph.values.tolist()) == ("DPH", "AP", [0.5, 0.75])
+    assert (dph.name, dph.measure, dph.values.tolist()) == ("perquery#DPH", "AP", [0.5, 0.75])
     with pytest.raises(
         ScoresFormatError, match=re.escape("found 2: 'BM25', 'DPH'; name one of them, such as 'perqu")
     ):
