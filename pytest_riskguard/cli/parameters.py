@@ -61,6 +61,18 @@ def given_file(path: Path | None, *, format: str | None = None, ties: Ties | Non
 
 
 @dataclass(frozen=True)
+class Reading:
+    """How the files of systems are read."""
+
+    format: str | None = None
+    ties: Ties | None = None
+
+    def given(self, path: Path) -> GivenFile:
+        """A file of a system and how it is read."""
+        return replace(GivenFile.of(path), format=self.format, ties=self.ties)
+
+
+@dataclass(frozen=True)
 class GivenCollection:
     """The files of a collection and how they are read."""
 

@@ -13,12 +13,14 @@ from pytest_riskguard.cli.parameters import (
     DEFAULT_MEASURE,
     Command,
     GivenCollection,
+    Reading,
     collection_format_options,
     file_option,
     given_file,
     grouped,
     metadata_option,
     options,
+    run_format_options,
     surroundings,
 )
 from pytest_riskguard.errors import UsageError
@@ -106,6 +108,7 @@ def storing_options(measures: str) -> Callable[[Command], Command]:
     """Options of a command that stores a run."""
     return options(
         scoring_options(measures),
+        grouped("reading", Reading, *run_format_options),
         click.option("--note", default="", help="Why this run is trusted; kept in the manifest."),
         metadata_option("--meta", help="What is known of the system, such as index=v7; kept in the manifest."),
         click.option(

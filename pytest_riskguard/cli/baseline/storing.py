@@ -23,8 +23,9 @@ from pytest_riskguard.cli.baseline.place import (
     store_option,
     storing_options,
 )
-from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, FILE, named_path
+from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, FILE, Reading, named_path
 from pytest_riskguard.errors import BaselineError, UsageError
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.system_names import system_name
 from pytest_riskguard.text import counted, plain, probability, signed
 
@@ -42,7 +43,9 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, 
 @storing_options(f"{DEFAULT_MEASURES}; with --replicate those of NAME")
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for. [default: fixed]")
 @click.option("--replicate", is_flag=True, help="RUN is another run of the same system as NAME.")
-def add(name: str, run: Path, *, place: Place, kind: str | None, replicate: bool, **options: Any) -> None:
+def add(
+    name: str, run: Path, *, place: Place, reading: Reading, kind: str | None, replicate: bool, **options: Any
+) -> None:
     """Store RUN as baseline NAME, with its scores."""
     if replicate and kind is not None:
         raise UsageError("--kind says what a baseline stands for; a replicate is only another run of it")
@@ -51,14 +54,16 @@ def add(name: str, run: Path, *, place: Place, kind: str | None, replicate: bool
 
         measures = place.measures or place.default_measures or (DEFAULT_MEASURE,)
         is_new_store = not place.store.root.exists()
-        manifest = place.store.add(name, run, **place.scoring(measures), kind=kind, **options)
+        given = reading.given(run)
+        manifest = place.store.add(name, given, **place.scoring(measures), kind=kind, **options)
         if is_new_store:
             version_control.prepare(place.store.root)
         click.echo(f"stored {name}: {_with_means(place.store, name, manifest)}")
         return
     if options["metadata"]:
         raise UsageError("--meta says something about a baseline; a replicate is only another run of its system")
-    number = place.store.add_replicate(name, run, **place.scoring(place.measures), **options)
+    given = reading.given(run)
+    number = place.store.add_replicate(name, given, **place.scoring(place.measures), **options)
     click.echo(f"stored replicate {number} of {name}: {in_a_line(place.store.replicate_manifest(name, number))}")
     _tell_distance(place, name, number)
 
@@ -97,7 +102,7 @@ def _tell_distance(place: Place, name: str, number: int) -> None:
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
 @click.option("--forget-history", is_flag=True, help="Remove the earlier runs of NAME, damaged or not.")
 @_dry_run
-def update(name: str, run: Path, *, place: Place, note: str, dry_run: bool, **options: Any) -> None:
+def update(name: str, run: Path, *, place: Place, reading: Reading, note: str, dry_run: bool, **options: Any) -> None:
     """Replace stored baseline NAME with RUN.
 
     The replaced run is lost; promote keeps it as an earlier run.
@@ -105,7 +110,8 @@ def update(name: str, run: Path, *, place: Place, note: str, dry_run: bool, **op
     _check_note("update", note, dry_run=dry_run)
     measures = place.measures or place.default_measures or (DEFAULT_MEASURE,)
     old = _Old.of(place.store, name)
-    replacement = place.store.update(name, run, **place.scoring(measures), note=note, dry_run=dry_run, **options)
+    given = reading.given(run)
+    replacement = place.store.update(name, given, **place.scoring(measures), note=note, dry_run=dry_run, **options)
     old.tell(replacement)
 
 
@@ -113,7 +119,9 @@ def update(name: str, run: Path, *, place: Place, note: str, dry_run: bool, **op
 @click.argument("runs", nargs=-1, required=True)
 @storing_options(f"{DEFAULT_MEASURES}; those of each baseline are always scored too")
 @_dry_run
-def replace_all(runs: tuple[str, ...], *, place: Place, note: str, dry_run: bool, **options: Any) -> None:
+def replace_all(
+    runs: tuple[str, ...], *, place: Place, reading: Reading, note: str, dry_run: bool, **options: Any
+) -> None:
     """Replace every stored baseline.
 
     RUNS is one NAME=RUN for each stored baseline, or a folder with a run for each, named after its baseline.
@@ -123,7 +131,8 @@ def replace_all(runs: tuple[str, ...], *, place: Place, note: str, dry_run: bool
     by_name = _runs_by_name(runs)
     olds = {name: _Old.of(place.store, name) for name in sorted(by_name)}
     measures = place.measures or place.default_measures
-    replacements = place.store.replace_all(by_name, **place.scoring(measures), note=note, dry_run=dry_run, **options)
+    given = {name: reading.given(run) for name, run in by_name.items()}
+    replacements = place.store.replace_all(given, **place.scoring(measures), note=note, dry_run=dry_run, **options)
     for name, replacement in replacements.items():
         olds[name].tell(replacement)
 
@@ -198,7 +207,7 @@ class _Old:
 @storing_options("riskguard.yaml's; those of NAME are always scored too")
 @click.option("--kind", type=click.Choice(KINDS[1:]), help="What NAME stands for from now on. [default: as before]")
 @_dry_run
-def promote(name: str, run: str, *, place: Place, note: str, dry_run: bool, **options: Any) -> None:
+def promote(name: str, run: str, *, place: Place, reading: Reading, note: str, dry_run: bool, **options: Any) -> None:
     """Accept RUN as the new run of NAME, and keep the old one.
 
     RUN is a run file or the name of a stored baseline. The old run becomes the newest earlier run of NAME, which
@@ -210,7 +219,8 @@ def promote(name: str, run: str, *, place: Place, note: str, dry_run: bool, **op
         options["metadata"] = options["metadata"] or stored.metadata
     _check_note("promote", note, dry_run=dry_run)
     measures = place.measures or place.default_measures
-    promotion = place.store.promote(name, path, **place.scoring(measures), note=note, dry_run=dry_run, **options)
+    given = path if stored is not None else reading.given(path)
+    promotion = place.store.promote(name, given, **place.scoring(measures), note=note, dry_run=dry_run, **options)
     manifest = promotion.manifest
     if not promotion.moved:
         click.echo(f"{name} stays as it is: its kind is best, and a mean would fall")
@@ -233,7 +243,7 @@ def _run_or_stored(text: str, store: Store) -> tuple[Path, Manifest | None]:
         raise UsageError(f"{text} is both a file and a stored baseline: write ./{text} for the file, or rename it")
     if is_stored:
         return store.run(text), store.manifest(text)
-    if not path.exists():
+    if not GivenFile.of(path).path.exists():
         names = ", ".join(store.names()) or "none"
         raise BaselineError(
             f"{text}: no such file, and no baseline of that name (the store holds {names})", reason="missing_input"
