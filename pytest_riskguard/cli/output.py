@@ -200,7 +200,7 @@ def show(
     """
     from pytest_riskguard.reports import known_gates
     from pytest_riskguard.reports.internal_errors import shown_or_plain
-    from pytest_riskguard.reports.terminal.failure import explain, most_topics, one_line, repeats, uncorrected
+    from pytest_riskguard.reports.terminal.failure import explain, most_topics, one_line, remarks, repeats
     from pytest_riskguard.run_context import Detail, Screen, draws_blocks
 
     width = terminal_width()
@@ -227,7 +227,7 @@ def show(
         click.echo(f"{word}{known_gates.after(failures.get(place))} {text}", err=to_stderr)
     for line in known_gates.summary(gates):
         click.echo(line, err=to_stderr)
-    if not quiet and (remark := uncorrected(verdicts)):
+    for remark in () if quiet else remarks(verdicts):
         click.echo(click.wrap_text(remark, screen.width, "  ", "    "), err=to_stderr)
     for note in notes:
         click.echo(f"  {clean(note, limit=MAX_NOTE)}", err=to_stderr)

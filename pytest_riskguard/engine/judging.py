@@ -135,6 +135,7 @@ class Engine:
             candidate=CandidateOrigin(label(candidate), metadata_of(candidate)),
             baselines=tuple(self._cache.origin(source) for source in others),
             latency=self._cache.latency(candidate),
+            judges=self._cache.judges,
         )
 
     def verdicts(self, questions: Sequence[Question], *, correction: str) -> list[Verdict]:

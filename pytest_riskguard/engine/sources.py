@@ -24,6 +24,7 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.records import Agreement
 from pytest_riskguard.formats.system_names import system_name
 from pytest_riskguard.formats.topic_keys import TopicKeys
 from pytest_riskguard.gates.kinds import Gate
@@ -169,6 +170,14 @@ class ScoreCache:
             raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
         key = ("qrels", path, _stamp(path), _stamp(self._topics_path))
         return self._once(key, lambda: read_qrels(path, TopicKeys(self._texts)))
+
+    @property
+    def judges(self) -> Agreement | None:
+        """How far several judges agree; None where there is one judge, or no judgements that can be read."""
+        try:
+            return None if self._qrels_path is None else self.qrels.agreement
+        except RiskguardError:  # the verdict says what is wrong
+            return None
 
     @property
     def topics(self) -> Topics | None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from pytest_riskguard.formats.given_file import JudgeRule
-from pytest_riskguard.text import counted
+from pytest_riskguard.formats.records import Agreement
 
 #: topic -> document -> judge -> grade
 ByJudge = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -18,33 +17,6 @@ _RULES: Mapping[JudgeRule, Callable[[Sequence[float]], float]] = {
     "max": max,
     "min": min,
 }
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far several judges agree.
-
-    Attributes
-    ----------
-    judges : int
-    shared : int
-        Documents (of a topic) with grades by several judges.
-    disputed : int
-        Those of them with different grades.
-    rule : 'median', 'mean', 'max' or 'min'
-        How their grades became one.
-    """
-
-    judges: int
-    shared: int
-    disputed: int
-    rule: JudgeRule
-
-    def __str__(self) -> str:
-        """As a sentence without a full stop."""
-        share = f" ({self.disputed / self.shared:.0%})" if self.shared else ""
-        disagree = f"disagree on {self.disputed:,} of {counted(self.shared, 'document')} that several graded{share}"
-        return f"{self.judges} judges {disagree}; the {self.rule} of their grades counts"
 
 
 def put_together(by_judge: ByJudge, rule: JudgeRule) -> tuple[dict[str, dict[str, float]], Agreement | None]:

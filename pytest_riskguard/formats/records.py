@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Annotated, Generic, Literal, NamedTuple, TypeVar
+
+from annotated_types import Ge
+
+from pytest_riskguard.formats.given_file import JudgeRule
+from pytest_riskguard.text import counted
 
 #: What a file may hold.
 Kind = Literal["judgements", "rankings", "topics", "scores"]
@@ -85,3 +90,30 @@ class Records(Generic[Row]):
     texts: Mapping[str, str] = field(default_factory=lambda: _NONE)
     is_ordered: bool = False
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far several judges agree.
+
+    Attributes
+    ----------
+    judges : int
+    shared : int
+        Documents (of a topic) with grades by several judges.
+    disputed : int
+        Those of them with different grades.
+    rule : 'median', 'mean', 'max' or 'min'
+        How their grades became one.
+    """
+
+    judges: Annotated[int, Ge(2)]
+    shared: Annotated[int, Ge(0)]
+    disputed: Annotated[int, Ge(0)]
+    rule: JudgeRule
+
+    def __str__(self) -> str:
+        """As a sentence without a full stop."""
+        share = f" ({self.disputed / self.shared:.0%})" if self.shared else ""
+        disagree = f"disagree on {self.disputed:,} of {counted(self.shared, 'document')} that several graded{share}"
+        return f"{self.judges} judges {disagree}; the {self.rule} of their grades counts"

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from annotated_types import Ge
 
+from pytest_riskguard.formats.records import Agreement
 from pytest_riskguard.gates.findings import Positive
 
 
@@ -44,11 +45,15 @@ class Latency:
 
 @dataclass(frozen=True)
 class Origins:
-    """Where the systems of one verdict come from; ``latency`` is that of a live candidate."""
+    """Where the systems of one verdict come from.
+
+    ``latency`` is that of a live candidate; ``judges`` how far several judges of the documents agree.
+    """
 
     candidate: CandidateOrigin
     baselines: tuple[BaselineOrigin, ...]
     latency: Latency | None
+    judges: Agreement | None = None
 
 
 def latency_of(seconds: Sequence[float]) -> Latency | None:

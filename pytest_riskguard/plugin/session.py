@@ -350,7 +350,7 @@ class RiskguardSession:
         if not (shown or unjudged or self.problems or failures):
             return
         from pytest_riskguard.reports.terminal import gates_table
-        from pytest_riskguard.reports.terminal.failure import uncorrected
+        from pytest_riskguard.reports.terminal.failure import remarks
         from pytest_riskguard.text import clean
 
         terminalreporter.section("riskguard", "=")
@@ -360,7 +360,7 @@ class RiskguardSession:
         with caught("listing the gates"):
             attempts = {gate.id: gate.failures for gate in self.gates}
             lines += gates_table.lines(shown, screen, colour=colour, failures=attempts) if shown else []
-            if not quiet and (remark := uncorrected([verdict for _, verdict in shown])):
+            for remark in () if quiet else remarks([verdict for _, verdict in shown]):
                 lines += _wrapped(remark, screen)
         for line in lines or [line for _, verdict in shown for line in plain(verdict).splitlines()]:
             terminalreporter.line(line)

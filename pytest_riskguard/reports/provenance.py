@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from pytest_riskguard.formats.records import Agreement
 from pytest_riskguard.gates.origins import BaselineOrigin, CandidateOrigin, Latency
 from pytest_riskguard.text import clean, counted, web_address
 
@@ -33,7 +34,7 @@ class Provenance:
     """Where a report comes from; None for what is not known.
 
     ``date`` is UTC, ISO 8601; ``candidate`` the first one that was judged, if there are several; ``latency`` its own,
-    if it is a live system.
+    if it is a live system; ``judges`` how far the judges of the documents agree, if there are several.
     """
 
     date: str
@@ -46,6 +47,7 @@ class Provenance:
     baselines: tuple[BaselineOrigin, ...]
     differences: tuple[Difference, ...]
     latency: Latency | None
+    judges: Agreement | None = None
 
     def __post_init__(self) -> None:
         if self.run_url is not None and web_address(self.run_url) != self.run_url:
@@ -74,6 +76,7 @@ def provenance_of(verdicts: Sequence[Verdict], build: Build, date: str) -> Prove
         baselines=aged,
         differences=tuple(one for baseline in aged if candidate for one in differences(candidate, baseline)),
         latency=next((origins.latency for origins in known if origins.candidate == candidate), None),
+        judges=next((origins.judges for origins in known if origins.judges is not None), None),
     )
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.changes import Replacement
     from pytest_riskguard.baselines.manifest import Manifest
     from pytest_riskguard.baselines.store import Store
+    from pytest_riskguard.evaluation.qrels import Qrels
 
 _dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 
@@ -59,6 +60,7 @@ def add(
         if is_new_store:
             version_control.prepare(place.store.root)
         click.echo(f"stored {name}: {_with_means(place.store, name, manifest)}")
+        _tell_agreement(place)
         return
     if options["metadata"]:
         raise UsageError("--meta says something about a baseline; a replicate is only another run of its system")
@@ -66,6 +68,19 @@ def add(
     number = place.store.add_replicate(name, given, **place.scoring(place.measures), **options)
     click.echo(f"stored replicate {number} of {name}: {in_a_line(place.store.replicate_manifest(name, number))}")
     _tell_distance(place, name, number)
+
+
+def _tell_agreement(place: Place) -> None:
+    """Say on how many documents several judges disagree, if the judgements are theirs."""
+    agreement = _qrels(place).agreement
+    if agreement is not None:
+        click.echo(str(agreement))
+
+
+def _qrels(place: Place) -> Qrels:
+    from pytest_riskguard.evaluation.collection import read_collection
+
+    return read_collection(place.sources["qrels"] or Path(), place.sources["topics"])[0]
 
 
 def _with_means(store: Store, name: str, manifest: Manifest) -> str:
@@ -76,10 +91,9 @@ def _tell_distance(place: Place, name: str, number: int) -> None:
     """How far the mean of a new replicate is from its baseline's: another system is not noise."""
     from pytest_riskguard.baselines.entry import mean_score
     from pytest_riskguard.engine.judging import UNLIKELY
-    from pytest_riskguard.evaluation.collection import read_collection
     from pytest_riskguard.risk import mean_test
 
-    qrels, _ = read_collection(place.sources["qrels"] or Path(), place.sources["topics"])
+    qrels = _qrels(place)
     for other in place.store.stored_scores(name, replicate=number):
         measure = str(other.measure)
         own = place.store.scores(name, measure, qrels=qrels).scores

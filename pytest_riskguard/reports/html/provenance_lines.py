@@ -105,6 +105,7 @@ def _facts(provenance: Provenance) -> list[tuple[str, Item]]:
     if latency is not None:
         speed = f"median {_milliseconds(latency.median_ms)}, 95th percentile {_milliseconds(latency.p95_ms)}"
         facts.append(("Latency", Item(f"{speed} ({counted(latency.queries, 'query', 'queries')})")))
+    facts.append(("Judges", Item("" if provenance.judges is None else str(provenance.judges))))
     return [(label, item) for label, item in facts if item.text]
 
 

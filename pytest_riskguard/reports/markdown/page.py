@@ -15,7 +15,7 @@ from pytest_riskguard.reports.markdown.gate import MAX_WORST, Extent, Picture, s
 from pytest_riskguard.reports.provenance import Provenance, line
 from pytest_riskguard.reports.sections import Column
 from pytest_riskguard.reports.shown import Shown
-from pytest_riskguard.reports.terminal.failure import repeats, uncorrected
+from pytest_riskguard.reports.terminal.failure import remarks, repeats
 from pytest_riskguard.reports.wording.numbers import from_to
 from pytest_riskguard.text import counted
 
@@ -104,7 +104,7 @@ def _document(
     lines += [*sections, *overview] if alone else overview
     if unjudged := known_gates.summary(gates):
         lines += [*(f"- {prose(line)}" for line in unjudged), ""]
-    if remark := uncorrected(verdicts):
+    for remark in remarks(verdicts):
         lines += [prose(remark), ""]
     lines += [] if alone else sections
     if left_out:

@@ -273,7 +273,15 @@ def warning_lines(verdict: Verdict) -> list[str]:
     return [f"{clean(warning.code)}: {clean(warning.message, limit=100_000)}" for warning in unsaid(verdict)]
 
 
-def uncorrected(verdicts: Sequence[Verdict]) -> str | None:
+def remarks(verdicts: Sequence[Verdict]) -> list[str]:
+    """What is to be said of all verdicts together: that nothing is corrected, and that judges disagree."""
+    judges = dict.fromkeys(
+        v.origins.judges for v in verdicts if v.origins is not None and v.origins.judges is not None
+    )
+    return [*filter(None, [_uncorrected(verdicts)]), *map(str, judges)]
+
+
+def _uncorrected(verdicts: Sequence[Verdict]) -> str | None:
     """A note that several risk gates were judged, each at its own level; None if fewer than two were."""
     alone = [v for v in verdicts if v.estimates.decision_p_value is not None and v.family is None]
     if len(alone) < 2:

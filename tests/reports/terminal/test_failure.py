@@ -186,11 +186,11 @@ def test_the_studentized_and_the_basic_interval_are_shown_where_they_decide():
 
 
 def test_several_gates_without_correction_are_said_to_be():
-    from pytest_riskguard.reports.terminal.failure import uncorrected
+    from pytest_riskguard.reports.terminal.failure import remarks
 
-    assert uncorrected([verdict(LOSS)]) is None
-    assert uncorrected([verdict(LOSS), asked("no_topic_collapse", LOSS)]) is None
-    said = uncorrected([verdict(LOSS), verdict(GOOD)])
+    assert remarks([verdict(LOSS)]) == []
+    assert remarks([verdict(LOSS), asked("no_topic_collapse", LOSS)]) == []
+    (said,) = remarks([verdict(LOSS), verdict(GOOD)])
     assert said is not None
     assert said.startswith("2 risk gates, each at its own level")
 

@@ -7,9 +7,9 @@ import json
 import pytest
 
 from pytest_riskguard.errors import QrelsFormatError
-from pytest_riskguard.evaluation.judges import Agreement
 from pytest_riskguard.evaluation.qrels import read_qrels
 from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.records import Agreement
 
 CSV = "query,docid,Ann Lee,Bob\nshoes,1,3,2\nshoes,2,0,0\nshoes,3,,1.0\nshoes,4,,\n"
 PAIRS = [

@@ -1,0 +1,55 @@
+"""Judgements by several judges: the rule that makes one grade of theirs, and where their disagreement is said."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.plugin import world
+
+ASKED = "loss.run --baseline ./prod.run --measure AP --topics topics.tsv"
+SAID = "2 judges disagree on 5 of 30 documents that several graded (17%); the {} of their grades counts"
+
+
+@pytest.fixture(autouse=True)
+def book(folder):
+    """As qrels.txt, but Bob has graded one document of each topic too, and that of five topics higher."""
+    rows = [
+        f"{world.QUERIES[topic]},good,1,{3 if place < 5 else 1}\n{world.QUERIES[topic]},bad1,0,\n"
+        for place, topic in enumerate(world.TOPICS)
+    ]
+    (folder / "book.csv").write_text("query,docid,Ann,Bob\n" + "".join(rows), encoding="utf-8")
+
+
+def test_compare_says_how_far_they_agree_without_changing_the_verdict(command):
+    (plain,) = json.loads(command(f"compare {ASKED} --qrels qrels.txt --json -").out)["verdicts"]
+    ended = command(f"compare {ASKED} --qrels book.csv --json -")
+    report = json.loads(ended.out)
+    assert report["provenance"]["judges"] == {"judges": 2, "shared": 30, "disputed": 5, "rule": "median"}
+    assert SAID.format("median") in " ".join(ended.err.split())
+    (verdict,) = report["verdicts"]
+    assert verdict["estimates"] == plain["estimates"]
+    assert "judges" not in verdict
+    assert SAID.format("median") not in " ".join(command(f"compare {ASKED} --qrels book.csv --quiet").out.split())
+
+
+@pytest.mark.parametrize("suffix", ["md", "html"])
+def test_reports_say_it_once(command, folder, suffix):
+    command(f"compare {ASKED} --qrels book.csv --{'markdown' if suffix == 'md' else suffix} report.{suffix}")
+    text = " ".join((folder / f"report.{suffix}").read_text(encoding="utf-8").split())
+    assert text.count("2 judges disagree on 5 of 30 documents") == 1
+    command(f"compare {ASKED} --qrels qrels.txt --{'markdown' if suffix == 'md' else suffix} plain.{suffix}")
+    assert "judges disagree" not in (folder / f"plain.{suffix}").read_text(encoding="utf-8")
+
+
+def test_the_rule_is_a_setting(command, folder):
+    settings = (world.YAML % 1).replace("qrels: qrels.txt", "qrels: {path: book.csv, judges: max}")
+    (folder / "riskguard.yaml").write_text(settings, encoding="utf-8")
+    assert SAID.format("max") in " ".join(command("check").out.split())
+
+
+def test_a_stored_baseline_says_it_too(command):
+    stored = "baseline add {} prod.run --qrels {} --topics topics.tsv --measure AP --allow-ci"
+    assert SAID.format("median") in command(stored.format("two", "book.csv")).out
+    assert "judges" not in command(stored.format("one", "qrels.txt")).out
