@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypeGuard
+
+from pytest_riskguard.text import clean
 
 Answer = Mapping[str, Any]
 
@@ -27,12 +29,13 @@ class AnswerError(ValueError):
 class Engine(ABC):
     """How one engine answers.
 
-    ``title`` is its name, ``several`` the key of several answers to one request, ``query_at`` the keys that lead to
-    the query's text.
+    ``title`` is its name, ``several`` the key of several answers to one request, ``score_key`` that of a hit's score,
+    ``query_at`` the keys that lead to the query's text.
     """
 
     title: str
     several: str | None = None
+    score_key: str = ""
     query_at: tuple[str, ...] = ()
 
     @abstractmethod
@@ -48,8 +51,21 @@ class Engine(ABC):
         """Why the hits of an answer are not all that there are; None for a whole answer."""
 
     @abstractmethod
+    def found(self, answer: Answer) -> list[Answer]:
+        """The hits of a whole answer, as they are in it."""
+
+    @abstractmethod
+    def document(self, hit: Answer) -> str:
+        """The id of a hit; ``AnswerError`` if it has none."""
+
+    def score(self, hit: Answer) -> object:
+        """The score of a hit; anything but a finite number if it has none."""
+        return hit.get(self.score_key)
+
     def hits(self, answer: Answer) -> list[Hit]:
         """The hits of a whole answer; ``AnswerError`` for one without an id."""
+        found = self.found(answer)
+        return hits_of([self.document(hit) for hit in found], [self.score(hit) for hit in found])
 
     def text(self, answer: Answer) -> str | None:
         """The text of the query, where the engine repeats it in its answer."""
@@ -59,12 +75,23 @@ class Engine(ABC):
         text = answer.get(last)
         return text if isinstance(text, str) else None
 
-    def checked_hits(self, answer: object) -> list[Hit]:
-        """The hits of an answer; ``AnswerError`` if it is an error, holds a part only or has another shape."""
+    def only(self, answer: Any) -> Any:
+        """The answer to a request for one query, also where the engine answers several to a request."""
+        if self.several is None or not isinstance(answer, dict):
+            return answer
+        several = answer.get(self.several)
+        return several[0] if isinstance(several, list) and len(several) == 1 else answer
+
+    def check(self, answer: object) -> None:
+        """``AnswerError`` if an answer is an error, holds a part only or has another shape."""
         if not isinstance(answer, dict) or not (self.is_answer(answer) or self.is_error(answer)):
             raise AnswerError(f"expected an answer of {self.title}, found {_outline(answer)}")
         if (problem := self.problem(answer)) is not None:
             raise AnswerError(f"{self.title}: {problem}")
+
+    def checked_hits(self, answer: Any) -> list[Hit]:
+        """The hits of an answer; ``AnswerError`` as ``check`` and ``hits``."""
+        self.check(answer)
         return self.hits(answer)
 
 
@@ -77,18 +104,27 @@ def identifier(value: object, where: str) -> str:
     raise AnswerError(f"expected an id in {where}, found {'nothing' if value is None else repr(value)[:60]}")
 
 
-def score(value: object) -> float | None:
-    """A finite score; None for anything else, such as the null of hits that are sorted by a field."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return None
-    return float(value)
+def hits_of(documents: Sequence[str], scores: Sequence[object]) -> list[Hit]:
+    """Hits with 64-bit floating point numbers as scores, or without scores if one of them has none.
+
+    Where such numbers cannot tell whole numbers apart, the places of these from the lowest are the scores.
+    """
+    numbers = [score for score in scores if _is_finite(score)]
+    if len(numbers) < len(documents):
+        return [Hit(document, None) for document in documents]
+    if len({*map(float, numbers)}) < len({*numbers}):
+        places = {number: place for place, number in enumerate(sorted({*numbers}), 1)}
+        numbers = [places[number] for number in numbers]
+    return [Hit(document, float(number)) for document, number in zip(documents, numbers, strict=True)]
+
+
+def _is_finite(score: object) -> TypeGuard[float]:
+    return isinstance(score, int | float) and not isinstance(score, bool) and math.isfinite(score)
 
 
 def message(*parts: object) -> str:
     """An engine's message in one line, from those parts of it that there are."""
-    text = ": ".join(str(part) for part in parts if part not in (None, ""))
-    text = " ".join(text.split())
-    return text if len(text) <= MAX_MESSAGE else f"{text[: MAX_MESSAGE - 3]}..."
+    return clean(": ".join(str(part) for part in parts if part not in (None, "")), limit=MAX_MESSAGE)
 
 
 def inner(answer: Answer, key: str) -> Mapping[str, Any]:

@@ -70,10 +70,10 @@ def algolia(query: str, hits: Hits) -> dict[str, Any]:
     }
 
 
-def typesense(query: str, hits: Hits) -> dict[str, Any]:
+def typesense(query: str, hits: Hits, *, scale: int = 2**40) -> dict[str, Any]:
     """One response, whose scores are whole numbers of 64 bits."""
     found = [
-        {"document": {"id": document}, "highlights": [], "text_match": int(score * 2**40)} for document, score in hits
+        {"document": {"id": document}, "highlights": [], "text_match": int(score * scale)} for document, score in hits
     ]
     return {
         "facet_counts": [],

@@ -161,7 +161,6 @@ def answer(folder: Path, case: Case | None, world: World, way, asked: Case | Non
 
 #: Formats whose files are still to be written.
 PENDING = {
-    *("algolia", "elasticsearch", "meilisearch", "solr", "typesense", "vespa"),
     "scores",
     "tsv",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.formats.engine_answers import Answer, Engine, Hit, identifier, message, objects
+from pytest_riskguard.formats.engine_answers import Answer, Engine, identifier, message, objects
 from pytest_riskguard.formats.response_files import ResponseFiles
 
 
@@ -26,9 +26,13 @@ class Algolia(Engine):
             return message(f"error {answer['status']}", answer["message"])
         return "the search timed out, so that its hits are only a part" if answer.get("timeoutHits") else None
 
-    def hits(self, answer: Answer) -> list[Hit]:
-        """The hits in their order."""
-        return [Hit(identifier(hit.get("objectID"), "objectID"), None) for hit in answer["hits"]]
+    def found(self, answer: Answer) -> list[Answer]:
+        """``hits``."""
+        return list(answer["hits"])
+
+    def document(self, hit: Answer) -> str:
+        """``objectID``."""
+        return identifier(hit.get("objectID"), "objectID")
 
 
 ENGINE = Algolia()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pytest_riskguard.formats.engine_answers import Answer, Engine, Hit, identifier, inner, message, objects, score
+from pytest_riskguard.formats.engine_answers import Answer, Engine, identifier, inner, message, objects
 from pytest_riskguard.formats.response_files import ResponseFiles
 
 
 class Elasticsearch(Engine):
     """``hits.hits`` with ``_id`` and ``_score``, which is null where hits are sorted by a field."""
 
-    title, several = "Elasticsearch", "responses"
+    title, several, score_key = "Elasticsearch", "responses", "_score"
 
     def is_answer(self, answer: Answer) -> bool:
         """Whether it has ``hits.hits``, a list of objects."""
@@ -38,9 +38,13 @@ class Elasticsearch(Engine):
             return f"{clusters[missing[0]]} of {clusters.get('total', '?')} clusters {missing[0]}"
         return None
 
-    def hits(self, answer: Answer) -> list[Hit]:
-        """The hits in their order."""
-        return [Hit(identifier(hit.get("_id"), "_id"), score(hit.get("_score"))) for hit in answer["hits"]["hits"]]
+    def found(self, answer: Answer) -> list[Answer]:
+        """``hits.hits``."""
+        return list(answer["hits"]["hits"])
+
+    def document(self, hit: Answer) -> str:
+        """``_id``."""
+        return identifier(hit.get("_id"), "_id")
 
 
 ENGINE = Elasticsearch()

@@ -6,11 +6,9 @@ from pytest_riskguard.formats.engine_answers import (
     Answer,
     AnswerError,
     Engine,
-    Hit,
     identifier,
     message,
     objects,
-    score,
 )
 from pytest_riskguard.formats.response_files import ResponseFiles
 
@@ -24,7 +22,7 @@ class Meilisearch(Engine):
     ``_rankingScore`` is there where ``showRankingScore`` asks for it.
     """
 
-    title, several, query_at = "Meilisearch", "results", ("query",)
+    title, several, query_at, score_key = "Meilisearch", "results", ("query",), "_rankingScore"
 
     def is_answer(self, answer: Answer) -> bool:
         """Whether it has hits, and how many there are or how long they took."""
@@ -42,20 +40,20 @@ class Meilisearch(Engine):
             return message("these servers did not answer", ", ".join(map(str, remotes)))
         return None
 
-    def hits(self, answer: Answer) -> list[Hit]:
-        """The hits in their order."""
-        return [Hit(_document(hit), score(hit.get("_rankingScore"))) for hit in answer["hits"]]
+    def found(self, answer: Answer) -> list[Answer]:
+        """``hits``."""
+        return list(answer["hits"])
 
-
-def _document(hit: Answer) -> str:
-    if "id" in hit:
-        return identifier(hit["id"], "the field id")
-    names = [name for name in hit if name.lower().endswith("id") and not name.startswith("_")]
-    if len(names) != 1:
-        raise AnswerError(
-            f"Meilisearch: expected a field id, or one other whose name ends so, found {', '.join(names) or 'none'}"
-        )
-    return identifier(hit[names[0]], f"the field {names[0]}")
+    def document(self, hit: Answer) -> str:
+        """``id``, or the only field whose name ends so."""
+        if "id" in hit:
+            return identifier(hit["id"], "the field id")
+        names = [name for name in hit if name.lower().endswith("id") and not name.startswith("_")]
+        if len(names) != 1:
+            raise AnswerError(
+                f"Meilisearch: expected a field id, or one whose name ends so, found {', '.join(names) or 'none'}"
+            )
+        return identifier(hit[names[0]], f"the field {names[0]}")
 
 
 ENGINE = Meilisearch()

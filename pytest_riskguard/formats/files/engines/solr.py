@@ -6,12 +6,10 @@ from pytest_riskguard.formats.engine_answers import (
     Answer,
     AnswerError,
     Engine,
-    Hit,
     identifier,
     inner,
     message,
     objects,
-    score,
 )
 from pytest_riskguard.formats.response_files import ResponseFiles
 
@@ -19,7 +17,7 @@ from pytest_riskguard.formats.response_files import ResponseFiles
 class Solr(Engine):
     """``response.docs`` with ``id``, the usual unique key; ``score`` only where ``fl`` asks for it."""
 
-    title = "Solr"
+    title, score_key = "Solr", "score"
 
     def is_answer(self, answer: Answer) -> bool:
         """Whether it has ``response.docs``, a list of objects; or grouped results, which have no single order."""
@@ -41,14 +39,15 @@ class Solr(Engine):
             return message(f"its results are {what}", header.get("partialResultsDetails"))
         return None
 
-    def hits(self, answer: Answer) -> list[Hit]:
-        """The documents in their order."""
+    def found(self, answer: Answer) -> list[Answer]:
+        """``response.docs``."""
         if "response" not in answer:
-            raise AnswerError(
-                "Solr: grouped results have no single order; ask without group=true, or with group.main"
-            )
-        docs = answer["response"]["docs"]
-        return [Hit(identifier(doc.get("id"), "the field id"), score(doc.get("score"))) for doc in docs]
+            raise AnswerError("Solr: grouped results have no single order; ask without group=true")
+        return list(answer["response"]["docs"])
+
+    def document(self, hit: Answer) -> str:
+        """``id``."""
+        return identifier(hit.get("id"), "the field id")
 
 
 ENGINE = Solr()

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pytest_riskguard.formats.engine_answers import (
     Answer,
     AnswerError,
     Engine,
-    Hit,
     identifier,
     inner,
     message,
@@ -43,26 +40,19 @@ class Typesense(Engine):
             return message(f"error {answer.get('code', '')}".strip(), answer.get("error", answer.get("message")))
         return "the search was cut off, so that its hits are only a part" if answer.get("search_cutoff") else None
 
-    def hits(self, answer: Answer) -> list[Hit]:
-        """The hits in their order."""
+    def found(self, answer: Answer) -> list[Answer]:
+        """``hits``."""
         if "hits" not in answer:
             raise AnswerError("Typesense: grouped hits have no single order; ask without group_by")
-        hits = answer["hits"]
-        scores = _exact(
-            [inner(hit, "hybrid_search_info").get("rank_fusion_score", hit.get("text_match")) for hit in hits]
-        )
-        documents = [identifier(inner(hit, "document").get("id"), "document.id") for hit in hits]
-        return [Hit(document, score) for document, score in zip(documents, scores, strict=True)]
+        return list(answer["hits"])
 
+    def document(self, hit: Answer) -> str:
+        """``document.id``."""
+        return identifier(inner(hit, "document").get("id"), "document.id")
 
-def _exact(scores: list[Any]) -> list[float | None]:
-    """Scores as 64-bit floating point; their places from the lowest where that cannot tell whole numbers apart."""
-    if not all(isinstance(score, int | float) and not isinstance(score, bool) for score in scores):
-        return [None] * len(scores)
-    if len({*map(float, scores)}) < len({*scores}):
-        places = {score: place for place, score in enumerate(sorted({*scores}), 1)}
-        return [float(places[score]) for score in scores]
-    return [float(score) for score in scores]
+    def score(self, hit: Answer) -> object:
+        """The score of hybrid search, else ``text_match``."""
+        return inner(hit, "hybrid_search_info").get("rank_fusion_score", hit.get("text_match"))
 
 
 ENGINE = Typesense()

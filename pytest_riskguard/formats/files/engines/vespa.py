@@ -6,12 +6,10 @@ from pytest_riskguard.formats.engine_answers import (
     Answer,
     AnswerError,
     Engine,
-    Hit,
     identifier,
     inner,
     message,
     objects,
-    score,
 )
 from pytest_riskguard.formats.response_files import ResponseFiles
 
@@ -22,7 +20,7 @@ _DELIBERATE = "match-phase"
 class Vespa(Engine):
     """``root.children``, whose ids are ``id:namespace:type::document``; results without hits have no children."""
 
-    title = "Vespa"
+    title, score_key = "Vespa", "relevance"
 
     def is_answer(self, answer: Answer) -> bool:
         """Whether it has a ``root`` with hits, or with how many there are."""
@@ -47,24 +45,22 @@ class Vespa(Engine):
             return None
         return message(f"only {coverage.get('coverage', '?')} % of the documents were searched", ", ".join(reasons))
 
-    def hits(self, answer: Answer) -> list[Hit]:
-        """The hits in their order; groups beside them are left out."""
+    def found(self, answer: Answer) -> list[Answer]:
+        """``root.children`` without the groups that may stand beside the hits."""
         children = objects(answer["root"].get("children", []))
         if children is None:
             raise AnswerError("Vespa: expected a list of objects in root.children")
-        children = [child for child in children if not str(child.get("id", "")).startswith("group:")]
-        return [Hit(_document(child), score(child.get("relevance"))) for child in children]
+        return [child for child in children if not str(child.get("id", "")).startswith("group:")]
 
-
-def _document(hit: Answer) -> str:
-    """What follows ``::`` in the document's id; the hit's own id is another one where no summary was fetched."""
-    full = str(inner(hit, "fields").get("documentid") or hit.get("id") or "")
-    _, mark, document = full.partition("::")
-    if mark:
-        return identifier(document, f"what follows '::' in {full!r:.60}")
-    if full.startswith("index:"):
-        raise AnswerError(f"Vespa: {full!r:.60} is no document's id; ask for a summary that has documentid")
-    return identifier(full, "root.children")
+    def document(self, hit: Answer) -> str:
+        """What follows ``::`` in the document's id; the hit's own id is another one where no summary was fetched."""
+        full = str(inner(hit, "fields").get("documentid") or hit.get("id") or "")
+        _, mark, document = full.partition("::")
+        if mark:
+            return identifier(document, f"what follows '::' in {full!r:.60}")
+        if full.startswith("index:"):
+            raise AnswerError(f"Vespa: {full!r:.60} is no document's id; ask for a summary that has documentid")
+        return identifier(full, "root.children")
 
 
 ENGINE = Vespa()

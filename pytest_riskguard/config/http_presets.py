@@ -1,0 +1,131 @@
+"""What a request to each engine looks like, where a riskguard.yaml does not say otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Literal
+
+from pytest_riskguard.formats.engine_answers import Engine
+
+Where = Literal["body", "params"]
+
+
+@dataclass(frozen=True)
+class Request:
+    """The template of one request; ``depth`` is where the number of hits goes, and under which key."""
+
+    method: str
+    path: str
+    params: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    body: Mapping[str, Any] | None = None
+    depth: tuple[Where, str] | None = None
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How an engine is asked: ``request`` without a body from the user, ``with_body`` with one.
+
+    ``answers`` is the module of ``formats.files.engines`` that reads its answers; ``max_depth`` is the most hits that
+    it returns to one request.
+    """
+
+    name: str
+    title: str
+    request: Request
+    with_body: Request
+    answers: str | None = None
+    max_depth: int | None = None
+
+    @property
+    def needs_index(self) -> bool:
+        """Whether the path names an index."""
+        return "{index}" in self.request.path
+
+    @property
+    def engine(self) -> Engine | None:
+        """What reads the answers; None for the general preset, whose answers the settings describe."""
+        if self.answers is None:
+            return None
+        engine: Engine = import_module(f"pytest_riskguard.formats.files.engines.{self.answers}").ENGINE
+        return engine
+
+
+def _elasticsearch(name: str, title: str) -> Preset:
+    request = Request(
+        "POST",
+        "{index}/_search",
+        body={"query": {"multi_match": {"query": "{query}"}}, "_source": False},
+        depth=("body", "size"),
+    )
+    return Preset(name, title, request, request, "elasticsearch")
+
+
+def _same(name: str, title: str, request: Request, **more: Any) -> Preset:
+    return Preset(name, title, request, request, name, **more)
+
+
+_ALL = (
+    _elasticsearch("elasticsearch", "Elasticsearch"),
+    _elasticsearch("opensearch", "OpenSearch"),
+    Preset(
+        "solr",
+        "Solr",
+        Request(
+            "GET",
+            "solr/{index}/select",
+            {"q": "{query}", "fl": "id,score", "wt": "json"},
+            depth=("params", "rows"),
+        ),
+        Request("POST", "solr/{index}/query", {"wt": "json"}, depth=("body", "limit")),
+        "solr",
+    ),
+    _same(
+        "vespa",
+        "Vespa",
+        Request(
+            "POST",
+            "search/",
+            body={"yql": "select * from sources * where userQuery()", "query": "{query}"},
+            depth=("body", "hits"),
+        ),
+    ),
+    _same(
+        "algolia",
+        "Algolia",
+        Request(
+            "POST",
+            "1/indexes/{index}/query",
+            body={"query": "{query}", "attributesToRetrieve": ["objectID"], "analytics": False},
+            depth=("body", "hitsPerPage"),
+        ),
+        max_depth=1000,
+    ),
+    Preset(
+        "typesense",
+        "Typesense",
+        Request(
+            "GET",
+            "collections/{index}/documents/search",
+            {"q": "{query}", "include_fields": "id"},
+            depth=("params", "per_page"),
+        ),
+        Request("POST", "multi_search", depth=("params", "per_page")),
+        "typesense",
+        max_depth=250,
+    ),
+    _same(
+        "meilisearch",
+        "Meilisearch",
+        Request(
+            "POST",
+            "indexes/{index}/search",
+            body={"q": "{query}", "showRankingScore": True},
+            depth=("body", "limit"),
+        ),
+    ),
+    Preset("general", "the engine", Request("GET", ""), Request("POST", "")),
+)
+PRESETS: Mapping[str, Preset] = MappingProxyType({preset.name: preset for preset in _ALL})

@@ -1,0 +1,1 @@
+"""Search engines that are queried over HTTP, as a riskguard.yaml describes them, without any code of a team's own."""

@@ -1,0 +1,151 @@
+"""A search engine over HTTP as a live system: one request for each query."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING, Any
+
+from pytest_riskguard.formats.engine_answers import AnswerError
+from pytest_riskguard.formats.input_files import Limit
+from pytest_riskguard.formats.serialization import JsonError, parsed_value
+from pytest_riskguard.live_systems.attempts import AttemptError
+from pytest_riskguard.live_systems.http.requests import Asked, Request, Requests
+from pytest_riskguard.live_systems.http.responses import Answers, missing_extra
+from pytest_riskguard.live_systems.http.secrets import Headers
+from pytest_riskguard.text import clean
+
+if TYPE_CHECKING:
+    import httpx
+
+    from pytest_riskguard.config.asking import Asking
+    from pytest_riskguard.config.http_settings import Http
+
+#: Bytes of one response, decompressed.
+RESPONSE_BYTES = Limit("RISKGUARD_MAX_RESPONSE_BYTES", 50_000_000, "bytes in a response")
+#: Seconds after the time limit of a query after which its request ends by itself, in a thread that nobody interrupts.
+_LATER = 1.0
+#: Statuses after which another attempt may succeed: a time-out, too many requests, errors of the server.
+_TEMPORARY = frozenset({408, 429, *range(500, 600)})
+#: Characters of what a server says that a message repeats.
+MAX_SAID = 200
+
+
+@contextmanager
+def http_search(http: Http, asking: Asking) -> Iterator[HttpSearch]:
+    """A search that sends each query to an engine; its connections end with the context.
+
+    Raises ``UsageError`` if httpx is missing or a template is wrong, ``DataError`` for a secret that is not set.
+    """
+    try:
+        import httpx
+    except ImportError:
+        raise missing_extra("httpx") from None
+    headers = Headers(http)
+    limit = None if asking.timeout is None else asking.timeout + _LATER
+    client = httpx.Client(
+        timeout=limit,
+        limits=httpx.Limits(max_connections=None, max_keepalive_connections=asking.workers),
+        follow_redirects=False,
+        # No cookie is kept: one answer must not depend on another.
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        headers={"User-Agent": "pytest-riskguard", "Accept": "application/json"} | headers.values(),
+    )
+    with client:
+        yield HttpSearch(client, headers, Requests(http, asking.depth), Answers(http), limit)
+
+
+class HttpSearch:
+    """Sends a query and reads the hits of the answer."""
+
+    def __init__(
+        self, client: httpx.Client, headers: Headers, requests: Requests, answers: Answers, limit: float | None
+    ) -> None:
+        self._client, self._headers, self._requests, self._answers = client, headers, requests, answers
+        self._limit = limit
+
+    def __call__(self, topic: Asked) -> list[tuple[str, float]]:
+        """The hits for a topic, best first; where the engine gives no scores, these are the places from the last.
+
+        ``AttemptError`` if there is no usable answer.
+        """
+        request = self._requests.of(topic)
+        status, wait, content = self._sent(request)
+        try:
+            answer, problem = parsed_value(content), None
+        except JsonError as error:
+            answer, problem = None, str(error)
+        if status not in range(200, 300):
+            raise self._refusal(status, wait, self._answers.problem(answer) or _first_line(content))
+        if problem is not None:
+            said = f"expected JSON, found another answer ({problem}): {_first_line(content)}"
+            raise self._failure(said)
+        try:
+            hits = self._answers.hits(answer)
+        except AnswerError as error:
+            failed = str(error)
+        else:
+            return [(h.document, len(hits) - place if h.score is None else h.score) for place, h in enumerate(hits)]
+        raise self._failure(failed)
+
+    def _sent(self, request: Request) -> tuple[int, float | None, bytes]:
+        """Status, seconds to wait before another attempt and content of the response.
+
+        Errors of httpx, whose tracebacks lead to the request with its headers, do not leave this function.
+        """
+        import httpx
+
+        deadline = None if self._limit is None else time.monotonic() + self._limit
+        headers = {} if request.body is None else {"Content-Type": "application/json"}
+        try:
+            with self._client.stream(request.method, request.url, content=request.body, headers=headers) as response:
+                if response.is_redirect:
+                    problem = f"it answered {response.status_code}, a redirect, which is not followed; correct `url:`"
+                    is_final = True
+                else:
+                    content = bytearray()
+                    most = RESPONSE_BYTES.value
+                    for block in response.iter_bytes():
+                        content += block
+                        if len(content) > most or (deadline is not None and time.monotonic() > deadline):
+                            break
+                    else:
+                        return response.status_code, _seconds(response.headers.get("Retry-After")), bytes(content)
+                    too_long = len(content) > most
+                    problem = RESPONSE_BYTES.problem(len(content)) if too_long else "the answer did not end in time"
+                    is_final = too_long
+        except httpx.TimeoutException:
+            problem, is_final = "no answer in time", False
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+            problem, is_final = f"no connection, or it broke: {error or type(error).__name__}", False
+        raise self._failure(problem, is_final=is_final)
+
+    def _refusal(self, status: int, wait: float | None, said: str) -> AttemptError:
+        """The error for a status other than success."""
+        is_final = status not in _TEMPORARY
+        return self._failure(f"it answered {status}{f': {said}' if said else ''}", is_final=is_final, wait=wait)
+
+    def _failure(self, problem: str, *, is_final: bool = False, wait: float | None = None) -> AttemptError:
+        said = clean(self._headers.hidden_in(problem), limit=2 * MAX_SAID)
+        return AttemptError(f"{self._requests.place}: {said}", is_final=is_final, wait=wait)
+
+
+def _first_line(content: bytes) -> str:
+    text = bytes(content[: 4 * MAX_SAID]).decode(errors="replace")
+    return clean(next((line for line in text.splitlines() if line.strip()), ""), limit=MAX_SAID)
+
+
+def _seconds(retry_after: Any) -> float | None:
+    """The seconds that a header ``Retry-After`` asks for, given as a number or as a date."""
+    if not isinstance(retry_after, str):
+        return None
+    if retry_after.strip().isdecimal():
+        return float(retry_after)
+    try:
+        until = email.utils.parsedate_to_datetime(retry_after).timestamp()
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return max(until - time.time(), 0.0)

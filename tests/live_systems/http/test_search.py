@@ -1,0 +1,421 @@
+"""Engines that are asked over HTTP, each in its own words, over a real index on loopback."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.config.http_settings import HttpCandidate
+from pytest_riskguard.errors import DataError, UsageError
+from pytest_riskguard.live_systems.attempts import AttemptError
+from pytest_riskguard.live_systems.http.search import HttpSearch, http_search
+from tests.live_systems.http.servers import DOCUMENTS, INDEX, KEY, Instead, Server, fts, serving
+
+#: What each engine needs in a riskguard.yaml besides its preset and its address.
+SETTINGS: Mapping[str, dict[str, Any]] = {
+    "elasticsearch": {"index": INDEX},
+    "opensearch": {"index": INDEX},
+    "solr": {"index": INDEX},
+    "vespa": {},
+    "algolia": {
+        "index": INDEX,
+        "headers": {"X-Algolia-Application-Id": "APP", "X-Algolia-API-Key": {"env": "ENGINE_KEY"}},
+    },
+    "typesense": {
+        "index": INDEX,
+        "params": {"query_by": "body"},
+        "headers": {"X-TYPESENSE-API-KEY": {"env": "ENGINE_KEY"}},
+    },
+    "meilisearch": {"index": INDEX, "headers": {"Authorization": {"env": "ENGINE_KEY", "prefix": "Bearer "}}},
+    "general": {
+        "path": "find",
+        "params": {"words": "{query}", "most": "{depth}"},
+        "hits": "data.found",
+        "id": "doc.ref",
+        "score": "relevance",
+    },
+}
+QUERY = "cancel an order"
+
+every_engine = pytest.mark.parametrize("engine", SETTINGS)
+
+
+@dataclass
+class Asked:
+    text: str = QUERY
+    id: str = "q1"
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGINE_KEY", KEY)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+def candidate(engine: str, server: Server, folder: Path = Path(), **settings: Any) -> HttpCandidate:
+    http = {"preset": engine, "url": server.url} | SETTINGS[engine] | settings
+    return HttpCandidate.model_validate({"http": http}, context={"path": folder / "riskguard.yaml"})
+
+
+@contextmanager
+def asking(
+    engine: str, server: Server, folder: Path = Path(), /, *, depth: int = 100, timeout: float = 5.0, **settings: Any
+) -> Iterator[HttpSearch]:
+    with http_search(
+        candidate(engine, server, folder, **settings).http, Asking(depth=depth, timeout=timeout)
+    ) as search:
+        yield search
+
+
+def failure(engine: str, server: Server, **settings: Any) -> AttemptError:
+    with asking(engine, server, **settings) as search, pytest.raises(AttemptError) as caught:
+        search(Asked())
+    return caught.value
+
+
+@every_engine
+def test_a_preset_asks_an_engine_and_reads_its_hits(engine: str) -> None:
+    expected = fts(DOCUMENTS)(QUERY, 100)
+    assert len(expected) >= 3
+    with serving(engine) as server, asking(engine, server) as search:
+        found = search(Asked())
+        assert search(Asked(text="xylophone")) == []
+    assert [document for document, _ in found] == [document for document, _ in expected]
+    scores = [score for _, score in found]
+    assert scores == sorted(scores, reverse=True)
+    if engine not in ("algolia", "typesense"):
+        assert found == expected
+
+
+@every_engine
+def test_depth_is_how_many_hits_the_engine_is_asked_for(engine: str) -> None:
+    with serving(engine) as server, asking(engine, server, depth=2) as search:
+        assert len(search(Asked())) == 2
+
+
+@every_engine
+def test_the_query_is_data_in_the_request(engine: str) -> None:
+    hostile = 'order", "size": 0, {query} &rows=0 {{topic}} \\ ☃'
+    with serving(engine) as server, asking(engine, server) as search:
+        assert [document for document, _ in search(Asked(text=hostile))] == [
+            d for d, _ in fts(DOCUMENTS)(hostile, 100)
+        ]
+        (seen,) = server.seen
+    assert hostile in json.dumps([seen.params, seen.body], ensure_ascii=False).replace('\\"', '"').replace(
+        "\\\\", "\\"
+    )
+
+
+def test_a_body_in_a_file_has_the_fields_of_the_topic(tmp_path: Path) -> None:
+    body = {
+        "query": {
+            "bool": {"must": {"match": {"body": "{query}"}}, "filter": {"term": {"shop": "{tags.shop} {topic}"}}}
+        }
+    }
+    (tmp_path / "query.json").write_text(json.dumps(body), encoding="utf-8")
+    with serving("elasticsearch") as server:
+        with asking("elasticsearch", server, tmp_path, body="query.json", depth=7) as search:
+            assert search(Asked(tags={"shop": "de"}))
+            with pytest.raises(AttemptError, match=r"the topic has no tags\.shop, which the request names"):
+                search(Asked())
+        (seen,) = server.seen
+    filled = {"bool": {"must": {"match": {"body": QUERY}}, "filter": {"term": {"shop": "de q1"}}}}
+    assert seen.body == {"size": 7, "query": filled}
+
+
+def test_depth_goes_where_a_body_has_it() -> None:
+    body = {"id": "my-template", "params": {"query": "{query}", "most": "{depth}"}}
+    with serving("elasticsearch") as server:
+        with (
+            asking("elasticsearch", server, body=body, path="help/_search/template") as search,
+            pytest.raises(AttemptError),
+        ):
+            search(Asked())
+        (seen,) = server.seen
+    assert seen.body == {"id": "my-template", "params": {"query": QUERY, "most": 100}}
+    assert seen.path == "/help/_search/template"
+
+
+def test_a_size_of_the_body_stays() -> None:
+    body = {"query": {"match": {"body": "{query}"}}, "size": 1}
+    with serving("elasticsearch") as server, asking("elasticsearch", server, body=body) as search:
+        assert len(search(Asked())) == 1
+
+
+def test_solr_takes_a_body_and_parameters_of_its_own() -> None:
+    with serving("solr") as server:
+        with asking("solr", server, body={"query": "{query}", "fields": ["id", "score"]}, depth=2) as search:
+            assert len(search(Asked())) == 2
+        with asking(
+            "solr", server, url=f"{server.url}/solr/", params={"defType": "edismax", "fq": ["a", "b"]}
+        ) as search:
+            assert search(Asked())
+        first, second = server.seen
+    assert (first.path, first.body["limit"]) == ("/solr/help/query", 2)
+    assert (second.path, second.params["defType"], second.params["fq"]) == (
+        "/solr/help/select",
+        ["edismax"],
+        ["a", "b"],
+    )
+
+
+def test_typesense_takes_a_body_for_multi_search() -> None:
+    body = {"searches": [{"collection": INDEX, "q": "{query}", "query_by": "body"}]}
+    with serving("typesense") as server, asking("typesense", server, body=body, depth=2) as search:
+        assert len(search(Asked())) == 2
+
+
+def test_ids_may_stand_in_another_field() -> None:
+    with serving("elasticsearch") as server, asking("elasticsearch", server, id="_source.title") as search:
+        assert search(Asked())[0][0].startswith("About ")
+    with serving("solr") as server:
+        assert "expected an id in 'sku', found nothing" in str(failure("solr", server, id="sku"))
+        assert "expected a list of hits at 'response', found an object" in str(
+            failure("solr", server, hits="response")
+        )
+
+
+def test_the_general_preset_posts_a_body() -> None:
+    settings: dict[str, Any] = {"params": {}, "body": {"words": "{query}", "most": "{depth}"}, "score": None}
+    with serving("general") as server, asking("general", server, **settings) as search:
+        found = search(Asked())
+    expected = [document for document, _ in fts(DOCUMENTS)(QUERY, 100)]
+    assert found == [(document, len(expected) - place) for place, document in enumerate(expected)]
+
+
+WRONG = [
+    (
+        "elasticsearch",
+        {"index": "halp"},
+        r"/halp/_search: it answered 404: error 404: index_not_found_exception: no such",
+    ),
+    (
+        "elasticsearch",
+        {"path": "help/_serach"},
+        r"it answered 400: \{\"error\": \"no handler found for uri \[/help/_serach\]",
+    ),
+    ("solr", {"index": "halp"}, r"/solr/halp/select: it answered 404: <html>$"),
+    ("solr", {"params": {"defType": "nonsense"}}, "it answered 400: error 400: Unknown query parser 'nonsense'"),
+    ("vespa", {"path": "serach/"}, "/serach/: it answered 404: <html>"),
+    ("algolia", {"index": "halp"}, "it answered 404: error 404: Index does not exist"),
+    ("typesense", {"params": {"a": "b"}}, "it answered 400: error: Parameter `query_by` is required."),
+    ("typesense", {"index": "halp"}, "it answered 404: error: Not Found"),
+    ("meilisearch", {"index": "halp"}, "it answered 404: error: index_not_found: Index `x` not found."),
+    ("general", {"path": "fnid"}, r"/fnid: it answered 404: \{\"detail\": \"no such page\"\}"),
+]
+
+
+@pytest.mark.parametrize(("engine", "settings", "expected"), WRONG)
+def test_a_request_that_an_engine_refuses_is_not_sent_again(
+    engine: str, settings: dict[str, Any], expected: str
+) -> None:
+    with serving(engine) as server:
+        error = failure(engine, server, **settings)
+    assert error.is_final
+    with pytest.raises(AttemptError, match=expected):
+        raise error
+
+
+@pytest.mark.parametrize("engine", ["algolia", "typesense", "meilisearch"])
+def test_a_wrong_key_is_refused_and_never_shown(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENGINE_KEY", "swordfish")
+    with serving(engine) as server:
+        error = failure(engine, server)
+    assert error.is_final
+    assert "it answered 40" in str(error)
+    assert "swordfish" not in repr(error)
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 408])
+def test_errors_that_pass_are_worth_another_attempt(status: int) -> None:
+    with serving("solr") as server:
+        server.instead = [Instead(status, b"\n  try later  \nsecond line", {"Retry-After": "7"})]
+        error = failure("solr", server)
+    assert not error.is_final
+    assert error.wait == 7
+    assert str(error).endswith(f"it answered {status}: try later")
+
+
+def test_a_date_in_retry_after_is_understood() -> None:
+    with serving("solr") as server:
+        for header, low, high in (
+            (formatdate(time.time() + 60, usegmt=True), 50, 61),
+            ("Sun, 01 Jan 2006 00:00:00 GMT", 0, 0),
+        ):
+            server.instead = [Instead(503, b"", {"Retry-After": header})]
+            wait = failure("solr", server).wait
+            assert wait is not None
+            assert low <= wait <= high
+        server.instead = [Instead(503, b"", {"Retry-After": "soon"})]
+        assert failure("solr", server).wait is None
+
+
+BROKEN = [
+    (
+        Instead(content=b'{"response": {"docs": ['),
+        r"expected JSON, found another answer \(line 1: not JSON .*\{\"response\"",
+    ),
+    (Instead(content=b""), r"expected JSON, found another answer \(line 1: empty"),
+    (Instead(content=b"<html>log in</html>"), "<html>log in</html>"),
+    (Instead(content=b'{"response": {"docs": [{"id": NaN}]}}'), "NaN is not a number"),
+    (Instead(content=b"[1]"), "expected an answer of Solr, found a list"),
+    (Instead(status=None), "no connection, or it broke"),
+    (
+        Instead(status=301, headers={"Location": "http://example.com/"}),
+        "it answered 301, a redirect, which is not followed",
+    ),
+]
+
+
+@pytest.mark.parametrize(("instead", "expected"), BROKEN)
+def test_an_answer_that_is_none_is_a_failure(instead: Instead, expected: str) -> None:
+    with serving("solr") as server:
+        server.instead = [instead]
+        error = failure("solr", server)
+        assert len(server.seen) == 1
+    with pytest.raises(AttemptError, match=expected):
+        raise error
+
+
+def test_partial_results_are_a_failure() -> None:
+    partial = {"responseHeader": {"status": 0, "partialResults": True}, "response": {"numFound": 0, "docs": []}}
+    with serving("solr") as server:
+        server.instead = [Instead(content=json.dumps(partial).encode())]
+        assert "Solr: its results are partial" in str(failure("solr", server))
+
+
+def test_a_slow_answer_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_riskguard.live_systems.http.search._LATER", 0.0)
+    with serving("solr") as server:
+        server.instead = [Instead(wait=1.0)]
+        error = failure("solr", server, timeout=0.1)
+    assert str(error).endswith("no answer in time")
+    assert not error.is_final
+
+
+def test_a_response_of_any_size_is_not_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RISKGUARD_MAX_RESPONSE_BYTES", "1000")
+    with serving("solr") as server:
+        server.instead = [Instead(content=b"[" + b"1," * 1_000_000 + b"1]")]
+        error = failure("solr", server)
+    assert error.is_final
+    assert "expected at most 1,000 bytes in a response" in str(error)
+
+
+def test_what_a_server_says_is_made_safe_and_holds_no_secret() -> None:
+    said = f"\x1b[31mgo away\x1b[0m ::error:: your key is {KEY}\n".encode()
+    with serving("meilisearch") as server:
+        server.instead = [Instead(403, said)]
+        text = str(failure("meilisearch", server))
+    assert KEY not in text
+    assert "your key is ***" in text
+    assert "\x1b" not in text
+    assert "::error" not in text
+
+
+def test_a_password_is_sent_and_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ES_PASSWORD", "swordfish")
+    with serving("elasticsearch") as server:
+        with asking("elasticsearch", server, auth={"user": "elastic", "password": {"env": "ES_PASSWORD"}}) as search:
+            search(Asked())
+            assert "swordfish" not in f"{vars(search)} {search!r}"
+        sent = server.seen[0].headers["authorization"]
+        assert sent == "Basic ZWxhc3RpYzpzd29yZGZpc2g="
+        server.instead = [Instead(500, f"bad {sent}".encode())]
+        error = failure("elasticsearch", server, auth={"user": "elastic", "password": {"env": "ES_PASSWORD"}})
+    assert "bad Basic ***" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"), [(None, "is not set"), ("  ", "is not set"), ("a\nb", "holds characters"), ("é", "holds")]
+)
+def test_a_secret_that_is_not_there_is_named_not_shown(
+    monkeypatch: pytest.MonkeyPatch, value: str | None, problem: str
+) -> None:
+    monkeypatch.delenv("ENGINE_KEY") if value is None else monkeypatch.setenv("ENGINE_KEY", value)
+    with (
+        serving("meilisearch") as server,
+        pytest.raises(
+            DataError, match=rf"headers: Authorization: the environment variable ENGINE_KEY {problem}"
+        ) as caught,
+        asking("meilisearch", server),
+    ):
+        pass
+    assert caught.value.reason == "missing_input"
+    assert value is None or not value.strip() or value not in str(caught.value)
+
+
+def test_nobody_listening_is_a_failure_worth_another_attempt() -> None:
+    with serving("solr") as server:
+        pass
+    error = failure("solr", server)
+    assert not error.is_final
+    assert "no connection, or it broke" in str(error)
+
+
+def test_cookies_are_not_kept() -> None:
+    with serving("solr") as server, asking("solr", server) as search:
+        server.instead = [Instead(content=b'{"response": {"docs": []}}', headers={"Set-Cookie": "bucket=b; Path=/"})]
+        search(Asked())
+        search(Asked())
+        assert "cookie" not in server.seen[1].headers
+
+
+def test_headers_say_who_asks_and_what_is_taken() -> None:
+    with (
+        serving("elasticsearch") as server,
+        asking("elasticsearch", server, headers={"X-Opaque-Id": "gate"}) as search,
+    ):
+        search(Asked())
+        headers = server.seen[0].headers
+    assert (headers["user-agent"], headers["accept"], headers["x-opaque-id"]) == (
+        "pytest-riskguard",
+        "application/json",
+        "gate",
+    )
+    assert headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("package", ["httpx", "jmespath"])
+def test_a_missing_package_is_named(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving("general") as server:
+        http = candidate("general", server).http
+        monkeypatch.setitem(__import__("sys").modules, package, None)
+        with (
+            pytest.raises(UsageError, match=rf"needs {package}: pip install 'pytest-riskguard\[http\]'"),
+            http_search(http, Asking()),
+        ):
+            pass
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (None, "query.json: no such file"),
+        ('{"query": {query}}', "expected JSON with {query} in a text, found another file: line 1"),
+        (
+            '{"query": {"match_all": {}}}',
+            "expected {query} in `body:`; this request would be the same for all topics",
+        ),
+    ],
+)
+def test_a_body_that_is_no_template_is_refused(tmp_path: Path, content: str | None, expected: str) -> None:
+    if content is not None:
+        (tmp_path / "query.json").write_text(content, encoding="utf-8")
+    with (
+        serving("elasticsearch") as server,
+        pytest.raises(UsageError) as caught,
+        asking("elasticsearch", server, tmp_path, body="query.json"),
+    ):
+        pass
+    assert expected in str(caught.value)
