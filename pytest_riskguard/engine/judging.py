@@ -167,6 +167,11 @@ class Engine:
             raise UsageError(f"{label(question.baseline)} has replicates, whose noise depends on judgements too")
         if systems[0].scores.measure is None:
             raise DataError("scores without a measure have no run that could be judged", reason="missing_input")
+        if self.qrels.rules.is_complete:
+            raise UsageError(
+                "the judgements are complete (`collection: {judgements: complete}`): a document without one is not "
+                "relevant, so there is nothing to judge"
+            )
         return self._rejudged(question.gate, question, systems, 1)
 
     def scores(self, source: Source, measure: str | None, *, gate: Gate | None = None) -> TopicScores:
@@ -354,8 +359,10 @@ class Engine:
             verdict = replace(verdict, documents=documents, rankings=rankings)
             if gate.is_pool or verdict.replicates:
                 return verdict
-            missing = judgements(rejudged)
+            missing = None if self.qrels.rules.is_complete else judgements(rejudged)
         except RiskguardError:  # the answer depends on the scores alone, so it stands without its explanation
+            return verdict
+        if missing is None:
             return verdict
         unsettled = rests_on_unjudged(verdict.outcome, missing)
         verdict = replace(verdict, judgements=missing)

@@ -314,9 +314,9 @@ class ScoreCache:
 
     def _pack(self, source: RunFile | LiveRun | Stored, qrels: Qrels) -> PackedRun:
         if isinstance(source, RunFile | LiveRun):
-            return pack_run(self._run(source), qrels.topics)
+            return pack_run(self._run(source), qrels.topics, qrels.rules)
         try:
-            return pack_run(self.store_of(source).run(source.name), qrels.topics)
+            return pack_run(self.store_of(source).run(source.name), qrels.topics, qrels.rules)
         except OSError as error:  # replaced while it was read
             raise BaselineError(f"{source.name}: its run cannot be read ({error})") from None
 

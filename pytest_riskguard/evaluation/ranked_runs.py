@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 
 from pytest_riskguard.evaluation.measures import cutoff_of, provider_of
 from pytest_riskguard.evaluation.order import as_scored, untied
+from pytest_riskguard.evaluation.passages import by_document
 from pytest_riskguard.evaluation.runs import TOPICS_PER_CHUNK, Chunk, Rankings, fold_run
 from pytest_riskguard.evaluation.scoring import evaluate
+from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 
 if TYPE_CHECKING:
     from ir_measures import Measure
@@ -45,12 +47,12 @@ class PackedRun:
         return packed[0].decode().split("\n"), packed[1]
 
 
-def pack_run(run: Path | Rankings, topics: Collection[str]) -> PackedRun:
-    """Read some topics of a run."""
+def pack_run(run: Path | Rankings, topics: Collection[str], rules: LabelRules = AS_GIVEN) -> PackedRun:
+    """Read some topics of a run, with documents for passages if the rules say how these are named."""
     kept = frozenset(topics)
     if isinstance(run, Rankings):
-        return PackedRun(run.digest, _packed(run.chunks(), kept))
-    packed, digest = fold_run(Path(run), lambda chunks: _packed(chunks, kept))
+        return PackedRun(run.digest, _packed(by_document(run.chunks(), rules), kept))
+    packed, digest = fold_run(Path(run), lambda chunks: _packed(by_document(chunks, rules), kept))
     return PackedRun(digest, packed)
 
 

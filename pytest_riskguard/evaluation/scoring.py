@@ -22,6 +22,7 @@ from pytest_riskguard.evaluation.document_ids import JudgedTally, mismatch
 from pytest_riskguard.evaluation.grades import Grades, check_labels, labels_for, providers_for, scaled
 from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measure, provider_of, within_bounds
 from pytest_riskguard.evaluation.order import RankColumn, Written, as_scored, as_written, has_ties, untied
+from pytest_riskguard.evaluation.passages import by_document
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run, refuse_inverted
@@ -214,7 +215,7 @@ class _Tally:
 def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, source: str) -> _Tally:
     scored = frozenset(qrels.topics)
     tally = _Tally([{} for _ in measures], [{} for _ in measures])
-    for chunk in chunks:
+    for chunk in by_document(chunks, qrels.rules):
         tally.unknown.update(chunk.keys() - qrels.grades.keys())
         rankings = {topic: documents for topic, documents in chunk.items() if topic in scored}
         if not rankings:

@@ -32,6 +32,11 @@ class LabelRules:
         """Whether a document with this grade counts as relevant."""
         return grade > 0 if self.relevant_from is None else grade >= self.relevant_from
 
+    @property
+    def ungraded(self) -> float | None:
+        """The grade of a document without one, which is unknown unless the judgements are complete."""
+        return 0 if self.is_complete else None
+
     def digest(self, of_file: str) -> str:
         """The digest of judgements under these rules: that of their file where the rules change no score."""
         changing = (self.scale, self.relevant_from, self.separator)

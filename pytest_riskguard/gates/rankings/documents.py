@@ -66,6 +66,7 @@ class _Moves:
         rules: LabelRules,
     ) -> None:
         self.measure, self.grades, self.candidate, self.baseline = measure, grades, candidate, baseline
+        self._ungraded = rules.ungraded
         self._rules = AS_GIVEN if is_binary(measure) else rules  # binary labels follow the rules already
         #: How many ranks the measure looks at; None for all.
         self.cutoff = cutoff_of(measure)
@@ -133,7 +134,9 @@ class _Moves:
 
         def document(name: str) -> MovedDocument:
             candidate_rank, baseline_rank = self.rank(name)
-            return MovedDocument(name, self.grades.get(name), baseline_rank, candidate_rank, effects.get(name, 0.0))
+            return MovedDocument(
+                name, self.grades.get(name, self._ungraded), baseline_rank, candidate_rank, effects.get(name, 0.0)
+            )
 
         def loss_first(name: str) -> tuple[float, int, str]:
             return round(effects[name], 12), self.best_rank(name), name

@@ -82,7 +82,7 @@ def _of_topic(rejudged: Rejudged, topic: str, depth: int) -> TopicRanking:
     return TopicRanking(
         topic,
         documents,
-        tuple(map(grades.get, documents)),
+        tuple(grades.get(document, rejudged.rules.ungraded) for document in documents),
         tuple(map(baseline.get, documents)),
         tuple(map(candidate.get, documents)),
     )
