@@ -83,7 +83,7 @@ class GivenCollection:
         """What the settings name where there is nothing here; their topics belong to their qrels."""
         if self.qrels is not None:
             return self
-        return GivenCollection(settings.qrels.given, self.topics or settings.given_topics)
+        return GivenCollection(settings.given_qrels, self.topics or settings.given_topics)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from pydantic import PlainValidator
@@ -9,8 +10,13 @@ from pydantic import PlainValidator
 from pytest_riskguard.config.setting_types import File, JudgementsFormat, Model, TopicsFormat, or_path_alone
 from pytest_riskguard.config.value_checks import whole
 from pytest_riskguard.formats.given_file import JUDGE_RULES, GivenFile, JudgeRule
-from pytest_riskguard.gates.option_types import OneOf, Text, shown
+from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.formats.text_files import MAX_GRADE
+from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
 from pytest_riskguard.text import document_address
+
+#: Whether a document without a judgement is not relevant, or nobody knows.
+JUDGEMENTS = COMPLETE, PARTIAL = "complete", "partial"
 
 
 class QrelsFile(Model):
@@ -38,6 +44,30 @@ class TopicsFile(Model):
         return GivenFile(self.path, format=self.format)
 
 
+_grade = Number(-MAX_GRADE, MAX_GRADE)
+
+
+def _scale(value: Any) -> tuple[float, float]:
+    """The lowest and the highest grade."""
+    if isinstance(value, list) and len(value) == 2:
+        low, high = map(_grade, value)
+        if low < high:
+            return low, high
+    raise ValueError(f"expected the lowest and the highest grade, such as [0, 3], found {shown(value)}")
+
+
+class Grades(Model):
+    """``grades``: the lowest and the highest grade that judges may give."""
+
+    scale: Annotated[tuple[float, float], PlainValidator(_scale)]
+
+
+class Chunks(Model):
+    """``chunks``: what separates the document from the passage in ids of passages."""
+
+    separator: Annotated[str, PlainValidator(Text("a text such as '#'"))]
+
+
 def _shrink(value: Any) -> int | None:
     """``allow``, or the largest number of topics."""
     if value == "allow":
@@ -56,7 +86,7 @@ class Collection(Model):
 
     ``shrink`` is how many topics that a stored baseline was scored on may be gone or have another query text; None,
     written ``allow``, for any number. ``documents`` has titles and addresses of documents, ``document_url`` is the
-    address of any.
+    address of any. ``grades``, ``relevant_from``, ``chunks`` and ``judgements`` say how the judgements are meant.
     """
 
     qrels: Annotated[QrelsFile, or_path_alone]
@@ -64,6 +94,21 @@ class Collection(Model):
     documents: File | None = None
     document_url: _Address | None = None
     shrink: Annotated[int | None, PlainValidator(_shrink)] = 0
+    grades: Grades | None = None
+    relevant_from: Annotated[float | None, PlainValidator(_grade)] = None
+    chunks: Chunks | None = None
+    judgements: Annotated[str, PlainValidator(OneOf(JUDGEMENTS))] = PARTIAL
+
+    @property
+    def given_qrels(self) -> GivenFile:
+        """The file of judgements, how it is read, and what is said about the judgements."""
+        rules = LabelRules(
+            scale=None if self.grades is None else self.grades.scale,
+            relevant_from=self.relevant_from,
+            separator=None if self.chunks is None else self.chunks.separator,
+            is_complete=self.judgements == COMPLETE,
+        )
+        return replace(self.qrels.given, labels=rules)
 
     @property
     def given_topics(self) -> GivenFile | None:

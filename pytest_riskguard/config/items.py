@@ -122,7 +122,7 @@ def _with_slices(config: Config) -> Config:
         text = "slice: it needs a topics file with a column for each tag; add `topics: PATH` to `collection:`"
         raise ConfigError(config.path, first_line, text)
     try:
-        qrels, topics = read_collection(config.collection.qrels.given, config.collection.given_topics)
+        qrels, topics = read_collection(config.collection.given_qrels, config.collection.given_topics)
     except DataError as error:
         raise ConfigError(config.path, first_line, f"slice: its topics cannot be looked up: {error}") from None
     tags = {} if topics is None else topics.tags

@@ -42,7 +42,7 @@ def lookups(salvaged: Salvaged) -> Iterator[Missing]:
         yield config.line("collection", "topics"), f"collection.topics: {error.problem}", None
         is_readable = False
     try:
-        qrels = read_qrels(config.collection.qrels.given, keys_of(topics))
+        qrels = read_qrels(config.collection.given_qrels, keys_of(topics))
     except DataError as error:
         yield config.line("collection", "qrels"), f"collection.qrels: {error.problem}", None
     if not is_readable:

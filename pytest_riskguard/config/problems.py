@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from pytest_riskguard.baselines.stored_files import own_file, stored_file
 from pytest_riskguard.config.candidate_settings import FORMS, file_of, form_of
-from pytest_riskguard.config.collection_settings import Collection, QrelsFile, TopicsFile
+from pytest_riskguard.config.collection_settings import Chunks, Collection, Grades, QrelsFile, TopicsFile
 from pytest_riskguard.config.measure_notation import cut_at_comma
 from pytest_riskguard.config.salvage import Salvaged, salvage
 from pytest_riskguard.config.schema import (
@@ -38,6 +38,8 @@ _OR_NOT = "(if gates are only in tests: pytest --riskguard-no-yaml)"
 _REMEDIES = {
     "collection": "add `collection: {qrels: qrels.txt}`",
     "path": "add `path: PATH`",
+    "scale": "add the lowest and the highest grade, such as `scale: [0, 3]`",
+    "separator": 'add what follows the document in ids of passages, such as `separator: "#"`',
     "qrels": "add the file of judgements, such as `qrels: qrels.txt`",
     "name": "add `name: NAME`",
     "kind": "add `kind: not_significantly_risky`",
@@ -55,6 +57,8 @@ _MODELS: dict[tuple[str, ...], type[BaseModel]] = {
     ("collection",): Collection,
     ("collection", "qrels"): QrelsFile,
     ("collection", "topics"): TopicsFile,
+    ("collection", "grades"): Grades,
+    ("collection", "chunks"): Chunks,
     ("family",): Family,
     ("gates",): GateModel,
     ("gates", "baseline"): ComputedBaseline,

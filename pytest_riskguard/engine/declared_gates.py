@@ -25,7 +25,7 @@ def engine_of(settings: Config, *, report: bool) -> Engine:
     """The engine over the collection and the store of a riskguard.yaml; ``report`` as for ``Engine``."""
     collection = settings.collection
     return Engine(
-        qrels=collection.qrels.given,
+        qrels=collection.given_qrels,
         topics=collection.given_topics,
         store=Store(settings.store),
         measures=settings.all_measures,

@@ -216,7 +216,7 @@ def _judgements(qrels: Path | None) -> Qrels | None:
     return (
         None
         if settings is None
-        else read_collection(settings.collection.qrels.given, settings.collection.given_topics)[0]
+        else read_collection(settings.collection.given_qrels, settings.collection.given_topics)[0]
     )
 
 
