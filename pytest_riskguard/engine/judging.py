@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
-from pytest_riskguard.baselines.entry import mean_score
 from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.baselines.stored_files import own_file, same_file, stored_file
@@ -26,6 +25,7 @@ from pytest_riskguard.engine.sources import (
     label,
     metadata_of,
 )
+from pytest_riskguard.engine.stored_systems import rests_on_replicate, warned_of_stored, worse
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
 from pytest_riskguard.evaluation.grades import labels_for, scaled
@@ -48,13 +48,8 @@ from pytest_riskguard.gates.slices import slices_of, within
 from pytest_riskguard.gates.verdict import Family, Inputs, Verdict, Yardstick, digests, incomparable, warning
 from pytest_riskguard.reports.internal_errors import caught
 from pytest_riskguard.reports.wording import worded
-from pytest_riskguard.risk import mean_test
-from pytest_riskguard.risk.checks import ROUNDING_ERROR
 from pytest_riskguard.risk.reference import reference_scores
 from pytest_riskguard.text import counted, listed
-
-#: Below this p-value of the mean difference a replicate is unlikely to be another run of the same system.
-UNLIKELY = 0.001
 
 
 class _Context(TypedDict):
@@ -111,7 +106,7 @@ class Engine:
             systems = self._systems(question)
             verdict = self._judged(question, systems, family, together)
             self._refuse_unasked(verdict, question, systems, family, together)
-            verdict = _warned_of_stored(verdict, systems[1:])
+            verdict = warned_of_stored(verdict, systems[1:])
         except DataError as error:
             refused = incomparable(
                 question.gate,
@@ -270,9 +265,9 @@ class Engine:
         if isinstance(question.baseline, Computed):
             baseline, replicates = computed_baseline(gate, question.baseline, candidate, others), []
         verdict = judge(gate, candidate, baseline, replicates=replicates, **context)
-        worse = _worse(baseline, replicates) if verdict.outcome == "pass" else None
-        if worse is not None and judge(gate, candidate, baseline, **context).outcome == "fail":
-            raise _rests_on_replicate(worse, baseline)
+        worse_run = worse(baseline, replicates) if verdict.outcome == "pass" else None
+        if worse_run is not None and judge(gate, candidate, baseline, **context).outcome == "fail":
+            raise rests_on_replicate(worse_run, baseline)
         if isinstance(question.baseline, Computed):
             computed = question.baseline
             yardstick = Yardstick(computed.kind, computed.names, computed.candidate_inside)
@@ -380,49 +375,6 @@ class Engine:
         )
         labels = labels_for(measure, qrels.grades, qrels.rules)
         return Rejudged(gate, scores, (candidate, baseline), measure, labels, self._cache.topics, qrels.rules)
-
-
-def _worse(baseline: TopicScores, replicates: Sequence[TopicScores]) -> TopicScores | None:
-    """The first replicate whose mean is too far below the baseline's for a run of the same system."""
-    for replicate in replicates:
-        test = mean_test(replicate.values - baseline.values)
-        is_worse = test.estimate < -ROUNDING_ERROR
-        if is_worse and (test.p_value is None or test.p_value < UNLIKELY):  # None: every topic lost as much
-            return replicate
-    return None
-
-
-def _rests_on_replicate(replicate: TopicScores, baseline: TopicScores) -> DataError:
-    name, _, number = replicate.name.rpartition("/replicates/")
-    means = f"{mean_score(replicate):.4f}, that of {name} {mean_score(baseline):.4f}"
-    return DataError(
-        f"passes only because replicates of {name} count as its noise, and the mean of replicate {number} is far "
-        f"below the baseline's ({means}), hardly another run of the same system; if it comes from another system, "
-        f"run `riskguard baseline remove {name} --replicate {number}`",
-        reason="bad_baseline",
-    )
-
-
-def _warned_of_stored(verdict: Verdict, stored: Sequence[Scored]) -> Verdict:
-    """The verdict with the warnings about stored baselines and replicates, which decide nothing."""
-    if verdict.outcome == "incomparable":
-        return verdict
-    means = tuple((s.scores.name, s.stored_mean, s.scores.mean) for s in stored if s.stored_mean is not None)
-    if means and verdict.slice is None:
-        verdict = verdict.detailed("rescored", means=means)
-    if unbacked := tuple(scored.scores.name for scored in stored if not scored.backed):
-        verdict = verdict.warned(warning("unbacked_scores", systems=unbacked))
-    if unnamed := tuple(scored.scores.name for scored in stored if not scored.named):
-        verdict = verdict.warned(warning("old_format", systems=unnamed))
-    uses = "the tags" if verdict.slice else "the weights" if verdict.weighted else None
-    if uses and (changed := tuple(scored.scores.name for scored in stored if scored.topics_changed)):
-        verdict = verdict.warned(warning("topics_changed", systems=changed, uses=uses))
-    gone = tuple(sorted({topic for scored in stored for topic in scored.gone}))
-    emptied = tuple(sorted({topic for scored in stored for topic in scored.emptied}))
-    rephrased = tuple(sorted({topic for scored in stored for topic in scored.rephrased}))
-    if gone or emptied or rephrased:
-        verdict = verdict.warned(warning("judgements_shrank", gone=gone, emptied=emptied, rephrased=rephrased))
-    return verdict
 
 
 def _asked_measure(measure: str | None, *sources: Source) -> str | None:

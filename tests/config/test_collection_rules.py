@@ -1,0 +1,145 @@
+"""What riskguard.yaml says about the judgements as a whole, from the settings to verdicts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_riskguard.cli.main import run as riskguard
+from pytest_riskguard.config.load import load_config
+from pytest_riskguard.errors import ConfigError
+from pytest_riskguard.formats.label_rules import LabelRules
+
+GATE = "gates: [{name: no-risk, kind: not_significantly_risky, baseline: prod}]\n"
+TOPICS = range(12)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Twelve topics, whose clicked documents the candidate ranks second instead of first."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CI", raising=False)
+    judged = [f"q{t},d{t},{0.3 + t / 20}\nq{t},e{t},0" for t in TOPICS]
+    (tmp_path / "clicks.csv").write_text("query_id,docid,rating\n" + "\n".join(judged) + "\n")
+    old = [(f"d{t}", f"e{t}", f"new{t}") for t in TOPICS]
+    new = [(f"e{t}", f"d{t}", f"fresh{t}") for t in TOPICS]
+    for name, rankings in (("prod", old), ("new", new)):
+        rows = [
+            f"q{t} Q0 {document} {rank} {9 - rank} x"
+            for t, ranking in enumerate(rankings)
+            for rank, document in enumerate(ranking, 1)
+        ]
+        (tmp_path / f"{name}.run").write_text("\n".join(rows) + "\n")
+
+    def settings(collection: str = "", measure: str = "nDCG@10") -> None:
+        text = f"collection: {{qrels: clicks.csv{collection}}}\nmeasures: ['{measure}']\ncandidate: new.run\n{GATE}"
+        (tmp_path / "riskguard.yaml").write_text(text)
+
+    return settings
+
+
+def checked(capsys, status: int) -> dict[str, Any]:
+    capsys.readouterr()
+    assert riskguard(["check", "--json", "-"]) == status
+    (verdict,) = json.loads(capsys.readouterr().out)["verdicts"]
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("", LabelRules()),
+        (", grades: {scale: [0, 3]}", LabelRules(scale=(0, 3))),
+        (", grades: {scale: [-2, 0.5]}, relevant_from: 0.5", LabelRules(scale=(-2, 0.5), relevant_from=0.5)),
+        (', chunks: {separator: "#"}, judgements: complete', LabelRules(separator="#", is_complete=True)),
+        (", judgements: partial", LabelRules()),
+    ],
+)
+def test_the_rules_go_with_the_judgements(project, tmp_path, text, rules):
+    project(text)
+    given = load_config(tmp_path / "riskguard.yaml").collection.given_qrels
+    assert (given.path, given.labels) == (tmp_path / "clicks.csv", rules)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("grades: {scale: [3, 0]}", "expected the lowest and the highest grade, such as [0, 3]"),
+        ("grades: {scale: 3}", "expected the lowest and the highest grade, such as [0, 3]"),
+        ("grades: {scale: [0, high]}", "expected a number from -1000 to 1000, found 'high'"),
+        ("grades: {}", "'collection.grades' has no 'scale'; add the lowest and the highest grade"),
+        ("grades: {scal: [0, 3]}", "unknown key 'scal' in 'collection.grades'; did you mean 'scale'?"),
+        ("relevant_from: yes", "expected a number from -1000 to 1000, found 'yes'"),
+        ("chunks: {separator: ''}", "expected a text such as '#', found ''"),
+        ("judgements: all", "expected complete or partial, found 'all'"),
+    ],
+)
+def test_wrong_rules_are_refused(project, tmp_path, text, problem):
+    project(f", {text}")
+    with pytest.raises(ConfigError) as caught:
+        load_config(tmp_path / "riskguard.yaml")
+    assert problem in str(caught.value)
+
+
+def test_real_grades_are_judged_and_a_binary_measure_says_what_it_needs(project, capsys):
+    project()
+    assert riskguard(["baseline", "add", "prod", "prod.run"]) == 0
+    assert checked(capsys, 1)["outcome"] == "fail"
+    project(measure="RR")
+    verdict = checked(capsys, 3)
+    assert verdict["reason"] == "bad_qrels"
+    assert (
+        "needs binary labels; say what counts as relevant: `collection: {relevant_from: 0.5}`" in verdict["problem"]
+    )
+    project(", relevant_from: 0.3", measure="RR")
+    assert checked(capsys, 1)["estimates"]["baseline_mean"] == 1.0
+
+
+def test_a_baseline_stored_under_other_rules_is_scored_again(project, capsys):
+    project()
+    assert riskguard(["baseline", "add", "prod", "prod.run", "--measure", "nDCG@10"]) == 0
+    before = checked(capsys, 1)
+    project(", relevant_from: 0.3")
+    after = checked(capsys, 1)
+    assert before["inputs"]["qrels"] != after["inputs"]["qrels"]
+    assert [warning["code"] for warning in after["warnings"]].count("rescored") == 1
+    assert after["estimates"]["mean_difference"] == before["estimates"]["mean_difference"]
+
+
+def test_complete_judgements_leave_nothing_to_judge(project, capsys):
+    project()
+    assert riskguard(["baseline", "add", "prod", "prod.run"]) == 0
+    partial = checked(capsys, 1)
+    assert partial["judgements"]["documents"] == 2 * len(TOPICS)
+    line = ["judge-next", "new.run", "--baseline", "prod"]
+    assert riskguard(line) == 0
+    project(", judgements: complete")
+    complete = checked(capsys, 1)
+    assert complete["judgements"] is None
+    assert complete["estimates"] == partial["estimates"]
+    grades = {document["grade"] for topic in complete["documents"] for document in topic["replacements"]}
+    assert grades == {0}
+    assert riskguard(line) == 2
+    assert "so there is nothing to judge" in capsys.readouterr().err
+
+
+def test_passages_count_with_the_best_one_of_their_document(project, tmp_path, capsys):
+    project(', chunks: {separator: "#"}')
+    for name in ("prod", "new"):
+        rows = [line.split() for line in (tmp_path / f"{name}.run").read_text().splitlines()]
+        passages = [
+            f"{topic} Q0 {document}#{place} {2 * int(rank) + place} {float(score) - place / 10} x"
+            for topic, _, document, rank, score, _ in rows
+            for place in (0, 1)
+        ]
+        (tmp_path / f"{name}-passages.run").write_text("\n".join(passages) + "\n")
+    assert riskguard(["baseline", "add", "prod", "prod-passages.run"]) == 0
+    verdict = checked(capsys, 1)
+    text = (tmp_path / "riskguard.yaml").read_text()
+    (tmp_path / "riskguard.yaml").write_text(text.replace("new.run", "new-passages.run"))
+    of_passages = checked(capsys, 1)
+    assert of_passages["estimates"] == verdict["estimates"]
+    assert of_passages["documents"] == verdict["documents"]
+    assert of_passages["judgements"] == verdict["judgements"]

@@ -1,0 +1,52 @@
+"""Rankings of passages become rankings of documents."""
+
+from __future__ import annotations
+
+from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation.passages import by_document
+from pytest_riskguard.evaluation.ranked_runs import pack_run
+from pytest_riskguard.evaluation.runs import Documents
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.label_rules import LabelRules
+
+RULES = LabelRules(separator="#")
+
+
+def folded(documents: Documents, rules: LabelRules = RULES) -> Documents:
+    return next(by_document([{"q": documents}], rules))["q"]
+
+
+def test_a_document_has_the_score_and_the_rank_of_its_best_passage():
+    passages = Documents({"a#2": 3.0, "b#1": 5.0, "a#1": 4.0, "c": 1.0, "#x": 0.5})
+    passages.ranks = [b"3", b"1", b"2", b"4", b"5"]
+    best = folded(passages)
+    assert list(best.items()) == [("b", 5.0), ("a", 4.0), ("c", 1.0), ("#x", 0.5)]
+    assert best.ranks == [b"1", b"2", b"4", b"5"]
+    assert folded(Documents({"a#1#2": 1.0})) == {"a#1": 1.0}
+
+
+def test_of_equal_scores_the_better_rank_is_the_best_passage():
+    passages = Documents({"a#2": 1.0, "a#1": 1.0})
+    passages.ranks = [b"7", b"2"]
+    assert folded(passages).ranks == [b"2"]
+
+
+def test_without_a_separator_nothing_changes():
+    passages = Documents({"a#1": 1.0, "a#2": 0.5})
+    assert folded(passages, LabelRules()) is passages
+
+
+def test_judged_passages_give_their_document_the_highest_grade(write):
+    text = "q 0 a#1 1\nq 0 a#2 3\nq 0 b 0\nq 0 b#9 -1\n"
+    qrels = read_qrels(GivenFile(write("qrels.txt", text), labels=RULES))
+    assert qrels.grades == {"q": {"a": 3, "b": 0}}
+
+
+def test_scores_and_rankings_are_of_documents(write):
+    qrels = read_qrels(GivenFile(write("qrels.txt", "q 0 a 1\nq 0 b 2\n"), labels=RULES))
+    path = write("a.run", "q Q0 a#1 1 9 t\nq Q0 a#2 2 8 t\nq Q0 b#1 3 7 t\n")
+    (scores,) = score_run(path, qrels, ["P@2"])
+    assert scores.values.tolist() == [1.0]
+    assert pack_run(path, ["q"], RULES).documents("q")[0] == ["a", "b"]
+    (live,) = score_run({"q": [("a#1", 9.0), ("a#2", 8.0), ("b#1", 7.0)]}, qrels, ["P@2"])
+    assert live.values.tolist() == [1.0]
