@@ -24,8 +24,8 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.records import Agreement
-from pytest_riskguard.formats.system_names import system_name
 from pytest_riskguard.formats.topic_keys import TopicKeys
 from pytest_riskguard.gates.kinds import Gate
 from pytest_riskguard.gates.origins import BaselineOrigin, Latency, latency_of

@@ -7,7 +7,7 @@ from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.formats.system_names import system_name
+from pytest_riskguard.formats.known import system_name
 
 __all__ = [
     "Qrels",

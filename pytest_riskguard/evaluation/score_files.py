@@ -21,8 +21,8 @@ from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import CELLS, TOPICS
+from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.records import Records, Score
-from pytest_riskguard.formats.system_names import system_name
 from pytest_riskguard.formats.text_files import LineReader
 from pytest_riskguard.text import nearest
 

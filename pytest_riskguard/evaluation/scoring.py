@@ -28,7 +28,7 @@ from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run, refuse_inverted
 from pytest_riskguard.evaluation.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.system_names import system_name
+from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.topic_keys import TopicKeys
 from pytest_riskguard.text import listed
 

@@ -83,3 +83,8 @@ def number(cell: str) -> float:
     except ValueError:
         return math.nan
     return value if math.isfinite(value) else math.nan
+
+
+def whole(value: float) -> float:
+    """A number to be written: without a decimal point where it needs none."""
+    return int(value) if float(value).is_integer() else float(value)

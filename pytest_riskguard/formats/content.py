@@ -17,7 +17,7 @@ from pytest_riskguard.formats.text_files import LineReader
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
 #: How files begin that are no text: Parquet, Arrow, Feather of the first version, LZ4.
-_BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\x04\x22\x4d\x18")
+_BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
 
 
 _Row = TypeVar("_Row")

@@ -52,10 +52,11 @@ class GivenFile:
         """A path alone, or what is one already. ``FILE#PART`` names a part where there is a FILE and no such path."""
         if isinstance(given, GivenFile):
             return given
-        path = Path(given)
-        name, mark, part = path.name.rpartition("#")
-        if mark and name and not _exists(path) and _exists(path.with_name(name)):
-            return cls(path.with_name(name), part=part)
+        path, text = Path(given), Path(given).as_posix()
+        if not _exists(path):
+            for place in (place for place in reversed(range(1, len(text) - 1)) if text[place] == "#"):
+                if _exists(Path(text[:place])):  # a part may have a slash in its name
+                    return cls(Path(text[:place]), part=text[place + 1 :])
         return cls(path)
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from pytest_riskguard.errors import UsageError
 from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.records import Kind
 from pytest_riskguard.text import did_you_mean
 
@@ -120,6 +122,33 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
 )
 
 FORMATS: tuple[Format, ...] = (
+    Format(
+        "parquet",
+        "Parquet with named columns",
+        "arrow.parquet",
+        reads=("judgements", "rankings", "topics"),
+        writes=("judgements", "rankings", "topics"),
+        suffixes=(".parquet", ".parq", ".pq"),
+        extra="arrow",
+    ),
+    Format(
+        "arrow",
+        "Arrow and Feather with named columns",
+        "arrow.arrow_ipc",
+        reads=("judgements", "rankings", "topics"),
+        writes=("judgements", "rankings", "topics"),
+        suffixes=(".arrow", ".feather", ".ipc", ".arrows"),
+        extra="arrow",
+    ),
+    Format(
+        "ranx-lz4",
+        "ranx, compressed (LZ4)",
+        "libraries.ranx_lz4",
+        reads=("judgements", "rankings"),
+        writes=("judgements", "rankings"),
+        suffixes=(".lz4",),
+        extra="ranx",
+    ),
     *_JUDGING_TOOLS,
     Format(
         "ranx",
@@ -128,6 +157,28 @@ FORMATS: tuple[Format, ...] = (
         reads=("judgements", "rankings"),
         writes=("judgements", "rankings"),
         suffixes=(".json",),
+    ),
+    Format(
+        "mteb",
+        "MTEB predictions (JSON: subset, split, topic, document, number)",
+        "libraries.mteb",
+        reads=("rankings",),
+        suffixes=(".json",),
+    ),
+    Format(
+        "sentence-transformers",
+        "sentence-transformers predictions (JSON Lines)",
+        "libraries.sentence_transformers",
+        reads=("rankings",),
+        suffixes=(".jsonl",),
+    ),
+    Format(
+        "beir",
+        "BEIR: qrels with a header (TSV), queries.jsonl",
+        "libraries.beir",
+        reads=("judgements", "topics"),
+        writes=("judgements", "topics"),
+        suffixes=(".tsv", ".jsonl"),
     ),
     _responses("elasticsearch", "Elasticsearch and OpenSearch _search and _msearch"),
     _responses("solr", "Solr select"),
@@ -176,6 +227,14 @@ FORMATS: tuple[Format, ...] = (
         suffixes=(".tsv", ".csv", ".txt"),
     ),
     Format(
+        "jsonl",
+        "JSON Lines with named keys, or a JSON list of objects",
+        "json_lines",
+        reads=("judgements", "rankings", "topics"),
+        writes=("judgements", "rankings", "topics"),
+        suffixes=(".jsonl", ".ndjson", ".json"),
+    ),
+    Format(
         "tsv",
         "tables with tabs and named columns; topics: id, query text, tags",
         "tab_separated",
@@ -190,6 +249,14 @@ FORMATS: tuple[Format, ...] = (
         reads=("judgements", "rankings", "topics"),
         writes=("judgements", "rankings", "topics"),
         suffixes=(".csv",),
+    ),
+    Format(
+        "msmarco",
+        "MS MARCO: query, passage and rank with tabs, no header",
+        "libraries.msmarco",
+        reads=("rankings",),
+        writes=("rankings",),
+        suffixes=(".tsv", ".txt"),
     ),
     Format(
         "trec",
@@ -242,3 +309,13 @@ def format_for(kind: Kind, name: str, *, named: str | None = None) -> Format:
 def suffixes() -> frozenset[str]:
     """The endings of all formats' files, which are no part of a system's name."""
     return frozenset(suffix for known in FORMATS for suffix in known.suffixes)
+
+
+def system_name(given: Path | GivenFile) -> str:
+    """What a system is called after its file: without ``.gz`` and then one ending of a format; ``#PART`` stays."""
+    given = given if isinstance(given, GivenFile) else GivenFile(Path(given))
+    name = given.path.name
+    name = name.removesuffix(".gz") or name
+    ending = max((suffix for suffix in suffixes() if name.endswith(suffix)), key=len, default="")
+    name = name.removesuffix(ending) or name
+    return name if given.part is None else f"{name}#{given.part}"

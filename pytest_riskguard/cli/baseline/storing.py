@@ -26,7 +26,7 @@ from pytest_riskguard.cli.baseline.place import (
 from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, FILE, Reading, named_path
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.system_names import system_name
+from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.text import counted, plain, probability, signed
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pytest_riskguard.formats.columns import whole
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, known_columns, missing_columns, with_header
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
@@ -61,11 +62,11 @@ def write_judgements(
     """A table with a row for each judgement."""
     header = ["query_id", *(["query"] if texts else []), "docid", "rating"]
     rows = (
-        [t, *([texts.get(t, "")] if texts else []), d, _written_number(grade)]
+        [t, *([texts.get(t, "")] if texts else []), d, str(whole(grade))]
         for t, graded in grades.items()
         for d, grade in graded.items()
     )
-    return _written(header, rows, delimiter)
+    return written(header, rows, delimiter)
 
 
 def write_rankings(
@@ -78,7 +79,7 @@ def write_rankings(
         for topic, documents in by_topic.items()
         for rank, (document, score) in enumerate(documents, 1)
     )
-    return _written(header, rows, delimiter)
+    return written(header, rows, delimiter)
 
 
 def write_topics(
@@ -100,14 +101,11 @@ def write_topics(
         ]
         for topic, text in queries.items()
     )
-    return _written(header, rows, delimiter)
+    return written(header, rows, delimiter)
 
 
-def _written_number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
-
-
-def _written(header: Sequence[str], rows: Iterable[list[str]], delimiter: str) -> bytes:
+def written(header: Sequence[str], rows: Iterable[list[str]], delimiter: str) -> bytes:
+    """A table, cells quoted where needed."""
     buffer = io.StringIO(newline="")
     table = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     table.writerow(header)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pytest_riskguard.formats.columns import places, whole
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records
 
@@ -14,16 +15,28 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the file is an object of objects of numbers."""
     if not file.looks_like_json:
         return Misfit("it is not JSON")
-    value = file.json_or_none
+    return misfit_of(file.json_or_none)
+
+
+def misfit_of(value: Any) -> Misfit | None:
+    """None for a mapping of topics to mappings of documents to numbers."""
     if not isinstance(value, dict) or not value:
-        return Misfit("it is not a JSON object", 1)
+        return Misfit("it is not an object of topics", 1)
     for topic, documents in value.items():
-        if not isinstance(documents, dict):
-            return Misfit(f"{topic!r} is not an object of documents and numbers", 2)
+        if not isinstance(topic, str) or not isinstance(documents, dict):
+            return Misfit(f"{topic!r:.60} is not an object of documents and numbers", 2)
         for document, score in documents.items():
-            if isinstance(score, bool) or not isinstance(score, int | float):
-                return Misfit(f"{document!r} of {topic!r} has no number", 3)
+            if not isinstance(document, str) or isinstance(score, bool) or not isinstance(score, int | float):
+                return Misfit(f"{document!r:.60} of {topic!r:.60} has no number", 3)
+    if _is_frame(value):
+        return Misfit("it is a frame by columns; write it with orient='records' (pandas)", 4)
     return None
+
+
+def _is_frame(value: dict[str, dict[str, Any]]) -> bool:
+    """Whether pandas wrote it, whose columns look like topics and whose rows like documents."""
+    columns = places(value, ("document", "topic", "grade", "score", "rank"))
+    return "document" in columns and len(columns) >= 3
 
 
 def judgements(file: InputFile) -> Records[Judgement]:
@@ -46,16 +59,12 @@ def _topics(file: InputFile) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def write_judgements(grades: Mapping[str, Mapping[str, float]], _texts: Mapping[str, str]) -> bytes:
     """The grades of each topic; whole ones without a decimal point."""
-    return _written({topic: {d: _whole(g) for d, g in graded.items()} for topic, graded in grades.items()})
+    return _written({topic: {d: whole(g) for d, g in graded.items()} for topic, graded in grades.items()})
 
 
 def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], _texts: Mapping[str, str]) -> bytes:
     """The scores of each topic."""
     return _written({topic: dict(documents) for topic, documents in by_topic.items()})
-
-
-def _whole(grade: float) -> float:
-    return int(grade) if float(grade).is_integer() else grade
 
 
 def _written(value: Mapping[str, Mapping[str, float]]) -> bytes:

@@ -1,4 +1,4 @@
-"""A system is called after its file, whatever format that has."""
+"""Which file is meant, and which of its parts; systems are called after their files, whatever format these have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.formats.system_names import system_name
+from pytest_riskguard.formats.known import system_name
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,13 @@ def test_a_system_is_named_by_its_file(name, system):
 
 def test_a_part_of_a_file_keeps_its_name():
     assert system_name(GivenFile(Path("predictions.json"), part="en/test")) == "predictions#en/test"
+
+
+def test_a_part_of_a_file_may_have_a_slash_in_its_name(write):
+    path = write("predictions.json", "{}")
+    assert GivenFile.of(f"{path}#en/test") == GivenFile(path, part="en/test")
+    assert GivenFile.of(path) == GivenFile(path)
+    assert GivenFile.of(path.with_name("gone.json#en")).part is None
+    other = write("predictions.json#en", "{}")
+    assert GivenFile.of(other) == GivenFile(other)
+    assert GivenFile.of(f"{other}#a") == GivenFile(other, part="a")

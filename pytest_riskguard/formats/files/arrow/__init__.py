@@ -1,0 +1,1 @@
+"""Tables of Apache Arrow: its own files and Parquet."""

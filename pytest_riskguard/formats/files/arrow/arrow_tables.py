@@ -1,0 +1,135 @@
+"""Rows of Arrow tables under named columns, a batch at a time, and tables made of rows.
+
+Columns of text, numbers and truth values are read, dictionaries of these too; all others are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pytest_riskguard.formats.columns import whole
+from pytest_riskguard.formats.content import InputFile
+from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.input_files import LINES
+from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow
+from pytest_riskguard.formats.records import Kind
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+#: A table is read in batches of that many rows.
+BATCH_ROWS = 2**16
+
+
+def pyarrow(what: str) -> Any:
+    """The package; ``UsageError`` without it."""
+    return imported("pyarrow", extra="arrow", what=what)
+
+
+def named_rows(
+    file: InputFile, kind: Kind, schema: pa.Schema, batches: Callable[[Sequence[str]], Iterable[pa.RecordBatch]]
+) -> NamedRows:
+    """The rows of a table, numbered from 1; ``batches`` gives those of some columns."""
+    names = [field.name for field in schema if _is_flat(field.type)]
+    return NamedRows(names, _rows(file, names, batches(names)), kind, file.refuse, file.columns)
+
+
+def errors() -> tuple[type[Exception], ...]:
+    """What pyarrow raises for files that are damaged."""
+    lib = pyarrow("Arrow")
+    return (lib.ArrowException, OSError, ValueError, KeyError, NotImplementedError, TypeError)
+
+
+def table_of(columns: Mapping[str, Sequence[Any]]) -> pa.Table:
+    """A table of these columns; numbers that are all whole are integers."""
+    lib = pyarrow("to write Arrow or Parquet")
+    return lib.table({name: list(values) for name, values in columns.items()})
+
+
+def judgement_columns(
+    grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]
+) -> dict[str, Sequence[Any]]:
+    """A row for each judgement."""
+    rows = [(topic, document, grade) for topic, graded in grades.items() for document, grade in graded.items()]
+    numbers = [whole(grade) for *_, grade in rows]
+    if not all(isinstance(number, int) for number in numbers):
+        numbers = [float(number) for number in numbers]
+    return {
+        "query_id": [topic for topic, *_ in rows],
+        **({"query": [texts.get(topic) for topic, *_ in rows]} if texts else {}),
+        "doc_id": [document for _, document, _ in rows],
+        "relevance": numbers,
+    }
+
+
+def ranking_columns(
+    by_topic: Mapping[str, Sequence[tuple[str, float]]], texts: Mapping[str, str]
+) -> dict[str, Sequence[Any]]:
+    """A row for each document, ranks from 1."""
+    rows = [
+        (topic, document, rank, score)
+        for topic, documents in by_topic.items()
+        for rank, (document, score) in enumerate(documents, 1)
+    ]
+    return {
+        "query_id": [topic for topic, *_ in rows],
+        **({"query": [texts.get(topic) for topic, *_ in rows]} if texts else {}),
+        "doc_id": [document for _, document, *_ in rows],
+        "rank": [rank for *_, rank, _ in rows],
+        "score": [float(score) for *_, score in rows],
+    }
+
+
+def topic_columns(
+    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], weights: Mapping[str, float]
+) -> dict[str, Sequence[Any]]:
+    """A row for each topic, a column for each tag, and the weights if there are any."""
+    names = sorted({name for tagged in tags.values() for name in tagged})
+    return {
+        "query_id": list(queries),
+        "query": list(queries.values()),
+        **{name: [tags.get(topic, {}).get(name) for topic in queries] for name in names},
+        **({"weight": [weights[topic] for topic in queries]} if weights else {}),
+    }
+
+
+def _rows(file: InputFile, names: Sequence[str], batches: Iterable[pa.RecordBatch]) -> Iterator[NumberedRow]:
+    number, size, most_rows, most_bytes = 0, 0, LINES.value, file.limit.value
+    try:
+        for batch in batches:
+            size += batch.nbytes
+            if size > most_bytes:
+                raise file.refuse(None, file.limit.problem(size))
+            for row in zip(*(_cells(batch.column(name)) for name in names), strict=True):
+                number += 1
+                yield number, row
+            if number > most_rows:
+                raise file.refuse(None, LINES.problem(number))
+    except errors() as problem:
+        raise file.refuse(None, f"expected a whole file of Arrow or Parquet: {problem}") from None
+
+
+def _cells(column: pa.Array) -> list[Any]:
+    types = pyarrow("Arrow").types
+    if types.is_dictionary(column.type):
+        values = _cells(column.dictionary)
+        return [None if index is None else values[index] for index in column.indices.to_pylist()]
+    cells: list[Any] = column.to_pylist()
+    if _is_binary(column.type):
+        return [None if cell is None else cell.decode() for cell in cells]
+    return [None if cell is None else float(cell) for cell in cells] if types.is_decimal(column.type) else cells
+
+
+def _is_flat(kind: pa.DataType) -> bool:
+    types = pyarrow("Arrow").types
+    if types.is_dictionary(kind):
+        return _is_flat(kind.value_type)
+    tests = (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_floating)
+    return any(test(kind) for test in (*tests, types.is_boolean, types.is_decimal, types.is_null, _is_binary))
+
+
+def _is_binary(kind: pa.DataType) -> bool:
+    """Whether texts were written without saying so, as some programs do in Parquet."""
+    types = pyarrow("Arrow").types
+    return bool(types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind))

@@ -1,0 +1,87 @@
+"""Parquet with named columns, as pandas, polars, ranx and data lakes write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.files.arrow import arrow_tables as tables
+from pytest_riskguard.formats.input_files import LINES
+from pytest_riskguard.formats.named_rows import NamedRows
+from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MAGIC = b"PAR1"
+_WHAT = "a Parquet file"
+
+
+def fits(file: InputFile, _kind: Kind) -> Misfit | None:
+    """Whether the file begins as Parquet does."""
+    return None if file.start.startswith(_MAGIC) else Misfit("it is not Parquet")
+
+
+def judgements(file: InputFile) -> Records[Judgement]:
+    """A row for each judged document; null as the grade means not judged."""
+    return _rows(file, "judgements").judgements()
+
+
+def rankings(file: InputFile) -> Records[Ranking]:
+    """A row for each document; where there are no scores, the rank counts."""
+    return _rows(file, "rankings").rankings()
+
+
+def topics(file: InputFile) -> Records[TopicRow]:
+    """A row for each topic; further columns are tags."""
+    return _rows(file, "topics").topics()
+
+
+def _rows(file: InputFile, kind: Kind) -> NamedRows:
+    parquet = imported("pyarrow.parquet", extra="arrow", what=_WHAT)
+    source = tables.pyarrow(_WHAT).BufferReader(file.content)
+    try:
+        opened = parquet.ParquetFile(source)
+        schema, metadata = opened.schema_arrow, opened.metadata
+        size = sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
+    except tables.errors() as problem:
+        raise file.refuse(None, f"expected a whole Parquet file: {problem}") from None
+    if metadata.num_rows > LINES.value:
+        raise file.refuse(None, LINES.problem(metadata.num_rows))
+    if size > file.limit.value:
+        raise file.refuse(None, file.limit.problem(size))
+
+    def batches(names: Sequence[str]) -> Iterable[pa.RecordBatch]:
+        # a value that stands in a million rows is read once: dictionaries stay what they are
+        source.seek(0)
+        with_dictionaries = parquet.ParquetFile(source, read_dictionary=list(names))
+        batched: Iterable[pa.RecordBatch] = with_dictionaries.iter_batches(tables.BATCH_ROWS, columns=list(names))
+        return batched
+
+    return tables.named_rows(file, kind, schema, batches)
+
+
+def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
+    """A row for each judgement."""
+    return _written(tables.judgement_columns(grades, texts))
+
+
+def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], texts: Mapping[str, str]) -> bytes:
+    """A row for each document, ranks from 1."""
+    return _written(tables.ranking_columns(by_topic, texts))
+
+
+def write_topics(
+    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], weights: Mapping[str, float]
+) -> bytes:
+    """A row for each topic, with its tags and weights."""
+    return _written(tables.topic_columns(queries, tags, weights))
+
+
+def _written(columns: Mapping[str, Sequence[Any]]) -> bytes:
+    sink = tables.pyarrow(_WHAT).BufferOutputStream()
+    imported("pyarrow.parquet", extra="arrow", what=_WHAT).write_table(tables.table_of(columns), sink)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content

@@ -1,0 +1,109 @@
+"""JSON Lines with named keys: an object for each row, one in a line, or all in one JSON list."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pytest_riskguard.formats.columns import whole
+from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, known_columns, missing_columns
+from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
+
+
+def fits(file: InputFile, kind: Kind) -> Misfit | None:
+    """Whether the first object has the keys that are needed."""
+    if not file.looks_like_json:
+        return Misfit("it is not JSON")
+    first = _first(file)
+    if first is None:
+        return Misfit("it is neither one JSON object in each line nor a list of objects", 1)
+    if kind == "topics" and {"title", "text"} <= first.keys() and "query" not in first:
+        return Misfit("its objects have titles and texts: they are documents", 2)
+    problem = missing_columns(first, kind, file.columns)
+    if problem is None:
+        return None
+    return Misfit(f"of its first object, {problem}", 3 if file.columns else 2 if known_columns(first, kind) else 1)
+
+
+def judgements(file: InputFile) -> Records[Judgement]:
+    """An object for each judged document; null as the grade means not judged."""
+    return _rows(file, "judgements").judgements()
+
+
+def rankings(file: InputFile) -> Records[Ranking]:
+    """An object for each document; where there are no scores, the rank counts."""
+    return _rows(file, "rankings").rankings()
+
+
+def topics(file: InputFile) -> Records[TopicRow]:
+    """An object for each topic; further texts and numbers are tags."""
+    return _rows(file, "topics").topics()
+
+
+def _rows(file: InputFile, kind: Kind) -> NamedRows:
+    objects = list(_objects(file))
+    header = list(dict.fromkeys(name for _, row in objects for name in row))
+    rows: Iterator[NumberedRow] = ((line, [row.get(name) for name in header]) for line, row in objects)
+    return NamedRows(header, rows, kind, file.refuse, file.columns)
+
+
+def _first(file: InputFile) -> dict[str, Any] | None:
+    if file.first_line.lstrip().startswith("["):
+        rows = file.json_or_none
+        return rows[0] if isinstance(rows, list) and rows and isinstance(rows[0], dict) else None
+    return file.first_object
+
+
+def _objects(file: InputFile) -> Iterator[tuple[int | None, dict[str, Any]]]:
+    """The objects, with their lines in JSON Lines, with their places in a list."""
+    is_list = file.first_line.lstrip().startswith("[")
+    rows: Iterable[tuple[int, Any]] = enumerate(file.json, 1) if is_list else file.json_lines()
+    for line, row in rows:
+        if not isinstance(row, dict):
+            raise file.refuse(line, f"expected a JSON object, found {json.dumps(row):.60}")
+        yield line, row
+
+
+def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:
+    """An object for each judgement."""
+    return written(
+        {"query_id": topic, **query_of(texts, topic), "doc_id": document, "relevance": whole(grade)}
+        for topic, graded in grades.items()
+        for document, grade in graded.items()
+    )
+
+
+def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], texts: Mapping[str, str]) -> bytes:
+    """An object for each document, ranks from 1."""
+    return written(
+        {"query_id": topic, **query_of(texts, topic), "doc_id": document, "rank": rank, "score": score}
+        for topic, documents in by_topic.items()
+        for rank, (document, score) in enumerate(documents, 1)
+    )
+
+
+def write_topics(
+    queries: Mapping[str, str], tags: Mapping[str, Mapping[str, str]], weights: Mapping[str, float]
+) -> bytes:
+    """An object for each topic, with its tags and its weight."""
+    return written(
+        {
+            "query_id": topic,
+            "query": text,
+            **tags.get(topic, {}),
+            **({"weight": weights[topic]} if topic in weights else {}),
+        }
+        for topic, text in queries.items()
+    )
+
+
+def written(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """One object in each line."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
+def query_of(texts: Mapping[str, str], topic: str) -> dict[str, str]:
+    """The key with a topic's query text, if any is known."""
+    return {"query": texts[topic]} if topic in texts else {}

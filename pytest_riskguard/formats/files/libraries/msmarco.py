@@ -1,0 +1,60 @@
+"""Runs as MS MARCO has them: query, passage and rank with tabs and without a header; a score may follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pytest_riskguard.formats.columns import number
+from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow
+from pytest_riskguard.formats.records import Kind, Ranking, Records
+
+_COLUMNS = ("qid", "pid", "rank", "score")
+_EXPECTED = "3 columns (qid, pid, rank) or 4 (with the score) between tabs or spaces"
+
+
+def fits(file: InputFile, _kind: Kind) -> Misfit | None:
+    """Whether the first line has an id, another one, and a rank, which is where rankings start."""
+    cells = file.first_line.split()
+    if file.looks_like_json or len(cells) not in (3, 4):
+        return Misfit(f"its first line has not {_EXPECTED}")
+    if not _is_rank(cells[2]):
+        return Misfit(
+            f"the third column of its first line is no rank but {cells[2]!r:.40}; name the columns in a first line, "
+            "such as qid, docid, score",
+            1,
+        )
+    if len(cells) == 4 and number(cells[3]) != number(cells[3]):
+        return Misfit(f"the fourth column of its first line is no score but {cells[3]!r:.40}", 1)
+    return None
+
+
+def rankings(file: InputFile) -> Records[Ranking]:
+    """The documents of each topic by their scores, or else by their ranks."""
+    columns = _COLUMNS[: len(file.first_line.split())]
+    return NamedRows(columns, _rows(file, len(columns)), "rankings", file.refuse).rankings()
+
+
+def _rows(file: InputFile, columns: int) -> Iterator[NumberedRow]:
+    for line, content in file.lines():
+        if not (cells := content.decode().split()):
+            continue
+        if len(cells) != columns:
+            raise file.refuse(line, f"expected {columns} columns as in the first line, found {len(cells)}")
+        if not _is_rank(cells[2]):
+            raise file.refuse(line, f"expected a whole number as the rank, found {cells[2]!r:.60}")
+        yield line, cells
+
+
+def _is_rank(cell: str) -> bool:
+    return cell.isascii() and cell.isdigit()
+
+
+def write_rankings(by_topic: Mapping[str, Sequence[tuple[str, float]]], _texts: Mapping[str, str]) -> bytes:
+    """Three columns with tabs, ranks from 1; scores have no place."""
+    rows = (
+        f"{topic}\t{document}\t{rank}\n"
+        for topic, documents in by_topic.items()
+        for rank, (document, _) in enumerate(documents, 1)
+    )
+    return "".join(rows).encode()

@@ -1,0 +1,22 @@
+"""ranx: CBOR in two frames of LZ4."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tests.formats.world import Case
+
+
+def _packed(value: Mapping[str, object]) -> bytes:
+    import cbor2
+    import lz4.frame
+
+    packed: bytes = lz4.frame.compress(lz4.frame.compress(cbor2.dumps(dict(value)), compression_level=16))
+    return packed
+
+
+_NEEDS = ("lz4", "cbor2")
+CASES = (
+    Case("ranx-lz4", "judgements", "qrels.lz4", lambda world: _packed(world.grades), needs=_NEEDS),
+    Case("ranx-lz4", "rankings", "candidate.lz4", lambda world: _packed(world.scored), needs=_NEEDS),
+)
