@@ -18,6 +18,8 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.live_systems.failures import failure, imported
 from pytest_riskguard.live_systems.retrieval import Answer, retrieve
 from pytest_riskguard.live_systems.search_import import RefusedSearchError
+from pytest_riskguard.live_systems.signature import asked_by_topic
+from pytest_riskguard.live_systems.topic import Topic
 
 
 class _Pipe:
@@ -57,8 +59,9 @@ def main() -> NoReturn:
 
 
 def _work(task: dict[str, Any], pipe: _Pipe) -> None:
-    queries: dict[str, str] = task["queries"]
-    search = imported(task["target"], Path(task["root"]), task["listed"])
+    queries = {topic: Topic(about["text"], id=topic, tags=about["tags"]) for topic, about in task["topics"].items()}
+    asking = Asking(**task["asking"])
+    search = asked_by_topic(imported(task["target"], Path(task["root"]), task["listed"]), depth=asking.depth)
 
     def sent(topic: str, key: str, answer: Answer) -> None:
         pairs = [[str(document), float(score)] for document, score in answer.pairs]
@@ -67,7 +70,7 @@ def _work(task: dict[str, Any], pipe: _Pipe) -> None:
     retrieved = retrieve(
         search,
         queries,
-        Asking(**task["asking"]),
+        asking,
         answered=lambda topic, answer, is_second: sent(topic, "again" if is_second else "pairs", answer),
         stuck=lambda: os._exit(1),
     )

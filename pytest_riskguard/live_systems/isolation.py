@@ -23,9 +23,11 @@ from typing import IO, Any, cast
 
 from pytest_riskguard.config.asking import MAX_ID, Asking
 from pytest_riskguard.errors import DataError
-from pytest_riskguard.live_systems.retrieval import MAX_PAUSE, Pairs, Progress, Retrieved, is_pair
+from pytest_riskguard.live_systems.results import Pairs, is_pair
+from pytest_riskguard.live_systems.retrieval import MAX_PAUSE, Progress, Retrieved
 from pytest_riskguard.live_systems.search_import import RefusedSearchError
 from pytest_riskguard.live_systems.time_limit import GRACE
+from pytest_riskguard.live_systems.topic import Topic
 from pytest_riskguard.text import clean, counted
 
 #: Bytes of one line that the process writes, which is the answer for one topic, and of all of them.
@@ -47,7 +49,7 @@ class _DeadError(Exception):
 
 def retrieve_isolated(
     target: str,
-    queries: Mapping[str, str],
+    queries: Mapping[str, Topic],
     asking: Asking,
     *,
     root: Path,
@@ -58,7 +60,8 @@ def retrieve_isolated(
 
     ``RefusedSearchError`` if the function must not be called.
     """
-    task = {"target": target, "root": str(root), "listed": list(listed), "path": sys.path, "queries": dict(queries)}
+    topics = {topic: {"text": query.text, "tags": dict(query.tags)} for topic, query in queries.items()}
+    task = {"target": target, "root": str(root), "listed": list(listed), "path": sys.path, "topics": topics}
     process = subprocess.Popen(  # noqa: S603 - nothing in this command line comes from a file
         [sys.executable, "-P", "-m", _CHILD],
         stdin=subprocess.PIPE,
@@ -86,7 +89,7 @@ def _silence(asking: Asking) -> float | None:
 class _Received:
     """The messages of the process so far, checked."""
 
-    def __init__(self, queries: Mapping[str, str], depth: int, progress: Progress | None) -> None:
+    def __init__(self, queries: Mapping[str, Topic], depth: int, progress: Progress | None) -> None:
         self.answers: dict[str, Pairs] = {}
         self.again: dict[str, Pairs] = {}
         self.seconds: list[float] = []

@@ -13,21 +13,17 @@ import contextvars
 import heapq
 import math
 import queue
-import reprlib
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
-import numpy as np
-
-from pytest_riskguard.config.asking import MAX_ID, MAX_TIMEOUTS, TIMEOUT, Asking
+from pytest_riskguard.config.asking import MAX_TIMEOUTS, TIMEOUT, Asking
+from pytest_riskguard.live_systems.event_loop import Awaiting
+from pytest_riskguard.live_systems.results import NoAnswerError, Pairs, pairs_of
 from pytest_riskguard.live_systems.time_limit import OutOfTimeError, within
-
-Pairs = list[tuple[str, float]]
+from pytest_riskguard.live_systems.topic import Topic
 
 
 class Answer(NamedTuple):
@@ -37,7 +33,8 @@ class Answer(NamedTuple):
     seconds: float
 
 
-Search = Callable[[str], Iterable[tuple[str, float]]]
+#: A live system: what it returns for a topic, in any of the shapes of ``results``.
+Search = Callable[[Topic], object]
 Progress = Callable[[int, int], None]
 #: Called with a topic, its answer, and whether that is the second one.
 Answered = Callable[[str, Answer, bool], None]
@@ -77,8 +74,8 @@ class Retrieved:
         return len(self.answers.keys() | {query.topic for query in self.failed})
 
 
-class NoPairError(ValueError):
-    """A result that is not a (docid, score) pair; it is not retried."""
+class FailedSearchError(Exception):
+    """A search of riskguard's own without an answer; the message says why, in words for people."""
 
 
 def backoff(attempt: int) -> float:
@@ -88,7 +85,7 @@ def backoff(attempt: int) -> float:
 
 def retrieve(
     search: Search,
-    queries: Mapping[str, str],
+    queries: Mapping[str, Topic],
     asking: Asking,
     *,
     progress: Progress | None = None,
@@ -96,6 +93,8 @@ def retrieve(
     answered: Answered = lambda *_: None,
 ) -> Retrieved:
     """Send every query, by topic; a generator that ``search`` returns is read in the thread that called it.
+
+    What has to be awaited runs on the event loop of the process.
 
     Anything that a search raises is a failure of its query, except a KeyboardInterrupt in the calling thread, which
     is raised here. ``progress`` is called in the calling thread with the numbers of topics done and of all topics,
@@ -131,7 +130,7 @@ def _asked(search: Search, book: _Book, stuck: Callable[[], None] | None) -> _Bo
 class _Book:
     """Which queries have an answer, which have failed, and which are to be retried."""
 
-    queries: Mapping[str, str]
+    queries: Mapping[str, Topic]
     asking: Asking
     progress: Progress | None
     answered: Answered
@@ -150,10 +149,10 @@ class _Book:
         if not isinstance(outcome, BaseException):
             self.answers[topic], self.timeouts = outcome, 0
             self.answered(topic, outcome, self.is_second)
-        elif attempt <= self.asking.retries and not isinstance(outcome, NoPairError):
+        elif attempt <= self.asking.retries and not isinstance(outcome, NoAnswerError):
             return backoff(attempt)
         else:
-            if isinstance(outcome, NoPairError) or len(self.failed) >= MAX_TRACEBACKS:
+            if isinstance(outcome, NoAnswerError) or len(self.failed) >= MAX_TRACEBACKS:
                 outcome = outcome.with_traceback(None)  # its frames hold whole answers
             self.failed[topic] = FailedQuery(topic, self.queries[topic], outcome, attempt)
             self.timeouts = self.timeouts + 1 if isinstance(outcome, OutOfTimeError) else 0
@@ -166,9 +165,10 @@ def _ask_here(search: Search, book: _Book, stuck: Callable[[], None] | None) -> 
     """One query after another, in the calling thread."""
     asking = book.asking
 
-    def outcome(query: str) -> Answer | BaseException:
+    def outcome(query: Topic) -> Answer | BaseException:
+        awaiting = Awaiting(asking.timeout)
         try:
-            return within(asking.timeout, lambda: _answer(search, query, asking.depth), stuck=stuck)
+            return within(asking.timeout, lambda: _answer(search, query, asking.depth, awaiting), stuck=stuck)
         except OutOfTimeError as error:
             return _out_of_time(asking, "").with_traceback(error.__traceback__)
         except KeyboardInterrupt:
@@ -190,56 +190,19 @@ def _out_of_time(asking: Asking, note: str) -> OutOfTimeError:
     return OutOfTimeError(f"no answer within {asking.timeout:g} s{hint}{note}")
 
 
-def _outcome(search: Search, query: str, depth: int) -> Answer | BaseException:
+def _outcome(search: Search, topic: Topic, depth: int, awaiting: Awaiting) -> Answer | BaseException:
     """The answer, or the error that ended the call."""
     try:
-        return _answer(search, query, depth)
+        return _answer(search, topic, depth, awaiting)
     except BaseException as error:
         return error
 
 
-def _answer(search: Search, query: str, depth: int) -> Answer:
-    """The first pairs of an answer; ``NoPairError`` if it holds anything else."""
+def _answer(search: Search, topic: Topic, depth: int, awaiting: Awaiting) -> Answer:
+    """The first documents of an answer; ``NoAnswerError`` if it holds anything else."""
     start = time.perf_counter()
-    results = search(query)
-    if results is None:  # a forgotten return statement
-        raise NoPairError("returned None, expected (docid, score) pairs")
-    pairs = [_plain(result) for result in islice(results, depth)]
+    pairs = pairs_of(awaiting.result(search(topic), depth), depth)
     return Answer(pairs, time.perf_counter() - start)
-
-
-def _plain(result: object) -> tuple[str, float]:
-    """A result as a pair of Python's own types: nothing of the search runs after it has answered."""
-    try:
-        if is_pair(result):
-            document, score = cast(Sequence[Any], result)
-            pair = "".join([str(document)]), float(score)
-            if len(pair[0]) <= MAX_ID:
-                return pair
-    except (TypeError, ValueError, ArithmeticError):  # of the conversion, such as that of a fraction of huge numbers
-        pass
-    raise NoPairError(f"returned {_shown(result)}, expected (docid, score) pairs")
-
-
-def _shown(value: object) -> str:
-    """A value of any size in few characters."""
-    try:
-        return reprlib.repr(value)
-    except Exception:  # raised by the value, or for too many digits
-        return f"a value of type {type(value).__name__}"
-
-
-def is_pair(result: object) -> bool:
-    """Whether a result is a pair; a text of two letters is not, nor a pair without an id or with a score as text."""
-    return (
-        isinstance(result, list | tuple)
-        and len(result) == 2
-        and not isinstance(result[0], bool | np.bool_ | bytes | None)
-        and not isinstance(result[1], str | bytes | bool | np.bool_)
-        and (not isinstance(result[0], str) or len(result[0]) <= MAX_ID)
-        and not (isinstance(result[0], int) and abs(result[0]) >= 10**MAX_ID)
-        and not (isinstance(result[1], int) and abs(result[1]) > sys.float_info.max)
-    )
 
 
 @dataclass(order=True)
@@ -269,7 +232,7 @@ def _ask_in_threads(search: Search, book: _Book) -> None:
             now = time.monotonic()
             while todo and len(busy) < asking.workers and todo[0].ready <= now:
                 task = heapq.heappop(todo)
-                worker = idle.pop() if idle else _Worker(search, asking.depth, done)
+                worker = idle.pop() if idle else _Worker(search, asking, done)
                 busy[worker] = (task, math.inf if asking.timeout is None else now + asking.timeout)
                 worker.ask(book.queries[task.topic])
             next_try = todo[0].ready if todo and len(busy) < asking.workers else math.inf
@@ -280,8 +243,8 @@ def _ask_in_threads(search: Search, book: _Book) -> None:
                     ended(worker, outcome)
             now = time.monotonic()
             for worker in [worker for worker, (_, deadline) in busy.items() if deadline <= now]:
-                worker.dismiss()
-                ended(worker, _out_of_time(asking, "; its thread cannot be stopped and may keep running"))
+                note = "" if worker.dismiss() else "; its thread cannot be stopped and may keep running"
+                ended(worker, _out_of_time(asking, note))
     finally:
         for worker in (*idle, *busy):
             worker.dismiss()
@@ -303,25 +266,27 @@ def _arrived(done: _Done, *, timeout: float) -> list[tuple[_Worker, Answer | Bas
 class _Worker:
     """A thread that sends one query after another until it is dismissed."""
 
-    def __init__(self, search: Search, depth: int, done: _Done) -> None:
-        self._search, self._depth, self._done = search, depth, done
-        self._inbox: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+    def __init__(self, search: Search, asking: Asking, done: _Done) -> None:
+        self._search, self._depth, self._done = search, asking.depth, done
+        self._awaiting = Awaiting(asking.timeout)
+        self._inbox: queue.SimpleQueue[Topic | None] = queue.SimpleQueue()
         # A copy of the caller's context, so that its context variables hold for the search too.
         context = contextvars.copy_context()
         self.thread = threading.Thread(target=context.run, args=(self._work,), name="riskguard-search", daemon=True)
         self.thread.start()
 
-    def ask(self, query: str) -> None:
+    def ask(self, query: Topic) -> None:
         """Give it the next query."""
         self._inbox.put(query)
 
-    def dismiss(self) -> None:
-        """Let it end after its present query."""
+    def dismiss(self) -> bool:
+        """Let it end after its present query; whether that could be cancelled."""
         self._inbox.put(None)
+        return self._awaiting.cancel()
 
     def _work(self) -> None:
         while (query := self._inbox.get()) is not None:
-            self._done.put((self, _outcome(self._search, query, self._depth)))
+            self._done.put((self, _outcome(self._search, query, self._depth, self._awaiting)))
 
 
 #: What workers bring back.
