@@ -96,6 +96,11 @@ class Engine:
         """The topics' query texts; empty without a topics file."""
         return self._cache.queries
 
+    @property
+    def topics(self) -> Topics | None:
+        """The topics file; None without one."""
+        return self._cache.topics
+
     def verdict(self, question: Question, *, family: Family | None = None, together: int = 1) -> Verdict:
         """The gate's verdict; ``family`` holds the level that a correction over several gates leaves it.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -14,6 +14,7 @@ from pytest_riskguard.engine.sources import LiveRun
 from pytest_riskguard.errors import ConfigError, ScoringError
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
+from pytest_riskguard.evaluation.topics import Topics
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live_systems.console import Console
@@ -21,6 +22,8 @@ from pytest_riskguard.live_systems.failures import failure, imported
 from pytest_riskguard.live_systems.isolation import retrieve_isolated
 from pytest_riskguard.live_systems.retrieval import Retrieved, Search, retrieve
 from pytest_riskguard.live_systems.search_import import RefusedSearchError
+from pytest_riskguard.live_systems.signature import SignatureError, asked_by_topic
+from pytest_riskguard.live_systems.topic import Topic
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.schema import Config
@@ -37,10 +40,14 @@ class Collection(Protocol):
     def queries(self) -> Mapping[str, str]:
         """The query text of each topic."""
 
+    @property
+    def topics(self) -> Topics | None:
+        """The topics with their tags."""
+
 
 def live_run(
     collection: Collection,
-    search: Search,
+    search: Callable[..., object],
     *,
     console: Console,
     name: str = "candidate",
@@ -49,7 +56,7 @@ def live_run(
 ) -> LiveRun:
     """A run made by calling ``search`` with the query of each judged topic of the collection.
 
-    Raises ``TypeError`` if ``search`` cannot be called, ``ValueError`` for a wrong field of ``Asking`` or metadata.
+    ``TypeError`` if ``search`` cannot be called so, ``ValueError`` for a wrong field of ``Asking`` or metadata.
     """
     if not callable(search):
         raise TypeError(f"search: expected a function that takes a query, found {shown(search)}")
@@ -63,7 +70,8 @@ def live_run(
         about = checked_metadata(metadata or {})
     except ValueError as error:
         raise ValueError(f"metadata: {error}") from None
-    return LiveRun(lambda: _retrieved(collection, search, Asking(**checked), console), name, about)
+    asked = asked_by_topic(search, depth=checked["depth"])
+    return LiveRun(lambda: _retrieved(collection, asked, Asking(**checked), console), name, about)
 
 
 def live_candidate(
@@ -83,8 +91,9 @@ def live_candidate(
                 with console.progress() as progress:
                     answers = retrieve_isolated(target, wanted, asking, root=root, listed=listed, progress=progress)
                 return _as_run(answers)
-            return _retrieved(collection, imported(target, root, listed), asking, console)
-        except RefusedSearchError as error:
+            search = asked_by_topic(imported(target, root, listed), depth=asking.depth)
+            return _retrieved(collection, search, asking, console)
+        except (RefusedSearchError, SignatureError) as error:
             raise ConfigError(settings.path, line, f"candidate.retrieve: {error}") from None
 
     return LiveRun(retrieved, metadata=dict(candidate.metadata))
@@ -98,8 +107,8 @@ def project_of(settings: Config, rootdir: Path | None = None) -> Path:
     return rootdir if rootdir is not None and folder.is_relative_to(rootdir) else folder
 
 
-def _wanted(collection: Collection) -> dict[str, str]:
-    """The query of each judged topic."""
+def _wanted(collection: Collection) -> dict[str, Topic]:
+    """Each judged topic."""
     queries, judged = collection.queries, collection.qrels.topics
     missing = [topic for topic in judged if topic not in queries]
     if missing:
@@ -108,7 +117,8 @@ def _wanted(collection: Collection) -> dict[str, str]:
             "that has them in riskguard.yaml (collection: topics)",
             reason="missing_input",
         )
-    return {topic: queries[topic] for topic in judged}
+    tags = {} if collection.topics is None else collection.topics.tags
+    return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}
 
 
 def _retrieved(collection: Collection, search: Search, asking: Asking, console: Console) -> Rankings:

@@ -26,7 +26,10 @@ _tasks: set[asyncio.Task[None]] = set()
 
 
 class Awaiting:
-    """Waits for one coroutine at a time, in the thread of a worker; another thread may cancel it."""
+    """Waits for one coroutine at a time, in the thread of a worker; another thread may cancel it.
+
+    ``timeout`` is for a wait that nothing else would interrupt.
+    """
 
     def __init__(self, timeout: float | None) -> None:
         self._timeout, self._lock = timeout, threading.Lock()
@@ -54,14 +57,20 @@ class Awaiting:
         except CancelledError:
             raise OutOfTimeError("cancelled") from None
         finally:
-            if future.cancel():
-                _forget_if_blocked()
+            self._end(future)
 
     def cancel(self) -> bool:
         """Cancel what runs now, and everything that would come after it; whether something ran."""
         with self._lock:
             self._is_cancelled = True
-            return self._future is not None and self._future.cancel()
+        return self._future is not None and self._end(self._future)
+
+    @staticmethod
+    def _end(future: Future[object]) -> bool:
+        was_running = not future.done() and future.cancel()
+        if was_running:
+            _forget_if_blocked()
+        return was_running
 
 
 async def _awaited(results: object, depth: int) -> object:

@@ -18,7 +18,7 @@ from pytest_riskguard.errors import DataError
 from pytest_riskguard.live_systems.failures import failure, imported
 from pytest_riskguard.live_systems.retrieval import Answer, retrieve
 from pytest_riskguard.live_systems.search_import import RefusedSearchError
-from pytest_riskguard.live_systems.signature import asked_by_topic
+from pytest_riskguard.live_systems.signature import SignatureError, asked_by_topic
 from pytest_riskguard.live_systems.topic import Topic
 
 
@@ -46,7 +46,7 @@ def main() -> NoReturn:
     try:
         _work(task, pipe)
         pipe.send({"done": True})
-    except RefusedSearchError as error:
+    except (RefusedSearchError, SignatureError) as error:
         pipe.send({"refused": str(error)})
     except DataError as error:
         pipe.send({"failed": str(error), "problem": error.problem, "reason": error.reason})

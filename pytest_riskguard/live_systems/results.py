@@ -19,7 +19,7 @@ Pairs = list[tuple[str, float]]
 #: Under which names a hit has its id and its score; the first that is there counts.
 ID_NAMES = (*SYNONYMS["document"], "_id", "id", "uuid", "node_id")
 SCORE_NAMES = tuple(name for name in SYNONYMS["score"] if name != "value")
-EXPECTED = "expected ids, (id, score) pairs, a mapping of ids to scores, or hits with an id"
+EXPECTED = "expected ids, (docid, score) pairs, a mapping of ids to scores, or hits with an id"
 
 
 class NoAnswerError(ValueError):
@@ -43,7 +43,9 @@ def pairs_of(results: object, depth: int) -> Pairs:
     if len(scored) == len(entries):
         return scored
     if scored:
-        raise NoAnswerError(f"returned {len(entries) - len(scored)} of {len(entries)} results without a score; {EXPECTED}")
+        raise NoAnswerError(
+            f"returned {len(entries) - len(scored)} of {len(entries)} results without a score; {EXPECTED}"
+        )
     return [(document, float(rank)) for (document, _), rank in zip(entries, range(len(entries), 0, -1), strict=True)]
 
 
@@ -51,7 +53,11 @@ def _rows(results: Any) -> object:
     """The rows of a frame as mappings; anything else as it is."""
     if isinstance(results, type) or not hasattr(results, "columns") or isinstance(results, Mapping):
         return results
-    for method, arguments in (("to_dicts", ()), ("to_pylist", ()), ("to_dict", ("records",))):  # polars, Arrow, pandas
+    for method, arguments in (
+        ("to_dicts", ()),
+        ("to_pylist", ()),
+        ("to_dict", ("records",)),
+    ):  # polars, Arrow, pandas
         if callable(rows := getattr(results, method, None)):
             return rows(*arguments)
     return results
@@ -59,9 +65,12 @@ def _rows(results: Any) -> object:
 
 def _by_score(results: Mapping[Any, Any]) -> Pairs:
     """The documents of a mapping by falling score; those with equal scores in its order."""
-    if not all(is_pair(pair) for pair in results.items()):
+    try:
+        pairs = [_pair(*pair) for pair in results.items() if is_pair(pair)]
+    except NoAnswerError:
+        pairs = []
+    if len(pairs) < len(results):
         raise _refused(dict(results))
-    pairs = [_pair(document, score) for document, score in results.items()]
     return sorted(pairs, key=lambda pair: pair[1], reverse=True)
 
 
@@ -83,19 +92,21 @@ def _hit(result: object) -> tuple[Any, Any] | None:
     """The id of a hit and its score or None; None if this is no hit."""
     if isinstance(result, str | int | float | np.generic | list | tuple | uuid.UUID | None):
         return None
-    document = next((value for name in ID_NAMES if (value := _field(result, name)) is not None), None)
+    document = _first(result, ID_NAMES)
     if isinstance(document, Mapping):  # the whole document, as Typesense has it
-        document = next((value for name in ID_NAMES if (value := _field(document, name)) is not None), None)
+        document = _first(document, ID_NAMES)
     if not isinstance(document, str | int | np.integer | uuid.UUID):
         return None
-    return document, next((score for name in SCORE_NAMES if (score := _field(result, name)) is not None), None)
+    return document, _first(result, SCORE_NAMES)
 
 
-def _field(hit: Any, name: str) -> Any:
+def _first(hit: Any, names: Sequence[str]) -> Any:
+    """The value under the first of some names that is there; keys of mappings are compared in lower case."""
     if isinstance(hit, Mapping):
-        return hit.get(name)
-    value = getattr(hit, name, None) if name.isidentifier() else None
-    return None if callable(value) else value
+        fields = {key.lower(): value for key, value in hit.items() if isinstance(key, str)}
+        return next((fields[name] for name in names if fields.get(name) is not None), None)
+    values = (getattr(hit, name, None) for name in names if name.isidentifier())
+    return next((value for value in values if value is not None and not callable(value)), None)
 
 
 def _pair(document: object, score: Any) -> tuple[str, float]:

@@ -268,7 +268,7 @@ class _Worker:
 
     def __init__(self, search: Search, asking: Asking, done: _Done) -> None:
         self._search, self._depth, self._done = search, asking.depth, done
-        self._awaiting = Awaiting(asking.timeout)
+        self._awaiting = Awaiting(timeout=None)  # it is cancelled when it is dismissed
         self._inbox: queue.SimpleQueue[Topic | None] = queue.SimpleQueue()
         # A copy of the caller's context, so that its context variables hold for the search too.
         context = contextvars.copy_context()

@@ -15,11 +15,15 @@ _TAKEN = "a search takes (query), (query, k) or (topic)"
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
+class SignatureError(TypeError):
+    """A search whose arguments are not those that it gets."""
+
+
 def asked_by_topic(search: Callable[..., object], *, depth: int) -> Search:
     """A search that is called with a topic, made of one that takes ``(query)``, ``(query, k)`` or ``(topic)``.
 
     A first parameter that is named ``topic`` or annotated with ``Topic`` gets the topic, any other the query's text.
-    A second one gets the depth if it has no default. ``TypeError`` for other signatures.
+    A second one gets the depth if it has no default. ``SignatureError`` for other signatures.
     """
     parameters = _parameters(search)
     if parameters is None:  # written in C
@@ -46,7 +50,9 @@ def _parameters(search: Callable[..., object]) -> list[inspect.Parameter] | None
 def _check(search: object, parameters: list[inspect.Parameter]) -> None:
     required = [p for p in parameters if p.default is inspect.Parameter.empty and p.kind in _POSITIONAL]
     takes_any = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
-    named = [p for p in parameters if p.default is inspect.Parameter.empty and p.kind is inspect.Parameter.KEYWORD_ONLY]
+    named = [
+        p for p in parameters if p.default is inspect.Parameter.empty and p.kind is inspect.Parameter.KEYWORD_ONLY
+    ]
     if not takes_any and not any(parameter.kind in _POSITIONAL for parameter in parameters):
         problem = "takes no argument" if not named else f"takes {named[0].name!r} only by name"
     elif len(required) > 2:
@@ -55,7 +61,7 @@ def _check(search: object, parameters: list[inspect.Parameter]) -> None:
         problem = f"needs {named[0].name!r}, and takes it only by name"
     else:
         return
-    raise TypeError(f"{_TAKEN}, {_name(search)} {problem}; give the others defaults, or wrap it in a function")
+    raise SignatureError(f"{_TAKEN}, {_name(search)} {problem}; give the others defaults, or wrap it in a function")
 
 
 def _is_topic(parameter: inspect.Parameter) -> bool:

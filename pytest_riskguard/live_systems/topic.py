@@ -24,6 +24,7 @@ class Topic(str):
     tags: Mapping[str, str]
 
     def __new__(cls, text: str, *, id: str = "", tags: Mapping[str, str] = _NONE) -> Topic:
+        """A topic with this query."""
         topic = super().__new__(cls, text)
         topic.id, topic.tags = id, tags
         return topic

@@ -28,12 +28,13 @@ def blamed(said: str, error: BaseException, advice: str = "", *, reason: str) ->
 
 def ending(error: BaseException) -> tuple[str, str]:
     """How code failed and at which line, once with the full path of its file and once with the file name."""
-    how = _how(error)
+    text = how(error)
     path, line = place(error)
-    return (how, how) if path is None else (f"{how} ({path}:{line})", f"{how} ({path.name}:{line})")
+    return (text, text) if path is None else (f"{text} ({path}:{line})", f"{text} ({path.name}:{line})")
 
 
-def _how(error: BaseException) -> str:
+def how(error: BaseException) -> str:
+    """The kind of an error and its message."""
     try:
         text = str(error.msg if isinstance(error, SyntaxError) else error)
     except KeyboardInterrupt:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,6 @@ from pytest_riskguard.gates.kinds import (
 from pytest_riskguard.gates.option_types import lists_options
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.live_systems.candidates import live_run
-from pytest_riskguard.live_systems.retrieval import Search
 from pytest_riskguard.plugin.live_console import PytestConsole
 from pytest_riskguard.plugin.options import CONFIG_NAME, mode_of
 from pytest_riskguard.plugin.session import engine_for
@@ -76,7 +75,7 @@ class Riskguard:
 
     def retrieve(
         self,
-        search: Search,
+        search: Callable[..., object],
         *,
         depth: int = 100,
         workers: int = 1,
@@ -88,6 +87,7 @@ class Riskguard:
     ) -> LiveRun:
         """A candidate that is queried now: ``search(query)`` gives ``[(docid, score), ...]`` for every topic.
 
+        It may also take ``(query, k)`` or ``(topic)``, be ``async``, and return ids, a mapping to scores, or hits.
         ``workers`` threads send queries in parallel; with one, pytest's own thread does. A query that has no answer
         after ``timeout`` seconds (None: no limit), or raises, is tried again up to ``retries`` times. The queries of
         ``ask_twice`` topics are sent again, and their answers compared. How the candidate is queried does

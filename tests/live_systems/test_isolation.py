@@ -13,8 +13,9 @@ from pytest_riskguard.live_systems import isolation
 from pytest_riskguard.live_systems.isolation import retrieve_isolated
 from pytest_riskguard.live_systems.retrieval import Retrieved
 from pytest_riskguard.live_systems.search_import import RefusedSearchError
+from pytest_riskguard.live_systems.topic import Topic
 
-QUERIES = {f"t{number}": f"query {number}" for number in range(6)}
+QUERIES = {f"t{number}": Topic(f"query {number}") for number in range(6)}
 
 
 #: Writes to every open file.
@@ -60,9 +61,12 @@ def test_answers_are_those_of_the_function_in_the_order_of_the_queries(isolated,
             "status 5.* 3 of 6",
         ),
         ("import os\ndef ask(query): os.kill(os.getpid(), 9)", "was killed by signal 9"),
-        ("def ask(query): raise SystemExit(0)", "the search failed for 6 of 6 topics: .* SystemExit: 0"),
+        (
+            "def ask(query): raise SystemExit(0)",
+            "failed for all 6 topics with the same error: SystemExit: 0 ",
+        ),
         ("def ask(query): raise KeyboardInterrupt", "the search ended with KeyboardInterrupt"),
-        ("def ask(query): return 'ab'", "expected .docid, score. pairs"),
+        ("def ask(query): return 'ab'", "expected ids, .docid, score. pairs"),
         ("raise ImportError('broken')", "cannot import 'own:ask': ImportError: broken"),
         (WRITES.format("b'garbage\\n'"), "wrote something other than an answer"),
         (WRITES.format("b'{\"done\": true}\\n'"), "wrote something other than an answer"),

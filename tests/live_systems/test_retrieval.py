@@ -20,10 +20,12 @@ import pytest
 
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.live_systems import retrieval
-from pytest_riskguard.live_systems.retrieval import NoPairError, Retrieved, backoff, retrieve
+from pytest_riskguard.live_systems.results import NoAnswerError
+from pytest_riskguard.live_systems.retrieval import Retrieved, backoff, retrieve
 from pytest_riskguard.live_systems.time_limit import OutOfTimeError
+from pytest_riskguard.live_systems.topic import Topic
 
-QUERIES = {f"t{number:02d}": f"query {number}" for number in range(20)}
+QUERIES = {f"t{number:02d}": Topic(f"query {number}", id=f"t{number:02d}") for number in range(20)}
 #: Ways of asking: in the calling thread, with and without a limit, and in several threads.
 WAYS = [Asking(), Asking(timeout=None), Asking(workers=4, timeout=None), Asking(workers=50)]
 
@@ -182,7 +184,7 @@ def test_an_answer_that_comes_too_late_is_not_taken():
         late.set()  # the second try lets the first one answer
         return answer(query)
 
-    found = retrieve(search, {"t": "query 0"}, Asking(workers=2, timeout=0.5, retries=1))
+    found = retrieve(search, {"t": Topic("query 0")}, Asking(workers=2, timeout=0.5, retries=1))
     assert found == Retrieved({"t": answer("query 0")}, ())
 
 
@@ -212,11 +214,13 @@ def test_failures_between_time_outs_do_not_count_as_silence():
 @pytest.mark.parametrize(
     ("results", "said"),
     [
-        (["d1"], "returned 'd1', expected"),
+        ("d1", "returned 'd1', expected"),
+        ([1.5], "returned 1.5, expected"),
         ([("d1", "1.0")], r"returned \('d1', '1.0'\), expected"),
         ([(None, 1.0)], r"returned \(None, 1.0\), expected"),
         ([("d1", True)], r"returned \('d1', True\), expected"),
-        ({"d1": 1.0}, "returned 'd1', expected"),
+        ({"d1": "1.0"}, r"returned {'d1': '1.0'}, expected"),
+        ({"d1"}, "returned {'d1'}, expected"),
         ([("d" * 1001, 1.0)], r"returned \('ddd.*ddd', 1.0\), expected"),
         ([("d1", 10**400)], "returned \\('d1', 1000"),
         ([(10**5000, 1.0)], "returned a value of type tuple|returned \\(1"),
@@ -227,10 +231,10 @@ def test_failures_between_time_outs_do_not_count_as_silence():
     ],
 )
 def test_what_is_no_pair_is_a_failure_that_is_not_tried_again(asking, results, said):
-    found = retrieve(lambda _: results, {"t": "q"}, replace(asking, retries=3))
+    found = retrieve(lambda _: results, {"t": Topic("q")}, replace(asking, retries=3))
     (failed,) = found.failed
     assert failed.attempts == 1
-    with pytest.raises(NoPairError, match=said):
+    with pytest.raises(NoAnswerError, match=said):
         raise failed.error
 
 
@@ -242,7 +246,7 @@ def test_answers_hold_only_types_of_python(asking):
     class Score(float):
         pass
 
-    (pair,) = retrieve(lambda _: [(Id("d1"), Score(1.5))], {"t": "q"}, asking).answers["t"]
+    (pair,) = retrieve(lambda _: [(Id("d1"), Score(1.5))], {"t": Topic("q")}, asking).answers["t"]
     assert [type(part) for part in pair] == [str, float]
     assert pair == ("d1", 1.5)
 
@@ -254,7 +258,7 @@ def test_what_a_result_does_when_it_is_read_is_a_failure_of_its_query(asking):
             pytest.exit("done", returncode=0)
 
     results: list[Any] = [(Ends(), 1.0)]
-    (failed,) = retrieve(lambda _: results, {"t": "q"}, asking).failed
+    (failed,) = retrieve(lambda _: results, {"t": Topic("q")}, asking).failed
     assert isinstance(failed.error, pytest.exit.Exception)
 
 
@@ -355,7 +359,8 @@ import threading
 from pytest_riskguard.live_systems import retrieval
 from pytest_riskguard.config.asking import Asking
 from pytest_riskguard.live_systems.retrieval import retrieve
-found = retrieve(lambda _: threading.Event().wait(), {"t": "q"}, Asking(timeout=0.01, workers=2))
+from pytest_riskguard.live_systems.topic import Topic
+found = retrieve(lambda _: threading.Event().wait(), {"t": Topic("q")}, Asking(timeout=0.01, workers=2))
 print(found.failed[0].topic)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)

@@ -52,22 +52,22 @@ def test_check_does_not_raise(riskguard):
 
 
 BAD_SEARCHES = {
-    "{}[query]": "'t01' ('query number 01') failed: KeyError: 'query number 01'",
-    "['d1', 'd2']": "'t01' ('query number 01') returned 'd1', expected (docid, score) pairs",
-    "[('d1', '1.0')]": "'t01' ('query number 01') returned ('d1', '1.0'), expected (docid, score) pairs",
-    "[('d1', 1.0, 'x')]": "'t01' ('query number 01') returned ('d1', 1.0, 'x'), expected (docid, score) pairs",
-    "None": "'t01' ('query number 01') returned None, expected (docid, score) pairs",
-    "{'d1': 1.0}": "'t01' ('query number 01') returned 'd1', expected (docid, score) pairs",
-    "[(None, 1.0)]": "'t01' ('query number 01') returned (None, 1.0), expected (docid, score) pairs",
-    "[('d1', True)]": "'t01' ('query number 01') returned ('d1', True), expected (docid, score) pairs",
-    "__import__('pytest').skip('later')": "'t01' ('query number 01') failed: it called pytest.skip (later)",
-    "__import__('sys').exit(3)": "'t01' ('query number 01') failed: SystemExit: 3",
+    "{}[query]": "the search failed for all 30 topics: 't01' ('query number 01') failed: KeyError: 'query number 01'",
+    "[0.5, 0.25]": "topics t01, t02, t03, t04, t05 and 25 more; the first query is 'query number 01'",
+    "[('d1', '1.0')]": "with the same error: it returned ('d1', '1.0'), expected ids, (docid, score) pairs",
+    "[('d1', 1.0, 'x')]": "with the same error: it returned ('d1', 1.0, 'x'), expected ids, (docid, score) pairs",
+    "None": "with the same error: it returned None, expected ids, (docid, score) pairs",
+    "{'took': 3, 'hits': {}}": "with the same error: it returned {'hits': {}, 'took': 3}, expected ids",
+    "[(None, 1.0)]": "with the same error: it returned (None, 1.0), expected ids, (docid, score) pairs",
+    "[('d1', True)]": "with the same error: it returned ('d1', True), expected ids, (docid, score) pairs",
+    "__import__('pytest').skip('later')": "with the same error: it called pytest.skip (later)",
+    "__import__('sys').exit(3)": "with the same error: SystemExit: 3",
     "[('d1', float('nan'))]": "topic 't01': expected a finite number as the score of 'd1', found nan",
     "[('d1', 2.0), ('d1', 1.0)]": "topic 't01': expected each document once, found 'd1' twice",
 }
 
 
-def test_a_search_that_fails_is_incomparable_and_names_the_topic(pytester, project):
+def test_a_search_that_fails_is_incomparable_and_names_its_topics(pytester, project):
     project("good")
     pytester.makepyfile(f"""
         import pytest
@@ -213,7 +213,7 @@ def test_run(riskguard):
     result.assert_outcomes(failed=2)
     result.stdout.fnmatch_lines(
         [
-            "E *Nothing was compared. the search failed for 30 of 30 topics: 't01'*",
+            "E *Nothing was compared. the search failed for all 30 topics: 't01'*",
             "E *KeyError: * (test_it.py:2); *",
             "E *Nothing was compared. runs?nowhere.run: no such file*",
         ]

@@ -189,13 +189,13 @@ CASES = [
     Case(
         "huge-docid",
         search("def retrieve(q): return [('d' * 10**8, 1.0)]"),
-        words=["expected (docid, score)"],
+        words=["expected ids, (docid, score)"],
         ways=SERIAL,
     ),
     Case(
         "huge-numbers",
         search("def retrieve(q): return [(10**5000, 1.0)]"),
-        words=["expected (docid, score)"],
+        words=["expected ids, (docid, score)"],
         ways=SERIAL,
     ),
     Case("huge-score", search("def retrieve(q): return [('d', 10**400)]"), words=["bad_run"], ways=SERIAL),

@@ -1,0 +1,113 @@
+"""What searches of all kinds return, as ids and scores."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+
+from pytest_riskguard.live_systems.results import EXPECTED, NoAnswerError, pairs_of
+
+PAIRS = [("a", 3.0), ("b", 2.0), ("c", 1.0)]
+
+
+@dataclass
+class Point:
+    """As a client of a vector database gives it."""
+
+    id: str
+    score: float
+    payload: Any = None
+
+
+def generated() -> Iterator[dict[str, Any]]:
+    for document, score in PAIRS:
+        yield {"docno": document, "score": score, "qid": "1"}
+
+
+SHAPES: dict[str, Any] = {
+    "pairs": PAIRS,
+    "lists": [list(pair) for pair in PAIRS],
+    "ids": ["a", "b", "c"],
+    "ids of numpy": np.array(["a", "b", "c"]),
+    "a mapping, by score": {"c": 1.0, "a": 3.0, "b": np.float32(2)},
+    "hits of Elasticsearch": [{"_index": "i", "_id": d, "_score": s, "_source": {"id": "x"}} for d, s in PAIRS],
+    "hits that were sorted": [{"_id": d, "_score": None, "sort": [7]} for d, _ in PAIRS],
+    "hits of Algolia": [{"objectID": d} for d, _ in PAIRS],
+    "hits of Typesense": [{"document": {"id": d, "title": "t"}, "highlights": []} for d, _ in PAIRS],
+    "a generator of hits": generated(),
+    "objects": [Point(*pair) for pair in PAIRS],
+    "documents with scores": [(SimpleNamespace(id=d, metadata={}), s) for d, s in PAIRS],
+    "distances are no scores": [{"id": d, "distance": 0.1 * rank} for rank, (d, _) in enumerate(PAIRS)],
+    "pandas": pandas.DataFrame({"qid": "1", "docno": ["a", "b", "c"], "score": [3.0, 2.0, 1.0], "rank": [0, 1, 2]}),
+    "polars": polars.DataFrame({"doc_id": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]}),
+    "Arrow": pyarrow.table({"doc_id": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]}),
+}
+
+
+@pytest.mark.parametrize("results", SHAPES.values(), ids=SHAPES)
+def test_every_shape_is_read(results):
+    assert pairs_of(results, 10) == PAIRS
+
+
+@pytest.mark.parametrize("name", [name for name in SHAPES if not name.startswith("a generator")])
+def test_no_more_than_the_depth_is_taken(name):
+    assert [document for document, _ in pairs_of(SHAPES[name], 2)] == ["a", "b"]
+
+
+def test_ids_that_are_numbers_become_text():
+    one = uuid.UUID(int=1)
+    assert [document for document, _ in pairs_of([7, np.int64(8), one], 10)] == ["7", "8", str(one)]
+    assert pairs_of([{"id": 7, "score": 2}], 10) == [("7", 2.0)]
+
+
+def test_no_results_are_an_answer():
+    shapes: list[object] = [[], (), {}, iter(())]
+    assert [pairs_of(nothing, 10) for nothing in shapes] == [[]] * 4
+
+
+def test_equal_scores_of_a_mapping_keep_its_order():
+    assert pairs_of({"b": 1.0, "a": 1.0, "c": 2.0}, 10) == [("c", 2.0), ("b", 1.0), ("a", 1.0)]
+
+
+@pytest.mark.parametrize(
+    "results",
+    [
+        None,
+        7,
+        "a",
+        b"a",
+        {"a", "b"},
+        {"hits": {"hits": []}},
+        [None],
+        [True],
+        [1.5],
+        [b"a"],
+        [["a", 1.0, 2]],
+        [{"title": "no id"}],
+        [{"id": True, "score": 1.0}],
+        [{"id": ["a"], "score": 1.0}],
+        [{"id": "a", "score": "high"}],
+        [{"id": "a" * 1001}],
+        [SimpleNamespace(title="no id")],
+        pandas.DataFrame({"title": ["a"], "score": [1.0]}),
+    ],
+    ids=repr,
+)
+def test_anything_else_is_refused(results):
+    with pytest.raises(NoAnswerError) as refused:
+        pairs_of(results, 10)
+    assert str(refused.value).endswith(EXPECTED)
+
+
+def test_some_results_without_a_score_have_no_order_that_holds():
+    with pytest.raises(NoAnswerError, match="returned 1 of 2 results without a score"):
+        pairs_of([{"id": "a", "score": 1.0}, {"id": "b"}], 10)
