@@ -18,11 +18,12 @@ if TYPE_CHECKING:
         check,
     )
     from pytest_riskguard.errors import RiskguardError, RiskyError
-    from pytest_riskguard.evaluation import read_qrels, read_scores, score_run
+    from pytest_riskguard.evaluation import MemoryRun, read_qrels, read_scores, read_topics, run, score_run
     from pytest_riskguard.evaluation.scores import TopicScores
     from pytest_riskguard.gates.verdict import Verdict
 
 __all__ = [
+    "MemoryRun",
     "RiskguardError",
     "RiskyError",
     "TopicScores",
@@ -35,10 +36,13 @@ __all__ = [
     "check",
     "read_qrels",
     "read_scores",
+    "read_topics",
+    "run",
     "score_run",
 ]
 
 _HOME = {
+    "MemoryRun": "evaluation",
     "RiskguardError": "errors",
     "RiskyError": "errors",
     "TopicScores": "evaluation.scores",
@@ -50,6 +54,8 @@ _HOME = {
     "check": "assertions",
     "read_qrels": "evaluation",
     "read_scores": "evaluation",
+    "read_topics": "evaluation",
+    "run": "evaluation",
     "score_run": "evaluation",
 }
 

@@ -13,11 +13,10 @@ from dataclasses import replace
 from typing import Any, ParamSpec, Protocol, cast, overload
 
 from pytest_riskguard import run_context
-from pytest_riskguard.errors import DataError, RiskyError, UsageError
-from pytest_riskguard.evaluation.measures import refuse_uninformative, span
+from pytest_riskguard.engine.in_memory import Judgements, System, verdict_on
+from pytest_riskguard.errors import DataError, RiskyError
+from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.scores import TopicScores
-from pytest_riskguard.evaluation.topics import Topics
-from pytest_riskguard.gates.judge import judge
 from pytest_riskguard.gates.kinds import (
     OPTIONS,
     Gate,
@@ -29,11 +28,9 @@ from pytest_riskguard.gates.kinds import (
     options_of,
 )
 from pytest_riskguard.gates.option_types import OptionTypeError, is_number, lists_options
-from pytest_riskguard.gates.pool.judge import judge_pool
 from pytest_riskguard.gates.verdict import Verdict, incomparable
 from pytest_riskguard.reports.internal_errors import shown_or_plain
 from pytest_riskguard.reports.terminal.failure import explain
-from pytest_riskguard.reports.wording import worded
 from pytest_riskguard.run_context import record
 
 #: What pytest puts before each line of a failed test: "E" and the indentation of a statement in a method.
@@ -41,39 +38,62 @@ _INDENT = 12
 #: What a failure says of the report where none is written.
 REPORT_HINT = "add --riskguard-report=report.html"
 
-Scores = Mapping[str, float] | TopicScores
-Pool = Mapping[str, Scores] | Sequence[TopicScores]
+Pool = Mapping[str, System] | Sequence[TopicScores | MemoryRun]
 P = ParamSpec("P")
 
 
 class Assertion(Protocol[P]):
-    """An assertion for type checkers; in calls with weights or replicates they do not check its options ``P``."""
+    """An assertion for type checkers; in calls with parameters of its own they do not check its options ``P``."""
 
     @overload
-    def __call__(self, candidate: Scores, baseline: Scores, *args: P.args, **options: P.kwargs) -> Verdict: ...
+    def __call__(self, candidate: System, baseline: System, *args: P.args, **options: P.kwargs) -> Verdict: ...
 
     @overload
     def __call__(
         self,
-        candidate: Scores,
-        baseline: Scores,
+        candidate: System,
+        baseline: System,
         *,
-        weights: Mapping[str, float],
-        replicates: Sequence[Scores] = ...,
+        measure: str,
+        qrels: Judgements = ...,
+        weights: Mapping[str, float] = ...,
+        replicates: Sequence[System] = ...,
         **options: Any,
     ) -> Verdict: ...
 
     @overload
     def __call__(
-        self, candidate: Scores, baseline: Scores, *, replicates: Sequence[Scores], **options: Any
+        self,
+        candidate: System,
+        baseline: System,
+        *,
+        weights: Mapping[str, float],
+        replicates: Sequence[System] = ...,
+        **options: Any,
+    ) -> Verdict: ...
+
+    @overload
+    def __call__(
+        self, candidate: System, baseline: System, *, replicates: Sequence[System], **options: Any
     ) -> Verdict: ...
 
 
 class PoolAssertion(Protocol[P]):
     """The assertion over a pool, for type checkers."""
 
-    def __call__(self, candidate: Scores, baselines: Pool, *args: P.args, **options: P.kwargs) -> Verdict:
-        """Judge."""
+    @overload
+    def __call__(self, candidate: System, baselines: Pool, *args: P.args, **options: P.kwargs) -> Verdict: ...
+
+    @overload
+    def __call__(
+        self,
+        candidate: System,
+        baselines: Pool,
+        *,
+        measure: str,
+        qrels: Judgements = ...,
+        **options: Any,
+    ) -> Verdict: ...
 
 
 def _asks(kind: Callable[P, Gate]) -> Callable[[Callable[..., Verdict]], Assertion[P]]:
@@ -88,22 +108,28 @@ def _asks_pool(kind: Callable[P, Gate]) -> Callable[[Callable[..., Verdict]], Po
 
 @_asks(NotSignificantlyRisky)
 def assert_not_significantly_risky(
-    candidate: Scores,
-    baseline: Scores,
+    candidate: System,
+    baseline: System,
     *,
+    qrels: Judgements | None = None,
+    measure: str | None = None,
     weights: Mapping[str, float] | None = None,
-    replicates: Sequence[Scores] = (),
+    replicates: Sequence[System] = (),
     **options: Any,
 ) -> Verdict:
     """Pass when the candidate is not significantly risky against the baseline; else raise ``RiskyError``.
 
     Parameters
     ----------
-    candidate, baseline : mapping topic -> score, or TopicScores
-        The same topics on both sides, in the same measure.
+    candidate, baseline : mapping topic -> score, TopicScores, series or frame of scores; or rankings
+        Scores: the same topics on both sides, in the same measure. Rankings are what ``run`` takes or returns.
+    qrels : path, or data, optional
+        The judgements that rankings are scored with; as ``read_qrels`` takes or returns them.
+    measure : str, optional
+        What rankings are scored with, such as ``nDCG@10``; or the column, where a frame has several.
     weights : mapping topic -> weight, optional
         Above 0, for every topic: means and intervals are then weighted (a topic's traffic, say).
-    replicates : sequence of mapping topic -> score, or TopicScores
+    replicates : sequence, each as the baseline
         Other runs of the baseline's system, where it is not deterministic: what is judged is then the candidate's
         URisk beyond theirs.
     {options}
@@ -128,22 +154,31 @@ def assert_not_significantly_risky(
     risk", AIRS 2019 (the smooth trade-off, the minus convention).
     """
     __tracebackhide__ = True
-    options |= {"weights": weights, "replicates": replicates}
+    options |= {"qrels": qrels, "measure": measure, "weights": weights, "replicates": replicates}
     return demand(check(NotSignificantlyRisky.kind, candidate, baseline, **options))
 
 
 @_asks_pool(GeoRiskNotWorse)
-def assert_georisk_not_worse(candidate: Scores, baselines: Pool, **options: Any) -> Verdict:
+def assert_georisk_not_worse(
+    candidate: System,
+    baselines: Pool,
+    *,
+    qrels: Judgements | None = None,
+    measure: str | None = None,
+    **options: Any,
+) -> Verdict:
     """Pass when the candidate's GeoRisk is not significantly below the reference's; else raise ``RiskyError``.
 
     The pool is the candidate and the baselines; each of its systems affects the GeoRisk of all of them.
 
     Parameters
     ----------
-    candidate : mapping topic -> score, or TopicScores
+    candidate : as for ``assert_not_significantly_risky``
         Scores of at least 0.
-    baselines : mapping name -> scores, or sequence of TopicScores
+    baselines : mapping name -> scores or rankings, or sequence of TopicScores or of what ``run`` returns
         At least one, all on the candidate's topics and in its measure.
+    qrels, measure
+        As for ``assert_not_significantly_risky``.
     {options}
 
     Raises
@@ -159,17 +194,20 @@ def assert_georisk_not_worse(candidate: Scores, baselines: Pool, **options: Any)
     SIGIR 2016 (GeoRisk). The papers do not test it; docs/explanation/georisk.md says how it is done here.
     """
     __tracebackhide__ = True
+    options |= {"qrels": qrels, "measure": measure}
     return demand(check(GeoRiskNotWorse.kind, candidate, baselines, **options))
 
 
 @_asks(NotInferior)
 def assert_not_inferior(
-    candidate: Scores,
-    baseline: Scores,
+    candidate: System,
+    baseline: System,
     *,
     tolerance: float,
+    qrels: Judgements | None = None,
+    measure: str | None = None,
     weights: Mapping[str, float] | None = None,
-    replicates: Sequence[Scores] = (),
+    replicates: Sequence[System] = (),
     **options: Any,
 ) -> Verdict:
     """Pass when the candidate is shown to be no worse than the tolerance; else raise ``RiskyError``.
@@ -180,24 +218,32 @@ def assert_not_inferior(
 
     Parameters
     ----------
-    candidate, baseline, weights, replicates
+    candidate, baseline, qrels, measure, weights, replicates
         As for ``assert_not_significantly_risky``, and so are its result and errors.
     {options}
     """
     __tracebackhide__ = True
-    options |= {"tolerance": tolerance, "weights": weights, "replicates": replicates}
+    options |= {"qrels": qrels, "measure": measure, "weights": weights, "replicates": replicates}
+    options["tolerance"] = tolerance
     return demand(check(NotInferior.kind, candidate, baseline, **options))
 
 
 @_asks(NoTopicCollapse)
-def assert_no_topic_collapse(candidate: Scores, baseline: Scores, **options: Any) -> Verdict:
+def assert_no_topic_collapse(
+    candidate: System,
+    baseline: System,
+    *,
+    qrels: Judgements | None = None,
+    measure: str | None = None,
+    **options: Any,
+) -> Verdict:
     """Pass when no single topic loses more than it may; else raise ``RiskyError``.
 
     No statistics: one topic beyond a limit fails, however many others win. The verdict has every loss.
 
     Parameters
     ----------
-    candidate, baseline
+    candidate, baseline, qrels, measure
         As for ``assert_not_significantly_risky``, and so are its result and errors.
     {options}
 
@@ -207,16 +253,19 @@ def assert_no_topic_collapse(candidate: Scores, baseline: Scores, **options: Any
         Also for no limit at all, and a protected topic that is not judged.
     """
     __tracebackhide__ = True
+    options |= {"qrels": qrels, "measure": measure}
     return demand(check(NoTopicCollapse.kind, candidate, baseline, **options))
 
 
 def check(
     kind: str,
-    candidate: Scores,
-    baseline: Scores | Pool,
+    candidate: System,
+    baseline: System | Pool,
     *,
+    qrels: Judgements | None = None,
+    measure: str | None = None,
     weights: Mapping[str, float] | None = None,
-    replicates: Sequence[Scores] = (),
+    replicates: Sequence[System] = (),
     **options: Any,
 ) -> Verdict:
     """The verdict without the exception; ``options`` are those of the assertion of that kind.
@@ -234,37 +283,25 @@ def check(
             raise ValueError(f"{name} has no meaning for {kind}: leave it out")
     if replicates and not gate.takes_replicates:
         raise ValueError(f"replicates have no meaning for {kind}: leave them out")
-    topics = None if weights is None else Topics({}, weights=_checked(weights))
-    named = _named(cast(Pool, baseline)) if gate.is_pool else [("baseline", cast(Scores, baseline))]
+    checked = None if weights is None else _checked(weights)
+    named = _named(baseline) if gate.is_pool else [("baseline", baseline)]
     report = run_context.current().report_wanted
     try:
-        tested, systems = _scores(candidate, "candidate"), [_scores(scores, name) for name, scores in named]
-        _refuse_if_it_cannot_fail(gate, tested.measure)
-        if gate.is_pool:
-            return record(worded(judge_pool(gate, tested, systems, report=report)))
-        others = [_scores(scores, f"replicate {i}") for i, scores in enumerate(replicates, start=1)]
-        return record(worded(judge(gate, tested, systems[0], replicates=others, topics=topics, report=report)))
+        systems = [("candidate", candidate), *named]
+        verdict = verdict_on(
+            gate, systems, replicates=replicates, qrels=qrels, measure=measure, weights=checked, report=report
+        )
+        return record(verdict)
     except DataError as error:
         names = tuple(name for name, _ in named)
         return record(incomparable(gate, error, measure=None, candidate="candidate", baselines=names))
 
 
-def _refuse_if_it_cannot_fail(gate: Gate, measure: str | None) -> None:
-    """``ValueError`` where no scores of the measure could fail the gate; plain mappings have no measure."""
-    if measure is None:
-        return
-    try:
-        refuse_uninformative(measure)
-    except UsageError as error:
-        raise ValueError(str(error)) from None
-    gate.refuse_if_it_cannot_fail(span(measure))
-
-
-def _named(baselines: Pool) -> list[tuple[str, Scores]]:
+def _named(baselines: Any) -> list[tuple[str, Any]]:
     if isinstance(baselines, Mapping):
-        return [(str(name), scores) for name, scores in baselines.items()]
-    if isinstance(baselines, Sequence) and all(isinstance(system, TopicScores) for system in baselines):
-        return [(system.name, system) for system in baselines]
+        return [(str(name), system) for name, system in baselines.items()]
+    if isinstance(baselines, Sequence) and all(isinstance(system, TopicScores | MemoryRun) for system in baselines):
+        return [(system.name or f"baseline {place}", system) for place, system in enumerate(baselines, 1)]
     expected = "a mapping name -> scores or a list of TopicScores"
     raise TypeError(f"baselines: expected {expected}, found {type(baselines).__name__}")
 
@@ -279,14 +316,6 @@ def _checked(weights: Mapping[str, float]) -> dict[str, float]:
             raise ValueError(f"weights: topic {str(topic)!r} appears twice")
         checked[str(topic)] = float(weight)
     return checked
-
-
-def _scores(scores: Scores, name: str) -> TopicScores:
-    if isinstance(scores, TopicScores):
-        return scores
-    if isinstance(scores, Mapping):
-        return TopicScores.from_mapping(scores, name=name)
-    raise TypeError(f"{name}: expected a mapping topic -> score or TopicScores, found {type(scores).__name__}")
 
 
 def demand(verdict: Verdict, *, options: str = "", problem: str | None = None) -> Verdict:

@@ -109,8 +109,12 @@ def test_topics_may_be_numbers_and_missing_ones_may_score_zero():
 
 
 def test_what_is_no_mapping_is_a_type_error():
-    with pytest.raises(TypeError, match="candidate: expected a mapping topic -> score or TopicScores, found list"):
-        assert_not_significantly_risky([0.5, 0.4], BASELINE)  # type: ignore[call-overload]
+    with pytest.raises(TypeError, match=r"candidate: expected rows with named fields, .* found 0.5 \(float\)"):
+        assert_not_significantly_risky([0.5, 0.4], BASELINE)  # type: ignore[arg-type]
+    with pytest.raises(
+        TypeError, match=r"candidate: expected scores \(a mapping topic -> score, .* found 0.5 \(float\)"
+    ):
+        assert_not_significantly_risky(0.5, BASELINE)  # type: ignore[call-overload]
 
 
 def test_different_measures_are_a_wrong_question():
@@ -204,7 +208,7 @@ def test_a_type_checker_knows_the_options_of_an_assertion():
         with pytest.raises(error, match="level: expected a number between"):
             assert_not_significantly_risky(scores(GOOD), BASELINE, level="high")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="max_loss has no meaning for georisk_not_worse"):
-        assert_georisk_not_worse(scores(GOOD), {"prod": BASELINE}, max_loss=0.1)  # type: ignore[call-arg]
+        assert_georisk_not_worse(scores(GOOD), {"prod": BASELINE}, max_loss=0.1)  # type: ignore[call-overload]
 
 
 def test_a_gate_that_no_scores_could_fail_is_refused():

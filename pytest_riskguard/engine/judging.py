@@ -72,8 +72,8 @@ class Engine:
     def __init__(
         self,
         *,
-        qrels: Path | GivenFile | None,
-        topics: Path | GivenFile | None = None,
+        qrels: Path | GivenFile | Qrels | None,
+        topics: Path | GivenFile | Topics | None = None,
         store: Store | None = None,
         measures: Sequence[str] = (),
         shrink: int | None = 0,

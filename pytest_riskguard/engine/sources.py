@@ -1,4 +1,4 @@
-"""The systems that gates compare: runs, score files, live systems, stored baselines, baselines computed from these.
+"""The systems that gates compare: runs, score files, live systems, data in memory, baselines stored or computed.
 
 ``ScoreCache`` holds what the sources of one collection contain: each is read and scored once, and again when its file
 changes.
@@ -15,6 +15,7 @@ from pytest_riskguard.baselines.scored import Scored
 from pytest_riskguard.baselines.store import Store
 from pytest_riskguard.errors import BaselineError, DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.measures import measure_name
+from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.ranked_runs import PackedRun, RankedRun, pack_run
 from pytest_riskguard.evaluation.run_files import open_run
@@ -84,7 +85,7 @@ class Computed:
     """
 
     kind: str
-    systems: tuple[RunFile | ScoreFile | LiveRun | Stored | TopicScores, ...]
+    systems: tuple[RunFile | ScoreFile | LiveRun | MemoryRun | Stored | TopicScores, ...]
     candidate_inside: bool = False
 
     @property
@@ -98,7 +99,9 @@ class Computed:
         return tuple(label(system) for system in self.systems)
 
 
-Source = RunFile | ScoreFile | LiveRun | Stored | TopicScores
+#: What has rankings that are not stored.
+Ranked = RunFile | LiveRun | MemoryRun
+Source = Ranked | ScoreFile | Stored | TopicScores
 Baseline = Source | Computed
 
 
@@ -135,7 +138,7 @@ def label(source: Baseline) -> str:
 
 def metadata_of(source: Source) -> Mapping[str, str]:
     """What people say about a system that is not stored."""
-    return source.metadata if isinstance(source, RunFile | ScoreFile | LiveRun) else {}
+    return source.metadata if isinstance(source, Ranked | ScoreFile) else {}
 
 
 Stamp = tuple[int, int, int] | None
@@ -152,43 +155,47 @@ class ScoreCache:
     def __init__(
         self,
         *,
-        qrels: Path | GivenFile | None,
-        topics: Path | GivenFile | None,
+        qrels: Path | GivenFile | Qrels | None,
+        topics: Path | GivenFile | Topics | None,
         store: Store | None,
         measures: Sequence[str],
         shrink: int | None = 0,
     ) -> None:
-        self._qrels_path, self._topics_path, self._store, self._shrink = qrels, topics, store, shrink
+        self._given_qrels, self._given_topics, self._store, self._shrink = qrels, topics, store, shrink
         self._measures = list(measures)
         self._results: dict[Hashable, object] = {}
 
     @property
     def qrels(self) -> Qrels:
         """The collection's judgements."""
-        path = self._qrels_path
-        if path is None:
+        given = self._given_qrels
+        if isinstance(given, Qrels):
+            return given
+        if given is None:
             raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
-        key = ("qrels", path, _stamp(path), _stamp(self._topics_path))
-        return self._once(key, lambda: read_qrels(path, TopicKeys(self._texts)))
+        key = ("qrels", given, _stamp(given), _stamp(self._given_topics))
+        return self._once(key, lambda: read_qrels(given, TopicKeys(self._texts)))
 
     @property
     def judges(self) -> Agreement | None:
         """How far several judges agree; None where there is one judge, or no judgements that can be read."""
         try:
-            return None if self._qrels_path is None else self.qrels.agreement
+            return None if self._given_qrels is None else self.qrels.agreement
         except RiskguardError:  # the verdict says what is wrong
             return None
 
     @property
     def topics(self) -> Topics | None:
         """The collection's topics with their texts, tags and weights; None without a topics file."""
-        path = self._topics_path
-        return None if path is None else self._once(("topics", path, _stamp(path)), lambda: read_topics(path))
+        given = self._given_topics
+        if given is None or isinstance(given, Topics):
+            return given
+        return self._once(("topics", given, _stamp(given)), lambda: read_topics(given))
 
     @property
     def queries(self) -> Mapping[str, str]:
         """The topics' query texts: those of the topics file, else those that came with the judgements."""
-        if self.topics is not None or self._qrels_path is None:
+        if self.topics is not None or self._given_qrels is None:
             return self._texts
         return self.qrels.texts
 
@@ -221,7 +228,7 @@ class ScoreCache:
             return Scored(source)
         return self._once((source, self._stamps(source), measure), lambda: self._score(source, measure))
 
-    def _score(self, source: RunFile | ScoreFile | LiveRun | Stored, measure: str | None) -> Scored:
+    def _score(self, source: Ranked | ScoreFile | Stored, measure: str | None) -> Scored:
         if isinstance(source, ScoreFile):
             wanted = None if measure is None else [measure]
             (scores,) = read_scores(source.file, wanted, name=label(source))
@@ -241,14 +248,16 @@ class ScoreCache:
             by_measure = self._score_run(source, (measure,))
         return Scored(by_measure[measure])
 
-    def _score_run(self, source: RunFile | LiveRun, measures: Sequence[str]) -> dict[str | None, TopicScores]:
+    def _score_run(self, source: Ranked, measures: Sequence[str]) -> dict[str | None, TopicScores]:
         scored = score_run(self._run(source), self.qrels, measures, name=label(source), queries=self.queries)
         return {scores.measure: scores for scores in scored}
 
-    def _run(self, source: RunFile | LiveRun) -> Path | Rankings:
+    def _run(self, source: Ranked) -> Path | Rankings:
         """A run file to be streamed, or rankings; a live system is queried once, even if that failed."""
         if isinstance(source, LiveRun):
             return self._once(("live", source), source.retrieve)
+        if isinstance(source, MemoryRun):
+            return self._once(("memory", source), lambda: source.rankings(TopicKeys(self.queries)))
         key = ("opened", source, self._stamps(source))
         return self._once(key, lambda: open_run(source.file, TopicKeys(self._texts)))
 
@@ -312,17 +321,17 @@ class ScoreCache:
             )
         return RankedRun(packed, measure)
 
-    def _pack(self, source: RunFile | LiveRun | Stored, qrels: Qrels) -> PackedRun:
-        if isinstance(source, RunFile | LiveRun):
+    def _pack(self, source: Ranked | Stored, qrels: Qrels) -> PackedRun:
+        if isinstance(source, Ranked):
             return pack_run(self._run(source), qrels.topics, qrels.rules)
         try:
             return pack_run(self.store_of(source).run(source.name), qrels.topics, qrels.rules)
         except OSError as error:  # replaced while it was read
             raise BaselineError(f"{source.name}: its run cannot be read ({error})") from None
 
-    def _stamps(self, source: RunFile | ScoreFile | LiveRun | Stored) -> tuple[Stamp, ...]:
+    def _stamps(self, source: Ranked | ScoreFile | Stored) -> tuple[Stamp, ...]:
         """What differs when the source or the collection is rewritten."""
-        paths: list[Path | GivenFile | None] = [self._qrels_path, self._topics_path]
+        paths: list[Path | GivenFile | Qrels | Topics | None] = [self._given_qrels, self._given_topics]
         if isinstance(source, RunFile | ScoreFile):
             paths.append(source.file)
         elif isinstance(source, Stored) and self._store is not None:
@@ -330,10 +339,12 @@ class ScoreCache:
         return tuple(_stamp(path) for path in paths)
 
 
-def _stamp(path: Path | GivenFile | None) -> Stamp:
+def _stamp(given: Path | GivenFile | Qrels | Topics | None) -> Stamp:
     """What differs when a file is rewritten; None if there is no file."""
+    if not isinstance(given, Path | GivenFile):
+        return None
     try:
-        status = None if path is None else GivenFile.of(path).path.stat()
+        status = GivenFile.of(given).path.stat()
     except OSError:
         return None
-    return None if status is None else (status.st_ino, status.st_size, status.st_mtime_ns)
+    return (status.st_ino, status.st_size, status.st_mtime_ns)

@@ -1,6 +1,7 @@
 """Files in, per-topic scores out: runs, qrels, topics, and scoring by ir-measures."""
 
 from pytest_riskguard.evaluation.measures import bounds, ensure_available, measure_name, parse_measure
+from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, run
 from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.runs import Rankings, fold_run, rankings_as_run, write_run
 from pytest_riskguard.evaluation.score_files import read_scores, write_scores
@@ -10,6 +11,7 @@ from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.known import system_name
 
 __all__ = [
+    "MemoryRun",
     "Qrels",
     "Rankings",
     "TopicScores",
@@ -23,6 +25,7 @@ __all__ = [
     "read_qrels",
     "read_scores",
     "read_topics",
+    "run",
     "score_run",
     "system_name",
     "write_run",

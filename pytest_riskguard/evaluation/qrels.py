@@ -11,10 +11,13 @@ from types import MappingProxyType
 
 from pytest_riskguard.errors import QrelsFormatError
 from pytest_riskguard.evaluation.judges import ByJudge, put_together, whole
+from pytest_riskguard.evaluation.memory import shapes
+from pytest_riskguard.evaluation.memory.input_data import Input, InputData
+from pytest_riskguard.evaluation.memory.shapes import JudgementsData
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.escaping import ESCAPED, escaped, unescaped
-from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.given_file import GivenFile, JudgeRule
 from pytest_riskguard.formats.input_files import DOCUMENTS, JUDGEMENTS, ROW_BYTES, TOPICS
 from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.formats.records import Agreement, Judgement, Records
@@ -63,8 +66,11 @@ class Qrels:
         return any(isinstance(grade, float) for judged in self.grades.values() for grade in judged.values())
 
 
-def read_qrels(given: Path | GivenFile, keys: TopicKeys | None = None) -> Qrels:
-    """Read a file of judgements in any format of ``formats.known``, plain or gzip.
+def read_qrels(given: Path | str | GivenFile | JudgementsData, keys: TopicKeys | None = None) -> Qrels:
+    """Read judgements: a file in any format of ``formats.known``, plain or gzip, or data in memory.
+
+    Data are a mapping topic -> document -> grade (or topic -> relevant documents), a frame, ranx' ``Qrels``, or rows
+    with named fields.
 
     ``keys`` finds the topics of formats that know queries by their texts. A document judged twice in a topic is
     refused even when both grades agree, as trec_eval does: the file was put together wrongly, and other rows may be
@@ -78,20 +84,30 @@ def read_qrels(given: Path | GivenFile, keys: TopicKeys | None = None) -> Qrels:
         ``input_files`` allows, no rows, or no relevant document.
     MissingFileError
         The path cannot be read.
+    TypeError
+        Data of another shape.
     """
+    if not isinstance(given, Path | str | GivenFile):
+        data = InputData("judgements", reason=QrelsFormatError.reason)
+        return _of_records(data, shapes.judgements(given, data), keys, "median", AS_GIVEN)
     given = GivenFile.of(given)
     file = InputFile(given.path, error=QrelsFormatError, part=given.part, columns=given.columns)
     known = format_of(file, "judgements", named=given.format)
     if known.name == "trec":
         return _read_trec(given.path, given.labels)
-    records: Records[Judgement] = known.reader("judgements")(file)
-    by_judge, queries = _by_judge(file, records, keys or TopicKeys())
-    grades, agreement = put_together(by_judge, given.judges)
+    return _of_records(file, known.reader("judgements")(file), keys, given.judges, given.labels)
+
+
+def _of_records(
+    given: Input, records: Records[Judgement], keys: TopicKeys | None, judges: JudgeRule, labels: LabelRules
+) -> Qrels:
+    by_judge, queries = _by_judge(given, records, keys or TopicKeys())
+    grades, agreement = put_together(by_judge, judges)
     digest = hashlib.sha256()
     for line in _lines_of(grades):
         digest.update(line.encode())
     texts = queries | {topic: text for topic, text in records.texts.items() if topic in grades}
-    qrels = _qrels(file.name, f"sha256:{digest.hexdigest()}", grades, file.refuse, given.labels, texts)
+    qrels = _qrels(given.name, f"sha256:{digest.hexdigest()}", grades, given.refuse, labels, texts)
     return replace(qrels, agreement=agreement)
 
 
@@ -107,7 +123,7 @@ def _lines_of(grades: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
             yield f"{topic_field} {iteration} {document_field} {grades[topic][document]!r}\n"
 
 
-def _by_judge(file: InputFile, records: Records[Judgement], keys: TopicKeys) -> tuple[ByJudge, dict[str, str]]:
+def _by_judge(given: Input, records: Records[Judgement], keys: TopicKeys) -> tuple[ByJudge, dict[str, str]]:
     """The grades by topic, document and judge, and the query texts of the topics that are known by them."""
     by_judge: dict[str, dict[str, dict[str, float]]] = {}
     texts: dict[str, str] = {}
@@ -118,18 +134,18 @@ def _by_judge(file: InputFile, records: Records[Judgement], keys: TopicKeys) -> 
             try:
                 topic = keys.id_of(row.topic)
             except AmbiguousTextError as problem:
-                raise file.refuse(row.line, f"expected queries that name one topic each; {problem}") from None
+                raise given.refuse(row.line, f"expected queries that name one topic each; {problem}") from None
             texts[topic] = row.topic
         judged = by_judge.setdefault(topic, {}).setdefault(row.document, {})
         if row.judge in judged:
             twice = f"{row.document!r} of topic {topic!r} twice"
-            raise file.refuse(row.line, f"expected each document once per topic, found {twice}")
+            raise given.refuse(row.line, f"expected each document once per topic, found {twice}")
         if not abs(row.grade) <= MAX_GRADE:
             expected = f"a number from {-MAX_GRADE} to {MAX_GRADE} as the grade"
-            raise file.refuse(row.line, f"expected {expected}, found {row.grade!r}")
+            raise given.refuse(row.line, f"expected {expected}, found {row.grade!r}")
         judged[row.judge] = row.grade
         if rows > most_rows:
-            raise file.refuse(None, JUDGEMENTS.problem(rows))
+            raise given.refuse(None, JUDGEMENTS.problem(rows))
     return by_judge, texts
 
 

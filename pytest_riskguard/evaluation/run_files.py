@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.errors import DataError, FileError, RunFormatError
+from pytest_riskguard.evaluation.memory.input_data import Input
 from pytest_riskguard.evaluation.order import RankColumn, as_written
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
 from pytest_riskguard.formats.content import InputFile
@@ -28,34 +29,41 @@ def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Pa
     known = format_of(file, "rankings", named=given.format)
     if known.name == "trec":
         return given.path
-    records: Records[Ranking] = known.reader("rankings")(file)
-    ties = given.ties or ("as_returned" if records.is_ordered else "docid")
-    rankings = _by_topic(file, records, keys or TopicKeys())
-    if not rankings:
+    rankings = rankings_of(file, known.reader("rankings")(file), keys, given.ties)
+    if not rankings.by_topic:
         raise file.refuse(None, "expected rankings, found none")
+    return rankings
+
+
+def rankings_of(
+    given: Input, records: Records[Ranking], keys: TopicKeys | None = None, ties: Ties | None = None
+) -> Rankings:
+    """The rankings that a reader gave; the error of ``given`` for bad content."""
+    ties = ties or ("as_returned" if records.is_ordered else "docid")
+    rankings = _by_topic(given, records, keys or TopicKeys())
     answers = {topic: _answer(ranking, ties) for topic, ranking in rankings.items()}
-    contradicted = () if ties == "as_returned" else _contradicted(file, rankings)
+    contradicted = () if ties == "as_returned" else _contradicted(given, rankings)
     try:
         run = rankings_as_run(answers, as_returned=ties == "as_returned")
     except FileError:
         raise
     except DataError as problem:
-        raise file.refuse(None, str(problem)) from None
+        raise given.refuse(None, str(problem)) from None
     return replace(run, contradicted=contradicted) if contradicted else run
 
 
-def _by_topic(file: InputFile, records: Records[Ranking], keys: TopicKeys) -> dict[str, Ranking]:
+def _by_topic(given: Input, records: Records[Ranking], keys: TopicKeys) -> dict[str, Ranking]:
     rankings: dict[str, Ranking] = {}
     most_topics, most_documents = TOPICS.value, DOCUMENTS.value
-    for ranking in _in_order(file, records, keys):
-        topic = _topic(file, records, ranking, keys)
+    for ranking in _in_order(given, records, keys):
+        topic = _topic(given, records, ranking, keys)
         if topic in rankings:
-            raise file.refuse(ranking.line, f"expected each topic once, found {topic!r} again")
+            raise given.refuse(ranking.line, f"expected each topic once, found {topic!r} again")
         rankings[topic] = ranking
         if len(rankings) > most_topics:
-            raise file.refuse(None, TOPICS.problem(len(rankings)))
+            raise given.refuse(None, TOPICS.problem(len(rankings)))
         if len(ranking.documents) > most_documents:
-            raise file.refuse(None, DOCUMENTS.problem(len(ranking.documents)))
+            raise given.refuse(None, DOCUMENTS.problem(len(ranking.documents)))
     return rankings
 
 
@@ -68,7 +76,7 @@ def _answer(ranking: Ranking, ties: Ties) -> Iterable[tuple[str, float]]:
     return pairs
 
 
-def _contradicted(file: InputFile, rankings: Mapping[str, Ranking]) -> tuple[str, ...]:
+def _contradicted(given: Input, rankings: Mapping[str, Ranking]) -> tuple[str, ...]:
     """The topics whose ranks contradict their scores; the error of the file if most rankings are upside down."""
     topics: dict[RankColumn, list[str]] = {kind: [] for kind in RankColumn}
     for topic, (_, documents, scores, _, ranks) in rankings.items():
@@ -77,7 +85,7 @@ def _contradicted(file: InputFile, rankings: Mapping[str, Ranking]) -> tuple[str
             topics[written.rank_column].append(topic)
     upside_down = topics[RankColumn.INVERTED]
     if len(upside_down) > len(topics[RankColumn.AGREES]) + len(topics[RankColumn.CONTRADICTS]):
-        raise file.refuse(
+        raise given.refuse(
             rankings[upside_down[0]].line,
             "expected scores that fall as ranks rise, found scores that rise with the rank in most topics: every "
             "ranking is upside down; write scores that are higher for better documents (distances and ranks with a "
@@ -86,7 +94,7 @@ def _contradicted(file: InputFile, rankings: Mapping[str, Ranking]) -> tuple[str
     return tuple(sorted(topics[RankColumn.CONTRADICTS] + upside_down))
 
 
-def _in_order(file: InputFile, records: Records[Ranking], keys: TopicKeys) -> Iterable[Ranking]:
+def _in_order(given: Input, records: Records[Ranking], keys: TopicKeys) -> Iterable[Ranking]:
     """The rankings with their topics, also where only their order says which topic each is of."""
     if not records.by_order:
         return records.rows
@@ -94,17 +102,17 @@ def _in_order(file: InputFile, records: Records[Ranking], keys: TopicKeys) -> It
     try:
         topics = keys.in_order(len(rankings))
     except ValueError as problem:
-        raise file.refuse(
+        raise given.refuse(
             None,
             f"expected an id beside each ranking, or as many rankings as the topics file has topics; found {problem}",
         ) from None
     return [ranking._replace(topic=topic) for ranking, topic in zip(rankings, topics, strict=True)]
 
 
-def _topic(file: InputFile, records: Records[Ranking], ranking: Ranking, keys: TopicKeys) -> str:
+def _topic(given: Input, records: Records[Ranking], ranking: Ranking, keys: TopicKeys) -> str:
     if not records.by_text:
         return ranking.topic
     try:
         return keys.id_of(ranking.topic)
     except AmbiguousTextError as problem:
-        raise file.refuse(ranking.line, f"expected queries that name one topic each; {problem}") from None
+        raise given.refuse(ranking.line, f"expected queries that name one topic each; {problem}") from None

@@ -14,7 +14,7 @@ from typing import IO, TypeVar
 
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation.order import has_ties, untied
-from pytest_riskguard.formats.escaping import ESCAPED, escaped, unescaped
+from pytest_riskguard.formats.escaping import ESCAPED, escaped, is_identifier, unescaped
 from pytest_riskguard.formats.input_files import DOCUMENTS, ROW_BYTES, RUN_BYTES, TOPICS
 from pytest_riskguard.formats.text_files import LineReader
 
@@ -292,13 +292,7 @@ def _checked_ranking(topic: str, ranking: Iterable[tuple[str, float]]) -> dict[s
 
 def _identifier(value: object, *, what: str, where: str) -> str:
     text = str(value)
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        is_one_line = False
-    else:
-        is_one_line = text.strip() == text and len(text.splitlines()) == 1 and "\0" not in text
-    if not is_one_line:
+    if not is_identifier(text):
         raise _bad_rankings(f"{where}: expected a {what} on one line, without spaces around it, found {text!r}")
     return text
 

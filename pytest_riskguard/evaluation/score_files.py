@@ -15,6 +15,9 @@ import numpy as np
 
 from pytest_riskguard.errors import ScoresFormatError, ScoringError, UsageError
 from pytest_riskguard.evaluation.measures import MIN_SIMILARITY, bounds, parse_measure, within_bounds
+from pytest_riskguard.evaluation.memory import shapes
+from pytest_riskguard.evaluation.memory.input_data import Input, InputData
+from pytest_riskguard.evaluation.memory.shapes import ScoresData
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.columns import SYNONYMS
 from pytest_riskguard.formats.content import InputFile
@@ -35,13 +38,16 @@ _TABLE = "a table with the header topic,<measure>,... (commas or tabs)"
 
 
 def read_scores(
-    given: Path | GivenFile,
+    given: Path | str | GivenFile | ScoresData,
     measures: Sequence[str] | None = None,
     *,
     name: str | None = None,
     content: bytes | None = None,
 ) -> tuple[TopicScores, ...]:
-    """Read a file of per-topic scores in any format of ``formats.known``, plain or gzip.
+    """Read per-topic scores: a file in any format of ``formats.known``, plain or gzip, or data in memory.
+
+    Data are a mapping topic -> measure -> value, a frame or rows with topic, measure and value, a frame with a column
+    for each measure, or a ranx ``Run`` that has been evaluated.
 
     Measures are named as ir-measures names them, whichever tool wrote them (``ndcg_cut_10`` is ``nDCG@10``), except
     the columns of a table. What ir-measures does not know is a measure of the user's own, without a range. The digest
@@ -49,13 +55,14 @@ def read_scores(
 
     Parameters
     ----------
-    given : Path or GivenFile
+    given : Path, GivenFile, or data
         Its ``part`` is the system where the file holds several; its ``columns`` map measures, and ``topic``, to
         columns of a table: no other column is read then.
     measures : sequence of str, optional
         Measures to read, in this order; all of them by default.
     name : str, optional
-        Default: the file's name without its endings, with ``#PART``.
+        Default: the file's name without its endings, with ``#PART``. In data of several systems it says whose scores
+        are read.
     content : bytes, optional
         What the file holds, plain, if it has been read already; the path then only names it.
 
@@ -67,14 +74,28 @@ def read_scores(
         measure, more than a limit of ``input_files`` allows, or no topic.
     MissingFileError
         The path cannot be read.
+    TypeError
+        Data of another shape.
     """
+    if not isinstance(given, Path | str | GivenFile):
+        return _read_data(given, measures, name)
     given = GivenFile.of(given)
     file = InputFile(given.path, error=ScoresFormatError, part=given.part, content=content, columns=given.columns)
     known = format_of(file, "scores", named=given.format or _format_of_columns(given.columns))
     name = name or system_name(given)
     if known.name == "scores":
         return read_score_table(given.path, measures, name=name, content=content, columns=given.columns)
-    records: Records[Score] = known.reader("scores")(file)
+    return _of_records(file, known.reader("scores")(file), measures, name)
+
+
+def _read_data(data: ScoresData, measures: Sequence[str] | None, name: str | None) -> tuple[TopicScores, ...]:
+    given = InputData(name or "scores", reason=ScoresFormatError.reason)
+    return _of_records(given, shapes.scores(data, given, system=name), measures, name or "candidate")
+
+
+def _of_records(
+    file: Input, records: Records[Score], measures: Sequence[str] | None, name: str
+) -> tuple[TopicScores, ...]:
     by_measure = _by_measure(file, records)
     topics = tuple(sorted(next(iter(by_measure.values()))))
     _refuse_gaps(file, by_measure, topics)
@@ -163,7 +184,7 @@ def write_scores(target: Path | IO[bytes], scores: Sequence[TopicScores], *, del
         target.write(content)
 
 
-def _by_measure(file: InputFile, records: Records[Score]) -> dict[str, dict[str, float]]:
+def _by_measure(file: Input, records: Records[Score]) -> dict[str, dict[str, float]]:
     """Measure -> topic -> value, in the order of the file; of measures that ir-measures has, only possible values."""
     named: dict[str, tuple[str, Measure | None]] = {}
     by_measure: dict[str, dict[str, float]] = {}
@@ -198,7 +219,7 @@ def _by_measure(file: InputFile, records: Records[Score]) -> dict[str, dict[str,
     return by_measure
 
 
-def _refuse_gaps(file: InputFile, by_measure: Mapping[str, Mapping[str, float]], topics: Sequence[str]) -> None:
+def _refuse_gaps(file: Input, by_measure: Mapping[str, Mapping[str, float]], topics: Sequence[str]) -> None:
     first = next(iter(by_measure))
     for measure, values in by_measure.items():
         if gap := min(values.keys() ^ {*topics}, default=None):
@@ -274,7 +295,7 @@ def _named(text: str) -> tuple[str, Measure | None]:
     return str(measure), measure
 
 
-def _column(lines: _Lines | InputFile, number: int | None, columns: Mapping[str, object], text: str) -> str:
+def _column(lines: _Lines | Input, number: int | None, columns: Mapping[str, object], text: str) -> str:
     name = _named(text.strip())[0]
     if name not in columns:
         near = nearest(name, columns, cutoff=MIN_SIMILARITY)

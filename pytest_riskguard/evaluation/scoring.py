@@ -21,11 +21,13 @@ from pytest_riskguard.errors import DataError, ScoringError
 from pytest_riskguard.evaluation.document_ids import JudgedTally, mismatch
 from pytest_riskguard.evaluation.grades import Grades, check_labels, labels_for, providers_for, scaled
 from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measure, provider_of, within_bounds
+from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, as_memory_run
+from pytest_riskguard.evaluation.memory.shapes import JudgementsData, RankingsData
 from pytest_riskguard.evaluation.order import RankColumn, Written, as_scored, as_written, has_ties, untied
 from pytest_riskguard.evaluation.passages import by_document
-from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
 from pytest_riskguard.evaluation.run_files import open_run
-from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, rankings_as_run, refuse_inverted
+from pytest_riskguard.evaluation.runs import Chunk, Rankings, fold_run, refuse_inverted
 from pytest_riskguard.evaluation.scores import NOTICEABLE, Repeated, TopicScores
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import system_name
@@ -46,12 +48,12 @@ MAX_CHANGE = 0.1
 #: chance in one of twelve runs of a system that changes one topic in twenty.
 FEW_CHANGED = 2
 
-Run = Path | str | GivenFile | Rankings | Mapping[str, Iterable[tuple[str, float]]]
+Run = Path | str | GivenFile | Rankings | MemoryRun | RankingsData
 
 
 def score_run(
     run: Run,
-    qrels: Qrels,
+    qrels: Qrels | Path | str | GivenFile | JudgementsData,
     measures: Sequence[str],
     *,
     name: str | None = None,
@@ -61,14 +63,15 @@ def score_run(
 
     Parameters
     ----------
-    run : path, GivenFile, Rankings, or mapping topic -> (docid, score) pairs
-        A file in any format of ``formats.known``, plain or gzip, or rankings in memory.
-    qrels : Qrels
+    run : path, GivenFile, Rankings, or data in memory
+        A file in any format of ``formats.known``, plain or gzip; or what ``run`` takes or returns.
+    qrels : Qrels, or what ``read_qrels`` takes
     measures : sequence of str
         As ir-measures writes them: ``nDCG@10``, ``AP(rel=2)``.
     name : str, optional
-        Default: the file's name without its endings; ``candidate`` for rankings in memory.
+        Default: the file's name without its endings; ``candidate`` for rankings in memory without a name.
     queries : mapping topic -> query text, optional
+        Default: those that come with the judgements or the run.
 
     Raises
     ------
@@ -76,26 +79,24 @@ def score_run(
         A measure that does not exist or cannot be computed here.
     DataError
         The run is damaged or answers no judged topic; its ids are not those of the judgements; a grade is above the
-        scale of a measure; ir-measures failed.
+        scale of a measure; ir-measures failed. ``TypeError`` for data in memory of another shape.
     """
+    qrels = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
     parsed = [parse_measure(text) for text in ([measures] if isinstance(measures, str) else measures)]
     for measure in parsed:
         check_labels(measure, qrels)
-    if isinstance(run, Path | str | GivenFile):
-        name, run = name or system_name(GivenFile.of(run)), open_run(run, TopicKeys(queries))
-    name = name or "candidate"
-    if isinstance(run, Path):
-        tally, digest, contradicted = _scored_file(run, parsed, qrels)
+    name, opened, texts = _opened(run, qrels, name, queries)
+    if isinstance(opened, Path):
+        tally, digest, contradicted = _scored_file(opened, parsed, qrels)
     else:
-        rankings = run if isinstance(run, Rankings) else rankings_as_run(run)
-        tally, digest, contradicted = _scored_rankings(rankings, parsed, qrels, name)
+        tally, digest, contradicted = _scored_rankings(opened, parsed, qrels, name)
     return tuple(
         TopicScores(
             name=name,
             measure=str(measure),
             topics=qrels.topics,
             values=np.array([values.get(topic, measure.DEFAULT) for topic in qrels.topics], dtype=np.float64),
-            queries=MappingProxyType(dict(queries or {})),
+            queries=MappingProxyType(dict(texts)),
             digest=digest,
             qrels_digest=qrels.digest,
             unanswered=tuple(topic for topic in qrels.topics if topic not in tally.answered),
@@ -109,6 +110,20 @@ def score_run(
         )
         for measure, values, others, again in zip(parsed, tally.values, tally.as_written, tally.again, strict=True)
     )
+
+
+def _opened(
+    run: Run, qrels: Qrels, name: str | None, queries: Mapping[str, str] | None
+) -> tuple[str, Path | Rankings, Mapping[str, str]]:
+    """The system's name, its run or the path of it, and the query texts: those given, else those of the data."""
+    texts = queries or qrels.texts
+    if isinstance(run, Path | str | GivenFile):
+        return name or system_name(GivenFile.of(run)), open_run(run, TopicKeys(texts)), texts
+    if isinstance(run, Rankings):
+        return name or "candidate", run, texts
+    given = as_memory_run(run, name or "candidate")
+    texts = texts or given.texts
+    return name or given.name, given.rankings(TopicKeys(texts)), texts
 
 
 #: What was read, the digest of the run, and the topics whose order contradicts their scores.

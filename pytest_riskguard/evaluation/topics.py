@@ -10,6 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from pytest_riskguard.errors import TopicsFormatError
+from pytest_riskguard.evaluation.memory import shapes
+from pytest_riskguard.evaluation.memory.input_data import Input, InputData
+from pytest_riskguard.evaluation.memory.shapes import TopicsData
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.files.tab_separated import TEXT_NAMES, TOPIC_NAMES
@@ -47,8 +50,10 @@ class Topics:
     digest: str | None = None
 
 
-def read_topics(given: Path | GivenFile) -> Topics:
-    """Read a file of topics in any format of ``formats.known``, plain or gzip.
+def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
+    """Read topics: a file in any format of ``formats.known``, plain or gzip, or data in memory.
+
+    Data are a mapping topic -> query text, a frame, or rows with named fields.
 
     Without ids, topics are named by their texts (``topic_keys.derived_id``). The digest of a format other than a
     table with tabs is that of the table that ``write_topics`` writes.
@@ -60,13 +65,21 @@ def read_topics(given: Path | GivenFile) -> Topics:
         0, more than a limit of ``input_files`` allows, or no topic.
     MissingFileError
         The path cannot be read.
+    TypeError
+        Data of another shape.
     """
+    if not isinstance(given, Path | str | GivenFile):
+        data = InputData("topics", reason=TopicsFormatError.reason)
+        return _of_records(data, shapes.topics(given, data))
     given = GivenFile.of(given)
     file = InputFile(given.path, error=TopicsFormatError, part=given.part, columns=given.columns)
     known = format_of(file, "topics", named=given.format)
     if known.name == "tsv":
         return _read_table(given.path)
-    records: Records[TopicRow] = known.reader("topics")(file)
+    return _of_records(file, known.reader("topics")(file))
+
+
+def _of_records(given: Input, records: Records[TopicRow]) -> Topics:
     queries: dict[str, str] = {}
     tags: dict[str, Mapping[str, str]] = {}
     weights: dict[str, float] = {}
@@ -74,16 +87,16 @@ def read_topics(given: Path | GivenFile) -> Topics:
     for row in records.rows:
         topic = derived_id(row.text) if row.topic is None else row.topic
         if topic in queries:
-            raise file.refuse(row.line, f"expected each topic once, found {topic!r} again")
+            raise given.refuse(row.line, f"expected each topic once, found {topic!r} again")
         queries[topic], tags[topic] = row.text, MappingProxyType(dict(row.tags))
         if row.weight is not None:
             weights[topic] = row.weight
         if len(queries) > most:
-            raise file.refuse(None, TOPICS.problem(len(queries)))
+            raise given.refuse(None, TOPICS.problem(len(queries)))
     if not queries:
-        raise file.refuse(None, "expected topics, found none")
+        raise given.refuse(None, "expected topics, found none")
     digest = f"sha256:{hashlib.sha256(write_topics(queries, tags, weights)).hexdigest()}"
-    return Topics(MappingProxyType(queries), MappingProxyType(tags), MappingProxyType(weights), file.name, digest)
+    return Topics(MappingProxyType(queries), MappingProxyType(tags), MappingProxyType(weights), given.name, digest)
 
 
 def write_topics(

@@ -28,3 +28,12 @@ def unescaped(text: str) -> str:
 def _encoded(text: str) -> str:
     """Only white space and the percent sign are replaced, so that the id stays readable."""
     return "".join(quote(character) if character.isspace() or character == "%" else character for character in text)
+
+
+def is_identifier(text: str) -> bool:
+    """Whether a file of runs can hold an id: it stands on one line, without spaces around it, and can be encoded."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return text.strip() == text and len(text.splitlines()) == 1 and "\0" not in text

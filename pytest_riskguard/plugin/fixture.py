@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import pytest
 
 from pytest_riskguard.assertions import demand
 from pytest_riskguard.config.asking import ASK_TWICE, TIMEOUT
 from pytest_riskguard.config.load import find_config, load_config
-from pytest_riskguard.engine.sources import LiveRun, Question, RunFile, ScoreFile, Source, Stored
+from pytest_riskguard.engine.in_memory import System
+from pytest_riskguard.engine.sources import LiveRun, Question, Ranked, RunFile, ScoreFile, Source, Stored
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
+from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, run
+from pytest_riskguard.evaluation.memory.memory_systems import system_in_memory
+from pytest_riskguard.evaluation.memory.shapes import RankingsData, is_data
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
@@ -33,7 +37,7 @@ from pytest_riskguard.plugin.session import engine_for
 from pytest_riskguard.plugin.user_errors import from_here
 from pytest_riskguard.run_context import record
 
-Candidate = RunFile | ScoreFile | LiveRun | TopicScores | Mapping[str, float]
+Candidate = RunFile | ScoreFile | LiveRun | System
 #: A baseline: the name of a stored one, or anything that could be a candidate.
 Named = str | Candidate
 
@@ -55,16 +59,31 @@ class Riskguard:
         self.folder = path.parent
         self._engine = engine_for(request.config, self._settings)
 
+    @overload
     def run(
-        self, path: str | os.PathLike[str], *, name: str | None = None, metadata: Mapping[str, str] | None = None
-    ) -> RunFile:
-        """A candidate's run file; a relative path starts at riskguard.yaml's folder.
+        self, data: str | os.PathLike[str], *, name: str | None = None, metadata: Mapping[str, str] | None = None
+    ) -> RunFile: ...
+
+    @overload
+    def run(
+        self, data: RankingsData, *, name: str | None = None, metadata: Mapping[str, str] | None = None
+    ) -> MemoryRun: ...
+
+    def run(
+        self, data: Any, *, name: str | None = None, metadata: Mapping[str, str] | None = None
+    ) -> RunFile | MemoryRun:
+        """A candidate's run: a file, whose relative path starts at riskguard.yaml's folder, or rankings in memory.
 
         ``metadata`` is what is known of the system, such as ``{"index": "v7"}``; reports say what differs between
         the systems, and no verdict depends on it.
         """
         __tracebackhide__ = True
-        return RunFile(self.folder / _path(path), name, _metadata(metadata))
+        if not isinstance(data, bytes) and is_data(data):
+            try:
+                return run(data, name=name, metadata=metadata)
+            except (TypeError, ValueError, RiskguardError) as error:
+                raise error.with_traceback(None) from None
+        return RunFile(self.folder / _path(data), name, _metadata(metadata))
 
     def scores(
         self, path: str | os.PathLike[str], *, name: str | None = None, metadata: Mapping[str, str] | None = None
@@ -119,11 +138,12 @@ class Riskguard:
             raise error.with_traceback(None) from None
         given = _baselines(baseline, pool=gate.is_pool)
         try:
-            tested = _source(candidate, "candidate")
+            column = measure or next(iter(self._settings.measures or ()), None)
+            tested = _source(candidate, "candidate", column)
             against: list[Source] = []
             for place, system in enumerate(given, 1):  # a comprehension would add a frame to the traceback
                 what = "baseline" if len(given) == 1 else f"baseline {place}"
-                against.append(Stored(system) if isinstance(system, str) else _source(system, what))
+                against.append(Stored(system) if isinstance(system, str) else _source(system, what, column))
         except DataError as error:  # a mapping that holds no scores
             return record(incomparable(gate, error, measure=measure, candidate="candidate", baselines=("baseline",)))
         asked_measure = self._measure(measure, tested, *against)
@@ -185,13 +205,16 @@ class Riskguard:
         return next(iter([*given, *(self._settings.measures or ())]), None)
 
 
-def _source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicScores:
-    """A candidate, or a baseline that is not a stored name; for a path the error says how to make it a run."""
+def _source(value: object, what: str, measure: str | None) -> Ranked | ScoreFile | TopicScores:
+    """A candidate, or a baseline that is not a stored name; for a path the error says how to make it a run.
+
+    ``measure`` is the column of a frame of scores that has several.
+    """
     __tracebackhide__ = True
     if isinstance(value, RunFile | ScoreFile | LiveRun | TopicScores):
         return value
-    if isinstance(value, Mapping):
-        return TopicScores.from_mapping(value, name=what)
+    if isinstance(value, MemoryRun) or (not isinstance(value, bytes | os.PathLike) and is_data(value)):
+        return system_in_memory(value, what, measure)
     if isinstance(value, str | os.PathLike):
         text = os.fspath(value)
         raise TypeError(
@@ -200,8 +223,8 @@ def _source(value: object, what: str) -> RunFile | ScoreFile | LiveRun | TopicSc
         )
     stored = "" if what == "candidate" else "the name of a stored baseline, "
     raise TypeError(
-        f"{what}: expected {stored}riskguard.run(path), riskguard.scores(path), riskguard.retrieve(search) or a "
-        f"mapping topic -> score, found {_found(value)}"
+        f"{what}: expected {stored}riskguard.run(path), riskguard.scores(path), riskguard.retrieve(search), "
+        f"scores or rankings in memory, found {_found(value)}"
     )
 
 

@@ -12,7 +12,7 @@ from pytest_riskguard.formats.records import Kind, Records, Score
 _WANTED = ("measure", "topic", "value", "system")
 _NEEDED = _WANTED[:3]
 #: Rows of averages have one of these in place of a topic.
-_AVERAGES = frozenset({"all", "amean", "mean"})
+AVERAGES = frozenset({"all", "amean", "mean"})
 
 
 def fits(file: InputFile, _kind: Kind) -> Misfit | None:
@@ -38,7 +38,7 @@ def _scores(file: InputFile) -> Iterator[Score]:
         if len(row) != len(header):
             raise file.refuse(line, f"expected {len(header)} columns as in the header, found {len(row)}")
         topic, measure, cell = (row[columns[what]].strip() for what in ("topic", "measure", "value"))
-        if topic in _AVERAGES:
+        if topic in AVERAGES:
             continue
         if not topic or not measure:
             raise file.refuse(line, f"expected a topic and a measure, found {topic!r:.60} and {measure!r:.60}")

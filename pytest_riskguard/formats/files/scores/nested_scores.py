@@ -35,7 +35,7 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
         for key, number in inner.items():
             if isinstance(number, bool) or not isinstance(number, int | float):
                 return Misfit(f"{key!r:.60} of {outer!r:.60} has no number", 3)
-    if not _all_measures(value) and not _all_measures(*value.values()):
+    if not are_measures(value) and not are_measures(*value.values()):
         return Misfit("neither its outer nor its inner keys are all measures", 3)
     return None
 
@@ -49,13 +49,13 @@ def _scores(file: InputFile) -> Iterator[Score]:
     if (misfit := fits(file, "scores")) is not None:
         raise file.refuse(None, f"expected JSON with the scores of each topic: {misfit.reason}")
     value: dict[str, dict[str, float]] = file.json
-    if _all_measures(value):
+    if are_measures(value):
         yield from (Score(t, standard_name(name), float(n)) for name, ns in value.items() for t, n in ns.items())
     else:
         yield from (Score(t, standard_name(name), float(n)) for t, ns in value.items() for name, n in ns.items())
 
 
-def _all_measures(*objects: Mapping[str, Any]) -> bool:
+def are_measures(*objects: Mapping[str, Any]) -> bool:
     """Whether every key of every object names a measure, however a tool writes it."""
     names = {name for keys in objects for name in keys}
     return bool(names) and all(known(name, from_ir_measures, from_trec_eval, from_ranx) for name in names)

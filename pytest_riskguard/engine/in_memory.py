@@ -1,0 +1,124 @@
+"""Gates over systems that are objects in Python: scores are judged as they are, rankings are scored first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pytest_riskguard.engine.judging import Engine
+from pytest_riskguard.engine.sources import Question
+from pytest_riskguard.errors import DataError, ScoresFormatError, UsageError
+from pytest_riskguard.evaluation.measures import bounds, measure_name, parse_measure, refuse_uninformative, span
+from pytest_riskguard.evaluation.measures import within_bounds as is_within
+from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun
+from pytest_riskguard.evaluation.memory.memory_systems import system_in_memory
+from pytest_riskguard.evaluation.memory.shapes import JudgementsData, SystemData
+from pytest_riskguard.evaluation.qrels import Qrels, read_qrels
+from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.evaluation.scoring import score_run
+from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.gates.judge import judge
+from pytest_riskguard.gates.kinds import Gate
+from pytest_riskguard.gates.pool.judge import judge_pool
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.reports.wording import worded
+
+#: Per-topic scores; or rankings, which need judgements and a measure.
+System = TopicScores | MemoryRun | SystemData
+Judgements = Qrels | Path | str | JudgementsData
+
+
+def verdict_on(
+    gate: Gate,
+    systems: Sequence[tuple[str, Any]],
+    *,
+    replicates: Sequence[Any] = (),
+    qrels: Judgements | None = None,
+    measure: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    report: bool = False,
+) -> Verdict:
+    """The verdict on a candidate, the first of the systems with their names, and its baselines.
+
+    ``TypeError`` for rankings without judgements or without a measure, and for data of no known shape;
+    ``DataError`` for bad data.
+    """
+    name = None if measure is None else measure_name(measure)
+    given = [system_in_memory(system, what, name) for what, system in systems]
+    others = [system_in_memory(system, f"replicate {i}", name) for i, system in enumerate(replicates, start=1)]
+    runs = [system for system in (*given, *others) if isinstance(system, MemoryRun)]
+    if not runs:
+        if qrels is not None:
+            raise ValueError("qrels have no meaning for per-topic scores: leave them out")
+        topics = None if weights is None else Topics({}, weights=weights)
+        return _judged(gate, _scored(given, name), _scored(others, name), topics=topics, report=report)
+    if qrels is None or name is None:
+        missing = " and ".join(option for option, value in (("qrels=", qrels), ("measure=", name)) if value is None)
+        raise TypeError(
+            f"{runs[0].name}: found rankings, which are scored with judgements and a measure: add {missing}"
+        )
+    judgements = qrels if isinstance(qrels, Qrels) else read_qrels(qrels)
+    texts = judgements.texts or next((run.texts for run in runs if run.texts), {})
+    topics = Topics(texts, weights=weights or {}) if texts or weights else None
+    if others:  # an engine takes replicates from a store alone
+        every = [_ranked(system, judgements, name, texts) for system in (*given, *others)]
+        scores, noise = every[: len(given)], every[len(given) :]
+        return _judged(gate, scores, noise, topics=topics, report=report)
+    engine = Engine(qrels=judgements, topics=topics, measures=[name], report=report)
+    candidate, baseline, *pool = given
+    return engine.verdict(Question(gate, candidate, baseline, name, pool=tuple(pool)))
+
+
+def _judged(
+    gate: Gate,
+    systems: Sequence[TopicScores],
+    replicates: Sequence[TopicScores],
+    *,
+    topics: Topics | None,
+    report: bool,
+) -> Verdict:
+    _refuse_if_it_cannot_fail(gate, systems[0].measure)
+    candidate, *baselines = systems
+    if gate.is_pool:
+        return worded(judge_pool(gate, candidate, baselines, report=report))
+    return worded(judge(gate, candidate, baselines[0], replicates=replicates, topics=topics, report=report))
+
+
+def _refuse_if_it_cannot_fail(gate: Gate, measure: str | None) -> None:
+    """``ValueError`` where no scores of the measure could fail the gate; plain mappings have no measure."""
+    if measure is None:
+        return
+    try:
+        refuse_uninformative(measure)
+    except UsageError as error:
+        raise ValueError(str(error)) from None
+    gate.refuse_if_it_cannot_fail(span(measure))
+
+
+def _ranked(system: TopicScores | MemoryRun, qrels: Qrels, measure: str, texts: Mapping[str, str]) -> TopicScores:
+    if isinstance(system, TopicScores):
+        return system
+    (scores,) = score_run(system, qrels, [measure], queries=texts)
+    return scores
+
+
+def _scored(systems: Sequence[TopicScores | MemoryRun], measure: str | None) -> list[TopicScores]:
+    """Scores in the measure that is asked for, which plain mappings do not name."""
+    scores = [system for system in systems if isinstance(system, TopicScores)]
+    if measure is None:
+        return scores
+    return [system if system.measure is not None else _labelled(system, measure) for system in scores]
+
+
+def _labelled(scores: TopicScores, measure: str) -> TopicScores:
+    parsed = parse_measure(measure)
+    for topic, value in zip(scores.topics, scores.values, strict=True):
+        if not is_within(parsed, float(value)):
+            low, high = bounds(parsed) or ("-inf", "inf")
+            problem = (
+                f"{scores.name}: expected {measure} of topic {topic!r} in [{low}, {high}], found {float(value)!r}"
+            )
+            raise DataError(problem, reason=ScoresFormatError.reason)
+    return replace(scores, measure=measure)

@@ -1,0 +1,101 @@
+"""Tables in memory: columns with names, as frames and rows with named fields have them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pytest_riskguard.evaluation.memory.input_data import Input
+from pytest_riskguard.evaluation.memory.values import identifier, number, plain, shown
+from pytest_riskguard.formats.columns import SYNONYMS, named, places
+from pytest_riskguard.formats.files.scores.long_scores import AVERAGES
+from pytest_riskguard.formats.measure_names import standard_name
+from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow
+from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, Score, TopicRow
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns under their names; ``column`` gives the values of one by its place."""
+
+    given: Input
+    names: tuple[str, ...]
+    column: Callable[[int], Sequence[object]]
+
+    @property
+    def has_documents(self) -> bool:
+        """Whether one of the columns holds documents."""
+        return "document" in places(self.names, ["document"])
+
+    def named_rows(self, kind: Kind) -> NamedRows:
+        """The rows, to be read as those of a file are."""
+        return NamedRows(self.names, self._rows(), kind, self.given.refuse)
+
+    def _rows(self) -> Iterator[NumberedRow]:
+        columns = [self.column(place) for place in range(len(self.names))]
+        for row, cells in enumerate(zip(*columns, strict=True), 1):
+            yield row, [plain(cell) for cell in cells]
+
+
+def judgements(table: Table) -> Records[Judgement]:
+    """A row for each judged document; rows without a grade are left out."""
+    return table.named_rows("judgements").judgements()
+
+
+def rankings(table: Table) -> Records[Ranking]:
+    """A row for each document; where there are no scores, the rank counts."""
+    return table.named_rows("rankings").rankings()
+
+
+def topics(table: Table) -> Records[TopicRow]:
+    """A row for each topic; further columns are tags."""
+    return table.named_rows("topics").topics()
+
+
+def scores(table: Table, system: str | None = None) -> Records[Score]:
+    """One system's scores: a row for each topic and measure, or a row for each topic and a column for each measure.
+
+    ``system`` says whose rows count in a table of several systems; rows of averages are left out.
+    """
+    columns = places(table.names, ["measure", "topic", "value", "system"])
+    is_long = columns.keys() >= {"measure", "topic", "value"}
+    return Records(list(_long_scores(table, columns, system) if is_long else _wide_scores(table)))
+
+
+def _long_scores(table: Table, columns: Mapping[str, int], system: str | None) -> Iterator[Score]:
+    topics, measures, values = (table.column(columns[what]) for what in ("topic", "measure", "value"))
+    systems = table.column(columns["system"]) if "system" in columns else [""] * len(values)
+    present = dict.fromkeys(map(str, systems))
+    if len(present) > 1 and system not in present:
+        listed = ", ".join(present)
+        problem = f"expected the scores of one system, found those of {listed}: say whose with `name=`"
+        raise table.given.refuse(None, problem)
+    for row, (key, measure, value, owner) in enumerate(zip(topics, measures, values, systems, strict=True), 1):
+        topic = identifier(table.given, row, key, "topic")
+        if topic not in AVERAGES and (len(present) == 1 or str(owner) == system):
+            yield _score(table.given, row, topic, str(measure), value)
+
+
+def _wide_scores(table: Table) -> Iterator[Score]:
+    columns = places(table.names, ["topic"])
+    if not columns:
+        listed = ", ".join(map(repr, table.names[:10])) or "none"
+        raise table.given.refuse(None, f"expected a column for {named(['topic'])}; found the columns {listed}")
+    measured = [
+        (name, table.column(place))
+        for place, name in enumerate(table.names)
+        if place != columns["topic"] and name.strip().lower() not in SYNONYMS["query"]
+    ]
+    for row, key in enumerate(table.column(columns["topic"]), 1):
+        topic = identifier(table.given, row, key, "topic")
+        if topic not in AVERAGES:
+            yield from (_score(table.given, row, topic, name, cells[row - 1]) for name, cells in measured)
+
+
+def _score(given: Input, row: int, topic: str, measure: str, value: Any) -> Score:
+    finite = number(value)
+    if finite != finite:
+        expected = f"expected a finite number as the {measure} of topic {topic!r}"
+        raise given.refuse(row, f"{expected}, found {shown(value)}")
+    return Score(topic, standard_name(measure), finite, row)

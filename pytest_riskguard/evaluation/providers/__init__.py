@@ -1,0 +1,1 @@
+"""Measures that ir-measures cannot compute, or not for all grades."""
