@@ -1,7 +1,8 @@
-"""``riskguard init``: a first riskguard.yaml that says what its settings mean."""
+"""``riskguard init`` and ``riskguard schema``: a first riskguard.yaml, and by what schema editors complete it."""
 
 from __future__ import annotations
 
+import json
 import sys
 import textwrap
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import click
 
 from pytest_riskguard.cli.churn_study import cost_of_failing
-from pytest_riskguard.cli.parameters import NumberType, file_option
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.output import write_text
+from pytest_riskguard.cli.parameters import NumberType, file_option, output_option
 from pytest_riskguard.errors import DataError, UsageError
 from pytest_riskguard.gates.kinds import MAX_ALPHA, MIN_TOPICS, RESPONSES
 from pytest_riskguard.gates.option_types import Number
@@ -18,7 +21,8 @@ from pytest_riskguard.gates.option_types import Number
 WORSE_COSTS = 2.0
 
 TEMPLATE = """\
-# What `pytest --riskguard` judges. Paths are relative to this file.
+{modeline}
+# What `riskguard check` and `pytest --riskguard` judge. Paths are relative to this file.
 collection:
   qrels: {qrels}              # judgements, TREC format: topic 0 document grade
 {topics}
@@ -90,15 +94,20 @@ def init(
     """Write a first riskguard.yaml.
 
     Contains a risk gate, a gate on single topics, and comments that explain the settings. In a terminal it asks for
-    --queries and --worse-costs if they are not given.
+    --queries and --worse-costs if they are not given. Beside the file it writes riskguard.schema.json, a JSON Schema
+    that the first line names: editors with the YAML language server complete and check the file by it.
     """
+    from pytest_riskguard.config.json_schema import MODELINE, SCHEMA_NAME
     from pytest_riskguard.evaluation.measures import measure_name
 
     for option, path in (("qrels", qrels), ("topics", topics), ("candidate", Path(candidate)), ("output", output)):
         if path == Path():
             raise UsageError(f"--{option} names no file: give a path")
+    schema_file = output.parent / SCHEMA_NAME
     if output.exists():
         raise _exists(output)
+    if schema_file.exists() and not _is_schema(schema_file):
+        raise _exists(schema_file)
     name = measure_name(measure)
     asks = not yes and _on_a_terminal()
     if queries is None:
@@ -109,7 +118,9 @@ def init(
     named = "  # topics: topics.tsv          # topic, query text; failures then show the query"
     named = named if topics is None else f"  topics: {_quoted(topics)}"
     names = {"qrels": _quoted(qrels), "candidate": _quoted(Path(candidate))}
-    text = TEMPLATE.format(topics=named, measure=name, **names, **_policy(worse_costs, queries, on_churn))
+    text = TEMPLATE.format(
+        modeline=MODELINE, topics=named, measure=name, **names, **_policy(worse_costs, queries, on_churn)
+    )
     try:
         with output.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
@@ -117,9 +128,38 @@ def init(
         raise _exists(output) from None
     except OSError as error:
         raise UsageError(f"cannot write {output}: {error.strerror}") from None
+    write_text(_schema_text(), schema_file, option="--output")
     if queries is not None and queries < MIN_TOPICS:
         click.echo(f"no-risk needs at least {MIN_TOPICS} judged queries: until then it is inconclusive", err=True)
     click.echo(f"wrote {output}. Next: riskguard baseline add prod RUN, then pytest --riskguard")
+
+
+@click.command()
+@output_option("schema")
+def schema(output: Path | None) -> int:
+    """Print the JSON Schema of riskguard.yaml.
+
+    init writes it as riskguard.schema.json beside riskguard.yaml; after an update of riskguard, write it again.
+    """
+    write_text(_schema_text(), output, option="--output")
+    return ExitStatus.PASSED
+
+
+def _is_schema(path: Path) -> bool:
+    """Whether a file is such a schema, perhaps of another version, which may be replaced."""
+    from pytest_riskguard.config.json_schema import TITLE
+
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and content.get("title") == TITLE
+
+
+def _schema_text() -> str:
+    from pytest_riskguard.config.json_schema import json_schema
+
+    return json.dumps(json_schema(), indent=2) + "\n"
 
 
 def _on_a_terminal() -> bool:

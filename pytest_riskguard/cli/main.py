@@ -17,7 +17,7 @@ from pytest_riskguard.cli.baseline import baseline
 from pytest_riskguard.cli.ci import badge, comment
 from pytest_riskguard.cli.convert import convert
 from pytest_riskguard.cli.exit_status import ExitStatus
-from pytest_riskguard.cli.init import init
+from pytest_riskguard.cli.init import init, schema
 from pytest_riskguard.cli.judge_next import judge_next
 from pytest_riskguard.cli.judging.check import check
 from pytest_riskguard.cli.judging.compare import compare
@@ -48,6 +48,7 @@ for command in (
     baseline,
     convert,
     init,
+    schema,
     judge_next,
     power,
     pool,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, overload
+from typing import Annotated, Any, Literal, overload
 
 from pydantic import Discriminator, PlainValidator, Tag
 
@@ -49,7 +49,9 @@ class Queried(Model):
 
     depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
     workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
-    timeout: Annotated[float | None, PlainValidator(ASKING["timeout"])] = TIMEOUT
+    timeout: Annotated[
+        float | None, PlainValidator(ASKING["timeout"], json_schema_input_type=float | Literal["none"])
+    ] = TIMEOUT
     retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
     ask_twice: Annotated[int, PlainValidator(ASKING["ask_twice"])] = ASK_TWICE
     metadata: Metadata = ()
@@ -89,7 +91,9 @@ class DescribedScores(Model):
 
     scores: File
     format: ScoresFormat | None = None
-    columns: Annotated[tuple[tuple[str, str], ...], PlainValidator(_columns)] = ()
+    columns: Annotated[
+        tuple[tuple[str, str], ...], PlainValidator(_columns, json_schema_input_type=dict[str, str])
+    ] = ()
     metadata: Metadata = ()
 
     @property

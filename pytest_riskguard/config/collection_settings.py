@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import PlainValidator
 
@@ -59,7 +59,7 @@ def _scale(value: Any) -> tuple[float, float]:
 class Grades(Model):
     """``grades``: the lowest and the highest grade that judges may give."""
 
-    scale: Annotated[tuple[float, float], PlainValidator(_scale)]
+    scale: Annotated[tuple[float, float], PlainValidator(_scale, json_schema_input_type=list[float])]
 
 
 class Chunks(Model):
@@ -93,7 +93,7 @@ class Collection(Model):
     topics: Annotated[TopicsFile, or_path_alone] | None = None
     documents: File | None = None
     document_url: _Address | None = None
-    shrink: Annotated[int | None, PlainValidator(_shrink)] = 0
+    shrink: Annotated[int | None, PlainValidator(_shrink, json_schema_input_type=int | Literal["allow"])] = 0
     grades: Grades | None = None
     relevant_from: Annotated[float | None, PlainValidator(_grade)] = None
     chunks: Chunks | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -102,7 +102,7 @@ def _distinct_measures(items: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _slice_size = whole(MIN_TOPICS, "; fewer topics are not judged")
-_GateName = Annotated[str, PlainValidator(gate_name)]
+_GateName = Annotated[str, PlainValidator(gate_name, json_schema_input_type=str)]
 _Measure = Annotated[str, PlainValidator(Text("a measure such as nDCG@10", parse=measure_notation))]
 _BaselineName = Annotated[str, PlainValidator(Text("the name of one stored baseline", parse=_baseline_name))]
 _Slice = Annotated[str, PlainValidator(Text("TAG=VALUE or TAG", parse=_slice_entry))]
@@ -124,7 +124,9 @@ def _whole_family(value: Any) -> Family:
 
 
 _Family = Annotated[
-    Annotated[Family, PlainValidator(_whole_family), Tag(TEXT)] | Annotated[Family, Tag(MAPPING)], _BY_SHAPE
+    Annotated[Family, PlainValidator(_whole_family, json_schema_input_type=Correction), Tag(TEXT)]
+    | Annotated[Family, Tag(MAPPING)],
+    _BY_SHAPE,
 ]
 
 
@@ -247,8 +249,10 @@ class Config(Model):
     retrieve_from: Annotated[tuple[_Listed, ...], list_of("a list of functions"), Distinct] | None = None
     convention: _Convention = OPTIONS["convention"].default
     family: _Family | None = None
-    require: Annotated[int | str | None, PlainValidator(_number_or_all)] = None
-    gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates)] = ()
+    require: Annotated[
+        int | str | None, PlainValidator(_number_or_all, json_schema_input_type=int | Literal["all"])
+    ] = None
+    gates: Annotated[tuple[GateModel, ...], BeforeValidator(_gates, json_schema_input_type=None)] = ()
     _path: Path = PrivateAttr()
     _document: Document = PrivateAttr()
     _places: tuple[int, ...] | None = PrivateAttr(default=None)

@@ -44,8 +44,8 @@ def is_importable(name: str) -> bool:
     return all(part.isidentifier() and not keyword.iskeyword(part) for part in parts)
 
 
-File = Annotated[Path, PlainValidator(_file)]
-Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata)]
+File = Annotated[Path, PlainValidator(_file, json_schema_input_type=str)]
+Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata, json_schema_input_type=dict[str, str])]
 Distinct = AfterValidator(distinct)
 TiesSetting = Annotated[Ties, PlainValidator(OneOf(TIES))]
 JudgementsFormat = Annotated[str, _named_format("judgements")]
@@ -53,4 +53,6 @@ RankingsFormat = Annotated[str, _named_format("rankings")]
 TopicsFormat = Annotated[str, _named_format("topics")]
 ScoresFormat = Annotated[str, _named_format("scores")]
 #: A mapping with the key ``path``, or a path alone.
-or_path_alone = BeforeValidator(lambda value: value if isinstance(value, dict) else {"path": value})
+or_path_alone = BeforeValidator(
+    lambda value: value if isinstance(value, dict) else {"path": value}, json_schema_input_type=str
+)

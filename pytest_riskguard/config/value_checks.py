@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pydantic import BeforeValidator
@@ -11,31 +11,50 @@ from pydantic import BeforeValidator
 from pytest_riskguard.gates.option_types import shown
 
 
-def whole(at_least: int, hint: str = "", *, at_most: float = math.inf) -> Callable[[Any], int]:
-    """A check for a whole number in a range; ``hint`` ends its message."""
-    expected = f"at least {at_least}" if at_most == math.inf else f"from {at_least} to {at_most}"
+@dataclass(frozen=True)
+class Whole:
+    """A whole number in a range; ``hint`` ends the message about another value."""
 
-    def check(value: Any) -> int:
-        if isinstance(value, int) and not isinstance(value, bool) and at_least <= value <= at_most:
+    at_least: int
+    hint: str = ""
+    at_most: float = math.inf
+
+    def __call__(self, value: Any) -> int:
+        """The number."""
+        if isinstance(value, int) and not isinstance(value, bool) and self.at_least <= value <= self.at_most:
             return value
-        raise ValueError(f"expected a whole number, {expected}, found {shown(value)}{hint}")
+        is_open = self.at_most == math.inf
+        expected = f"at least {self.at_least}" if is_open else f"from {self.at_least} to {self.at_most}"
+        raise ValueError(f"expected a whole number, {expected}, found {shown(value)}{self.hint}")
 
-    return check
+
+def whole(at_least: int, hint: str = "", *, at_most: float = math.inf) -> Whole:
+    """A check for a whole number in a range; ``hint`` ends its message."""
+    return Whole(at_least, hint, at_most)
 
 
 T = TypeVar("T")
 
 
-def list_of(expected: str, *, or_one: bool = False) -> BeforeValidator:
+@dataclass(frozen=True)
+class ListOf:
     """A list that is not empty; with ``or_one`` a single value is a list of one."""
 
-    def check(value: Any) -> Any:
-        items = [value] if or_one and not isinstance(value, list) else value
+    expected: str
+    or_one: bool = False
+
+    def __call__(self, value: Any) -> Any:
+        """The list."""
+        items = [value] if self.or_one and not isinstance(value, list) else value
         if not isinstance(items, list) or not items:
-            raise ValueError(f"expected {expected}{' or a list of them' if or_one else ''}, found {shown(value)}")
+            several = " or a list of them" if self.or_one else ""
+            raise ValueError(f"expected {self.expected}{several}, found {shown(value)}")
         return items
 
-    return BeforeValidator(check)
+
+def list_of(expected: str, *, or_one: bool = False) -> BeforeValidator:
+    """A list that is not empty; with ``or_one`` a single value is a list of one."""
+    return BeforeValidator(ListOf(expected, or_one))
 
 
 def distinct(items: tuple[T, ...]) -> tuple[T, ...]:

@@ -1,0 +1,165 @@
+"""The JSON Schema of riskguard.yaml: complete, and right about files that riskguard accepts or refuses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from pytest_riskguard.cli.main import run
+from pytest_riskguard.config import yaml_lines
+from pytest_riskguard.config.json_schema import MODELINE, SCHEMA_NAME, json_schema
+from pytest_riskguard.config.load import load_config
+from pytest_riskguard.config.schema import Config
+from pytest_riskguard.config.setting_types import Model
+from pytest_riskguard.errors import ConfigError
+from pytest_riskguard.gates.kinds import KINDS, OPTIONS, options_of
+from tests.docs.pages import DOCS, PAGES, blocks
+
+ROOT = DOCS.parent
+SCHEMA = json_schema()
+COLLECTION = "collection: {qrels: qrels.txt}\nmeasures: [AP]\ncandidate: c.run\n"
+RISK = "name: a, kind: not_significantly_risky, baseline: prod"
+
+
+def problems(data: Any) -> list[str]:
+    checker = jsonschema.Draft7Validator(SCHEMA)
+    return [error.message for error in checker.iter_errors(data)]
+
+
+def data_of(text: str) -> Any:
+    return yaml_lines.parse(text).data
+
+
+def shown() -> Iterator[Any]:
+    """Every riskguard.yaml that the documentation and the examples show."""
+    yield pytest.param((ROOT / "examples/help_center/riskguard.yaml").read_text(encoding="utf-8"), id="help_center")
+    for page in PAGES:
+        for block in blocks(page):
+            if block.action == "file" and str(block.argument).endswith("riskguard.yaml"):
+                yield pytest.param(block.text, id=f"{page.name}:{block.line}")
+
+
+def every_model(model: type[Model]) -> Iterator[type[Model]]:
+    for inner in model.__subclasses__():
+        yield inner
+        yield from every_model(inner)
+
+
+def test_it_is_a_schema_of_the_dialect_that_editors_know():
+    jsonschema.Draft7Validator.check_schema(SCHEMA)
+    assert SCHEMA["$schema"] == "http://json-schema.org/draft-07/schema#"
+    assert json.loads(json.dumps(SCHEMA)) == SCHEMA
+
+
+def test_every_key_of_every_model_is_in_it():
+    models = [model for model in every_model(Model) if model.__name__ in SCHEMA["$defs"]]
+    assert len(models) >= 7
+    for model in models:
+        assert set(SCHEMA["$defs"][model.__name__]["properties"]) == set(model.model_fields), model
+        assert SCHEMA["$defs"][model.__name__]["additionalProperties"] is False
+    assert set(SCHEMA["properties"]) == set(Config.model_fields)
+
+
+@pytest.mark.parametrize("text", list(shown()))
+def test_what_the_documentation_shows_is_right(text):
+    assert problems(data_of(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("gate", "keys"),
+    [
+        (f"{RISK}, alpha: 1e-3", ""),
+        (f"{RISK}, alpha: [1, 5], measure: nDCG@10, smallest_slice: 30, slice: [kind=code, lang]", ""),
+        (f"{RISK}, max_mde: null, tolerance: 0.01, method: bca, on_churn: warn, weighted: true", ""),
+        ("name: b, kind: no_topic_collapse, baseline: prod, max_loss: null, max_share: 0.5, protected: [q1]", ""),
+        ("name: b, kind: georisk_not_worse, baselines: [prod, other], reference: any", ""),
+        ("name: b, kind: not_inferior, baseline: {mean: [p, q], candidate_inside: true}, tolerance: 0.1", ""),
+        (f"{RISK}, candidate: {{retrieve: 'a.b:c', timeout: none, isolate: true, metadata: {{index: v8}}}}", ""),
+        (f"{RISK}, candidate: {{run: a.run, metadata: {{index: v8}}}}", ""),
+        (RISK, "family: holm\nrequire: all\nconvention: minus\nstore: b\n"),
+        (RISK, "family: {correction: benjamini_hochberg, gates: [a]}\nrequire: 3\nretrieve_from: [a.b]\n"),
+    ],
+)
+def test_what_riskguard_accepts_is_right(tmp_path: Path, gate, keys):
+    text = f"{COLLECTION}{keys}gates:\n  - {{{gate}}}\n"
+    path = tmp_path / "riskguard.yaml"
+    path.write_text(text)
+    load_config(path)
+    assert problems(data_of(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("gate", "keys"),
+    [
+        (f"{RISK}, alpah: 1", ""),
+        (f"{RISK}, alpha: -1", ""),
+        (f"{RISK}, level: 2", ""),
+        (f"{RISK}, on_churn: maybe", ""),
+        (f"{RISK}, weighted: 3", ""),
+        (f"{RISK}, max_loss: 0.3", ""),  # of another kind
+        (f"{RISK}, baselines: []", ""),
+        ("name: b, baseline: prod", ""),
+        ("name: b, kind: magic, baseline: prod", ""),
+        (f"{RISK}, smallest_slice: 5, slice: lang", ""),
+        (f"{RISK}, candidate: {{retrieve: 'a.b:c', workers: 0}}", ""),
+        (RISK, "require: some\n"),
+        (RISK, "family: bonferroni\n"),
+        (RISK, "colection: {}\n"),
+    ],
+)
+def test_what_it_refuses_riskguard_refuses_too(tmp_path: Path, gate, keys):
+    text = f"{COLLECTION}{keys}gates:\n  - {{{gate}}}\n"
+    path = tmp_path / "riskguard.yaml"
+    path.write_text(text)
+    assert problems(data_of(text)) != []
+    with pytest.raises(ConfigError):
+        load_config(path)
+
+
+def test_each_option_of_a_gate_has_its_meaning_and_only_its_kinds_have_it():
+    properties = SCHEMA["$defs"]["GateModel"]["properties"]
+    options = {name: option for name, option in OPTIONS.items() if option.in_yaml}
+    assert {name: properties[name]["description"] for name in options} == {n: o.help for n, o in options.items()}
+    for kind, cls in KINDS.items():
+        for name in options:
+            gate = {"name": "a", "kind": kind, name: valid_value(properties[name])}
+            is_right = problems({"collection": {"qrels": "q"}, "gates": [gate]}) == []
+            assert is_right is (name in options_of(cls)), (kind, name)
+
+
+def valid_value(schema: dict[str, Any]) -> Any:
+    first = schema.get("anyOf", [schema])[0]
+    if "enum" in first:
+        return first["enum"][0]
+    return {"number": 0.5, "boolean": True, "string": "a=b", "array": ["a"]}[first["type"]]
+
+
+def test_init_writes_it_and_names_it_in_the_first_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    settings, schema = tmp_path / "riskguard.yaml", tmp_path / SCHEMA_NAME
+    assert run(["init", "-y"]) == 0
+    assert settings.read_text().splitlines()[0] == MODELINE
+    assert MODELINE.endswith(f"$schema={SCHEMA_NAME}")
+    assert json.loads(schema.read_text()) == SCHEMA
+    assert problems(data_of(settings.read_text())) == []
+    capsys.readouterr()
+    assert run(["schema"]) == 0
+    assert capsys.readouterr().out == schema.read_text()
+
+
+def test_init_replaces_an_older_schema_and_no_other_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    schema = tmp_path / SCHEMA_NAME
+    schema.write_text(json.dumps({"title": SCHEMA["title"], "old": True}))
+    assert run(["init", "-y"]) == 0
+    assert json.loads(schema.read_text()) == SCHEMA
+    tmp_path.joinpath("riskguard.yaml").unlink()
+    schema.write_text("{}")
+    assert run(["init", "-y"]) == 2
+    assert schema.read_text() == "{}"
+    assert not tmp_path.joinpath("riskguard.yaml").exists()
