@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +17,8 @@ from pytest_riskguard.formats.text_files import LineReader
 
 #: Bytes from which a format is recognised.
 START_BYTES = 2**16
+#: The escape of a character that needs two of them.
+_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F]")
 #: How files begin that are no text: Parquet, Arrow, Feather of the first version, LZ4.
 _BINARY = (b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff", b"\x04\x22\x4d\x18")
 
@@ -99,7 +102,7 @@ class InputFile:
     @cached_property
     def _parsed(self) -> tuple[Any, JsonError | None]:
         try:
-            return parsed_value(self.content), None
+            return _json_value(self.content), None
         except JsonError as problem:
             return None, problem
 
@@ -123,7 +126,7 @@ class InputFile:
             if not line.strip():
                 continue
             try:
-                yield number, parsed_value(line)
+                yield number, _json_value(line)
             except JsonError as problem:
                 raise self.refuse(number, f"expected one JSON value in each line: {problem.problem}") from None
 
@@ -181,3 +184,15 @@ class InputFile:
             yield from blocks(self.path, self._limit)
         except ContentError as problem:
             raise self.refuse(None, str(problem)) from None
+
+
+def _json_value(content: bytes) -> Any:
+    """As ``parsed_value``, without texts that no file could hold: escapes may name half a character."""
+    value = parsed_value(content)
+    if half := _HALF_CHARACTER.search(content):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            line, escape = content.count(b"\n", 0, half.start()) + 1, half[0].decode()
+            raise JsonError(f"expected whole characters, found half of one ({escape}...)", line=line) from None
+    return value

@@ -38,7 +38,8 @@ class Vespa(Engine):
             error = (objects(root["errors"]) or [{}])[0]
             return message(f"error {error.get('code', '')}".strip(), error.get("summary"), error.get("message"))
         coverage = inner(root, "coverage")
-        if coverage.get("full", True) and coverage.get("coverage", 100) >= 100:
+        share = coverage.get("coverage", 100)
+        if coverage.get("full", True) and isinstance(share, int | float) and share >= 100:
             return None
         reasons = [name for name, holds in inner(coverage, "degraded").items() if holds]
         if reasons == [_DELIBERATE]:

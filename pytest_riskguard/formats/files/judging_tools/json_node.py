@@ -9,6 +9,7 @@ from typing import Any
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.formats.columns import number
 from pytest_riskguard.formats.content import InputFile
+from pytest_riskguard.text import clean
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class JsonNode:
     def entries(self) -> Iterator[tuple[str, JsonNode]]:
         """The keys of an object with their values."""
         for key, value in self._object().items():
-            yield key, self._below(value, f".{key:.40}")
+            yield key, self._below(value, f".{clean(key, limit=40)}")
 
     def items(self) -> Iterator[JsonNode]:
         """The values of a list."""

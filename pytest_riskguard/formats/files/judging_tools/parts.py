@@ -1,12 +1,18 @@
-"""Which of several rankings or lists in one file is meant: ``FILE#NAME``."""
+"""What is asked of a file: that it has a format, and which of its rankings or lists is meant (``FILE#NAME``)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pytest_riskguard.formats.content import InputFile
+from pytest_riskguard.formats.content import InputFile, Misfit
 
 _MOST_NAMED = 8
+
+
+def require(misfit: Misfit | None, file: InputFile) -> None:
+    """Refuse a file that was said to have a format that it does not have."""
+    if misfit is not None:
+        raise file.refuse(None, f"expected the format that was named, but {misfit.reason}")
 
 
 def only_part(file: InputFile, names: Iterable[str], what: str) -> str:

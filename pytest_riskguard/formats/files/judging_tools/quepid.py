@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pytest_riskguard.formats.columns import number
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.judging_tools.json_node import JsonNode
+from pytest_riskguard.formats.files.judging_tools.parts import require
 from pytest_riskguard.formats.files.judging_tools.query_texts import texts_of
 from pytest_riskguard.formats.records import Judgement, Kind, Records
 
@@ -35,6 +36,7 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def judgements(file: InputFile) -> Records[Judgement]:
     """The ratings; queries without any are left out."""
+    require(fits(file, "judgements"), file)
     return Records(_of_json(file) if file.looks_like_json else _of_table(file), by_text=True)
 
 

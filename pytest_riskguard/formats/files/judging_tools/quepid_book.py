@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pytest_riskguard.formats.columns import SYNONYMS, number
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.judging_tools.json_node import JsonNode
+from pytest_riskguard.formats.files.judging_tools.parts import require
 from pytest_riskguard.formats.records import Judgement, Kind, Records
 
 _FIRST = (["query", "docid"], ["query", "doc_id"])
@@ -35,6 +36,7 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
 
 def judgements(file: InputFile) -> Records[Judgement]:
     """A grade by each judge who gave one."""
+    require(fits(file, "judgements"), file)
     return Records(_of_json(file) if file.looks_like_json else _of_table(file), by_text=True)
 
 

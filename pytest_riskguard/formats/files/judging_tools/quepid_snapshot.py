@@ -9,7 +9,7 @@ from pytest_riskguard.formats.columns import number
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.judging_tools.browser_csv import rows
 from pytest_riskguard.formats.files.judging_tools.json_node import JsonNode
-from pytest_riskguard.formats.files.judging_tools.parts import only_part
+from pytest_riskguard.formats.files.judging_tools.parts import only_part, require
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records
 
 _SNAPSHOT = ("Snapshot Name", "Query Text", "Doc ID", "Doc Position")
@@ -33,6 +33,7 @@ def fits(file: InputFile, kind: Kind) -> Misfit | None:
 
 def judgements(file: InputFile) -> Records[Judgement]:
     """The ratings of a detailed export."""
+    require(fits(file, "judgements"), file)
     return Records(_ratings(file), by_text=True)
 
 
@@ -49,6 +50,7 @@ def _ratings(file: InputFile) -> Iterator[Judgement]:
 
 def rankings(file: InputFile) -> Records[Ranking]:
     """The documents of each query by position; ``FILE#NAME`` names one of several snapshots."""
+    require(fits(file, "rankings"), file)
     ranked = _of_json(file) if file.looks_like_json else _of_table(file)
     return Records(ranked, by_text=True, is_ordered=True)
 

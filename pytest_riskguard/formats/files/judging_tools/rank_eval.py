@@ -55,11 +55,12 @@ def topics(file: InputFile) -> Records[TopicRow]:
 
 def _topics(file: InputFile) -> Iterator[TopicRow]:
     for request in JsonNode.of(file)["requests"].items():
+        name = request["id"].identifier()
         texts = set(_texts(request.value.get("params"))) or set(_texts(request.value.get("request")))
         if len(texts) != 1:
             listed = ", ".join(f"{text!r:.40}" for text in sorted(texts)[:3]) or "none"
             raise request.refuse(f"expected one query text in its request or its params, found {listed}")
-        yield TopicRow(request["id"].identifier(), texts.pop())
+        yield TopicRow(name, texts.pop())
 
 
 def _texts(value: Any, key: str = "", above: str = "") -> Iterator[str]:

@@ -126,7 +126,8 @@ def _topics(file: InputFile) -> Iterator[TopicRow]:
     if "queryText" in (file.first_object or {}):
         queries = [JsonNode(file, value, line=line) for line, value in file.json_lines()]
     else:
-        queries = list(_chosen(file, _nodes(file, _QUERIES), "query set")[_QUERIES].items())
+        queries = _nodes(file, "queryText")
+        queries = queries or list(_chosen(file, _nodes(file, _QUERIES), "query set")[_QUERIES].items())
     for query in queries:
         text = query["queryText"].text()
         fields = ((key, node.value) for key, node in query.entries() if key not in _NO_TAGS)

@@ -71,6 +71,8 @@ def test_query_sets_are_topics_named_by_their_texts(write):
         '{"queryText": "tv", "referenceAnswer": "a screen", "lang": "en", "stock": true}\n\n{"queryText": "car"}\n'
     )
     topics = read_topics(write("queries.ndjson", lines))
+    listed = [{"queryText": "tv"}, {"queryText": "car"}]
+    assert read(write, listed, read_topics).queries == {"tv": "tv", "car": "car"}
     assert topics.queries == {"tv": "tv", "car": "car"}
     assert topics.tags == {"tv": {"lang": "en", "stock": "true"}, "car": {}}
     with pytest.raises(TopicsFormatError, match=r"q\.ndjson:2: queryText: expected a text"):
