@@ -165,7 +165,7 @@ def run_step(folder: Path, text: str, **more: str) -> subprocess.CompletedProces
 
 def judge(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
     """The step of the action that judges."""
-    given = {"COMPARE": "", "ARGUMENTS": "", "REQUIRE": "all", **inputs}
+    given = {"CHECK": "", "COMPARE": "", "ARGUMENTS": "", "REQUIRE": "all", **inputs}
     return run_step(folder, script(ACTION["runs"]["steps"], "Judge"), **given)
 
 
@@ -180,18 +180,31 @@ def compared(workspace: Path, system: str) -> subprocess.CompletedProcess[str]:
     ):
         step = run_step(workspace, text)
         assert step.returncode == 0, step.stderr
-    return judge(workspace, COMPARE=using(gate, OWN_ACTION)[0]["with"]["compare"])
+    return judge(workspace, CHECK=using(gate, OWN_ACTION)[0]["with"]["check"])
 
 
 @pytest.mark.parametrize(("system", "status", "said"), [("improved", 0, "passed"), ("synonyms", 1, "failed")])
 def test_both_branches_are_compared_and_the_report_is_kept(workspace: Path, system: str, status: int, said: str):
     ended = compared(workspace, system)
     assert ended.returncode == status, ended.stdout + ended.stderr
-    assert bool(re.search(r"^::error title=riskguard%3A [^:]+::", ended.stdout, re.MULTILINE)) is (status == 1)
+    annotation = r"^::error file=\S+/riskguard.yaml,line=\d+,title=riskguard%3A no-risk::"
+    assert bool(re.search(annotation, ended.stdout, re.MULTILINE)) is (status == 1)
+    assert "candidate against prod" in ended.stdout
     assert (workspace / "summary.md").read_text(encoding="utf-8").startswith(f"## riskguard: 1 gate {said}")
     assert (workspace / "output.txt").read_text() == f"status={status}\n"
     kept = workspace / "temp" / "riskguard-report"
     assert sorted(path.name for path in kept.iterdir()) == ["verdict.html", "verdict.json"]
+
+
+def test_runs_without_a_riskguard_yaml_are_compared(workspace: Path):
+    folder = workspace / "base" / "examples" / "help_center"
+    made = run_step(workspace, f"cd {folder} && python help_search.py prod queries.tsv > ../../../base.run")
+    assert made.returncode == 0, made.stderr
+    text = f"base.run --baseline other=base.run --qrels {folder}/qrels.txt"
+    assert judge(workspace, COMPARE=text).returncode == 2  # a file cannot be compared with itself
+    (workspace / "copy.run").write_bytes((workspace / "base.run").read_bytes())
+    ended = judge(workspace, COMPARE=text.replace("base.run", "copy.run", 1))
+    assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
 def test_a_riskguard_yaml_is_judged_with_more_arguments(workspace: Path):
@@ -205,7 +218,9 @@ def test_a_riskguard_yaml_is_judged_with_more_arguments(workspace: Path):
     assert (folder / "output.txt").read_text() == "status=0\nstatus=1\n"
 
 
-@pytest.mark.parametrize("given", [{"ARGUMENTS": "-k 'no-risk"}, {"COMPARE": 'a.run --baseline "b.run'}])
+@pytest.mark.parametrize(
+    "given", [{"ARGUMENTS": "-k 'no-risk"}, {"COMPARE": 'a.run --baseline "b.run'}, {"CHECK": "'a"}]
+)
 def test_nothing_is_judged_with_arguments_that_cannot_be_split(workspace: Path, given: dict[str, str]):
     ended = judge(workspace / "base" / "examples" / "help_center", RUNNER_TEMP=str(workspace / "temp"), **given)
     assert ended.returncode == 1
