@@ -25,10 +25,11 @@ from pytest_riskguard.engine.sources import (
     label,
     metadata_of,
 )
+from pytest_riskguard.engine.stale_labels import StaleLabels, stale_labels
 from pytest_riskguard.engine.stored_systems import rests_on_replicate, warned_of_stored, worse
 from pytest_riskguard.errors import DataError, RiskguardError, UsageError
 from pytest_riskguard.evaluation.document_titles import DocumentTitles
-from pytest_riskguard.evaluation.grades import labels_for, scaled
+from pytest_riskguard.evaluation.grades import is_binary, labels_for, scaled
 from pytest_riskguard.evaluation.measures import measure_name, parse_measure, refuse_uninformative, span
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.scores import TopicScores
@@ -84,6 +85,7 @@ class Engine:
         self._report, self._folder = report, folder
         self._titles = DocumentTitles() if titles is None else titles
         self._store = store
+        self._stale: dict[str, StaleLabels | None] = {}
         self._cache = ScoreCache(qrels=qrels, topics=topics, store=store, measures=measures, shrink=shrink)
 
     @property
@@ -111,6 +113,7 @@ class Engine:
             systems = self._systems(question)
             verdict = self._judged(question, systems, family, together)
             self._refuse_unasked(verdict, question, systems, family, together)
+            verdict = self._with_labels(verdict, question, systems, family, together)
             verdict = warned_of_stored(verdict, systems[1:])
         except DataError as error:
             refused = incomparable(
@@ -307,6 +310,29 @@ class Engine:
             "them with `riskguard baseline update`",
             reason="topics_differ",
         )
+
+    def _with_labels(
+        self, verdict: Verdict, question: Question, systems: Sequence[Scored], family: Family | None, together: int
+    ) -> Verdict:
+        """The verdict with warnings about its labels; ``DataError`` if it rests on documents that no longer exist."""
+        if not all(scored.scores.from_run for scored in systems):
+            return verdict
+        topics, qrels = systems[0].scores.topics, self.qrels
+        if qrels.is_real and is_binary(parse_measure(verdict.measure or "")):
+            verdict = verdict.warned(warning("binary_labels", relevant_from=qrels.rules.relevant_from))
+        if qrels.digest not in self._stale:
+            self._stale[qrels.digest] = stale_labels(qrels, self._titles)
+        labels = self._stale[qrels.digest]
+        if labels is None or not (stale := labels.among(topics)).by_topic:
+            return verdict
+        other_outcome = "inconclusive"
+        if len(stale.by_topic) < len(topics):
+            others = [replace(scored, scores=scored.scores.without(stale.by_topic)) for scored in systems]
+            other_outcome = self._judged(question, others, family, together).outcome
+        if verdict.outcome in ("pass", "fail") and other_outcome != verdict.outcome:
+            raise stale.refused(verdict.outcome, other_outcome)
+        topics = tuple(stale.by_topic)
+        return verdict.warned(warning("stale_labels", topics=topics, documents=stale.documents, file=stale.file))
 
     def _with_lineage(self, verdict: Verdict, baseline: Stored, candidate: TopicScores) -> Verdict:
         """The verdict with the changes that the baseline went through, if any; they decide nothing."""

@@ -1,4 +1,4 @@
-"""Titles and addresses of documents, for people who read reports; no score depends on them."""
+"""The documents of a collection: which there are, and their titles and addresses, for people who read reports."""
 
 from __future__ import annotations
 
@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_riskguard.errors import DocumentsFormatError
-from pytest_riskguard.formats.input_files import CORPUS_BYTES
+from pytest_riskguard.formats.extras import imported
+from pytest_riskguard.formats.input_files import CORPUS_BYTES, LimitError, open_regular, read_limited
+from pytest_riskguard.formats.label_rules import AS_GIVEN, LabelRules
 from pytest_riskguard.formats.text_files import LineReader
 from pytest_riskguard.text import web_address
 
+_PARQUET = b"PAR1"
 _Lines = LineReader[DocumentsFormatError]
 #: Keys, or columns, that may hold the id, and those that are read.
 ID_NAMES = ("id", "_id", "docid", "doc_id", "docno")
@@ -33,8 +36,28 @@ class DocumentTitles:
         self._titles: dict[str, str] = {}
         self._urls: dict[str, str] = {}
 
+    @property
+    def file_name(self) -> str | None:
+        """The name of the documents file, if there is one that can still be read."""
+        return None if self._file is None else self._file.name
+
+    def gone(self, documents: Collection[str], rules: LabelRules = AS_GIVEN) -> frozenset[str]:
+        """Those of the documents that the file does not have; none without a file.
+
+        Errors as ``of``; the file is not read again then.
+        """
+        file, self._file = self._file, None
+        if file is None:
+            return frozenset()
+        gone = frozenset(documents).difference(document for document, _, _ in read_titles(file, documents, rules))
+        self._file = file
+        return gone
+
     def of(
-        self, documents: Collection[str], also: Callable[[], Collection[str]] = tuple
+        self,
+        documents: Collection[str],
+        also: Callable[[], Collection[str]] = tuple,
+        rules: LabelRules = AS_GIVEN,
     ) -> tuple[dict[str, str], dict[str, str]]:
         """Title and address of each of these documents that the file has them for.
 
@@ -45,7 +68,7 @@ class DocumentTitles:
         if file is not None and not self._looked_up.issuperset(documents):
             wanted = {*documents, *also()} - self._looked_up
             self._file = None
-            for document, title, url in read_titles(file, wanted):
+            for document, title, url in read_titles(file, wanted, rules):
                 if title:
                     self._titles.setdefault(document, title)
                 if url:
@@ -56,22 +79,30 @@ class DocumentTitles:
         return titles, {document: self._urls[document] for document in documents if document in self._urls}
 
 
-def read_titles(path: Path, wanted: Collection[str]) -> Iterator[tuple[str, str | None, str | None]]:
-    """Id, title and address of each wanted document in a file, plain or gzip: JSON Lines, or a table with tabs.
+def read_titles(
+    path: Path, wanted: Collection[str], rules: LabelRules = AS_GIVEN
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """Id, title and address of each wanted document in a file: JSON Lines, a table with tabs, or Parquet.
 
     A line of JSON is an object whose id is text or a number under one of ``ID_NAMES``; a table has a header with one
     of them. Titles are cut to ``MAX_TITLE`` characters; an address that is not one of http or https is left out.
+    Where ids name passages, a document comes once for each.
 
     Raises
     ------
     DocumentsFormatError
-        A line that is neither, an id or a title of another type, a header without a title or an address, more than a
-        limit of ``input_files`` allows.
+        A line that is neither, an id or a title of another type, a header without an id, more than a limit of
+        ``input_files`` allows.
     MissingFileError
         The path cannot be read.
+    UsageError
+        Parquet without the package that reads it.
     """
-    lines = LineReader(path, error=DocumentsFormatError, size=CORPUS_BYTES)
     wanted = frozenset(wanted)
+    if (content := _parquet(path)) is not None:
+        yield from _parquet_rows(path, content, wanted, rules)
+        return
+    lines = LineReader(path, error=DocumentsFormatError, size=CORPUS_BYTES)
     header: list[str] | None = None
     is_table = None
     for number, line in lines:
@@ -83,12 +114,58 @@ def read_titles(path: Path, wanted: Collection[str]) -> Iterator[tuple[str, str 
                 header = _header(lines, number, line)
                 continue
         cells = _row(lines, number, line, header) if header is not None else _object(lines, number, line)
-        document = _id(lines, number, line, cells)
+        document = rules.document(_id(lines, number, line, cells))
         if document in wanted:
             title, url = (_text(lines, number, line, cells, name) for name in (TITLE, URL))
             yield document, _short(title), None if url is None else web_address(url)
     if is_table is None:
         raise lines.refuse_empty("one JSON object per line, or a table with a header")
+
+
+def _parquet(path: Path) -> bytes | None:
+    """The content of a Parquet file; None if it is something else, or cannot be read, which its reader says."""
+    try:
+        with open_regular(path) as file:
+            if file.read(len(_PARQUET)) != _PARQUET:
+                return None
+        return read_limited(path, CORPUS_BYTES)
+    except LimitError as problem:
+        raise DocumentsFormatError(path, None, str(problem)) from None
+
+
+def _parquet_rows(
+    path: Path, content: bytes, wanted: frozenset[str], rules: LabelRules
+) -> Iterator[tuple[str, str | None, str | None]]:
+    parquet = imported("pyarrow.parquet", extra="arrow", what=f"{path.name}, a Parquet file,")
+    arrow = imported("pyarrow", extra="arrow", what=f"{path.name}, a Parquet file,")
+    row = 0
+    try:
+        file = parquet.ParquetFile(arrow.BufferReader(content))
+        names = {name.strip().lower(): name for name in file.schema_arrow.names}
+        own = next((names[name] for name in ID_NAMES if name in names), None)
+        if own is None:
+            raise DocumentsFormatError(path, None, f"expected a column named {', '.join(ID_NAMES[:3])}, found none")
+        columns = {name: names[name] for name in (TITLE, URL) if name in names}
+        for batch in file.iter_batches(columns=[own, *columns.values()]):
+            for cells in batch.to_pylist():
+                row += 1
+                document = _id_of(cells[own])
+                given = [cells.get(columns.get(name)) for name in (TITLE, URL)]
+                if document is None or not all(isinstance(text, str | None) for text in given):
+                    found = repr(next((text for text in given if not isinstance(text, str | None)), cells[own]))[:60]
+                    raise DocumentsFormatError(path, row, f"expected ids, titles and urls as text, found {found}")
+                document, (title, url) = rules.document(document), given
+                if document in wanted:
+                    yield document, _short(title), None if url is None else web_address(url)
+    except arrow.ArrowException as problem:
+        raise DocumentsFormatError(path, None, f"expected a whole Parquet file: {problem}") from None
+
+
+def _id_of(given: object) -> str | None:
+    """An id as text; None if it is none."""
+    if isinstance(given, int) and not isinstance(given, bool):
+        given = str(given)
+    return given.strip() or None if isinstance(given, str) else None
 
 
 def _object(lines: _Lines, number: int, line: bytes) -> dict[str, Any]:
@@ -103,8 +180,8 @@ def _object(lines: _Lines, number: int, line: bytes) -> dict[str, Any]:
 
 def _header(lines: _Lines, number: int, line: bytes) -> list[str]:
     names = [cell.strip().lower() for cell in line.decode().rstrip("\r").split("\t")]
-    if not any(name in names for name in ID_NAMES) or not (TITLE in names or URL in names):
-        expected = f"JSON Lines, or a header with tabs that names {', '.join(ID_NAMES[:3])}, and title or url"
+    if not any(name in names for name in ID_NAMES):
+        expected = f"JSON Lines, or a header with tabs that names {', '.join(ID_NAMES[:3])}"
         raise lines.refuse_line(number, line, expected, "neither")
     if len(set(names)) < len(names):
         raise lines.refuse_line(number, line, "a name of its own for every column", "one twice")
@@ -120,11 +197,10 @@ def _row(lines: _Lines, number: int, line: bytes, header: Sequence[str]) -> dict
 
 def _id(lines: _Lines, number: int, line: bytes, cells: dict[str, Any]) -> str:
     given = next((cells[name] for name in ID_NAMES if name in cells), None)
-    if isinstance(given, int) and not isinstance(given, bool):
-        given = str(given)
-    if not isinstance(given, str) or not given:
+    document = _id_of(given)
+    if document is None:
         raise lines.refuse_line(number, line, f"an id under one of {', '.join(ID_NAMES)}", repr(given)[:60])
-    return given.strip()
+    return document
 
 
 def _text(lines: _Lines, number: int, line: bytes, cells: dict[str, Any], name: str) -> str | None:

@@ -337,6 +337,7 @@ REASONS = (
     "topics_differ",
     "no_common_topic",
     "ids_do_not_match",
+    "stale_labels",
     "order_as_written",
     "inputs_changed",
     "cannot_fail",

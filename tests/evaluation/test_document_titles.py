@@ -79,7 +79,7 @@ def test_credentials_in_an_address_are_dropped_and_long_titles_cut(tmp_path):
         ('{"id": true}\n', "expected an id under one of .*, found True"),
         ('{"id": "a", "title": 3}\n', "documents.txt:1: expected text as title, found 3"),
         ("a\tTitle of a\n", "documents.txt:1: expected JSON Lines, or a header with tabs that names id, _id, docid"),
-        ("id\tbody\n", "and title or url, found neither"),
+        ("name\tbody\n", "that names id, _id, docid, found neither"),
         ("id\ttitle\ttitle\n", "expected a name of its own for every column"),
         ("id\ttitle\na\n", "documents.txt:2: expected 2 columns with tabs between them, found 1"),
         ('{"id": "a\x00"}\n', "NUL byte"),

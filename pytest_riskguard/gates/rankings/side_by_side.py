@@ -54,7 +54,7 @@ def titled(rankings: Rankings, rejudged: Rejudged, titles: DocumentTitles) -> Ra
     """The rankings with titles and addresses; if the documents file cannot be read, a line says so."""
     shown: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {})
     try:
-        shown = titles.of(rankings.documents, lambda: all_documents(rejudged))
+        shown = titles.of(rankings.documents, lambda: all_documents(rejudged), rejudged.rules)
     except FileError as error:
         report_failure(f"pytest-riskguard: {clean(str(error), limit=1000)}; reports show ids instead of titles")
     return replace(rankings, document_url=titles.address, titles=shown[0], urls=shown[1])

@@ -24,6 +24,7 @@ _REASONS = {
     "topics_differ": "the queries differ",
     "no_common_topic": "no queries to judge",
     "ids_do_not_match": "the run's documents are not the judged ones",
+    "stale_labels": "judged documents no longer exist",
     "order_as_written": "the run has many equal scores",
     "inputs_changed": "an input changed while it was read",
     "cannot_fail": "no candidate could fail this gate",

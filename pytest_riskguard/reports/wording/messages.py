@@ -30,6 +30,7 @@ _TEMPLATES = {
         "score differently in the order as written, where the mean is {mean_as_written:.4f} instead of {mean:.4f}; "
         "give each rank its own score"
     ),
+    "binary_labels": "grades are not whole numbers; documents graded {relevant_from:g} or more count as relevant",
     "history_unusable": "the earlier runs of {baseline} cannot be read: {problem}",
 }
 
@@ -125,6 +126,14 @@ def _topics(topics: Sequence[str]) -> str:
 
 def _verb(topics: Sequence[str], many: str, one: str | None = None) -> str:
     return many if len(topics) > 1 else one or f"{many}s"
+
+
+def _stale_labels(_: Verdict, *, topics: Sequence[str], documents: int, file: str) -> str:
+    verb = "is" if documents == 1 else "are"
+    return (
+        f"{counted(documents, 'relevant document')} of {_topics(topics)} {verb} no longer in "
+        f"{clean(file, limit=200)}; the outcome does not depend on {'it' if len(topics) == 1 else 'them'}"
+    )
 
 
 def _few_effective_topics(
@@ -278,6 +287,7 @@ _MESSAGES: dict[str, Callable[..., str]] = {
     "old_format": _old_format,
     "topics_changed": _topics_changed,
     "judgements_shrank": _judgements_shrank,
+    "stale_labels": _stale_labels,
     "few_effective_topics": _few_effective_topics,
     "no_variation": _no_variation,
     "few_changed_topics": _few_changed_topics,

@@ -20,6 +20,11 @@ _COMMANDS = {"bad_baseline": "riskguard baseline verify"}
 def remedy(verdict: Verdict) -> tuple[str, str] | None:
     """What to do, and the command for it (or an empty text); None where the problem says what to do."""
     reason, problem = verdict.reason or "", verdict.problem or ""
-    if verdict.outcome != "incomparable" or reason not in _REMEDIES or "`riskguard " in problem:
+    if (
+        verdict.outcome != "incomparable"
+        or reason not in _REMEDIES
+        or "`riskguard " in problem
+        or "`collection:" in problem
+    ):
         return None
     return _REMEDIES[reason], _COMMANDS.get(reason, "")

@@ -32,8 +32,8 @@ CASES = [
         in_pytest=3,
     ),
     Case(
-        "table-without-titles",
-        (READ, write(FILE, "id\tbody\nd1\ttext\n")),
+        "table-without-ids",
+        (READ, write(FILE, "name\tbody\nd1\ttext\n")),
         words=[f"{FILE}:1: expected JSON Lines, or a header with tabs", STANDS],
         in_pytest=3,
     ),

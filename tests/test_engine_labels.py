@@ -1,0 +1,143 @@
+"""Verdicts under what is known about labels: documents that no longer exist, grades that became binary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.sources import Question, RunFile
+from pytest_riskguard.evaluation.document_titles import DocumentTitles
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.label_rules import LabelRules
+from pytest_riskguard.gates.kinds import gate_of
+from pytest_riskguard.gates.verdict import Verdict
+from pytest_riskguard.run_context import changed
+
+TOPICS = range(30)
+Judge = Callable[..., Verdict]
+
+
+def run_of(first: Collection[int]) -> str:
+    """A run with the relevant document first in these topics, and second elsewhere; ``x`` is another document."""
+    rows = []
+    for t in TOPICS:
+        ranking = [f"d{t}", f"x{t}"] if t in first else [f"x{t}", f"y{t}"]
+        rows += [f"q{t:02} Q0 {document} {rank} {9 - rank} t" for rank, document in enumerate(ranking, 1)]
+    return "\n".join(rows) + "\n"
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Judge:
+    """The verdict on a candidate that finds the relevant documents of some topics; the baseline finds them all."""
+
+    def judge(
+        candidate: Collection[int],
+        there: str | bytes | None,
+        *,
+        baseline: Collection[int] = TOPICS,
+        grade: float = 1,
+        rules: LabelRules | None = None,
+        measure: str = "nDCG@10",
+        **options: Any,
+    ) -> Verdict:
+        (tmp_path / "old.run").write_text(run_of(baseline))
+        (tmp_path / "new.run").write_text(run_of(candidate))
+        (tmp_path / "qrels.txt").write_text("".join(f"q{t:02} 0 d{t} {grade}\nq{t:02} 0 x{t} 0\n" for t in TOPICS))
+        documents = None
+        if there is not None:
+            documents = tmp_path / "documents.tsv"
+            documents.write_bytes(there.encode() if isinstance(there, str) else there)
+        engine = Engine(
+            qrels=GivenFile(tmp_path / "qrels.txt", labels=rules or LabelRules()), titles=DocumentTitles(documents)
+        )
+        gate = gate_of("g", "not_significantly_risky", **options)
+        question = Question(gate, RunFile(tmp_path / "new.run"), RunFile(tmp_path / "old.run"), measure)
+        return engine.verdict(question)
+
+    return judge
+
+
+def table(topics: Collection[int]) -> str:
+    return "id\n" + "".join(f"{kind}{t}\n" for t in topics for kind in "dx")
+
+
+def codes(verdict: Verdict) -> list[str]:
+    return [warning.code for warning in verdict.warnings]
+
+
+def test_a_loss_that_rests_on_documents_that_are_gone_is_incomparable(judged: Judge):
+    verdict = judged(range(20), table(range(20)))
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "stale_labels")
+    assert verdict.problem is not None
+    assert verdict.problem.startswith(
+        "10 relevant documents of 10 topics (q20, q21, q22, q23, q24 and 5 more) are not in documents.tsv, so no "
+        "system can retrieve them any more. The gate's answer is fail with these topics and pass without"
+    )
+    assert judged(range(20), None).outcome == "fail"
+    assert judged(range(20), table(TOPICS)).outcome == "fail"
+
+
+def test_a_loss_that_stands_without_them_is_a_loss_and_names_them(judged: Judge):
+    verdict = judged(range(15), table(range(29)))
+    assert (verdict.outcome, verdict.reason) == ("fail", "loss")
+    (message,) = [warning.message for warning in verdict.warnings if warning.code == "stale_labels"]
+    assert message == (
+        "1 relevant document of 1 topic (q29) is no longer in documents.tsv; the outcome does not depend on it"
+    )
+
+
+def test_a_pass_that_rests_on_documents_that_are_gone_is_incomparable_too(judged: Judge):
+    lost = range(12)
+    verdict = judged(range(12, 30), table(range(16)), baseline=lost)
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "stale_labels")
+    assert judged(range(12, 30), table(TOPICS), baseline=lost).outcome == "pass"
+
+
+def test_if_too_few_topics_are_left_the_gate_has_no_answer(judged: Judge):
+    verdict = judged(range(29), table(range(5)))
+    assert (verdict.outcome, verdict.reason) == ("incomparable", "stale_labels")
+    assert "and inconclusive without" in str(verdict.problem)
+
+
+def test_a_file_with_other_ids_is_suspected(judged: Judge):
+    verdict = judged(TOPICS, "id\ttitle\nD-1\tOne\n")
+    assert verdict.reason == "stale_labels"
+    assert "documents.tsv has no judged document at all: does it write ids as the judgements do?" in str(
+        verdict.problem
+    )
+
+
+def test_passages_in_the_file_are_their_documents(judged: Judge):
+    text = "id\n" + "".join(f"d{t}#1\nd{t}#2\n" for t in TOPICS)
+    assert "stale_labels" not in codes(judged(TOPICS, text, rules=LabelRules(separator="#")))
+    assert judged(TOPICS, text).reason == "stale_labels"
+
+
+def test_parquet_says_which_documents_there_are(judged: Judge, tmp_path: Path):
+    path = tmp_path / "written.parquet"
+    parquet.write_table(pyarrow.table({"docid": [f"d{t}" for t in range(20)], "size": list(range(20))}), path)
+    assert judged(range(20), path.read_bytes()).reason == "stale_labels"
+
+
+def test_a_file_that_cannot_be_read_leaves_the_verdict_and_is_named(judged: Judge):
+    lines: list[str] = []
+    with changed(failure_listeners=(lines.append,)):
+        verdict = judged(range(15), "neither\n")
+    assert verdict.outcome == "fail"
+    (line,) = lines
+    assert "documents.tsv:1: expected JSON Lines, or a header with tabs" in line
+
+
+def test_real_grades_that_became_binary_are_said_aloud(judged: Judge):
+    verdict = judged(range(15), None, grade=0.7, rules=LabelRules(relevant_from=0.5), measure="AP")
+    (message,) = [warning.message for warning in verdict.warnings if warning.code == "binary_labels"]
+    assert message == "grades are not whole numbers; documents graded 0.5 or more count as relevant"
+    assert {row.grade for topic in verdict.documents or () for row in topic.moved} == {1}
+    assert "binary_labels" not in codes(judged(range(15), None, grade=0.7, measure="nDCG@10"))
+    assert "binary_labels" not in codes(judged(range(15), None, rules=LabelRules(relevant_from=1), measure="AP"))
