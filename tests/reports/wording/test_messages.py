@@ -335,6 +335,18 @@ MESSAGES: list[tuple[str, Verdict, dict[str, Any], str]] = [
         "...}` lets this pass, until the baseline is rescored",
     ),
     (
+        "stale_labels",
+        VERDICT,
+        {"topics": ("t1", "t2"), "documents": 3, "file": "docs.jsonl"},
+        "3 relevant documents of 2 topics (t1, t2) are no longer in docs.jsonl; the outcome does not depend on them",
+    ),
+    (
+        "binary_labels",
+        VERDICT,
+        {"relevant_from": 0.5},
+        "grades are not whole numbers; documents graded 0.5 or more count as relevant",
+    ),
+    (
         "history_unusable",
         VERDICT,
         {"baseline": "prod", "problem": "no manifest"},
