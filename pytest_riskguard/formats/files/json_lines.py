@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pytest_riskguard.formats.columns import whole
+from pytest_riskguard.formats.columns import places, whole
 from pytest_riskguard.formats.content import InputFile, Misfit
-from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, known_columns, missing_columns
+from pytest_riskguard.formats.named_rows import WANTED, NamedRows, NumberedRow, known_columns, missing_columns
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
 
 
@@ -23,8 +23,15 @@ def fits(file: InputFile, kind: Kind) -> Misfit | None:
         return Misfit("its objects have titles and texts: they are documents", 2)
     problem = missing_columns(first, kind, file.columns)
     if problem is None:
+        values = list(first.values())
+        if any(
+            isinstance(values[place], dict | list)
+            for place in places(first, WANTED[kind], kind, file.columns).values()
+        ):
+            return Misfit("its columns hold objects or lists; write a row as an object (pandas: orient='records')", 4)
         return None
-    return Misfit(f"of its first object, {problem}", 3 if file.columns else 2 if known_columns(first, kind) else 1)
+    nearness = 3 if file.columns else 1 + min(known_columns(first, kind), 2)
+    return Misfit(f"of its first object, {problem}", nearness)
 
 
 def judgements(file: InputFile) -> Records[Judgement]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from pytest_riskguard.formats.content import InputFile, Misfit
@@ -17,6 +18,7 @@ __all__ = ["fits", "judgements", "rankings", "write_judgements", "write_rankings
 #: How a header names its first two columns; a row with other names is no header.
 TOPIC_NAMES = ("topic", "id", "qid", "query_id")
 TEXT_NAMES = ("query", "text", "title")
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
 
 
 def fits(file: InputFile, kind: Kind) -> Misfit | None:
@@ -27,9 +29,18 @@ def fits(file: InputFile, kind: Kind) -> Misfit | None:
         return named_columns.fits(file, kind)
     first, second = (cell.strip().lower() for cell in file.first_line.split("\t")[:2])
     is_header = first in TOPIC_NAMES and second in TEXT_NAMES
+    if is_header and _is_quoted(file):
+        return Misfit("its cells are quoted")
     if file.columns or (not is_header and named_columns.fits(file, kind) is None):
         return Misfit("its columns are named, and are not an id, then a query text")
     return None
+
+
+def _is_quoted(file: InputFile) -> bool:
+    """Whether cells are quoted as in CSV: some hold doubled quotes, and none begins with a quote otherwise."""
+    cells = [cell for line in file.start.decode(errors="replace").splitlines()[:-1] for cell in line.split("\t")]
+    quoted = [cell for cell in cells if cell.startswith('"')]
+    return any('""' in cell[1:-1] for cell in quoted) and all(map(_QUOTED.fullmatch, quoted))
 
 
 def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:

@@ -16,16 +16,17 @@ _EXPECTED = "3 columns (qid, pid, rank) or 4 (with the score) between tabs or sp
 def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first line has an id, another one, and a rank, which is where rankings start."""
     cells = file.first_line.split()
+    nearness = int("\t" in file.first_line)
     if file.looks_like_json or len(cells) not in (3, 4):
         return Misfit(f"its first line has not {_EXPECTED}")
     if not _is_rank(cells[2]):
         return Misfit(
             f"the third column of its first line is no rank but {cells[2]!r:.40}; name the columns in a first line, "
             "such as qid, docid, score",
-            1,
+            nearness,
         )
     if len(cells) == 4 and number(cells[3]) != number(cells[3]):
-        return Misfit(f"the fourth column of its first line is no score but {cells[3]!r:.40}", 1)
+        return Misfit(f"the fourth column of its first line is no score but {cells[3]!r:.40}", nearness)
     return None
 
 

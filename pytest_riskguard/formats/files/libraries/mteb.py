@@ -24,7 +24,7 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
         return Misfit("it is not a JSON object", 1)
     parts = _parts(value)
     if parts is None:
-        return Misfit("it is not an object of subsets, splits, topics and documents", 3 if _META in value else 1)
+        return Misfit("it is not an object of subsets, splits, topics and documents", 4 if _META in value else 1)
     return next((misfit for part in parts.values() if (misfit := misfit_of(part)) is not None), None)
 
 

@@ -1,0 +1,233 @@
+"""Files of retrieval libraries: what is refused, where, and why."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from pytest_riskguard.errors import DataError, QrelsFormatError, RunFormatError, TopicsFormatError, UsageError
+from pytest_riskguard.evaluation.qrels import read_qrels
+from pytest_riskguard.evaluation.run_files import open_run
+from pytest_riskguard.evaluation.runs import Rankings
+from pytest_riskguard.evaluation.topics import read_topics
+from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.known import FORMATS
+
+
+def ranked(path, **how):
+    run = open_run(GivenFile(path, **how))
+    assert isinstance(run, Rankings)
+    return {topic: [document for document, _ in documents] for topic, documents in run.by_topic.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.json", '{"q1": {"d1": 1.0},\n "q2": {"d2": }}', r"a\.json:2: not JSON"),
+        ("a.json", "{", r"a\.json:1: not JSON"),
+        ("a.json", '{"q1": {"d1": NaN}}', r"NaN is not a number"),
+        ("a.json", '{"q1": {"d1": 1, "d1": 2}}', r"'d1' appears twice"),
+        ("a.json", '{"q1": {"d1": "1"}}', r"the nearest is ranx, but 'd1' of 'q1' has no number"),
+        ("a.json", '{"q1": ["d1"]}', r"expected rankings in one of these formats: parquet, .*, trec;"),
+        (
+            "a.jsonl",
+            '{"query_id": "1", "doc_id": "a", "score": 1}\n{"query_id": "1", "doc_id"\n',
+            r"a\.jsonl:2: expected ",
+        ),
+        ("a.jsonl", '{"query_id": "1", "doc_id": "a", "score": 1}\n[1]\n', r"a\.jsonl:2: expected a JSON object"),
+        (
+            "a.jsonl",
+            '{"query_id": 1.5, "doc_id": "a", "score": 1}',
+            r":1: expected text or a whole number as the topic",
+        ),
+        (
+            "a.jsonl",
+            '{"query_id": true, "doc_id": "a", "score": 1}',
+            r":1: expected text or a whole number as the topic",
+        ),
+        (
+            "a.jsonl",
+            '{"query_id": "1", "doc_id": "a", "score": true}',
+            r":1: expected a number as the score, found True",
+        ),
+        (
+            "a.jsonl",
+            '{"query_id": "1", "docs": "a", "score": 1}',
+            r"the nearest is jsonl, but of its first object, it names",
+        ),
+        ("a.tsv", "q1\td1\t0.7\n", r"the third column of its first line is no rank but '0.7'; name the columns"),
+        ("a.tsv", "q1\td1\t1\nq1\td2\n", r"a\.tsv:2: expected 3 columns as in the first line, found 2"),
+        ("a.tsv", "q1\td1\t1\nq1\td2\tx\n", r"a\.tsv:2: expected a whole number as the rank, found 'x'"),
+        ("a.tsv", "q1\td1\t1\nq1\td2\t1\n", r"a\.tsv:2: expected each rank once in topic 'q1', found 1 of both"),
+        ("a.tsv", "q1\td1\t1\nq1\td1\t2\n", r"expected each document once, found 'd1' twice"),
+        ("a.parquet", b"PAR1 and no more", r"expected a whole Parquet file"),
+        ("a.feather", b"ARROW1\0\0 and no more", r"expected a whole file of Arrow"),
+        ("a.feather", b"FEA1 and more", r"expected Feather of version 2, found version 1"),
+        ("a.lz4", b"\x04\x22\x4d\x18 and no more", r"expected two whole frames of LZ4"),
+    ],
+)
+def test_bad_runs_are_refused_with_their_lines(write, name, content, problem):
+    with pytest.raises(DataError, match=problem):
+        open_run(write(name, content))
+
+
+def test_scores_after_ranks_decide_as_in_trec_and_are_compared_with_them(write):
+    assert ranked(write("a.tsv", "q1\td1\t1\t2\nq1\td2\t2\t3.5\nq2\td1\t1\t9\nq2\td2\t2\t8\n"))["q1"] == ["d2", "d1"]
+    with pytest.raises(RunFormatError, match=r"upside down"):
+        open_run(write("b.tsv", "q1\td1\t1\t1\nq1\td2\t2\t2\nq1\td3\t3\t3\n"))
+
+
+MTEB = {"mteb_model_meta": {"model_name": "m"}, "de": {"test": {"q": {"d": 1}}}, "en": {"test": {"q": {"e": 2}}}}
+
+
+def test_one_part_of_several_predictions_is_named(write):
+    path = write("predictions.json", json.dumps(MTEB))
+    with pytest.raises(RunFormatError, match=r"found 2: 'de/test', 'en/test'; name one of them, such as .*#de/test"):
+        open_run(path)
+    with pytest.raises(RunFormatError, match=r"expected a subset and split named 'test', found 'de/test', 'en/test'"):
+        open_run(GivenFile(path, part="test"))
+    assert ranked(path, part="en/test") == ranked(path, part="en") == {"q": ["e"]}
+
+
+@pytest.mark.parametrize("value", [{"de": {"test": {"q": {"d": "1"}}}}, {"de": {"test": {}}}, {"de": 1}])
+def test_other_json_is_no_prediction(write, value):
+    with pytest.raises(RunFormatError, match=r"the nearest is mteb, but "):
+        open_run(write("predictions.json", json.dumps({"mteb_model_meta": {}, **value})))
+
+
+def test_predictions_of_sentence_transformers_need_ids_and_numbers(write):
+    good = '{"query_id": 1, "query": "red", "results": [{"corpus_id": 7, "score": 0.5}]}'
+    path = write("predictions.jsonl", f'{good}\n{{"query_id": "2", "query": "x", "results": []}}\n')
+    assert ranked(path) == {"1": ["7"]}  # a query without results is not answered
+    for bad, problem in (
+        ('{"query_id": null, "results": []}', r":2: expected text as query_id, found None"),
+        ('{"query_id": "2", "results": [{"corpus_id": "a"}]}', r":2: expected results with a corpus_id and a number"),
+        ('{"query_id": "2", "results": 1}', r":2: expected an object with query_id"),
+    ):
+        with pytest.raises(RunFormatError, match=problem):
+            open_run(write("predictions.jsonl", f"{good}\n{bad}\n"))
+
+
+def test_queries_of_beir_have_tags_and_its_corpus_is_no_topics_file(write):
+    line = '{"_id": "1", "text": "red", "metadata": {"lang": "en", "n": 2, "links": ["x"], "none": null}}\n'
+    topics = read_topics(write("queries.jsonl", line))
+    assert (topics.queries, topics.tags) == ({"1": "red"}, {"1": {"lang": "en", "n": "2"}})
+    with pytest.raises(TopicsFormatError, match=r":2: expected an object with text as 'text', found None"):
+        read_topics(write("queries.jsonl", f'{line}{{"_id": "2", "text": null}}\n'))
+    with pytest.raises(TopicsFormatError, match=r"its objects have titles and texts: they are documents"):
+        read_topics(write("corpus.jsonl", '{"_id": "1", "title": "Red", "text": "A red shoe"}\n'))
+
+
+def test_a_first_line_may_be_long(write):
+    results = [{"corpus_id": f"document-{number}", "score": -number} for number in range(5000)]
+    line = json.dumps({"query_id": "1", "query": "red", "results": results})
+    assert len(line) > 2**17
+    other = line.replace('"1"', '"2"', 1)
+    assert len(ranked(write("predictions.jsonl", f"{line}\n{other}\n"))["2"]) == 5000
+
+
+def test_packed_runs_hold_topics_documents_and_numbers_in_a_file_of_sensible_size(write, monkeypatch):
+    cbor2, frame = pytest.importorskip("cbor2"), pytest.importorskip("lz4.frame")
+
+    def packed(content: bytes) -> bytes:
+        return frame.compress(frame.compress(content))
+
+    for value in ([1], {"q": {"d": "1"}}, {"q": {1: 1}}, {"q": {"d": True}}, {}):
+        with pytest.raises(RunFormatError, match=r"expected topics, documents and numbers: "):
+            open_run(write("a.lz4", packed(cbor2.dumps(value))))
+    with pytest.raises(RunFormatError, match=r"expected CBOR as ranx writes it"):
+        open_run(write("a.lz4", packed(b"\xa1\x61")))
+    with pytest.raises(RunFormatError, match=r"expected two whole frames of LZ4"):
+        open_run(write("a.lz4", packed(cbor2.dumps({"q": {"d": 1.0}}))[:-9]))
+    with pytest.raises(RunFormatError, match=r"expected at most .* RISKGUARD_MAX_RATIO"):
+        open_run(write("a.lz4", packed(b"\0" * 2**25)))
+    monkeypatch.setenv("RISKGUARD_MAX_RUN_BYTES", "2000")
+    with pytest.raises(RunFormatError, match=r"expected at most 2,000 .*RISKGUARD_MAX_RUN_BYTES"):
+        open_run(write("a.lz4", packed(cbor2.dumps({"q": {f"d{n}": 1.5 for n in range(500)}}))))
+
+
+def test_columns_of_lists_are_passed_over_and_sizes_limited(tmp_path, monkeypatch):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = {"qid": ["q1", "q1"], "docno": [b"a", b"b"], "score": [1.0, 2.0], "vector": [[1.0], [2.0]]}
+    path = tmp_path / "run.parquet"
+    parquet.write_table(pa.table(rows), path)
+    assert ranked(path) == {"q1": ["b", "a"]}
+    parquet.write_table(pa.table({**rows, "docno": [b"\xff", b"b"]}), path)
+    with pytest.raises(RunFormatError, match=r"expected a whole file of Arrow or Parquet: 'utf-8' codec"):
+        open_run(path)
+    long = pa.table(
+        {"qid": ["q"] * 1000, "docno": [str(n) for n in range(1000)], "score": [float(n) for n in range(1000)]}
+    )
+    parquet.write_table(long, path)
+    monkeypatch.setenv("RISKGUARD_MAX_LINES", "999")
+    with pytest.raises(RunFormatError, match=r"expected at most 999 lines, found 1,000"):
+        open_run(path)
+    monkeypatch.delenv("RISKGUARD_MAX_LINES")
+    with pa.OSFile(str(tmp_path / "run.arrow"), "wb") as sink, pa.ipc.new_file(sink, long.schema) as writer:
+        writer.write_table(long)
+    monkeypatch.setenv("RISKGUARD_MAX_LINES", "998")
+    with pytest.raises(RunFormatError, match=r"expected at most 998 lines"):
+        open_run(tmp_path / "run.arrow")
+
+
+@pytest.mark.parametrize(
+    ("content", "module", "extra"),
+    [
+        (b"PAR1 and more", "pyarrow", "arrow"),
+        (b"ARROW1\0\0 and more", "pyarrow", "arrow"),
+        (b"\x04\x22\x4d\x18 and more", "cbor2", "ranx"),
+    ],
+)
+def test_a_missing_package_is_named_with_its_extra(write, monkeypatch, content, module, extra):
+    for name in [name for name in sys.modules if name.partition(".")[0] == module]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UsageError, match=rf"needs {module}: pip install 'pytest-riskguard\[{extra}\]'"):
+        open_run(write("run.bin", content))
+
+
+NAMES = ("arrow", "beir", "csv", "jsonl", "msmarco", "parquet", "ranx", "ranx-lz4", "tsv")
+WRITTEN = [
+    (known, kind)
+    for known in FORMATS
+    for kind in known.writes
+    if known.name in NAMES and (known.name, kind) != ("tsv", "topics")  # evaluation writes these
+]
+
+
+@pytest.mark.parametrize(("known", "kind"), WRITTEN, ids=lambda value: getattr(value, "name", value))
+def test_what_a_format_writes_is_found_and_read_again(write, known, kind):
+    """Ids and texts with all that tables quote; a format without place for something leaves it out."""
+    texts = {"q 1": 'red, "wide"; 19"\tor so', "q2": "blue – näher"}
+    name = f"file{known.suffixes[0]}"
+    if kind == "judgements":
+        grades = {"q 1": {"d,1": 2, "d 2": 0}, "q2": {'d"3': 1}}
+        for written_texts in ({}, texts):
+            qrels = read_qrels(GivenFile(write(name, known.writer(kind)(grades, written_texts)), format=known.name))
+            by_id = {"q 1": "q 1", "q2": "q2"} if set(qrels.grades) == set(grades) else texts
+            assert qrels.grades == {by_id[topic]: graded for topic, graded in grades.items()}
+    elif kind == "rankings":
+        run = {"q1": [("d,1", 2.25), ('d"2', 1.5)], "q2": [("ä", -3.0)]}
+        path = write(name, known.writer(kind)(run, {}))
+        assert ranked(path) == {"q1": ["d,1", 'd"2'], "q2": ["ä"]}
+    else:
+        path = write(
+            name, known.writer(kind)({"q1": "red", "q2": "blue"}, {"q1": {"lang": "en"}}, {"q1": 2.0, "q2": 1.0})
+        )
+        assert read_topics(path).queries == {"q1": "red", "q2": "blue"}
+
+
+def test_binary_files_are_no_tables(write):
+    for content in (b"PAR1\ta\tb\n", b"\xff\xff\xff\xff 1 2 3 4 5\n"):
+        fitting = [
+            known.name for known in FORMATS if "rankings" in known.reads and _fits(write("a.run", content), known)
+        ]
+        assert len(fitting) == 1
+
+
+def _fits(path, known):
+    from pytest_riskguard.formats.content import InputFile
+
+    return known.fits(InputFile(path, error=QrelsFormatError), "rankings") is None
