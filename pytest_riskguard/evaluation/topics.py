@@ -95,6 +95,8 @@ def _of_records(given: Input, records: Records[TopicRow]) -> Topics:
             raise given.refuse(None, TOPICS.problem(len(queries)))
     if not queries:
         raise given.refuse(None, "expected topics, found none")
+    if lacking := weights and queries.keys() - weights.keys():
+        raise given.refuse(None, f"expected a weight of every topic or of none, found none of {min(lacking)!r}")
     digest = f"sha256:{hashlib.sha256(write_topics(queries, tags, weights)).hexdigest()}"
     return Topics(MappingProxyType(queries), MappingProxyType(tags), MappingProxyType(weights), given.name, digest)
 

@@ -90,6 +90,8 @@ class Riskguard:
     ) -> ScoreFile:
         """A candidate's per-topic scores (CSV or TSV); otherwise as ``run``."""
         __tracebackhide__ = True
+        if not isinstance(path, str | bytes | os.PathLike) and is_data(path):
+            raise TypeError(f"expected a path, found {_found(path)}; give scores in memory to the assertion itself")
         return ScoreFile(self.folder / _path(path), name, _metadata(metadata))
 
     def retrieve(

@@ -6,9 +6,11 @@ from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
+from pytest_riskguard.errors import ScoringError
 from pytest_riskguard.evaluation.memory.input_data import Input
 from pytest_riskguard.evaluation.memory.tables import Table
 from pytest_riskguard.formats.columns import places
+from pytest_riskguard.text import clean
 
 
 class Frame(Protocol):
@@ -50,19 +52,26 @@ def table_of_frame(given: Input, frame: Any) -> Table:
     from narwhals.exceptions import NarwhalsError
 
     frame = _with_index(frame)
+    if type(frame).__name__ == "RecordBatch":
+        import pyarrow  # the batch has loaded it
+
+        frame = pyarrow.Table.from_batches([frame])
     try:
         eager = nw.from_native(frame, eager_only=True)
     except TypeError:
         remedy = "collect it first, such as with `.collect()`"
         raise TypeError(f"{given.name}: expected a frame in memory, found {_kind(frame)}; {remedy}") from None
     except (NarwhalsError, ValueError) as problem:
-        raise given.refuse(None, f"expected columns with different names: {problem}") from None
+        raise given.refuse(None, f"expected columns with different names: {clean(str(problem))}") from None
     columns = list(eager.columns)
     return Table(given, tuple(map(str, columns)), lambda place: eager.get_column(columns[place]).to_list())
 
 
 def mapping_of_series(series: Any, what: str) -> dict[Hashable, object]:
-    """The values of a series by its index; ``TypeError`` for one without an index, whose topics nobody knows."""
+    """The values of a series by its index.
+
+    ``TypeError`` for one without an index of topics, ``ScoringError`` for a topic twice.
+    """
     if not hasattr(series, "index") or callable(series.index):
         raise TypeError(
             f"{what}: expected a topic for each score, found {_kind(series)}, which has no index; give a frame with "
@@ -78,7 +87,7 @@ def mapping_of_series(series: Any, what: str) -> dict[Hashable, object]:
     twice = len(topics) - len(set(topics))
     if twice:
         repeated = next(topic for place, topic in enumerate(topics) if topic in topics[:place])
-        raise ValueError(f"{what}: expected each topic once in the index, found {repeated!r} again")
+        raise ScoringError(f"{what}: expected each topic once in the index, found {repeated!r} again")
     return dict(zip(topics, series.to_list(), strict=True))
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from numbers import Integral
 from typing import Any
 
 from pytest_riskguard.evaluation.memory.input_data import Input
 from pytest_riskguard.evaluation.memory.values import identifier, is_missing, number, shown
-from pytest_riskguard.formats.columns import places
+from pytest_riskguard.formats.columns import named, places
 from pytest_riskguard.formats.files.scores.nested_scores import are_measures
 from pytest_riskguard.formats.measure_names import standard_name
 from pytest_riskguard.formats.records import Judgement, Ranking, Records, Score, TopicRow
@@ -39,7 +40,7 @@ def _judgements(given: Input, data: _Data) -> Iterator[Judgement]:
 
 
 def rankings(given: Input, data: _Data) -> Records[Ranking]:
-    """Topic -> document -> score; topic -> pairs of document and score; topic -> documents in their order."""
+    """Topic -> document -> score; or topic -> pairs of document and score, hits, or documents in their order."""
     rows = [_ranking(given, identifier(given, None, key, "topic"), answer) for key, answer in data.items()]
     return Records(rows)
 
@@ -52,7 +53,11 @@ def _ranking(given: Input, topic: str, answer: object) -> Ranking:
         raise _unexpected(given, f"{expected}, for topic {topic!r}", answer)
     else:
         pairs = list(answer)
-        if pairs and all(isinstance(entry, str | int) for entry in pairs):
+        if pairs and all(isinstance(entry, Mapping) for entry in pairs):
+            pairs = [_hit(given, topic, entry) for entry in pairs]
+            if all(score is None for _, score in pairs):
+                pairs = [document for document, _ in pairs]
+        if pairs and all(isinstance(entry, str | Integral) for entry in pairs):
             return Ranking(topic, [identifier(given, None, entry, "document") for entry in pairs])
     documents, scores = [], []
     for entry in pairs:
@@ -68,6 +73,17 @@ def _ranking(given: Input, topic: str, answer: object) -> Ranking:
         documents.append(identifier(given, None, document, "document"))
         scores.append(value)
     return Ranking(topic, documents, scores)
+
+
+def _hit(given: Input, topic: str, hit: Mapping[Any, Any]) -> tuple[Any, Any]:
+    """The document and the score of a hit, None where it has none."""
+    names = [name for name in hit if isinstance(name, str)]
+    columns = places(names, ["document", "score"], "rankings")
+    if "document" not in columns:
+        listed = ", ".join(map(repr, names[:10]))
+        problem = f"a {named(['document'], 'rankings')} in each hit of topic {topic!r}, found {listed}"
+        raise given.refuse(None, f"expected {problem}")
+    return hit[names[columns["document"]]], hit[names[columns["score"]]] if "score" in columns else None
 
 
 def topics(given: Input, data: _Data) -> Records[TopicRow]:

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 
 from pytest_riskguard.evaluation.memory.input_data import Input
 from pytest_riskguard.evaluation.memory.tables import Table
+from pytest_riskguard.evaluation.memory.values import shown
 
 
 def table_of_rows(given: Input, rows: Iterable[object]) -> Table:
@@ -36,7 +37,7 @@ def _fields(given: Input, number: int, row: object) -> Sequence[str]:
     if hasattr(row, "__dict__"):
         return [name for name in vars(row) if not name.startswith("_")]
     expected = "rows with named fields, such as ir_measures.ScoredDoc or dicts, or a mapping with the topics as keys"
-    raise TypeError(f"{given.name}: expected {expected}; found {row!r:.60} ({type(row).__name__}) as row {number}")
+    raise TypeError(f"{given.name}: expected {expected}; found {shown(row)} as row {number}")
 
 
 def _value(row: object, name: str) -> object:

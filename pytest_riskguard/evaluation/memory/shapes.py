@@ -17,6 +17,7 @@ from pytest_riskguard.evaluation.memory.frames import (
 from pytest_riskguard.evaluation.memory.input_data import Input, InputData
 from pytest_riskguard.evaluation.memory.ranx_objects import is_of_ranx, mapping_of, scores_of
 from pytest_riskguard.evaluation.memory.rows import table_of_rows
+from pytest_riskguard.evaluation.memory.values import shown
 from pytest_riskguard.formats.records import Judgement, Ranking, Records, Score, TopicRow
 
 
@@ -77,7 +78,7 @@ def are_topic_scores(data: Any, what: str) -> bool:
     ``TypeError`` for what is neither; ``what`` is what the error calls it.
     """
     if not is_data(data):
-        raise TypeError(f"{what}: expected {_SYSTEM}; found {data!r:.60} ({type(data).__name__})")
+        raise TypeError(f"{what}: expected {_SYSTEM}; found {shown(data)}")
     if is_series(data):
         return True
     if is_of_ranx(data):
@@ -131,7 +132,7 @@ def _read(data: Any, given: Input, kind: str, expected: str) -> Any:
         return getattr(mappings, kind)(given, data)
     if (table := _table(data, given)) is not None:
         return getattr(tables, kind)(table)
-    raise TypeError(f"{given.name}: expected {expected}; found {data!r:.60} ({type(data).__name__})")
+    raise TypeError(f"{given.name}: expected {expected}; found {shown(data)}")
 
 
 def _table(data: Any, given: Input) -> tables.Table | None:

@@ -11,7 +11,7 @@ from pytest_riskguard.evaluation.memory.values import identifier, number, plain,
 from pytest_riskguard.formats.columns import SYNONYMS, named, places
 from pytest_riskguard.formats.files.scores.long_scores import AVERAGES
 from pytest_riskguard.formats.measure_names import standard_name
-from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow
+from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, missing_columns
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, Score, TopicRow
 
 
@@ -25,11 +25,14 @@ class Table:
 
     @property
     def has_documents(self) -> bool:
-        """Whether one of the columns holds documents."""
-        return "document" in places(self.names, ["document"])
+        """Whether one of the columns holds documents or their ranks."""
+        return bool(places(self.names, ["document", "rank"]))
 
     def named_rows(self, kind: Kind) -> NamedRows:
-        """The rows, to be read as those of a file are."""
+        """The rows, to be read as those of a file are; refuses a table without the columns that are needed."""
+        if (problem := missing_columns(self.names, kind)) is not None:
+            listed = ", ".join(map(repr, self.names[:10])) or "none"
+            raise self.given.refuse(None, f"expected named columns, but {problem}; found the columns {listed}")
         return NamedRows(self.names, self._rows(), kind, self.given.refuse)
 
     def _rows(self) -> Iterator[NumberedRow]:

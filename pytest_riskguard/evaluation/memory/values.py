@@ -9,6 +9,7 @@ from uuid import UUID
 
 from pytest_riskguard.evaluation.memory.input_data import Input
 from pytest_riskguard.formats.escaping import is_identifier
+from pytest_riskguard.text import clean
 
 #: Names of types whose values are no numbers although ``float`` takes them: Python's and numpy's truth values.
 _TRUTH = frozenset({"bool", "bool_"})
@@ -58,4 +59,4 @@ def is_missing(value: object) -> bool:
 
 def shown(value: object) -> str:
     """A value for a message."""
-    return "nothing" if is_missing(value) else f"{value!r:.60} ({type(value).__name__})"
+    return "nothing" if is_missing(value) else f"{clean(repr(value), limit=60)} ({type(value).__name__})"
