@@ -226,7 +226,9 @@ class StoredBaseline:
                 f"`riskguard baseline remove {self.name} --replicate {self.replicate.number}` and "
                 f"`riskguard baseline add {self.name} RUN --replicate`"
             )
-        return f"`riskguard baseline update {self.name} RUN --note WHY`"
+        read: Manifest | None = vars(self).get("manifest")  # if it can be read, it has been
+        what = "RUN" if read is None or read.has_run else "--scores FILE"
+        return f"`riskguard baseline update {self.name} {what} --note WHY`"
 
     def _difference(self, file: str, content: bytes, expected: str) -> str:
         """What happened to ``file``, whose digest is not as expected."""

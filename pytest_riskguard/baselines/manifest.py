@@ -15,13 +15,19 @@ from pytest_riskguard.formats.serialization import JsonError, decoded, parsed
 
 #: The format that is written, and the newest that is read. Format 1 has no replicates, kind or history, format 2 has
 #: replicates; formats before 4 hold neither the baseline's own name nor what is known of judged documents and query
-#: texts, formats before 5 no metadata. A version refuses newer formats, because it would judge without what they add.
-FORMAT = 5
+#: texts, formats before 5 no metadata, formats before 6 only runs. A version refuses newer formats, because it would
+#: judge without what they add.
+FORMAT = 6
 
 Kind = Literal["fixed", "previous", "release", "best"]
 #: When a baseline moves: never, with every accepted change, with every release, or only to a run that is as good.
 KINDS: tuple[str, ...] = get_args(Kind)
 FIXED: Kind = "fixed"
+
+#: What a baseline was stored from: a run, or per-topic scores of a system whose run nobody gave.
+Source = Literal["run", "scores"]
+SOURCES: tuple[str, ...] = get_args(Source)
+SCORES_ALONE: Source = "scores"
 
 MAX_NAME_LENGTH = 100
 
@@ -54,10 +60,14 @@ class _Exact:
 
 @dataclass(frozen=True)
 class Digests(_Exact):
-    """``sha256:...`` of each file, run and qrels decompressed; ``topics`` is None where there was no file."""
+    """``sha256:...`` of each file, decompressed; ``topics`` is None where there was no file.
+
+    Where scores were stored without a run, ``run`` is the digest of their file as ``read_scores`` gives it, and
+    ``qrels`` is None: nobody knows which judgements they rest on.
+    """
 
     run: str
-    qrels: str
+    qrels: str | None
     scores: str
     topics: str | None
 
@@ -170,7 +180,7 @@ class Manifest(_Exact):
     ``git`` is None where git could not say. Replicates and earlier runs are listed by number, so that a lost one is
     noticed: how much noise there is changes verdicts. ``name`` is the baseline's own, ``judged`` about the documents
     of its run, ``queries`` the digest of ``queries.tsv``, None where there was no topics file; all three are None in
-    formats before 4. ``metadata`` is what people said about the system.
+    formats before 4. ``metadata`` is what people said about the system. ``source`` says whether there was a run.
     """
 
     name: str | None
@@ -188,9 +198,17 @@ class Manifest(_Exact):
     kind: str
     history: tuple[EarlierRun, ...]
     metadata: Mapping[str, str] = field(default_factory=dict)
+    source: str = "run"
 
     def __post_init__(self) -> None:
         _check_time("created", self.created)
+        if self.source not in SOURCES:
+            raise ValueError(f"source: expected one of {', '.join(SOURCES)}, found {self.source!r}")
+        if self.has_run == (self.digests.qrels is None):
+            expected, found = ("text", "null") if self.has_run else ("null", "text")
+            raise ValueError(f"digests.qrels: expected {expected} for {self.source}, found {found}")
+        if self.run_kept and not self.has_run:
+            raise ValueError("run_kept: expected false for scores, found true")
         try:
             checked_metadata(self.metadata)
         except ValueError as error:
@@ -210,6 +228,11 @@ class Manifest(_Exact):
             raise ValueError("replicates: the same run appears twice")
 
     @property
+    def has_run(self) -> bool:
+        """Whether it was stored from a run, kept or not, rather than from scores alone."""
+        return self.source != SCORES_ALONE
+
+    @property
     def measure_names(self) -> tuple[str, ...]:
         """The stored measures, in the order of the columns."""
         return tuple(measure.name for measure in self.measures)
@@ -224,6 +247,8 @@ class Manifest(_Exact):
     @property
     def format(self) -> int:
         """The format of a manifest with this content: without a name it is the oldest one that can express it."""
+        if not self.has_run:
+            return 6
         if self.metadata:
             return 5
         if self.name is not None:
@@ -292,6 +317,8 @@ def _time(text: str) -> datetime:
 def _absent(format_: int) -> dict[str, object]:
     """The keys that a format lacks, and the value that stands for each."""
     keys: dict[str, object] = {}
+    if format_ < 6:
+        keys["source"] = "run"
     if format_ < 5:
         keys |= {"metadata": {}}
     if format_ < 4:

@@ -52,7 +52,7 @@ class StoreReader:
         return self._read(name, lambda baseline: baseline.manifest)
 
     def scores(
-        self, name: str, measure: str, *, qrels: Qrels, topics: Topics | None = None, shrink: int | None = 0
+        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, shrink: int | None = 0
     ) -> Scored:
         """A baseline's scores on the present judgements, exactly as ``score_run`` gives them for its run.
 
@@ -62,26 +62,31 @@ class StoreReader:
         measure that was not stored. Without a stored run a ``BaselineError`` has reason ``missing_input`` if the
         measure was not stored, ``inputs_changed`` if the judgements changed. It has the latter also if more than
         ``shrink`` (None: any number) of the topics that the baseline was scored on no longer have a relevant document
-        or, with ``topics``, another query text.
+        or, with ``topics``, another query text. Scores that were stored without a run are read, whatever the
+        judgements; without ``qrels`` those of a run are, too.
         """
-        measure = measure_name(measure)
-        return self._read(
-            name, lambda baseline: present_scores(baseline, measure, qrels, topics=topics, shrink=shrink)
-        )
+        canonical, unknown = _spelled(measure)
+
+        def work(baseline: StoredBaseline) -> Scored:
+            if unknown is not None and baseline.manifest.has_run:
+                raise unknown
+            return present_scores(baseline, canonical, qrels, topics=topics, shrink=shrink)
+
+        return self._read(name, work)
 
     def replicates(
-        self, name: str, measure: str, *, qrels: Qrels, topics: Topics | None = None, shrink: int | None = 0
+        self, name: str, measure: str, *, qrels: Qrels | None, topics: Topics | None = None, shrink: int | None = 0
     ) -> tuple[Scored, ...]:
         """Scores of a baseline's replicates, by number, each as ``scores`` gives the baseline's own.
 
         All come from one state of the store, which may be later than the state that an earlier call of ``scores``
         saw. Their names are ``NAME/replicates/NUMBER``.
         """
-        measure = measure_name(measure)
+        canonical, _ = _spelled(measure)
         return self._read(
             name,
             lambda baseline: tuple(
-                present_scores(replicate, measure, qrels, topics=topics, shrink=shrink)
+                present_scores(replicate, canonical, qrels, topics=topics, shrink=shrink)
                 for replicate in baseline.replicates()
             ),
         )
@@ -118,7 +123,7 @@ class StoreReader:
         All come from one state of the store. Their names are ``NAME/history/0001`` and so on, and last ``NAME``.
         Without ``qrels`` these are the stored scores, all of which must come from the same judgements.
         """
-        measure = measure_name(measure)
+        measure, _ = _spelled(measure)
 
         def work(baseline: StoredBaseline) -> tuple[Scored, ...]:
             chain = (*baseline.history(), baseline)
@@ -147,6 +152,8 @@ class StoreReader:
         """The path of the run of a baseline, after checking that it is the one that was stored."""
 
         def work(baseline: StoredBaseline) -> Path:
+            if not baseline.manifest.has_run:
+                raise baseline.error("was stored from scores, so there is no run", reason="missing_input")
             if not baseline.manifest.run_kept:
                 raise baseline.error("its run was not kept", reason="missing_input")
             baseline.check_run()
@@ -202,3 +209,11 @@ def check_name(name: str) -> None:
     """Raise ``UsageError`` for a text that cannot name a baseline."""
     if problem := name_problem(name):
         raise UsageError(f"{name!r} cannot name a baseline: {problem}")
+
+
+def _spelled(measure: str) -> tuple[str, UsageError | None]:
+    """A measure as ir-measures writes it; or any other text, with the error that says that it is no measure."""
+    try:
+        return measure_name(measure), None
+    except UsageError as error:
+        return measure, error

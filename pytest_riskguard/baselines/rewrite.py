@@ -21,6 +21,7 @@ from pytest_riskguard.baselines.entry import MANIFEST, QUERIES, RUN, SCORES, Sto
 from pytest_riskguard.baselines.git import git_state
 from pytest_riskguard.baselines.manifest import (
     FIXED,
+    SCORES_ALONE,
     Digests,
     EarlierRun,
     Manifest,
@@ -35,10 +36,10 @@ from pytest_riskguard.evaluation.measures import measure_name, parse_measure, pr
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.evaluation.runs import Rankings, write_run
-from pytest_riskguard.evaluation.score_files import write_scores
+from pytest_riskguard.evaluation.score_files import read_scores, write_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
-from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.input_files import ContentError
 from pytest_riskguard.formats.metadata import checked_metadata
@@ -46,12 +47,15 @@ from pytest_riskguard.formats.metadata import checked_metadata
 
 @dataclass(frozen=True)
 class ScoredRun:
-    """A run with its scores, one ``TopicScores`` for each measure, and the rest of its manifest."""
+    """A run with its scores, one ``TopicScores`` for each measure, and the rest of its manifest.
+
+    ``run`` and ``judgements`` are None where scores were given without a run.
+    """
 
     name: str
-    run: Path | Rankings
+    run: Path | Rankings | None
     scores: tuple[TopicScores, ...]
-    judgements: Qrels
+    judgements: Qrels | None
     topics: Topics | None
     note: str
     keep_run: bool
@@ -63,17 +67,15 @@ class ScoredRun:
         run: Path | GivenFile,
         *,
         name: str,
-        qrels: Path | GivenFile,
+        qrels: Path | GivenFile | None,
         topics: Path | GivenFile | None,
         measures: Sequence[str] = (),
         note: str = "",
         keep_run: bool = True,
         metadata: Mapping[str, str] | None = None,
+        scores: bool = False,
     ) -> ScoredRun:
-        """Score a run; nothing is written."""
-        names = tuple(dict.fromkeys(map(measure_name, measures)))
-        if not names:
-            raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
+        """Score a run, or with ``scores`` read them, without ``measures`` all of them; nothing is written."""
         try:
             note.encode()
         except UnicodeEncodeError:
@@ -82,13 +84,24 @@ class ScoredRun:
             about = checked_metadata(metadata or {})
         except ValueError as error:
             raise UsageError(f"metadata: {error}") from None
+        if scores:
+            table = read_scores(run, tuple(dict.fromkeys(measures)) or None, name=name)
+            known = None if topics is None else read_topics(topics)
+            return cls(name, None, table, None, known, note, False, about)
+        names = tuple(dict.fromkeys(map(measure_name, measures)))
+        if not names:
+            raise UsageError("expected at least one measure to score the run with, such as nDCG@10; found none")
+        if qrels is None:
+            raise UsageError("a run needs qrels to be scored with: give --qrels, or a riskguard.yaml")
         judgements, texts = read_collection(qrels, topics)
         opened = open_run(run, keys_of(texts))
-        scores = score_run(opened, judgements, names, name=name)
-        return cls(name, opened, scores, judgements, texts, note, keep_run, about)
+        table = score_run(opened, judgements, names, name=name)
+        return cls(name, opened, table, judgements, texts, note, keep_run, about)
 
     def likewise(self, run: Path, *, note: str) -> ScoredRun:
         """Another run, scored in the same way; its run file is kept."""
+        if self.judgements is None:
+            raise ValueError(f"{self.name} has scores alone: no run can be scored in the same way")
         scores = score_run(run, self.judgements, self.measures)
         return replace(self, run=run, scores=scores, note=note, keep_run=True, metadata={})
 
@@ -99,7 +112,7 @@ class ScoredRun:
 
     @property
     def digest(self) -> str:
-        """``sha256:...`` of the run, decompressed."""
+        """``sha256:...`` of the run, or of the scores that were given, decompressed."""
         return str(self.scores[0].digest)
 
     def write(
@@ -129,12 +142,12 @@ class ScoredRun:
             created=environment.now() if stored is None else stored.created,
             digests=Digests(
                 run=self.digest,
-                qrels=self.judgements.digest,
+                qrels=None if self.judgements is None else self.judgements.digest,
                 scores=atomic_folder.sha256((folder / SCORES).read_bytes()),
                 topics=None if self.topics is None else self.topics.digest,
             ),
             queries=None if self.topics is None else atomic_folder.sha256((folder / QUERIES).read_bytes()),
-            measures=tuple(map(_stored_measure, self.measures)),
+            measures=tuple(map(_given_measure if self.run is None else _stored_measure, self.measures)),
             topics=StoredTopics(
                 scored=len(first.topics),
                 without_relevant=len(first.without_relevant),
@@ -153,6 +166,7 @@ class ScoredRun:
             kind=kind,
             history=history,
             metadata=self.metadata if stored is None else stored.metadata,
+            source=SCORES_ALONE if self.run is None else "run",
         )
         (folder / MANIFEST).write_bytes(manifest.to_bytes())
         return manifest
@@ -162,6 +176,8 @@ class ScoredRun:
         if isinstance(self.run, Rankings):
             atomic_folder.write_compressed(partial(write_run, run=self.run), target)
             return True
+        if self.run is None:
+            raise ValueError(f"{self.name} has scores alone: there is no run to keep")
         try:
             return atomic_folder.copy_compressed(self.run, target) == self.digest
         except ContentError:
@@ -316,3 +332,8 @@ def _write_list(folder: Path, name: str, manifest: Manifest, replicates: tuple[S
 def _stored_measure(name: str) -> StoredMeasure:
     provider = str(provider_of(parse_measure(name)).NAME)
     return StoredMeasure(name, provider, environment.provider_version(provider))
+
+
+def _given_measure(name: str) -> StoredMeasure:
+    """A measure whose scores were given: who computed them is not known."""
+    return StoredMeasure(name, "given", None)

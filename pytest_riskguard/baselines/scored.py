@@ -44,9 +44,16 @@ class Scored:
 
 
 def present_scores(
-    baseline: StoredBaseline, measure: str, qrels: Qrels, *, topics: Topics | None = None, shrink: int | None = None
+    baseline: StoredBaseline,
+    measure: str,
+    qrels: Qrels | None,
+    *,
+    topics: Topics | None = None,
+    shrink: int | None = None,
 ) -> Scored:
     """What ``Store.scores`` returns; ``measure`` is spelled as ir-measures prints it."""
+    if qrels is None or not baseline.manifest.has_run:
+        return _given(baseline, measure, topics, shrink)
     table = baseline.table()
     scored, before = _present(baseline, measure, qrels, table), table[0].topics
     gone = tuple(sorted(set(before) - set(qrels.topics)))
@@ -67,6 +74,20 @@ def present_scores(
         named=baseline.manifest.name is not None,
         topics_changed=topics is not None and stored_topics not in (None, topics.digest),
     )
+
+
+def _given(baseline: StoredBaseline, measure: str, topics: Topics | None, shrink: int | None) -> Scored:
+    """Scores as they were stored, whatever the judgements; the query texts must still be the same."""
+    scores = as_stored(baseline, measure)
+    rephrased: tuple[str, ...] = ()
+    if topics is not None and topics.digest != baseline.manifest.digests.topics:
+        rephrased = queries.rephrased(baseline.texts(), topics.queries, {*scores.topics})
+    if shrink is not None and len(rephrased) > shrink:
+        problem = _shrunk(baseline, (), (), rephrased, "", "" if topics is None else topics.path_name)
+        raise baseline.error(problem, reason="inputs_changed")
+    stored_topics = baseline.manifest.digests.topics
+    changed = topics is not None and stored_topics not in (None, topics.digest)
+    return Scored(scores, rephrased=rephrased, topics_changed=changed)
 
 
 def _present(baseline: StoredBaseline, measure: str, qrels: Qrels, table: Sequence[TopicScores]) -> Scored:
@@ -137,7 +158,7 @@ def _completed(baseline: StoredBaseline, scores: TopicScores) -> TopicScores:
         qrels_digest=digests.qrels,
         unanswered=topics.unanswered,
         unknown=topics.unknown,
-        from_run=True,
+        from_run=baseline.manifest.has_run,
     )
 
 
@@ -165,7 +186,9 @@ def _shrunk(
     if rephrased:
         parts.append(f"{_some(rephrased)} had a different query text when it was stored than in {topics_name} now")
     remedy = f"accept this with `riskguard baseline rescore {baseline.name}` or `collection: {{shrink: allow}}`"
-    if rephrased:
+    if rephrased and not baseline.manifest.has_run:
+        remedy = f"store scores for the new texts with {baseline.command}, or write `collection: {{shrink: allow}}`"
+    elif rephrased:
         remedy = f"store a run that answers the new texts with {baseline.command}, or {remedy}"
     several = len(gone) + len(emptied) + len(rephrased) > 1
     return f"{'; '.join(parts)}; restore {'them' if several else 'it'}, or {remedy}"

@@ -36,12 +36,13 @@ from pytest_riskguard.text import listed
 class Scoring(TypedDict, total=False):
     """How a run is scored and kept."""
 
-    qrels: Required[Path | GivenFile]
+    qrels: Required[Path | GivenFile | None]  # None for scores
     topics: Required[Path | GivenFile | None]  # only its digest is kept
     measures: Sequence[str]  # default: those of the baseline
     note: str  # why this run is trusted
     keep_run: bool  # without its run a baseline cannot be rescored when judgements change
     metadata: Mapping[str, str]  # what people say about the system
+    scores: bool  # the file holds per-topic scores, not a run; without measures all of them are stored
 
 
 class Store(StoreReader):
@@ -176,6 +177,8 @@ class Store(StoreReader):
         """
         self._check_place(allow_ci=allow_ci)
         before = self.manifest(name)
+        if not before.has_run:
+            raise UsageError(f"{self.root / name}: was stored from scores, and replicates are runs of one system")
         scoring["measures"] = scoring.get("measures") or before.measure_names
         scored = ScoredRun.read(run, name=name, **scoring)
         for measure in scored.measures:

@@ -413,8 +413,8 @@ def _asked_measure(measure: str | None, *sources: Source) -> str | None:
     try:
         return None if measure is None else measure_name(measure)
     except UsageError:
-        if all(isinstance(source, ScoreFile | TopicScores) for source in sources):
-            return measure
+        if all(isinstance(source, ScoreFile | TopicScores | Stored) for source in sources):
+            return measure  # the store refuses it for a baseline that was stored from a run
         raise
 
 

@@ -237,7 +237,8 @@ class ScoreCache:
             raise UsageError("a run needs a measure to be scored with, such as nDCG@10")
         if isinstance(source, Stored):
             store = self.store_of(source)
-            stored = store.scores(source.name, measure, qrels=self.qrels, topics=self.topics, shrink=self._shrink)
+            qrels = self._judgements_of(source)
+            stored = store.scores(source.name, measure, qrels=qrels, topics=self.topics, shrink=self._shrink)
             return replace(stored, scores=replace(stored.scores, queries=self.queries))
         together = tuple(dict.fromkeys([*map(measure_name, self._measures), measure]))
         try:  # one pass over the run scores it with all measures that will be asked for
@@ -288,7 +289,9 @@ class ScoreCache:
         store, key = self.store_of(source), ("replicates", source, self._stamps(source), measure)
         return self._once(
             key,
-            lambda: store.replicates(source.name, measure, qrels=self.qrels, topics=self.topics, shrink=self._shrink),
+            lambda: store.replicates(
+                source.name, measure, qrels=self._judgements_of(source), topics=self.topics, shrink=self._shrink
+            ),
         )
 
     def lineage(self, source: Stored, measure: str | None) -> tuple[Scored, ...]:
@@ -296,7 +299,11 @@ class ScoreCache:
         store = self.store_of(source)
         if measure is None or not store.manifest(source.name).history:
             return ()
-        return store.lineage(source.name, measure, qrels=self.qrels)
+        return store.lineage(source.name, measure, qrels=self._judgements_of(source))
+
+    def _judgements_of(self, source: Stored) -> Qrels | None:
+        """The judgements that a baseline is scored on now; None if it was stored from scores."""
+        return self.qrels if self.store_of(source).manifest(source.name).has_run else None
 
     def store_of(self, source: Stored) -> Store:
         """The store that a stored baseline is in."""
