@@ -67,7 +67,7 @@ class Inputs:
                 address = address or settings.collection.document_url
             given = given.or_of(settings.collection)
             store = store or settings.store
-        is_of_file = collection.given.qrels is None
+        is_of_file = collection.given.qrels is None and not collection.scores
         self.declared = defaults_of(settings, kind) if settings and kind and is_of_file else FileDefaults()
         settings_file = None if settings is None else settings.path
         names = {system.text for system in may_be_stored} | (set() if named else self.declared.stored)
@@ -112,8 +112,6 @@ class Inputs:
     def _system(self, given: NamedPath, option: str) -> System:
         """What ``[NAME=]RUN`` means: a file if there is one, else a stored baseline."""
         path = Path(given.text)
-        if self._collection.scores:
-            return self._file(path, given.name)
         if given.name is not None or self._store is None:
             return self._file(path, given.name)
         try:
@@ -208,7 +206,10 @@ def _settings(collection: Collection, may_be_stored: Sequence[NamedPath], *, who
     """The nearest riskguard.yaml, if the judgements or stored baselines come from there."""
     has_qrels, maybe_stored = collection.given.qrels is not None, may_be_stored if collection.store is None else []
     whole = whole and collection.store is None
-    if collection.scores or (has_qrels and not maybe_stored and not whole):
+    if collection.scores:
+        maybe_stored = [system for system in maybe_stored if not Path(system.text).exists()]
+        has_qrels = True  # none are needed, unless a stored baseline needs them
+    if has_qrels and not maybe_stored and not whole:
         return None
     try:
         return surroundings()

@@ -87,27 +87,33 @@ def by_compare(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
 
 def by_check(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
     """The report of ``riskguard check`` on a riskguard.yaml that names the files."""
-    keys = {"judgements": "path", "topics": "path", "rankings": "run"}
+    keys = {"judgements": "path", "topics": "path", "rankings": "run", "scores": "scores"}
     files: dict[str, Any] = {kind: {key: names[kind]} for kind, key in keys.items()}
     if case is not None and case.format is not None:
         files[case.kind]["format"] = case.format
+    is_scores = case is not None and case.kind == "scores"
     gate = {"name": "no-risk", "kind": "not_significantly_risky", "baseline": "prod"}
     settings = {
         "collection": {"qrels": files["judgements"], "topics": files["topics"]},
-        "candidate": files["rankings"],
-        "measures": [MEASURE],
+        "candidate": files["scores" if is_scores else "rankings"],
+        "measures": ["AP" if is_scores else MEASURE],
         "gates": [gate],
     }
     (folder / "riskguard.yaml").write_text(yaml.safe_dump(settings))
-    assert riskguard(["check", "--baseline", "prod=prod.run", "--json", "report.json", "--quiet"]) in (0, 1)
+    given = [] if is_scores else ["--baseline", "prod=prod.run"]
+    assert not is_scores or riskguard(["baseline", "add", "prod", "--scores", "prod.csv"]) == 0
+    assert riskguard(["check", *given, "--json", "report.json", "--quiet"]) in (0, 1)
     return without_provenance((folder / "report.json").read_text())
 
 
 def by_baseline(folder: Path, names: dict[str, str], case: Case | None) -> bytes:
     """What ``riskguard baseline add`` stores."""
     formats = {} if case is None or case.format is None else {case.kind: case.format}
-    line = ["baseline", "add", "stored", names["rankings"], "--measure", MEASURE, "--store", "baselines"]
-    line += ["--qrels", names["judgements"], "--topics", names["topics"]]
+    line = ["baseline", "add", "stored", "--store", "baselines"]
+    if case is not None and case.kind == "scores":
+        line += ["--scores", names["scores"]]
+    else:
+        line += [names["rankings"], "--measure", MEASURE, "--qrels", names["judgements"], "--topics", names["topics"]]
     for kind, name in formats.items():
         line += [f"--{OPTIONS[kind]}-format" if kind in OPTIONS else "--format", name]
     assert riskguard(line) == 0
@@ -134,11 +140,8 @@ def _outside_ci(monkeypatch):
 WAYS: tuple[Callable[..., bytes], ...] = (by_python, by_compare, by_check, by_baseline)
 
 
-#: Scores can be a baseline on the command line and a candidate everywhere.
-ASKED = [(case, way) for case in CASES for way in WAYS if case.kind != "scores" or way in (by_python, by_compare)]
-
-
-@pytest.mark.parametrize(("case", "way"), ASKED, ids=lambda one: one.id if isinstance(one, Case) else one.__name__)
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_a_file_says_the_same_as_its_trec_form(case: Case, way, tmp_path, monkeypatch):
     for module in case.needs:
         pytest.importorskip(module)
@@ -156,17 +159,10 @@ def answer(folder: Path, case: Case | None, world: World, way, asked: Case | Non
     return way(folder, names, asked)
 
 
-#: Formats whose files are still to be written.
-PENDING = {
-    "scores",
-}
-
-
 def test_every_format_has_a_file_of_each_kind_that_it_can_hold():
     have = {(case.known, case.kind) for case in CASES}
     can_hold = {(known.name, kind) for known in FORMATS for kind in known.reads}
-    assert have <= can_hold
-    assert {name for name, _ in can_hold - have} <= PENDING
+    assert have == can_hold
 
 
 @pytest.mark.parametrize("way", [by_python, by_baseline], ids=lambda way: way.__name__)
@@ -178,7 +174,5 @@ def test_a_format_can_be_named(case: Case, way, tmp_path, monkeypatch):
     assert format_named(case.known, case.kind).name == case.known
     world = WORLD if case.has_ids else WORLD.named_by_text()
     forced = Case(**{**vars(case), "format": case.known})
-    if case.kind == "scores" and way is by_baseline:
-        pytest.skip("scores have tests of their own")
     found = answer(tmp_path / "found", case, world, way, case, monkeypatch)
     assert answer(tmp_path / "named", forced, world, way, forced, monkeypatch) == found

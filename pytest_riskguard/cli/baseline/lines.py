@@ -25,7 +25,13 @@ def means_of(table: Sequence[TopicScores]) -> dict[str, float]:
 
 def in_a_line(manifest: Manifest, means: Mapping[str, float] | None = None, stale: Staleness | None = None) -> str:
     """A baseline in one line, with the means of its measures if they are known."""
-    judged = "" if manifest.judged is None else f"; {percent(manifest.judged.share, 0)} judged"
+    judged = (
+        "; scores alone"
+        if not manifest.has_run
+        else ""
+        if manifest.judged is None
+        else f"; {percent(manifest.judged.share, 0)} judged"
+    )
     note = f"; {clean(manifest.note, limit=60)}" if manifest.note else ""
     replicates = f"; {counted(len(manifest.replicates), 'replicate')}" if manifest.replicates else ""
     history = f"; {counted(len(manifest.history), 'earlier run')}" if manifest.history else ""
@@ -49,6 +55,8 @@ def metadata_in_words(manifest: Manifest) -> str:
 def judged_in_words(manifest: Manifest) -> str:
     """How much of the run is judged."""
     judged = manifest.judged
+    if not manifest.has_run:
+        return "unknown: scores were stored, no run"
     if judged is None:
         return f"unknown (stored in format {manifest.format}; riskguard baseline rescore finds out)"
     return (

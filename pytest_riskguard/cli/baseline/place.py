@@ -54,8 +54,16 @@ class Place:
     default_measures: tuple[str, ...]
 
     def scoring(self, measures: Sequence[str]) -> dict[str, Any]:
-        """Arguments of the store's methods that score a run."""
+        """Arguments of the store's methods that score a run; ``UsageError`` without judgements."""
+        if self.sources["qrels"] is None:
+            raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
         return {**self.sources, "measures": measures}
+
+    def storing(self, *, scores: bool) -> dict[str, Any]:
+        """Arguments of the store's methods that store a run, or scores: with all measures, unless some are given."""
+        if scores:
+            return {**self.sources, "measures": self.measures, "scores": True}
+        return self.scoring(self.measures or self.default_measures or (DEFAULT_MEASURE,))
 
 
 def _given_place(
@@ -76,8 +84,6 @@ def _given_place(
         given = given.or_of(settings.collection)
         store = store or settings.store
         defaults = settings.all_measures
-    if given.qrels is None:
-        raise UsageError("no qrels: give --qrels, or name them in riskguard.yaml (riskguard init writes one)")
     return Place(Store(store or DEFAULT_STORE), {"qrels": given.qrels, "topics": given.topics}, measures, defaults)
 
 
@@ -102,6 +108,11 @@ def scoring_options(measures: str) -> Callable[[Command], Command]:
         ),
         store_option,
     )
+
+
+scores_option = click.option(
+    "--scores", is_flag=True, help="RUN is a file of per-topic scores; no run is kept. Measures: all, unless given."
+)
 
 
 def storing_options(measures: str) -> Callable[[Command], Command]:

@@ -121,8 +121,7 @@ def show(
         "measures": scored_by,
         "means": measures_in_words(manifest, means) if means else "unknown: the scores are damaged",
         "judged": judged_in_words(manifest),
-        "run": manifest.digests.run + ("" if manifest.run_kept else " (not kept)"),
-        "qrels": manifest.digests.qrels,
+        **_files(manifest),
         "topics file": manifest.digests.topics or "none",
         "versions": ", ".join(f"{library} {version}" for library, version in sorted(manifest.versions.items())),
         "replicates": str(len(manifest.replicates) or "none"),
@@ -142,6 +141,14 @@ def show(
         measures = measures or manifest.measure_names
         damaged += _drift(baselines, name, qrels, measures, alpha=alpha, level=level)
     return _status(damaged)
+
+
+def _files(manifest: Manifest) -> dict[str, str]:
+    """What was stored, and what it was scored with."""
+    if not manifest.has_run:
+        return {"scores": f"{manifest.digests.run} (given, without a run)", "qrels": "unknown"}
+    kept = "" if manifest.run_kept else " (not kept)"
+    return {"run": f"{manifest.digests.run}{kept}", "qrels": str(manifest.digests.qrels)}
 
 
 def _chain(manifest: Manifest) -> list[str]:
@@ -233,7 +240,9 @@ def _too_old(store: Store, name: str, max_age: int | None) -> list[str]:
 def _sound(manifest: Manifest, qrels: Qrels | None) -> str:
     """``ok``, and what could not be checked."""
     unchecked = []
-    if not manifest.run_kept:
+    if not manifest.has_run:
+        unchecked.append("scores as they were given, without a run")
+    elif not manifest.run_kept:
         unchecked.append("its run was not kept, so nothing backs its scores")
     elif qrels is None:
         unchecked.append("scores not compared with the run: no qrels, give --qrels")

@@ -19,11 +19,12 @@ from pytest_riskguard.cli.baseline.place import (
     Place,
     allow_ci_option,
     opened,
+    scores_option,
     scoring_options,
     store_option,
     storing_options,
 )
-from pytest_riskguard.cli.parameters import DEFAULT_MEASURE, FILE, Reading, named_path
+from pytest_riskguard.cli.parameters import FILE, Reading, named_path
 from pytest_riskguard.errors import BaselineError, UsageError
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import system_name
@@ -44,23 +45,34 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Say what would change, 
 @storing_options(f"{DEFAULT_MEASURES}; with --replicate those of NAME")
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for. [default: fixed]")
 @click.option("--replicate", is_flag=True, help="RUN is another run of the same system as NAME.")
+@scores_option
 def add(
-    name: str, run: Path, *, place: Place, reading: Reading, kind: str | None, replicate: bool, **options: Any
+    name: str,
+    run: Path,
+    *,
+    place: Place,
+    reading: Reading,
+    kind: str | None,
+    replicate: bool,
+    scores: bool,
+    **options: Any,
 ) -> None:
     """Store RUN as baseline NAME, with its scores."""
     if replicate and kind is not None:
         raise UsageError("--kind says what a baseline stands for; a replicate is only another run of it")
+    if replicate and scores:
+        raise UsageError("--scores: a replicate is another run of a system; per-topic scores are no run")
     if not replicate:
         from pytest_riskguard.baselines import version_control
 
-        measures = place.measures or place.default_measures or (DEFAULT_MEASURE,)
         is_new_store = not place.store.root.exists()
         given = reading.given(run)
-        manifest = place.store.add(name, given, **place.scoring(measures), kind=kind, **options)
+        manifest = place.store.add(name, given, **place.storing(scores=scores), kind=kind, **options)
         if is_new_store:
             version_control.prepare(place.store.root)
         click.echo(f"stored {name}: {_with_means(place.store, name, manifest)}")
-        _tell_agreement(place)
+        if not scores:
+            _tell_agreement(place)
         return
     if options["metadata"]:
         raise UsageError("--meta says something about a baseline; a replicate is only another run of its system")
@@ -115,17 +127,28 @@ def _tell_distance(place: Place, name: str, number: int) -> None:
 @storing_options(DEFAULT_MEASURES)
 @click.option("--kind", type=click.Choice(KINDS), help="What NAME stands for from now on. [default: as before]")
 @click.option("--forget-history", is_flag=True, help="Remove the earlier runs of NAME, damaged or not.")
+@scores_option
 @_dry_run
-def update(name: str, run: Path, *, place: Place, reading: Reading, note: str, dry_run: bool, **options: Any) -> None:
+def update(
+    name: str,
+    run: Path,
+    *,
+    place: Place,
+    reading: Reading,
+    note: str,
+    scores: bool,
+    dry_run: bool,
+    **options: Any,
+) -> None:
     """Replace stored baseline NAME with RUN.
 
     The replaced run is lost; promote keeps it as an earlier run.
     """
     _check_note("update", note, dry_run=dry_run)
-    measures = place.measures or place.default_measures or (DEFAULT_MEASURE,)
     old = _Old.of(place.store, name)
     given = reading.given(run)
-    replacement = place.store.update(name, given, **place.scoring(measures), note=note, dry_run=dry_run, **options)
+    scoring = place.storing(scores=scores)
+    replacement = place.store.update(name, given, **scoring, note=note, dry_run=dry_run, **options)
     old.tell(replacement)
 
 

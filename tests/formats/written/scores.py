@@ -8,8 +8,8 @@ from tests.formats.world import Case, World
 
 
 def _table(world: World) -> bytes:
-    rows = "".join(f"{topic},{score!r}\n" for topic, score in world.scores.items())
-    return f"qid,AP\n{rows}".encode()
+    rows = "".join(f"{topic}\t{score!r}\n" for topic, score in sorted(world.scores.items()))
+    return f"topic\tAP\n{rows}".encode()
 
 
 def _trec_eval(world: World) -> bytes:
@@ -38,6 +38,7 @@ def _perquery(world: World) -> bytes:
 
 
 CASES = (
+    Case("scores", "scores", "candidate.tsv", _table),
     Case("trec_eval", "scores", "candidate.eval", _trec_eval),
     Case("ir_measures", "scores", "candidate.tsv", _ir_measures),
     Case("ir_measures", "scores", "candidate.jsonl", _json_lines),

@@ -1,0 +1,120 @@
+"""Per-topic scores as a stored baseline: everything that needs no run works, everything else says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+TOPICS = [f"q{number:02d}" for number in range(30)]
+
+
+@pytest.fixture(autouse=True)
+def files(folder, monkeypatch):
+    """Scores of two systems as trec_eval prints them, and of one of them as a table."""
+    for variable in ("CI", "BUILD_NUMBER", "GITHUB_ACTIONS"):
+        monkeypatch.delenv(variable, raising=False)
+    (folder / "riskguard.yaml").unlink()
+    for name, level in (("old", 0.5), ("new", 0.4), ("other", 0.6)):
+        rows = (f"map\t{topic}\t{level + place / 1000}\n" for place, topic in enumerate(TOPICS))
+        (folder / f"{name}.eval").write_text("".join(rows) + f"map\tall\t{level}\n")
+    table = "".join(f"{topic}\t{0.5 + place / 1000!r}\n" for place, topic in enumerate(TOPICS))
+    (folder / "old.tsv").write_text(f"topic\tAP\n{table}")
+    return folder
+
+
+def report(command, line):
+    ended = command(f"{line} --json -")
+    (verdict,) = json.loads(ended.out)["verdicts"]
+    return ended.status, {**verdict, "baselines": [], "inputs": {**verdict["inputs"], "baselines": {}}}, verdict
+
+
+def test_a_stored_table_of_scores_gives_the_verdict_of_its_file(command, files):
+    ended = command("baseline add old --scores old.eval --store kept --note why")
+    assert (ended.status, ended.err) == (0, "")
+    assert ended.out.startswith("stored old: 30 topics; AP 0.5145; scores alone; ")
+    by_name = report(command, "compare new.eval --scores --baseline old --store kept")
+    by_file = report(command, "compare new.eval --scores --baseline old=old.tsv")
+    assert by_name[0] == by_file[0] == 1
+    assert by_name[1]["reason"] == "loss"
+    assert by_name[2] == by_file[2]  # with the digest of the table of the same scores
+
+
+def test_what_is_stored_can_be_listed_shown_verified_and_replaced(command, files):
+    assert command("baseline add old old.eval --scores --store kept").status == 0
+    shown = command("baseline show old --store kept")
+    assert "scores       sha256:" in shown.out
+    assert "judged       unknown: scores were stored, no run" in shown.out
+    assert "measures     AP (given)" in shown.out
+    assert command("baseline list --store kept").out.startswith("old\t30 topics; AP 0.5145; scores alone; ")
+    verified = command("baseline verify --store kept")
+    assert (verified.status, verified.out) == (0, "old: ok (scores as they were given, without a run)\n")
+    ended = command("baseline update old other.eval --scores --store kept --note better")
+    assert ended.status == 0
+    assert "AP 0.5145 -> 0.6145 (+0.1000)" in ended.out
+    manifest = json.loads((files / "kept" / "old" / "manifest.json").read_text())
+    assert (manifest["format"], manifest["source"], manifest["digests"]["qrels"]) == (6, "scores", None)
+    table = files / "kept" / "old" / "scores.tsv"
+    table.write_text(table.read_text().replace("0.6\n", "0.7\n", 1))
+    damaged = command("baseline verify --store kept")
+    assert damaged.status == 3
+    assert "riskguard baseline update old --scores FILE --note WHY" in damaged.out
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "problem"),
+    [
+        ("baseline rescore old --qrels qrels.txt --store kept", 3, "was stored from scores, so there is no run"),
+        (
+            "judge-next good.run --baseline old --store kept --qrels qrels.txt",
+            3,
+            "was stored from scores, so there is no run",
+        ),
+        ("baseline add old good.run --replicate --qrels qrels.txt --store kept", 2, "was stored from scores"),
+        ("baseline add new new.eval --scores --replicate --store kept", 2, "per-topic scores are no run"),
+        ("baseline add new new.eval --scores --measure nDCG@10 --store kept", 3, "expected a measure 'nDCG@10'"),
+        ("baseline add new good.run --store kept", 2, "no qrels: give --qrels"),
+        ("compare new.eval --scores --baseline old --store kept --measure nDCG@10", 3, "a measure 'nDCG@10'"),
+    ],
+)
+def test_what_needs_a_run_says_so(command, files, line, status, problem):
+    assert command("baseline add old old.eval --scores --store kept").status == 0
+    ended = command(line)
+    assert ended.status == status
+    assert problem in " ".join((ended.out + ended.err).split())
+
+
+def test_a_measure_of_the_users_own_is_stored(command, files):
+    for name, level in (("then", 7), ("now", 9)):
+        rows = "".join(f"{topic},{level + place}\n" for place, topic in enumerate(TOPICS))
+        (files / f"{name}.csv").write_text(f"topic,clicks per visit\n{rows}")
+    assert command("baseline add then --scores then.csv --store kept").status == 0
+    ended = command("compare now.csv --scores --baseline then --store kept --measure 'clicks per visit'")
+    assert ended.status == 0
+
+
+def test_gates_of_a_file_compare_with_stored_scores(command, files):
+    (files / "topics.tsv").write_text("".join(f"{topic}\tshoes {topic}\n" for topic in TOPICS))
+    qrels = "".join(f"{topic} 0 d1 1\n" for topic in TOPICS)
+    (files / "qrels.txt").write_text(qrels)
+    (files / "riskguard.yaml").write_text(
+        "collection: {qrels: qrels.txt, topics: topics.tsv}\nstore: kept\ncandidate: {scores: new.eval}\n"
+        "measures: [AP]\ngates: [{name: no-risk, kind: not_significantly_risky, baseline: old}]\n"
+    )
+    assert command("baseline add old --scores old.eval").status == 0
+    ended = command("check -q")
+    assert (ended.status, "the mean fell" in ended.out) == (1, True)
+    (files / "topics.tsv").write_text("".join(f"{topic}\tboots {topic}\n" for topic in TOPICS))
+    ended = command("check -v")
+    assert ended.status == 3
+    assert "had a different query text when it was stored" in " ".join(ended.out.split())
+
+
+def test_a_run_may_take_the_place_of_scores(command, files):
+    (files / "qrels.txt").write_text("".join(f"{topic} 0 d1 1\n" for topic in TOPICS))
+    (files / "a.run").write_text("".join(f"{topic} Q0 d1 1 2 x\n" for topic in TOPICS))
+    assert command("baseline add old --scores old.eval --store kept").status == 0
+    ended = command("baseline update old a.run --qrels qrels.txt --measure AP --store kept --note run")
+    assert (ended.status, "AP 0.5145 -> 1.0000" in ended.out) == (0, True)
+    ended = command("baseline update old --scores old.eval --store kept --note scores")
+    assert (ended.status, "AP 1.0000 -> 0.5145" in ended.out) == (0, True)
