@@ -30,7 +30,7 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
     if not fitting:
         if file.looks_like_json and file.first_object is None:
             _ = file.json  # what is broken is said with its line
-        nearest = max(misfits, key=lambda pair: pair[0].nearness)[1]
+        nearest = max(misfits, key=lambda pair: (pair[0].nearness, (pair[1].name, kind) in OWN))[1]
         if (nearest.name, kind) in OWN:
             return nearest  # its reader says which line is wrong, and how
         raise _refusal(file, kind, misfits)

@@ -256,7 +256,7 @@ FORMATS: tuple[Format, ...] = (
         "libraries.msmarco",
         reads=("rankings",),
         writes=("rankings",),
-        suffixes=(".tsv", ".txt"),
+        suffixes=(".txt", ".tsv"),
     ),
     Format(
         "trec",
@@ -290,7 +290,8 @@ def format_named(name: str, kind: Kind) -> Format:
 def format_for(kind: Kind, name: str, *, named: str | None = None) -> Format:
     """The format to write in: the one ``named``, else by the file's name; ``UsageError`` if there is none.
 
-    Of several that have this ending, riskguard's own are first, then those that say less about their files.
+    Of several that have this ending, riskguard's own are first, then those whose usual ending it is, then those that
+    say less about their files.
     """
     writing = [known for known in FORMATS if kind in known.writes]
     names = [known.name for known in writing]
@@ -303,7 +304,12 @@ def format_for(kind: Kind, name: str, *, named: str | None = None) -> Format:
     fitting = [known for known in writing if plain_name.endswith(known.suffixes)]
     if not fitting:
         raise UsageError(f"{name}: the name does not say which format to write; say it with --to: {', '.join(names)}")
-    return min(reversed(fitting), key=lambda known: (known.name, kind) not in OWN)
+
+    def preference(known: Format) -> tuple[bool, int]:
+        place = next(place for place, suffix in enumerate(known.suffixes) if plain_name.endswith(suffix))
+        return (known.name, kind) not in OWN, place
+
+    return min(reversed(fitting), key=preference)
 
 
 def suffixes() -> frozenset[str]:

@@ -140,10 +140,10 @@ def changed(*path, value, manifest=MANIFEST):
             r"text without lone surrogates, found '\\ud800'",
         ),
         (b'{"format": NaN}', "NaN is not a number"),
-        (changed("format", value=...), "format: expected a number from 1 to 5, found null"),
-        (changed("format", value="1"), 'format: expected a number from 1 to 5, found "1"'),
-        (changed("format", value=True), "format: expected a number from 1 to 5, found true"),
-        (changed("format", value=0), "format: expected a number from 1 to 5, found 0"),
+        (changed("format", value=...), "format: expected a number from 1 to 6, found null"),
+        (changed("format", value="1"), 'format: expected a number from 1 to 6, found "1"'),
+        (changed("format", value=True), "format: expected a number from 1 to 6, found true"),
+        (changed("format", value=0), "format: expected a number from 1 to 6, found 0"),
         (changed("note", value=...), "missing key 'note'"),
         (changed("host", value="x"), "unknown key 'host'"),
         (changed("digests", "run", value=...), "missing key 'digests.run'"),
@@ -173,8 +173,8 @@ def test_anything_else_is_refused(content, problem):
 
 
 def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_says():
-    with pytest.raises(NewerFormatError, match=r"format 6 .* reads formats up to 5; upgrade pytest-riskguard"):
-        Manifest.from_bytes(b'{"format": 6, "something": "new"}')
+    with pytest.raises(NewerFormatError, match=r"format 7 .* reads formats up to 6; upgrade pytest-riskguard"):
+        Manifest.from_bytes(b'{"format": 7, "something": "new"}')
 
 
 @pytest.mark.parametrize(
@@ -294,8 +294,8 @@ def test_a_history_is_read_as_strictly(path, value, problem):
             "kind: expected one of fixed, previous, release, best, found 'newest'",
         ),
         (
-            changed("format", value=6),
-            "written in format 6 by a newer pytest-riskguard, this one reads formats up to 5; "
+            changed("format", value=7),
+            "written in format 7 by a newer pytest-riskguard, this one reads formats up to 6; "
             "upgrade pytest-riskguard",
         ),
     ],

@@ -66,7 +66,7 @@ def test_what_is_stored_can_be_listed_shown_verified_and_replaced(command, files
     [
         ("baseline rescore old --qrels qrels.txt --store kept", 3, "was stored from scores, so there is no run"),
         (
-            "judge-next good.run --baseline old --store kept --qrels qrels.txt",
+            "judge-next good.run --baseline old --store kept --qrels qrels.txt --measure AP",
             3,
             "was stored from scores, so there is no run",
         ),

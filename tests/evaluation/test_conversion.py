@@ -26,7 +26,8 @@ WRITTEN = [(known.name, kind) for known in FORMATS for kind in known.writes]
 
 @pytest.mark.parametrize(("name", "kind"), WRITTEN)
 def test_what_is_written_and_read_again_is_the_same(write, tmp_path, name, kind):
-    path = write("given", CONTENT[kind])
+    content = CONTENT[kind].replace("% d%201", "Q0 d1") if name == "msmarco" else CONTENT[kind]  # its ids are numbers
+    path = write("given", content)
     there = convert(GivenFile(path), tmp_path / "there", kind=kind, to=name, topics=TEXTS)
     assert (there.source.name, there.target.name) == (OWN[kind], name)
     (tmp_path / "there").write_bytes(there.content)
