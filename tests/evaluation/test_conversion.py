@@ -33,10 +33,8 @@ def test_what_is_written_and_read_again_is_the_same(write, tmp_path, name, kind)
     (tmp_path / "there").write_bytes(there.content)
     back = convert(GivenFile(tmp_path / "there", format=name), tmp_path / "x", kind=kind, to=OWN[kind], topics=TEXTS)
     canonical = convert(GivenFile(path), tmp_path / "x", kind=kind, to=OWN[kind]).content
-    if kind == "topics" and there.lost:
-        assert back.content != canonical
-    else:
-        assert back.content == canonical
+    is_less = any(lost.startswith(("scores", "tags", "weights")) for lost in there.lost)
+    assert (back.content != canonical) == is_less
 
 
 @pytest.mark.parametrize(
