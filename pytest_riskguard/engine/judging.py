@@ -135,7 +135,7 @@ class Engine:
         """Where the candidate and all other systems of the question come from."""
         candidate, *others = question.sources
         return Origins(
-            candidate=CandidateOrigin(label(candidate), metadata_of(candidate)),
+            candidate=CandidateOrigin(label(candidate), metadata_of(candidate), self._cache.ties(candidate)),
             baselines=tuple(self._cache.origin(source) for source in others),
             latency=self._cache.latency(candidate),
             judges=self._cache.judges,

@@ -24,7 +24,7 @@ from pytest_riskguard.evaluation.score_files import read_scores
 from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
-from pytest_riskguard.formats.given_file import GivenFile
+from pytest_riskguard.formats.given_file import GivenFile, Ties
 from pytest_riskguard.formats.known import system_name
 from pytest_riskguard.formats.records import Agreement
 from pytest_riskguard.formats.topic_keys import TopicKeys
@@ -276,6 +276,14 @@ class ScoreCache:
         return replace(
             unknown, commit=commit, note=manifest.note, stored=manifest.created, metadata=manifest.metadata
         )
+
+    def ties(self, source: Source) -> Ties | None:
+        """Which order counted for equal scores of a source's run; None without a run that could be read."""
+        if not isinstance(source, RunFile | LiveRun):
+            return None
+        live = isinstance(source, LiveRun)
+        run = self._results.get(("live", source) if live else ("opened", source, self._stamps(source)))
+        return run.ties if isinstance(run, Rankings) else "docid" if isinstance(run, Path) else None
 
     def latency(self, source: Source) -> Latency | None:
         """How long a live system that was queried took to answer."""

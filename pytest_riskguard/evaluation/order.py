@@ -62,6 +62,14 @@ def as_written(docids: Sequence[str], scores: Sequence[float], ranks: Sequence[b
     return Written([docids[place] for place in places], [scores[place] for place in places], rank_column)
 
 
+def as_listed(docids: Sequence[str], scores: Sequence[float], ranks: Sequence[bytes] | None) -> Sequence[str]:
+    """The order that a run gives its documents: that of the rank column, if it numbers them, else as written."""
+    numbers = None if ranks is None else _numbers(ranks)
+    if numbers is None:
+        return as_written(docids, scores, ranks).ranking
+    return [docids[place] for place in sorted(range(len(docids)), key=numbers.__getitem__)]
+
+
 def as_scored(docids: Sequence[str], scores: Sequence[float], provider: str) -> Sequence[str]:
     """Document ids as an ir-measures provider, given by its name, ranks them by their scores."""
     compared = in_32_bits(scores) if provider in _SINGLE else list(scores)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from pytest_riskguard.errors import DataError, FileError, RunFormatError
 from pytest_riskguard.evaluation.memory.input_data import Input
-from pytest_riskguard.evaluation.order import RankColumn, as_written
-from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
+from pytest_riskguard.evaluation.order import RankColumn, as_listed, as_written
+from pytest_riskguard.evaluation.runs import Chunk, Documents, Rankings, fold_run, rankings_as_run
 from pytest_riskguard.formats.content import InputFile
 from pytest_riskguard.formats.detection import format_of
 from pytest_riskguard.formats.given_file import GivenFile, Ties
@@ -19,7 +19,7 @@ from pytest_riskguard.formats.topic_keys import AmbiguousTextError, TopicKeys
 
 
 def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Path | Rankings:
-    """The path of a run in TREC's format, to be streamed; the rankings of a run in any other.
+    """The path of a run in TREC's format, to be streamed; the rankings of a run in any other, or in its own order.
 
     ``keys`` finds the topics of formats that know queries by their texts. ``RunFormatError`` for a file of no known
     format or with bad content, ``MissingFileError`` if it cannot be read, ``UsageError`` for an unknown format.
@@ -28,7 +28,7 @@ def open_run(given: Path | str | GivenFile, keys: TopicKeys | None = None) -> Pa
     file = InputFile(given.path, error=RunFormatError, part=given.part, limit=RUN_BYTES, columns=given.columns)
     known = format_of(file, "rankings", named=given.format)
     if known.name == "trec":
-        return given.path
+        return _listed(given.path) if given.ties == "as_returned" else given.path
     rankings = rankings_of(file, known.reader("rankings")(file), keys, given.ties)
     if not rankings.by_topic:
         raise file.refuse(None, "expected rankings, found none")
@@ -50,6 +50,20 @@ def rankings_of(
     except DataError as problem:
         raise given.refuse(None, str(problem)) from None
     return replace(run, contradicted=contradicted) if contradicted else run
+
+
+def _listed(path: Path) -> Rankings:
+    """A run of TREC's format in the order of its rank column."""
+
+    def rankings(chunks: Iterator[Chunk]) -> dict[str, list[tuple[str, float]]]:
+        return {topic: in_order(documents) for chunk in chunks for topic, documents in chunk.items()}
+
+    def in_order(documents: Documents) -> list[tuple[str, float]]:
+        listed = as_listed(list(documents), list(documents.values()), documents.ranks)
+        return [(document, documents[document]) for document in listed]
+
+    by_topic, _ = fold_run(path, rankings)
+    return rankings_as_run(by_topic, as_returned=True)
 
 
 def _by_topic(given: Input, records: Records[Ranking], keys: TopicKeys) -> dict[str, Ranking]:

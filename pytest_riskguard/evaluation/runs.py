@@ -15,6 +15,7 @@ from typing import IO, TypeVar
 from pytest_riskguard.errors import DataError, RunFormatError
 from pytest_riskguard.evaluation.order import has_ties, untied
 from pytest_riskguard.formats.escaping import ESCAPED, escaped, is_identifier, unescaped
+from pytest_riskguard.formats.given_file import Ties
 from pytest_riskguard.formats.input_files import DOCUMENTS, ROW_BYTES, RUN_BYTES, TOPICS
 from pytest_riskguard.formats.text_files import LineReader
 
@@ -60,6 +61,8 @@ class Rankings:
         What the system returned when it was asked about the topics ``asked_again`` a second time.
     seconds : tuple of float
         How long each answer took; the scores do not depend on it.
+    ties : 'as_returned' or 'docid'
+        Which order counts where scores are equal.
     """
 
     by_topic: Mapping[str, tuple[tuple[str, float], ...]]
@@ -68,6 +71,7 @@ class Rankings:
     again: Rankings | None = None
     asked_again: tuple[str, ...] = ()
     seconds: tuple[float, ...] = field(default=(), compare=False)
+    ties: Ties = field(default="docid", compare=False)
 
     def chunks(self) -> Iterator[Chunk]:
         """The rankings, about 20 topics at a time."""
@@ -120,7 +124,12 @@ def rankings_as_run(rankings: Mapping[str, Iterable[tuple[str, float]]], *, as_r
     digest = hashlib.sha256()
     for line in _run_lines(ordered, DEFAULT_TAG):
         digest.update(line.encode())
-    return Rankings(MappingProxyType(ordered), f"sha256:{digest.hexdigest()}", tuple(sorted(contradicted)))
+    return Rankings(
+        MappingProxyType(ordered),
+        f"sha256:{digest.hexdigest()}",
+        tuple(sorted(contradicted)),
+        ties="as_returned" if as_returned else "docid",
+    )
 
 
 def write_run(target: Path | IO[bytes], run: Rankings, *, tag: str = DEFAULT_TAG) -> None:

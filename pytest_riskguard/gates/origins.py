@@ -10,16 +10,21 @@ from typing import Annotated
 
 from annotated_types import Ge
 
+from pytest_riskguard.formats.given_file import Ties
 from pytest_riskguard.formats.records import Agreement
 from pytest_riskguard.gates.findings import Positive
 
 
 @dataclass(frozen=True)
 class CandidateOrigin:
-    """A candidate, and the metadata that it was given."""
+    """A candidate, the metadata that it was given, and which order counts where its scores are equal.
+
+    ``ties`` is None where no rankings were read: only scores, or nothing yet.
+    """
 
     name: str
     metadata: Mapping[str, str]
+    ties: Ties | None = None
 
 
 @dataclass(frozen=True)

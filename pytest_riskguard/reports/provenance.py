@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pytest_riskguard.baselines.build import Build
     from pytest_riskguard.gates.verdict import Verdict
 
+#: The order of documents whose scores are equal, in words.
+TIES = {"as_returned": "in the order returned", "docid": "by document id, as trec_eval ranks them"}
 #: How many baselines, and how many differences, a line names.
 MAX_NAMED = 3
 
@@ -109,7 +111,9 @@ def line(provenance: Provenance) -> str:
     branch = f"branch {clean(provenance.branch, limit=80)}" if provenance.branch else ""
     request = f"pull request {clean(provenance.pull_request, limit=20)}" if provenance.pull_request else ""
     date = f"{clean(provenance.date[:16]).replace('T', ' ')} UTC"
+    ties = provenance.candidate.ties if provenance.candidate else None
     parts = [commit, branch, request, date, *map(_stored, provenance.baselines[:MAX_NAMED])]
+    parts.append(f"equal scores {TIES[ties]}" if ties else "")
     changes = list(dict.fromkeys(map(_changed, provenance.differences)))
     parts += changes[:MAX_NAMED]
     parts.append(f"{len(changes) - MAX_NAMED} more differences" if len(changes) > MAX_NAMED else "")

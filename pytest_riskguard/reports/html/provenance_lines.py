@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from pytest_riskguard.reports.provenance import TIES
 from pytest_riskguard.text import clean, counted, plain, web_address
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ def _facts(provenance: Provenance) -> list[tuple[str, Item]]:
         ("Candidate", Item(_short(candidate.name) if candidate else "")),
         ("Candidate's metadata", Item(_pairs(candidate.metadata) if candidate else "")),
     ]
+    if candidate is not None and candidate.ties is not None:
+        facts.append(("Equal scores", Item(TIES[candidate.ties])))
     if latency is not None:
         speed = f"median {_milliseconds(latency.median_ms)}, 95th percentile {_milliseconds(latency.p95_ms)}"
         facts.append(("Latency", Item(f"{speed} ({counted(latency.queries, 'query', 'queries')})")))

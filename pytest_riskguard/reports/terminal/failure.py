@@ -9,6 +9,7 @@ from pytest_riskguard.gates.verdict import Verdict
 from pytest_riskguard.reports.card import MAX_PROBLEM, Card, card, promotion, unsaid
 from pytest_riskguard.reports.comparisons import comparisons
 from pytest_riskguard.reports.figures import figures
+from pytest_riskguard.reports.provenance import TIES
 from pytest_riskguard.reports.sections import Table, documents, judgements, slices, topics, worst_topics
 from pytest_riskguard.reports.shown import Shown
 from pytest_riskguard.reports.terminal import layout
@@ -191,7 +192,9 @@ def _statistics(verdict: Verdict, shown: Card, screen: Screen) -> list[str]:
     if verdict.outcome == "incomparable":
         return []
     everything = screen.detail == Detail.EVERYTHING
-    lines = _indented([shown.why, *figures(verdict)], screen)
+    ties = None if verdict.origins is None else verdict.origins.candidate.ties
+    order = [f"equal scores of the candidate: {TIES[ties]}"] if ties else []
+    lines = _indented([shown.why, *figures(verdict), *order], screen)
     lines += strip(verdict, screen)
     if Shown(verdict).explains_topics and shown.worst:
         lines += _about_topics(verdict, screen)
