@@ -107,7 +107,7 @@ def test_a_run_that_changes_while_it_is_judged_is_not_told_of(folder, monkeypatc
 def test_each_run_is_read_again_once(folder, monkeypatch):
     read = []
     monkeypatch.setattr(
-        "pytest_riskguard.engine.sources.pack_run", lambda run, topics: read.append(run) or pack_run(run, topics)
+        "pytest_riskguard.engine.sources.pack_run", lambda run, *rest: read.append(run) or pack_run(run, *rest)
     )
     one = engine(folder, report=True)
     runs = [RunFile(folder / name) for name in ("candidate.run", "good.run")]
