@@ -1,16 +1,17 @@
-"""``candidate:`` of a riskguard.yaml, in each of its forms: a path, a described run, scores, a function."""
+"""``candidate:`` of a riskguard.yaml: a path, a described run, scores, a function, or an engine over HTTP."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, overload
+from typing import Annotated, Any, overload
 
 from pydantic import Discriminator, PlainValidator, Tag
 
-from pytest_riskguard.config.asking import ASK_TWICE, MAX_ASK_TWICE, MAX_DEPTH, MAX_RETRIES, MAX_WORKERS, TIMEOUT
+from pytest_riskguard.config.http_settings import TAGS as HTTP_TAGS
+from pytest_riskguard.config.http_settings import HttpCandidate
+from pytest_riskguard.config.queried_settings import Queried
 from pytest_riskguard.config.setting_types import (
     File,
     Metadata,
@@ -20,41 +21,14 @@ from pytest_riskguard.config.setting_types import (
     TiesSetting,
     is_importable,
 )
-from pytest_riskguard.config.value_checks import whole
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.gates.option_types import Number, Text, TrueOrFalse, shown
-
-MAX_TIMEOUT = 86400
-
-_SECONDS = f"a number of seconds above 0, at most {MAX_TIMEOUT}, or none for no limit"
-_limit = Number(math.nextafter(0, 1), MAX_TIMEOUT, optional=True, words=_SECONDS)
-#: Checks of the options for asking a live system.
-ASKING: Mapping[str, Callable[[Any], Any]] = {
-    "depth": whole(1, at_most=MAX_DEPTH),
-    "workers": whole(1, at_most=MAX_WORKERS),
-    "timeout": lambda value: None if value == "none" else _limit(value),
-    "retries": whole(0, at_most=MAX_RETRIES),
-    "ask_twice": whole(0, at_most=MAX_ASK_TWICE),
-}
+from pytest_riskguard.gates.option_types import Text, TrueOrFalse, shown
 
 
 def _target(name: str) -> str:
     if ":" not in name or not is_importable(name):
         raise ValueError(f"expected package.module:function, found {shown(name)}")
     return name
-
-
-class Queried(Model):
-    """How a live system is queried; see ``config.asking``."""
-
-    depth: Annotated[int, PlainValidator(ASKING["depth"])] = 100
-    workers: Annotated[int, PlainValidator(ASKING["workers"])] = 1
-    timeout: Annotated[
-        float | None, PlainValidator(ASKING["timeout"], json_schema_input_type=float | Literal["none"])
-    ] = TIMEOUT
-    retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
-    ask_twice: Annotated[int, PlainValidator(ASKING["ask_twice"])] = ASK_TWICE
-    metadata: Metadata = ()
 
 
 class Retrieve(Queried):
@@ -103,15 +77,25 @@ class DescribedScores(Model):
 
 
 #: The key that says which form a mapping has, and its model; of several keys the first one counts.
-FORMS: Mapping[str, type[Model]] = {"retrieve": Retrieve, "run": DescribedRun, "scores": DescribedScores}
+FORMS: Mapping[str, type[Model]] = {
+    "retrieve": Retrieve,
+    "run": DescribedRun,
+    "scores": DescribedScores,
+    "http": HttpCandidate,
+}
 _PATH = "<path>"
 #: Tags of the forms, which pydantic puts into the path of an error: no key may look like them.
-TAGS = frozenset({_PATH, *(f"<{key}>" for key in FORMS)})
+TAGS = HTTP_TAGS | {_PATH, *(f"<{key}>" for key in FORMS)}
 
 
 def form_of(value: Any) -> str:
     """The key of ``FORMS`` that a mapping has; that of a function if it has none."""
     return next((key for key in FORMS if key in value), "retrieve")
+
+
+def key_of(candidate: Model) -> str:
+    """The key of ``FORMS`` that a candidate has."""
+    return next(key for key, form in FORMS.items() if isinstance(candidate, form))
 
 
 def _tag(value: Any) -> str:
@@ -122,10 +106,11 @@ Candidate = Annotated[
     Annotated[File, Tag(_PATH)]
     | Annotated[Retrieve, Tag("<retrieve>")]
     | Annotated[DescribedRun, Tag("<run>")]
-    | Annotated[DescribedScores, Tag("<scores>")],
+    | Annotated[DescribedScores, Tag("<scores>")]
+    | Annotated[HttpCandidate, Tag("<http>")],
     Discriminator(_tag),
 ]
-AnyCandidate = Path | Retrieve | DescribedRun | DescribedScores
+AnyCandidate = Path | Retrieve | DescribedRun | DescribedScores | HttpCandidate
 
 
 @overload

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import Discriminator, PlainValidator, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, PlainValidator, Tag, model_validator
 
-from pytest_riskguard.config.candidate_settings import ASKING, Queried
 from pytest_riskguard.config.http_presets import PRESETS, Preset, Request
+from pytest_riskguard.config.queried_settings import ASKING, Queried
 from pytest_riskguard.config.request_templates import placeholders
 from pytest_riskguard.config.setting_types import Model
 from pytest_riskguard.gates.option_types import OneOf, Text, shown
@@ -21,8 +22,9 @@ from pytest_riskguard.gates.option_types import OneOf, Text, shown
 _SECRET_NAME = re.compile(r"authori[sz]ation|api[-_]?key|token|secret|password|cookie|credential", re.IGNORECASE)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_IN_NO_FILE = "a secret stands in no file; write {env: NAME_OF_A_VARIABLE}"
 _OF_TOPIC = ("query", "topic", "tags.")
-#: The options of a request that nobody has tried to send yet: what the first answers say may be temporary.
+#: Further attempts by default: engines are busy at times.
 RETRIES = 2
 
 
@@ -39,8 +41,9 @@ class Secret(Model):
     prefix: Annotated[str, PlainValidator(Text("the text before the value"))] = ""
 
 
-def _shape(value: Any) -> str:
-    return "<secret>" if isinstance(value, dict) else "<text>"
+_PLAIN, _SECRET = "<plain>", "<secret>"
+#: Tags of a union, which pydantic puts into the path of an error.
+TAGS = frozenset({_PLAIN, _SECRET})
 
 
 def _plain(value: Any) -> str:
@@ -50,15 +53,22 @@ def _plain(value: Any) -> str:
 
 
 _Value = Annotated[
-    Annotated[str, PlainValidator(_plain), Tag("<text>")] | Annotated[Secret, Tag("<secret>")], Discriminator(_shape)
+    Annotated[str, PlainValidator(_plain), Tag(_PLAIN)] | Annotated[Secret, Tag(_SECRET)],
+    Discriminator(lambda value: _SECRET if isinstance(value, dict) else _PLAIN),
 ]
+
+
+def _no_text(value: Any) -> Any:
+    if not isinstance(value, dict | Secret):
+        raise ValueError(_IN_NO_FILE)
+    return value
 
 
 class Login(Model):
     """``auth``: user and password of basic authentication."""
 
     user: _Value
-    password: Secret
+    password: Annotated[Secret, BeforeValidator(_no_text)]
 
 
 def _address(text: str) -> str:
@@ -87,6 +97,10 @@ def _params(value: Any) -> tuple[tuple[str, str], ...]:
         raise ValueError(f"expected a mapping of parameters, found {shown(value)}")
     pairs = []
     for name, given in value.items():
+        if _SECRET_NAME.search(str(name)):
+            raise ValueError(
+                f"params: {name}: a secret stands in no file, and in no address; send it as one of `headers:`"
+            )
         for one in given if isinstance(given, list) else [given]:
             if not isinstance(one, str | int | float):
                 raise ValueError(f"{name}: expected a text or a number, or a list of them, found {shown(one)}")
@@ -124,9 +138,11 @@ class Http(Model):
     index: _Text | None = None
     path: _Text | None = None
     method: Annotated[str, PlainValidator(OneOf(("GET", "POST", "PUT")))] | None = None
-    params: Annotated[tuple[tuple[str, str], ...], PlainValidator(_params)] = ()
-    body: Annotated[Path | str | None, PlainValidator(_body)] = None
-    headers: dict[str, _Value] = {}  # noqa: RUF012 - pydantic copies it
+    params: Annotated[
+        tuple[tuple[str, str], ...], PlainValidator(_params, json_schema_input_type=dict[str, Any])
+    ] = ()
+    body: Annotated[Path | str | None, PlainValidator(_body, json_schema_input_type=str | dict[str, Any])] = None
+    headers: dict[str, _Value] | None = None
     auth: Login | None = None
     hits: _Expression | None = None
     id: _Expression | None = None
@@ -144,11 +160,11 @@ class Http(Model):
 
     @model_validator(mode="after")
     def _is_whole(self) -> Http:
-        for name, value in self.headers.items():
+        for name, value in (self.headers or {}).items():
             if not _HEADER.fullmatch(name):
                 raise ValueError(f"headers: expected the name of a header, found {shown(name)}")
             if isinstance(value, str) and _SECRET_NAME.search(name):
-                raise ValueError(f"headers: {name}: a secret stands in no file; write {{env: NAME_OF_A_VARIABLE}}")
+                raise ValueError(f"headers: {name}: {_IN_NO_FILE}")
             if isinstance(value, str) and not (value.isascii() and value.isprintable()):
                 raise ValueError(f"headers: {name}: expected a value of ASCII characters, found {shown(value)}")
         if self.index is None and self.path is None and self.kind.needs_index:
@@ -167,7 +183,13 @@ class Http(Model):
             raise ValueError(f"expected {{query}} in `{where}:`; this request would be the same for all topics")
 
     def __hash__(self) -> int:
-        return hash(self.model_dump_json())
+        return hash(repr(self))  # a dict has none
+
+
+def model_at(path: Sequence[str]) -> type[Model]:
+    """The model of the mapping at a path below ``http``."""
+    models: Mapping[tuple[str, ...], type[Model]] = {(): Http, ("auth",): Login}
+    return models.get(tuple(path), Secret)
 
 
 class HttpCandidate(Queried):

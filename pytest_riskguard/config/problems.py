@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from pytest_riskguard.baselines.stored_files import own_file, stored_file
 from pytest_riskguard.config.candidate_settings import FORMS, file_of, form_of
 from pytest_riskguard.config.collection_settings import Chunks, Collection, Grades, QrelsFile, TopicsFile
+from pytest_riskguard.config.http_settings import model_at
 from pytest_riskguard.config.measure_notation import cut_at_comma
 from pytest_riskguard.config.salvage import Salvaged, salvage
 from pytest_riskguard.config.schema import (
@@ -44,6 +45,10 @@ _REMEDIES = {
     "name": "add `name: NAME`",
     "kind": "add `kind: not_significantly_risky`",
     "retrieve": "add `retrieve: package.module:function`",
+    "url": "add the engine's address, such as `url: http://localhost:9200`",
+    "env": "add `env: NAME_OF_A_VARIABLE`",
+    "user": "add `user: NAME`",
+    "password": "add `password: {env: NAME_OF_A_VARIABLE}`",
     "correction": "add `correction: holm`",
     "gates": "add `gates: [NAME, NAME]`, or write `family: holm` for all risk gates",
 }
@@ -174,7 +179,8 @@ def _instead(data: Any, parent: Path, key: str) -> tuple[str | None, str]:
     """The key that was probably meant by an unknown one, and the advice to give."""
     keys = tuple(part for part in parent if isinstance(part, str))
     mapping = functools.reduce(lambda value, part: value[part], parent, data)
-    known = list(_MODELS.get(keys, FORMS[form_of(mapping)]).model_fields)
+    model = model_at(keys[keys.index("http") + 1 :]) if "http" in keys else FORMS[form_of(mapping)]
+    known = list(_MODELS.get(keys, model).model_fields)
     likely = nearest(key, known)
     return likely, f"did you mean {likely!r}?" if likely else f"known keys: {', '.join(known)}"
 

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pytest_riskguard.baselines.store import Store
-from pytest_riskguard.config.candidate_settings import DescribedScores, Retrieve, file_of
+from pytest_riskguard.config.candidate_settings import DescribedScores, file_of, key_of
 from pytest_riskguard.config.items import GateItem, family_of
 from pytest_riskguard.config.lookups import all_errors
+from pytest_riskguard.config.queried_settings import Queried
 from pytest_riskguard.config.schema import ComputedBaseline, Config, GateSettings
 from pytest_riskguard.engine.judging import Engine
 from pytest_riskguard.engine.sources import Computed, LiveRun, Question, RunFile, ScoreFile, Stored
@@ -47,7 +48,7 @@ class DeclaredGates:
         self,
         settings: Config,
         engine: Engine,
-        live: Callable[[Retrieve, int], LiveRun],
+        live: Callable[[Queried, int], LiveRun],
         *,
         candidate: RunFile | None = None,
         runs: Mapping[str, RunFile] | None = None,
@@ -55,7 +56,7 @@ class DeclaredGates:
         self.settings = settings
         self._engine, self._live = engine, live
         self._candidate, self._runs = candidate, runs
-        self._queried: dict[Retrieve, LiveRun] = {}
+        self._queried: dict[Queried, LiveRun] = {}
         self._of_families: dict[str, Verdict] = {}
         self._looked_up = False
 
@@ -110,14 +111,14 @@ class DeclaredGates:
         own, shared = item.settings.candidate, self.settings.candidate
         candidate = own or shared
         if candidate is None:
-            raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a function to retrieve with")
-        if not isinstance(candidate, Retrieve):
+            raise UsageError(f"{self.settings.path}: no candidate: name a run file, or a system to query")
+        if not isinstance(candidate, Queried):
             given = file_of(candidate)
             metadata = {} if isinstance(candidate, Path) else dict(candidate.metadata)
             kind = ScoreFile if isinstance(candidate, DescribedScores) else RunFile
             return kind(given.path, metadata=metadata, given=given)
         if candidate not in self._queried:
-            where = ("candidate", "retrieve")
+            where = ("candidate", key_of(candidate))
             line = self.settings.line_of(item.settings, *where) if own else self.settings.line(*where)
             self._queried[candidate] = self._live(candidate, line)
         return self._queried[candidate]

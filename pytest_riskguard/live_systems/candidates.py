@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_riskguard.config.asking import Asking
-from pytest_riskguard.config.candidate_settings import ASKING, Retrieve
+from pytest_riskguard.config.candidate_settings import Retrieve, key_of
+from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.config.load import repository_of
+from pytest_riskguard.config.queried_settings import ASKING, Queried
 from pytest_riskguard.engine.sources import LiveRun
-from pytest_riskguard.errors import ConfigError, ScoringError
+from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
 from pytest_riskguard.evaluation.topics import Topics
@@ -19,6 +21,7 @@ from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.option_types import shown
 from pytest_riskguard.live_systems.console import Console
 from pytest_riskguard.live_systems.failures import failure, imported
+from pytest_riskguard.live_systems.http.search import http_search
 from pytest_riskguard.live_systems.isolation import retrieve_isolated
 from pytest_riskguard.live_systems.retrieval import Retrieved, Search, retrieve
 from pytest_riskguard.live_systems.search_import import RefusedSearchError
@@ -75,26 +78,34 @@ def live_run(
 
 
 def live_candidate(
-    collection: Collection, candidate: Retrieve, *, settings: Config, line: int, root: Path, console: Console
+    collection: Collection, candidate: Queried, *, settings: Config, line: int, root: Path, console: Console
 ) -> LiveRun:
-    """The candidate that a riskguard.yaml names, in this line; its function is imported when it is first queried.
+    """The live candidate of a riskguard.yaml, which stands in this line; nothing is imported before it is queried.
 
     ``root`` is the project's folder, as ``project_of`` gives it.
     """
     asking = Asking(**{option: getattr(candidate, option) for option in ASKING})
-    target, listed = candidate.retrieve, settings.retrieve_from or ()
+    listed = settings.retrieve_from or ()
 
     def retrieved() -> Rankings:
         try:
-            if candidate.isolate:
-                wanted = _wanted(collection)
-                with console.progress() as progress:
-                    answers = retrieve_isolated(target, wanted, asking, root=root, listed=listed, progress=progress)
-                return _as_run(answers)
-            search = asked_by_topic(imported(target, root, listed), depth=asking.depth)
-            return _retrieved(collection, search, asking, console)
-        except (RefusedSearchError, SignatureError) as error:
-            raise ConfigError(settings.path, line, f"candidate.retrieve: {error}") from None
+            match candidate:
+                case HttpCandidate():
+                    with http_search(candidate.http, asking) as engine:
+                        return _retrieved(collection, engine, asking, console)
+                case Retrieve(isolate=True):
+                    wanted = _wanted(collection)
+                    with console.progress() as progress:
+                        answers = retrieve_isolated(
+                            candidate.retrieve, wanted, asking, root=root, listed=listed, progress=progress
+                        )
+                    return _as_run(answers)
+                case Retrieve():
+                    search = asked_by_topic(imported(candidate.retrieve, root, listed), depth=asking.depth)
+                    return _retrieved(collection, search, asking, console)
+            raise TypeError(f"not a system that can be queried: {type(candidate).__name__}")
+        except (RefusedSearchError, SignatureError, UsageError) as error:
+            raise ConfigError(settings.path, line, f"candidate.{key_of(candidate)}: {error}") from None
 
     return LiveRun(retrieved, metadata=dict(candidate.metadata))
 

@@ -29,12 +29,17 @@ def failure(retrieved: Retrieved, asked: int) -> DataError:
         rest = ""
         if left := asked - retrieved.asked:
             rest = f"; {counted(left, 'topic was', 'topics were')} not queried, because {MAX_TIMEOUTS} queries in a "
-            rest += "row had no answer in time"
+            rest += "row had no answer" if _is_refused(failed[-1]) else "row had no answer in time"
         count = f"all {asked}" if len(failed) == asked else f"{len(failed)} of {asked}"
         start = f"the search failed for {count} topics"
         parts = _shared(failed) if len({_how(query)[2] for query in failed}) == 1 else _listed(failed)
         said, problem = (start + part + rest for part in parts)
     return DataError(said, reason="bad_run", problem=problem)
+
+
+def _is_refused(query: FailedQuery) -> bool:
+    """Whether the system itself gave no answer, in whatever time."""
+    return isinstance(query.error, FailedSearchError)
 
 
 def _shared(failed: Sequence[FailedQuery]) -> tuple[str, str]:

@@ -41,6 +41,8 @@ Answered = Callable[[str, Answer, bool], None]
 
 #: Seconds before the second attempt; each further one waits twice as long as the one before, up to the maximum.
 _FIRST_PAUSE, MAX_PAUSE = 0.5, 30.0
+#: The longest wait that a system may ask for; where it asks for more, there is no further attempt.
+MAX_WAIT_ASKED = 120.0
 #: How many failed queries keep the traceback of their error.
 MAX_TRACEBACKS = 10
 #: Seconds after which a wait ends to notice Ctrl-C, where a wait cannot be interrupted (Windows).
@@ -75,12 +77,29 @@ class Retrieved:
 
 
 class FailedSearchError(Exception):
-    """A search of riskguard's own without an answer; the message says why, in words for people."""
+    """A search of riskguard's own without an answer; the message says why, in words for people.
+
+    ``is_final`` if another attempt would end like this one; ``wait`` is how many seconds the system asks to wait
+    before it.
+    """
+
+    def __init__(self, problem: str, *, is_final: bool = False, wait: float = 0.0) -> None:
+        super().__init__(problem)
+        self.is_final, self.wait = is_final, wait
 
 
 def backoff(attempt: int) -> float:
     """Seconds between a failed attempt (the first is 1) and the next, without a random part."""
     return min(_FIRST_PAUSE * 2.0 ** min(attempt - 1, 60), MAX_PAUSE)
+
+
+def pause(attempt: int, error: BaseException) -> float | None:
+    """Seconds between an attempt that ended so and the next; None if there is to be none."""
+    if isinstance(error, NoAnswerError):
+        return None
+    if not isinstance(error, FailedSearchError):
+        return backoff(attempt)
+    return None if error.is_final or error.wait > MAX_WAIT_ASKED else max(backoff(attempt), error.wait)
 
 
 def retrieve(
@@ -137,25 +156,32 @@ class _Book:
     is_second: bool = False  # whether these queries are sent for the second time
     answers: dict[str, Answer] = field(default_factory=dict)
     failed: dict[str, FailedQuery] = field(default_factory=dict)
-    timeouts: int = 0  # queries in a row that had no answer in time
+    unanswered: int = 0  # queries in a row that had no answer in time, or that the system did not answer
+    next_send: float = -math.inf  # when the rate lets the next query be sent
 
     @property
     def gives_up(self) -> bool:
         """Whether the system seems to have stopped answering."""
-        return self.timeouts >= MAX_TIMEOUTS
+        return self.unanswered >= MAX_TIMEOUTS
+
+    def send(self, now: float) -> None:
+        """Note that a query is sent now."""
+        if self.asking.rate is not None:
+            self.next_send = max(now, self.next_send) + 1 / self.asking.rate
 
     def note(self, topic: str, attempt: int, outcome: Answer | BaseException) -> float | None:
         """Record how an attempt ended; return the seconds until the next one, or None if there will be none."""
         if not isinstance(outcome, BaseException):
-            self.answers[topic], self.timeouts = outcome, 0
+            self.answers[topic], self.unanswered = outcome, 0
             self.answered(topic, outcome, self.is_second)
-        elif attempt <= self.asking.retries and not isinstance(outcome, NoAnswerError):
-            return backoff(attempt)
+        elif attempt <= self.asking.retries and (wait := pause(attempt, outcome)) is not None:
+            return wait
         else:
             if isinstance(outcome, NoAnswerError) or len(self.failed) >= MAX_TRACEBACKS:
                 outcome = outcome.with_traceback(None)  # its frames hold whole answers
             self.failed[topic] = FailedQuery(topic, self.queries[topic], outcome, attempt)
-            self.timeouts = self.timeouts + 1 if isinstance(outcome, OutOfTimeError) else 0
+            is_silent = isinstance(outcome, OutOfTimeError | FailedSearchError)
+            self.unanswered = self.unanswered + 1 if is_silent else 0
         if self.progress is not None:
             self.progress(len(self.answers) + len(self.failed), len(self.queries))
         return None
@@ -177,10 +203,13 @@ def _ask_here(search: Search, book: _Book, stuck: Callable[[], None] | None) -> 
             return error
 
     for topic, query in book.queries.items():
-        attempt = 1
-        while (wait := book.note(topic, attempt, outcome(query))) is not None:
-            time.sleep(wait)
-            attempt += 1
+        attempt, wait = 1, 0.0
+        while True:
+            time.sleep(max(wait, book.next_send - time.monotonic()))
+            book.send(time.monotonic())
+            if (pause_before_next := book.note(topic, attempt, outcome(query))) is None:
+                break
+            attempt, wait = attempt + 1, pause_before_next
         if book.gives_up:
             return
 
@@ -230,12 +259,13 @@ def _ask_in_threads(search: Search, book: _Book) -> None:
     try:
         while (todo or busy) and not book.gives_up:
             now = time.monotonic()
-            while todo and len(busy) < asking.workers and todo[0].ready <= now:
+            while todo and len(busy) < asking.workers and max(todo[0].ready, book.next_send) <= now:
                 task = heapq.heappop(todo)
+                book.send(now)
                 worker = idle.pop() if idle else _Worker(search, asking, done)
                 busy[worker] = (task, math.inf if asking.timeout is None else now + asking.timeout)
                 worker.ask(book.queries[task.topic])
-            next_try = todo[0].ready if todo and len(busy) < asking.workers else math.inf
+            next_try = max(todo[0].ready, book.next_send) if todo and len(busy) < asking.workers else math.inf
             until = min([next_try, *(deadline for _, deadline in busy.values())])
             for worker, outcome in _arrived(done, timeout=min(max(until - now, 0.0), _MAX_WAIT)):
                 if worker in busy:  # else it is too late: its query has already failed

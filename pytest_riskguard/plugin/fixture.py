@@ -102,6 +102,7 @@ class Riskguard:
         workers: int = 1,
         timeout: float | None = TIMEOUT,
         retries: int = 0,
+        rate: float | None = None,
         ask_twice: int = ASK_TWICE,
         name: str = "candidate",
         metadata: Mapping[str, str] | None = None,
@@ -110,13 +111,13 @@ class Riskguard:
 
         It may also take ``(query, k)`` or ``(topic)``, be ``async``, and return ids, a mapping to scores, or hits.
         ``workers`` threads send queries in parallel; with one, pytest's own thread does. A query that has no answer
-        after ``timeout`` seconds (None: no limit), or raises, is tried again up to ``retries`` times. The queries of
-        ``ask_twice`` topics are sent again, and their answers compared. How the candidate is queried does
-        not change the verdict. ``metadata`` is as for ``run``.
+        after ``timeout`` seconds (None: no limit), or raises, is tried again up to ``retries`` times. At most
+        ``rate`` queries are sent in a second. The queries of ``ask_twice`` topics are sent again, and their answers
+        compared. How the candidate is queried does not change the verdict. ``metadata`` is as for ``run``.
         """
         __tracebackhide__ = True
         asking = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}
-        asking["ask_twice"] = ask_twice
+        asking |= {"rate": rate, "ask_twice": ask_twice}
         try:
             console = PytestConsole(self._config)
             return live_run(self._engine, search, console=console, name=name, metadata=metadata, **asking)

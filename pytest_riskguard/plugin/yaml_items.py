@@ -16,7 +16,7 @@ from pytest_riskguard.errors import ConfigError, RiskguardError, RiskyError
 from pytest_riskguard.plugin.session import engine_for
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.candidate_settings import Retrieve
+    from pytest_riskguard.config.queried_settings import Queried
     from pytest_riskguard.engine.declared_gates import DeclaredGates
     from pytest_riskguard.engine.sources import LiveRun
 
@@ -46,7 +46,7 @@ class RiskguardFile(pytest.File):
         engine, root = engine_for(self.config, self.settings), project_of(self.settings, self.config.rootpath)
         console = PytestConsole(self.config)
 
-        def live(candidate: Retrieve, line: int) -> LiveRun:
+        def live(candidate: Queried, line: int) -> LiveRun:
             return live_candidate(engine, candidate, settings=self.settings, line=line, root=root, console=console)
 
         return DeclaredGates(self.settings, engine, live)

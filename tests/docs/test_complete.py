@@ -18,6 +18,7 @@ from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import cli
 from pytest_riskguard.config.candidate_settings import DescribedRun, DescribedScores, Retrieve
 from pytest_riskguard.config.collection_settings import Collection, QrelsFile
+from pytest_riskguard.config.http_settings import Http, HttpCandidate
 from pytest_riskguard.config.schema import (
     ComputedBaseline,
     Config,
@@ -151,6 +152,8 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
         ("Keys of a `candidate` that is a run", DescribedRun),
         ("Keys of a `candidate` that has scores", DescribedScores),
         ("Keys of a `candidate` that is queried live", Retrieve),
+        ("Keys of a `candidate` over HTTP", HttpCandidate),
+        ("Keys of `http`", Http),
         ("Keys of `family`", Family),
         ("Keys of a `baseline` that is computed", ComputedBaseline),
         ("Keys of a gate", GateSettings),

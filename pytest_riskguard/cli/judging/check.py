@@ -20,8 +20,8 @@ from pytest_riskguard.errors import UsageError
 from pytest_riskguard.text import did_you_mean, listed
 
 if TYPE_CHECKING:
-    from pytest_riskguard.config.candidate_settings import Retrieve
     from pytest_riskguard.config.items import GateItem
+    from pytest_riskguard.config.queried_settings import Queried
     from pytest_riskguard.config.schema import Config
     from pytest_riskguard.engine.sources import LiveRun, RunFile
     from pytest_riskguard.reports.known_gates import KnownGate
@@ -71,7 +71,7 @@ def check(
     engine, root = engine_of(settings, report=reports.any), project_of(settings)
     console = TerminalConsole(exit_status=ExitStatus.INCOMPARABLE)
 
-    def live(candidate: Retrieve, line: int) -> LiveRun:
+    def live(candidate: Queried, line: int) -> LiveRun:
         return live_candidate(engine, candidate, settings=settings, line=line, root=root, console=console)
 
     declared = DeclaredGates(

@@ -13,7 +13,7 @@ from pytest_riskguard.config.request_templates import filled, filled_address, pl
 from pytest_riskguard.errors import MissingFileError, UsageError
 from pytest_riskguard.formats.input_files import TABLE_BYTES, LimitError, read_limited
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
-from pytest_riskguard.live_systems.attempts import AttemptError
+from pytest_riskguard.live_systems.retrieval import FailedSearchError
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.http_settings import Http
@@ -55,7 +55,7 @@ class Requests:
             try:
                 http.refuse_constant(body)
             except ValueError as error:
-                raise UsageError(f"candidate.http: {error}") from None
+                raise UsageError(str(error)) from None
         params: dict[str, Any] = dict(template.params)
         given: dict[str, list[str]] = {}
         for name, value in http.params:
@@ -83,14 +83,15 @@ class Requests:
         return f"{parts.scheme}://{parts.netloc}{parts.path}"
 
     def of(self, topic: Asked) -> Request:
-        """The request for a topic; ``AttemptError`` if it lacks a tag that a template names."""
+        """The request for a topic; ``FailedSearchError`` if it lacks a tag that a template names."""
         values = {"query": topic.text, "topic": topic.id, "depth": self._depth}
         values |= {f"tags.{name}": value for name, value in topic.tags.items()}
         try:
             params, body = filled(self._params, values), filled(self._body, values)
             url = filled_address(self._url, values)
         except KeyError as error:
-            raise AttemptError(f"the topic has no {error.args[0]}, which the request names", is_final=True) from None
+            problem = f"the topic has no {error.args[0]}, which the request names"
+            raise FailedSearchError(problem, is_final=True) from None
         if params:
             url += ("&" if "?" in url else "?") + urlencode(params, doseq=True)
         content = None if body is None else json.dumps(body, ensure_ascii=False).encode()
@@ -113,8 +114,8 @@ def _template(path: Path) -> Any:
     try:
         return parsed_value(read_limited(path, TABLE_BYTES))
     except MissingFileError as error:
-        raise UsageError(f"candidate.http.body: {error}") from None
+        raise UsageError(f"body: {error}") from None
     except (JsonError, LimitError) as error:
         raise UsageError(
-            f"candidate.http.body: {path}: expected JSON with {{query}} in a text, found another file: {error}"
+            f"body: {path}: expected JSON with {{query}} in a text, found another file: {error}"
         ) from None

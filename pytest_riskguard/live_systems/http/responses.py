@@ -71,7 +71,7 @@ def _compiled(text: str | None) -> Expression | None:
 
 def missing_extra(package: str) -> UsageError:
     """The error for a package that is not installed."""
-    return UsageError(f"candidate.http needs {package}: pip install 'pytest-riskguard[http]'")
+    return UsageError(f"it needs {package}: pip install 'pytest-riskguard[http]'")
 
 
 def _kind(value: object) -> str:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from pytest_riskguard.formats.engine_answers import AnswerError
 from pytest_riskguard.formats.input_files import Limit
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
-from pytest_riskguard.live_systems.attempts import AttemptError
 from pytest_riskguard.live_systems.http.requests import Asked, Request, Requests
 from pytest_riskguard.live_systems.http.responses import Answers, missing_extra
 from pytest_riskguard.live_systems.http.secrets import Headers
+from pytest_riskguard.live_systems.retrieval import FailedSearchError
 from pytest_riskguard.text import clean
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class HttpSearch:
     def __call__(self, topic: Asked) -> list[tuple[str, float]]:
         """The hits for a topic, best first; where the engine gives no scores, these are the places from the last.
 
-        ``AttemptError`` if there is no usable answer.
+        ``FailedSearchError`` if there is no usable answer.
         """
         request = self._requests.of(topic)
         status, wait, content = self._sent(request)
@@ -91,7 +91,7 @@ class HttpSearch:
             return [(h.document, len(hits) - place if h.score is None else h.score) for place, h in enumerate(hits)]
         raise self._failure(failed)
 
-    def _sent(self, request: Request) -> tuple[int, float | None, bytes]:
+    def _sent(self, request: Request) -> tuple[int, float, bytes]:
         """Status, seconds to wait before another attempt and content of the response.
 
         Errors of httpx, whose tracebacks lead to the request with its headers, do not leave this function.
@@ -123,14 +123,14 @@ class HttpSearch:
             problem, is_final = f"no connection, or it broke: {error or type(error).__name__}", False
         raise self._failure(problem, is_final=is_final)
 
-    def _refusal(self, status: int, wait: float | None, said: str) -> AttemptError:
+    def _refusal(self, status: int, wait: float, said: str) -> FailedSearchError:
         """The error for a status other than success."""
         is_final = status not in _TEMPORARY
         return self._failure(f"it answered {status}{f': {said}' if said else ''}", is_final=is_final, wait=wait)
 
-    def _failure(self, problem: str, *, is_final: bool = False, wait: float | None = None) -> AttemptError:
+    def _failure(self, problem: str, *, is_final: bool = False, wait: float = 0.0) -> FailedSearchError:
         said = clean(self._headers.hidden_in(problem), limit=2 * MAX_SAID)
-        return AttemptError(f"{self._requests.place}: {said}", is_final=is_final, wait=wait)
+        return FailedSearchError(f"{self._requests.place}: {said}", is_final=is_final, wait=wait)
 
 
 def _first_line(content: bytes) -> str:
@@ -138,14 +138,14 @@ def _first_line(content: bytes) -> str:
     return clean(next((line for line in text.splitlines() if line.strip()), ""), limit=MAX_SAID)
 
 
-def _seconds(retry_after: Any) -> float | None:
+def _seconds(retry_after: Any) -> float:
     """The seconds that a header ``Retry-After`` asks for, given as a number or as a date."""
     if not isinstance(retry_after, str):
-        return None
+        return 0.0
     if retry_after.strip().isdecimal():
         return float(retry_after)
     try:
         until = email.utils.parsedate_to_datetime(retry_after).timestamp()
     except (TypeError, ValueError, OverflowError):
-        return None
+        return 0.0
     return max(until - time.time(), 0.0)

@@ -25,7 +25,7 @@ class Headers:
     def __init__(self, http: Http) -> None:
         self._values: dict[str, str] = {}
         self._secrets: set[str] = set()
-        for name, given in http.headers.items():
+        for name, given in (http.headers or {}).items():
             self._values[name] = given if isinstance(given, str) else self._secret(given, f"headers: {name}")
         if http.auth is not None:
             user, password = http.auth.user, self._secret(http.auth.password, "auth: password")

@@ -1,0 +1,128 @@
+"""A search engine judged over HTTP with one block of riskguard.yaml: the help centre's, and its failures."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.help_center.help_search import search
+from pytest_riskguard.cli.main import run as riskguard
+from tests.live_systems.http.servers import INDEX, KEY, Instead, Server, serving
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "help_center"
+CANDIDATE = 'candidate: {retrieve: "help_search:retrieve", depth: 100}'
+
+
+@pytest.fixture
+def improved() -> Iterator[Server]:
+    with serving("elasticsearch", lambda query, depth: search(query, system="improved", depth=depth)) as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copytree(EXAMPLE, tmp_path / "help", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "help"
+
+
+def settings(folder: Path, candidate: str) -> str:
+    """The example's riskguard.yaml with another candidate."""
+    text = (folder / "riskguard.yaml").read_text(encoding="utf-8")
+    assert CANDIDATE in text
+    return text.replace(CANDIDATE, candidate)
+
+
+def judged(folder: Path, candidate: str, *command: str, **environment: str) -> tuple[int, str]:
+    """Exit status and output of a command, by default pytest, once riskguard.yaml has this candidate."""
+    (folder / "riskguard.yaml").write_text(settings(folder, candidate), encoding="utf-8")
+    command = command or ("pytest", "--riskguard", "-q", "-p", "no:cacheprovider", "--riskguard-report=report.json")
+    clean = {name: value for name, value in os.environ.items() if name not in ("CI", "BUILD_NUMBER")}
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env=clean | {"NO_PROXY": "127.0.0.1", "COLUMNS": "80"} | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def verdicts(folder: Path) -> Any:
+    return json.loads((folder / "report.json").read_text(encoding="utf-8"))
+
+
+def with_key(server: Server) -> str:
+    """A candidate whose secret is in the environment."""
+    headers = "headers: {Authorization: {env: MEILI_KEY}}"
+    return f"candidate: {{http: {{preset: meilisearch, url: '{server.url}', index: {INDEX}, {headers}}}}}"
+
+
+def test_the_example_is_judged_over_http_with_one_block(folder: Path, improved: Server) -> None:
+    block = f"candidate:\n  http: {{preset: elasticsearch, url: '{improved.url}', index: {INDEX}}}\n  workers: 4"
+    status, said = judged(folder, block)
+    over_http = verdicts(folder)
+    assert (status, over_http["verdicts"][0]["outcome"]) == (0, "pass"), said
+    assert over_http["provenance"]["latency"]["queries"] == over_http["verdicts"][0]["topics"]["count"]
+    shutil.copy(EXAMPLE / "riskguard.yaml", folder)
+    judged(folder, CANDIDATE)
+    assert verdicts(folder)["verdicts"] == over_http["verdicts"]  # as the function inside pytest gives it
+
+
+def test_riskguard_check_asks_the_same_engine(
+    folder: Path, improved: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.chdir(folder)
+    block = f"candidate: {{http: {{preset: opensearch, url: '{improved.url}', index: {INDEX}}}}}"
+    (folder / "riskguard.yaml").write_text(settings(folder, block), encoding="utf-8")
+    assert riskguard(["check", "--json", "report.json"]) == 0
+    assert verdicts(folder)["verdicts"][0]["outcome"] == "pass"
+
+
+def test_an_error_of_all_queries_is_said_once_and_ends_the_asking(folder: Path, improved: Server) -> None:
+    block = f"candidate: {{http: {{preset: elasticsearch, url: '{improved.url}', index: halp}}}}"
+    status, said = judged(folder, block)
+    flat = " ".join(said.split())
+    assert status == 1
+    assert flat.count("no such index [halp]") >= 1
+    assert "the search failed for 3 of" in flat
+    assert "were not queried, because 3 queries in a row had no answer" in flat
+    assert len(improved.seen) == 3
+
+
+def test_a_busy_engine_is_asked_again(folder: Path, improved: Server) -> None:
+    improved.instead = [Instead(429, b"busy", {"Retry-After": "0"}), Instead(503, b"starting")]
+    block = f"candidate: {{http: {{preset: elasticsearch, url: '{improved.url}', index: {INDEX}}}, workers: 4}}"
+    status, said = judged(folder, block)
+    assert status == 0, said
+
+
+def test_a_secret_is_in_no_output(folder: Path) -> None:
+    with serving("meilisearch") as server:
+        server.instead = [Instead(403, f"key {KEY}".encode())] * 3
+        command = ["pytest", "--riskguard", "-vv", "-p", "no:cacheprovider", "--showlocals", "--tb=long"]
+        command += ["--riskguard-report=report.json", "--riskguard-report=report.html"]
+        status, said = judged(folder, with_key(server), *command, MEILI_KEY=KEY)
+        assert server.seen[0].headers["authorization"] == KEY
+    assert status == 1
+    assert "key ***" in " ".join(said.split())
+    assert KEY not in said
+    for report in folder.glob("report.*"):
+        assert KEY not in report.read_text(encoding="utf-8")
+
+
+def test_a_variable_that_is_not_set_is_named_before_anything_is_sent(folder: Path) -> None:
+    with serving("meilisearch") as server:
+        status, said = judged(folder, with_key(server))
+        assert not server.seen
+    assert status == 1
+    assert "the environment variable MEILI_KEY is not set" in " ".join(said.split())
