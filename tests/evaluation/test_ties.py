@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from pytest_riskguard.engine.sources import LiveRun, RunFile, ScoreCache, ScoreFile
@@ -63,9 +65,8 @@ def test_the_order_that_counted_is_known(folder):
     cache = ScoreCache(qrels=folder / "qrels", topics=None, store=None, measures=["RR"])
     path = folder / "tied.run"
     rows = {"1": [("a", 1.0), ("b", 1.0)]}
-    live = {
-        ties: LiveRun(lambda ties=ties: rankings_as_run(rows, as_returned=ties == "as_returned")) for ties in TIES
-    }
+    returned = {ties: rankings_as_run(rows, as_returned=ties == "as_returned") for ties in TIES}
+    live = {ties: LiveRun(partial(returned.__getitem__, ties)) for ties in TIES}
     runs = {"docid": RunFile(path), "as_returned": RunFile(path, given=GivenFile(path, ties="as_returned"))}
     for ties in TIES:
         for source in (live[ties], runs[ties]):
