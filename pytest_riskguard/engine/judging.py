@@ -228,7 +228,9 @@ class Engine:
         if place is not None:
             raise UsageError(own_file(candidate.path.name, place))
         for source in question.sources[1:]:
-            if isinstance(source, RunFile | ScoreFile) and same_file(candidate.path, source.path):
+            if not isinstance(source, RunFile | ScoreFile) or source.file.part != candidate.file.part:
+                continue  # a file may hold several systems
+            if same_file(candidate.path, source.path):
                 raise UsageError(
                     f"{candidate.path.name} is both the candidate and the baseline {label(source)}: a file cannot be "
                     "compared with itself; name another run"
