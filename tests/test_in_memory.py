@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import polars as pl
 import pytest
+from ir_measures import ScoredDoc
 
 from pytest_riskguard import (
     assert_georisk_not_worse,
@@ -113,24 +116,22 @@ def test_replicates_and_weights_may_come_with_rankings():
 
 
 def test_scores_of_every_shape_are_those_of_a_mapping():
-    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     before, after = dict.fromkeys(TOPICS, 0.5), {topic: 0.5 if topic > "t12" else 0.1 for topic in TOPICS}
     expected = as_bytes(check(GATE, after, before))
 
     def series(scores: dict[str, float]) -> Any:
-        return pandas.Series(scores, name="nDCG@10")
+        return pd.Series(scores, name="nDCG@10")
 
     assert as_bytes(check(GATE, series(after), series(before))) == expected
-    frames = [polars.DataFrame({"qid": [*scores], "score": [*scores.values()]}) for scores in (after, before)]
+    frames = [pl.DataFrame({"qid": [*scores], "score": [*scores.values()]}) for scores in (after, before)]
     assert as_bytes(check(GATE, *frames)) == expected
     rows = [({"query_id": t, "value": v} for t, v in scores.items()) for scores in (after, before)]
     assert as_bytes(check(GATE, *rows)) == expected
 
 
 def test_of_several_columns_of_scores_the_measure_asked_for_is_judged():
-    polars = pytest.importorskip("polars")
-    after = polars.DataFrame({"qid": TOPICS, "nDCG@10": [0.5] * 30, "AP": [0.1] * 30})
-    before = polars.DataFrame({"qid": TOPICS, "nDCG@10": [0.5] * 30, "AP": [0.4] * 30})
+    after = pl.DataFrame({"qid": TOPICS, "nDCG@10": [0.5] * 30, "AP": [0.1] * 30})
+    before = pl.DataFrame({"qid": TOPICS, "nDCG@10": [0.5] * 30, "AP": [0.4] * 30})
     assert check(GATE, after, before, measure="nDCG@10").outcome == "pass"
     verdict = check(GATE, after, before, measure="AP")
     assert (verdict.outcome, verdict.measure) == ("fail", "AP")
@@ -229,14 +230,30 @@ def test_data_may_change_after_they_came_in():
 
 
 def test_data_that_know_queries_by_their_texts_find_the_topics():
-    polars = pytest.importorskip("polars")
     data = columns(WORSE, "qid", "docid", "score")
-    frame = polars.DataFrame({**data, "query": [QUERIES[topic].upper() for topic in data.pop("qid")]}).drop("qid")
+    frame = pl.DataFrame({**data, "query": [QUERIES[topic].upper() for topic in data.pop("qid")]}).drop("qid")
     texts = {topic: text.upper() for topic, text in QUERIES.items()}
     (scores,) = score_run(frame, GRADES, ["RR"], queries=texts)
     assert scores.values.tolist() == score_run(WORSE, GRADES, ["RR"])[0].values.tolist()
     grades = columns(GRADES, "qid", "docid", "rating")
-    judged = polars.DataFrame({**grades, "query": [texts[topic] for topic in grades["qid"]]}).drop("qid")
+    judged = pl.DataFrame({**grades, "query": [texts[topic] for topic in grades["qid"]]}).drop("qid")
     (by_text,) = score_run(frame, judged, ["RR"])
     assert sorted(by_text.values) == sorted(scores.values)
     assert by_text.queries["QUERY NUMBER 07"] == "QUERY NUMBER 07"
+
+
+def test_a_type_checker_knows_what_may_be_judged():
+    """Mypy reads these calls; a call that it should refuse says so."""
+    ids: dict[str, list[str]] = {topic: list(documents) for topic, documents in BETTER.items()}
+    relevant: dict[str, set[str]] = {topic: {"good"} for topic in TOPICS}
+    rows = [ScoredDoc(topic, "good", 1.0) for topic in TOPICS]
+    assert check(GATE, ids, rows, qrels=relevant, measure="RR", alpha=1).measure == "RR"
+    assert assert_not_significantly_risky(
+        rows, pl.DataFrame(columns(BASELINE, "qid", "docid", "score")), qrels=GRADES, measure="RR"
+    )
+    with pytest.raises(TypeError):
+        check(GATE, 3, BASELINE)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        run(3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="ties"):
+        run(BASELINE, ties="rank")  # type: ignore[arg-type]

@@ -250,7 +250,9 @@ class ScoreCache:
         return Scored(by_measure[measure])
 
     def _score_run(self, source: Ranked, measures: Sequence[str]) -> dict[str | None, TopicScores]:
-        scored = score_run(self._run(source), self.qrels, measures, name=label(source), queries=self.queries)
+        opened = self._run(source)
+        run = GivenFile(opened, format="trec") if isinstance(opened, Path) else opened
+        scored = score_run(run, self.qrels, measures, name=label(source), queries=self.queries)
         return {scores.measure: scores for scores in scored}
 
     def _run(self, source: Ranked) -> Path | Rankings:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, overload
 
@@ -19,6 +20,7 @@ from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, run
 from pytest_riskguard.evaluation.memory.memory_systems import system_in_memory
 from pytest_riskguard.evaluation.memory.shapes import RankingsData, is_data
 from pytest_riskguard.evaluation.scores import TopicScores
+from pytest_riskguard.formats.given_file import TIES, GivenFile, Ties
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.kinds import (
     GeoRiskNotWorse,
@@ -61,38 +63,67 @@ class Riskguard:
 
     @overload
     def run(
-        self, data: str | os.PathLike[str], *, name: str | None = None, metadata: Mapping[str, str] | None = None
+        self,
+        data: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        format: str | None = None,
+        ties: Ties | None = None,
+        metadata: Mapping[str, str] | None = None,
     ) -> RunFile: ...
 
     @overload
     def run(
-        self, data: RankingsData, *, name: str | None = None, metadata: Mapping[str, str] | None = None
+        self,
+        data: RankingsData,
+        *,
+        name: str | None = None,
+        ties: Ties | None = None,
+        metadata: Mapping[str, str] | None = None,
     ) -> MemoryRun: ...
 
     def run(
-        self, data: Any, *, name: str | None = None, metadata: Mapping[str, str] | None = None
+        self,
+        data: Any,
+        *,
+        name: str | None = None,
+        format: str | None = None,
+        ties: Ties | None = None,
+        metadata: Mapping[str, str] | None = None,
     ) -> RunFile | MemoryRun:
         """A candidate's run: a file, whose relative path starts at riskguard.yaml's folder, or rankings in memory.
 
-        ``metadata`` is what is known of the system, such as ``{"index": "v7"}``; reports say what differs between
-        the systems, and no verdict depends on it.
+        ``format`` says which format a file has, ``ties`` which order counts where scores are equal. ``metadata`` is
+        what is known of the system, such as ``{"index": "v7"}``; reports say what differs between the systems, and no
+        verdict depends on it.
         """
         __tracebackhide__ = True
         if not isinstance(data, bytes) and is_data(data):
             try:
-                return run(data, name=name, metadata=metadata)
+                return run(data, name=name, ties=ties, metadata=metadata)
             except (TypeError, ValueError, RiskguardError) as error:
                 raise error.with_traceback(None) from None
-        return RunFile(self.folder / _path(data), name, _metadata(metadata))
+        path = self.folder / _path(data)
+        if ties is not None and ties not in TIES:
+            raise ValueError(f"ties: expected one of {', '.join(TIES)}, found {ties!r}")
+        given = None if format is ties is None else replace(GivenFile.of(path), format=format, ties=ties)
+        return RunFile(path, name, _metadata(metadata), given)
 
     def scores(
-        self, path: str | os.PathLike[str], *, name: str | None = None, metadata: Mapping[str, str] | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        format: str | None = None,
+        metadata: Mapping[str, str] | None = None,
     ) -> ScoreFile:
-        """A candidate's per-topic scores (CSV or TSV); otherwise as ``run``."""
+        """A candidate's file of per-topic scores; otherwise as ``run``."""
         __tracebackhide__ = True
         if not isinstance(path, str | bytes | os.PathLike) and is_data(path):
             raise TypeError(f"expected a path, found {_found(path)}; give scores in memory to the assertion itself")
-        return ScoreFile(self.folder / _path(path), name, _metadata(metadata))
+        file = self.folder / _path(path)
+        given = None if format is None else replace(GivenFile.of(file), format=format)
+        return ScoreFile(file, name, _metadata(metadata), given)
 
     def retrieve(
         self,

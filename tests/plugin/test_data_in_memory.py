@@ -40,6 +40,19 @@ def test_scores(riskguard):
     with pytest.raises(TypeError, match="give scores in memory to the assertion itself"):
         riskguard.scores(series)
 
+def test_the_order_of_ties_is_said_for_data_and_files(riskguard):
+    equal = {topic: dict.fromkeys(["bad2", "good", "bad1"], 1.0) for topic in RUN}
+    rows = [f"{topic},{document},1" for topic, documents in equal.items() for document in documents]
+    riskguard.folder.joinpath("equal.csv").write_text("qid,docid,score\\n" + "\\n".join(rows))
+    for given in (equal, "equal.csv"):
+        for ties, mean in ((None, 1.0), ("docid", 1.0), ("as_returned", 0.5)):
+            verdict = riskguard.check("not_significantly_risky", riskguard.run(given, ties=ties), "prod")
+            assert verdict.estimates.candidate_mean == mean
+        with pytest.raises(ValueError, match="ties: expected one of as_returned, docid, found 'rank'"):
+            riskguard.run(given, ties="rank")
+    tsv = riskguard.run("equal.csv", format="trec")
+    assert riskguard.check("not_significantly_risky", tsv, "prod").reason == "bad_run"
+
 def test_bad_data_are_incomparable_and_other_objects_are_refused(riskguard):
     verdict = riskguard.check("not_significantly_risky", FRAME.drop(columns="docno"), "prod")
     assert (verdict.outcome, verdict.reason) == ("incomparable", "bad_run")
@@ -56,4 +69,4 @@ def test_data_in_memory_are_judged_as_their_files_are(pytester, project):
     project("good")
     pytester.makepyfile(TEST)
     result = pytester.runpytest("--riskguard", "-W", "ignore")
-    result.assert_outcomes(passed=6)
+    result.assert_outcomes(passed=7)
