@@ -109,9 +109,9 @@ class InputFile:
     @cached_property
     def first_object(self) -> dict[str, Any] | None:
         """The first line as a JSON object; None if it is not one: then the file is not JSON Lines."""
-        line, newline, _ = self.content.lstrip().partition(b"\n")
-        if not self.looks_like_json:
+        if not self.looks_like_json:  # the rest of a run may be large
             return None
+        line, newline, _ = self.content.lstrip().partition(b"\n")
         if not newline:  # one line may be long, and is read once
             return self.json_or_none if isinstance(self.json_or_none, dict) else None
         try:

@@ -116,13 +116,7 @@ def parsed_value(content: bytes) -> Any:
     """The JSON value in ``content``, whatever its type; ``JsonError`` otherwise as ``parsed``."""
     _check_size(content)
     try:
-        data: Any = json.loads(
-            content.decode(),
-            object_pairs_hook=_with_unique_keys,
-            parse_constant=_refuse_constant,
-            parse_int=_whole,
-            parse_float=_finite,
-        )
+        data: Any = _DECODER.decode(content.decode())
     except UnicodeDecodeError as error:
         raise JsonError(f"not UTF-8: byte 0x{content[error.start]:02x}") from None
     except json.JSONDecodeError as error:
@@ -148,6 +142,8 @@ def _check_size(content: bytes) -> None:
 def _check_depth(data: Any) -> None:
     level = [data] if isinstance(data, dict | list) else []
     for _ in range(MAX_DEPTH):
+        if not level:
+            return
         inner = (node.values() if isinstance(node, dict) else node for node in level)
         level = [value for values in inner for value in values if isinstance(value, dict | list)]
     if level:
@@ -250,3 +246,8 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise JsonError(f"{text:.30} is larger than any number of 64 bits")
     return number
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_with_unique_keys, parse_constant=_refuse_constant, parse_int=_whole, parse_float=_finite
+)

@@ -50,9 +50,16 @@ def topics(file: InputFile) -> Records[TopicRow]:
 
 
 def _rows(file: InputFile, kind: Kind) -> NamedRows:
-    objects = list(_objects(file))
-    header = list(dict.fromkeys(name for _, row in objects for name in row))
-    rows: Iterator[NumberedRow] = ((line, [row.get(name) for name in header]) for line, row in objects)
+    keys: dict[tuple[str, ...], tuple[str, ...]] = {}  # each set of keys once: rows mostly have the same ones
+    objects = [
+        (line, keys.setdefault(names := tuple(row), names), tuple(row.values())) for line, row in _objects(file)
+    ]
+    header = list(dict.fromkeys(name for names in keys for name in names))
+    places_of = {names: [names.index(name) if name in names else None for name in header] for names in keys}
+    rows: Iterator[NumberedRow] = (
+        (line, [None if place is None else values[place] for place in places_of[names]])
+        for line, names, values in objects
+    )
     return NamedRows(header, rows, kind, file.refuse, file.columns)
 
 
