@@ -16,6 +16,7 @@ from pytest_riskguard.config.setting_types import (
     File,
     Metadata,
     Model,
+    RankingsColumns,
     RankingsFormat,
     ScoresFormat,
     TiesSetting,
@@ -39,17 +40,22 @@ class Retrieve(Queried):
 
 
 class DescribedRun(Model):
-    """``candidate`` as a run file about which there is something to say; the metadata are pairs, sorted by key."""
+    """``candidate`` as a run file about which there is something to say; the metadata are pairs, sorted by key.
+
+    ``columns`` are pairs of what a table holds and the column that holds it.
+    """
 
     run: File
     format: RankingsFormat | None = None
+    columns: RankingsColumns = ()
     ties: TiesSetting | None = None
     metadata: Metadata = ()
 
     @property
     def given(self) -> GivenFile:
         """The file and how it is read."""
-        return replace(GivenFile.of(self.run), format=self.format, ties=self.ties)
+        given = GivenFile.of(self.run)
+        return replace(given, format=self.format, ties=self.ties, columns=dict(self.columns))
 
 
 def _columns(value: Any) -> tuple[tuple[str, str], ...]:

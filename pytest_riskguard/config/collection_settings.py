@@ -7,7 +7,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import PlainValidator
 
-from pytest_riskguard.config.setting_types import File, JudgementsFormat, Model, TopicsFormat, or_path_alone
+from pytest_riskguard.config.setting_types import (
+    File,
+    JudgementsColumns,
+    JudgementsFormat,
+    Model,
+    TopicsColumns,
+    TopicsFormat,
+    or_path_alone,
+)
 from pytest_riskguard.config.value_checks import whole
 from pytest_riskguard.formats.given_file import JUDGE_RULES, GivenFile, JudgeRule
 from pytest_riskguard.formats.label_rules import LabelRules
@@ -20,28 +28,33 @@ JUDGEMENTS = COMPLETE, PARTIAL = "complete", "partial"
 
 
 class QrelsFile(Model):
-    """``qrels`` as a mapping: the file, its format, and how the grades of several judges become one."""
+    """``qrels`` as a mapping: the file, its format, and how the grades of several judges become one.
+
+    ``columns`` are pairs of what a table holds and the column that holds it.
+    """
 
     path: File
     format: JudgementsFormat | None = None
+    columns: JudgementsColumns = ()
     judges: Annotated[JudgeRule, PlainValidator(OneOf(JUDGE_RULES))] = "median"
 
     @property
     def given(self) -> GivenFile:
         """The file and how it is read."""
-        return GivenFile(self.path, format=self.format, judges=self.judges)
+        return replace(GivenFile.of(self.path), format=self.format, judges=self.judges, columns=dict(self.columns))
 
 
 class TopicsFile(Model):
-    """``topics`` as a mapping: the file and its format."""
+    """``topics`` as a mapping: the file, its format, and pairs of what a table holds and its column."""
 
     path: File
     format: TopicsFormat | None = None
+    columns: TopicsColumns = ()
 
     @property
     def given(self) -> GivenFile:
         """The file and how it is read."""
-        return GivenFile(self.path, format=self.format)
+        return replace(GivenFile.of(self.path), format=self.format, columns=dict(self.columns))
 
 
 _grade = Number(-MAX_GRADE, MAX_GRADE)

@@ -13,8 +13,9 @@ from pytest_riskguard.config.value_checks import distinct
 from pytest_riskguard.formats.given_file import TIES, Ties
 from pytest_riskguard.formats.known import formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
+from pytest_riskguard.formats.named_rows import WANTED
 from pytest_riskguard.formats.records import Kind
-from pytest_riskguard.gates.option_types import OneOf, Text
+from pytest_riskguard.gates.option_types import OneOf, Text, shown
 
 
 class Model(BaseModel):
@@ -37,6 +38,19 @@ def _named_format(kind: Kind) -> Any:
     return PlainValidator(OneOf(tuple(known.name for known in formats_of(kind))))
 
 
+def _named_columns(kind: Kind) -> Any:
+    """A check for a mapping of what a table holds to its columns; the result is pairs."""
+    words = f"a mapping of {', '.join(WANTED[kind])} to columns, such as {{document: sku}}"
+    what, column = OneOf(WANTED[kind]), Text(words)
+
+    def check(value: Any) -> tuple[tuple[str, str], ...]:
+        if not isinstance(value, dict) or not value:
+            raise ValueError(f"expected {words}, found {shown(value)}")
+        return tuple((str(what(key)), str(column(name))) for key, name in value.items())
+
+    return PlainValidator(check, json_schema_input_type=dict[str, str])
+
+
 def is_importable(name: str) -> bool:
     """Whether a text could name a module, or with a colon a function in one."""
     module, colon, function = name.partition(":")
@@ -52,6 +66,9 @@ JudgementsFormat = Annotated[str, _named_format("judgements")]
 RankingsFormat = Annotated[str, _named_format("rankings")]
 TopicsFormat = Annotated[str, _named_format("topics")]
 ScoresFormat = Annotated[str, _named_format("scores")]
+JudgementsColumns = Annotated[tuple[tuple[str, str], ...], _named_columns("judgements")]
+RankingsColumns = Annotated[tuple[tuple[str, str], ...], _named_columns("rankings")]
+TopicsColumns = Annotated[tuple[tuple[str, str], ...], _named_columns("topics")]
 #: A mapping with the key ``path``, or a path alone.
 or_path_alone = BeforeValidator(
     lambda value: value if isinstance(value, dict) else {"path": value}, json_schema_input_type=str
