@@ -16,7 +16,7 @@ _EXPECTED = "3 columns (qid, pid, rank) or 4 (with the score) between tabs or sp
 def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first line has an id, another one, and a rank, which is where rankings start."""
     cells = file.first_line.split()
-    nearness = int("\t" in file.first_line)
+    nearness = 2 if "\t" in file.first_line else 0
     if file.looks_like_json or len(cells) not in (3, 4):
         return Misfit(f"its first line has not {_EXPECTED}")
     if not _is_rank(cells[2]):
