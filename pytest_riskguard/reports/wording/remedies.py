@@ -6,12 +6,13 @@ from pytest_riskguard.gates.verdict import Verdict
 
 _REMEDIES = {
     "missing_input": "Write the missing file, or correct its path",
-    "bad_run": "Write the run again; each line is: topic Q0 document rank score tag",
-    "bad_qrels": "Correct the judgements; each line is: topic 0 document grade",
+    "bad_run": "Write the run again; TREC's lines are: topic Q0 document rank score tag",
+    "bad_qrels": "Correct the judgements; TREC's lines are: topic 0 document grade",
     "bad_topics": "Correct the topics file; each line is a topic, a tab and its query text",
     "bad_scores": "Correct the scores: one finite number for each topic",
     "bad_baseline": "Find out what is wrong in the store",
-    "no_common_topic": "Use the same topic ids in every file, and a slice that has topics",
+    "no_common_topic": "Use the same topic ids in every file, and a slice that has topics; "
+    "give the topics file if a file knows queries by their texts",
     "inputs_changed": "Judge again once nothing is writing to the inputs",
 }
 _COMMANDS = {"bad_baseline": "riskguard baseline verify"}

@@ -98,9 +98,8 @@ def _rows(file: InputFile, names: Sequence[str], batches: Iterable[pa.RecordBatc
     number, size, most_rows, most_bytes = 0, 0, LINES.value, file.limit.value
     try:
         for batch in batches:
-            batch.validate(
-                full=True
-            )  # offsets of a damaged file may point outside its memory, which ends the process
+            # the offsets of a damaged file may point outside its memory, which would end the process
+            batch.validate(full=True)
             size += batch.nbytes
             if size > most_bytes:
                 raise file.refuse(None, file.limit.problem(size))

@@ -28,7 +28,8 @@ def fits(file: InputFile, _kind: Kind) -> Misfit | None:
         first = queries[0] if isinstance(queries, list) and queries else None
         if isinstance(first, dict) and "query" in first and "ratings" in first:
             return None
-        return Misfit("it has no list 'queries' of objects with 'query' and 'ratings'")
+        reason = "it has no list 'queries' of objects with 'query' and 'ratings'"
+        return Misfit(reason, 0 if queries is None else 3)
     if _cells(file.first_line) in _HEADERS:
         return None
     return Misfit("its first line is not query,docid,rating")
