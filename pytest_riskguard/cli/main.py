@@ -21,6 +21,7 @@ from pytest_riskguard.cli.init import init, schema
 from pytest_riskguard.cli.judge_next import judge_next
 from pytest_riskguard.cli.judging.check import check
 from pytest_riskguard.cli.judging.compare import compare
+from pytest_riskguard.cli.judging.retrieve import retrieve
 from pytest_riskguard.cli.output import output_failed
 from pytest_riskguard.cli.pool import pool
 from pytest_riskguard.cli.power import power
@@ -51,6 +52,7 @@ for command in (
     schema,
     judge_next,
     power,
+    retrieve,
     pool,
     show,
     report,

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.cli.judging.live import code_from, config_path, live_systems
 from pytest_riskguard.cli.judging.verdicts import present
 from pytest_riskguard.cli.output import Reports, detail_options, github_option, report_options
 from pytest_riskguard.cli.parameters import FILE, NamedPath, file_option, named_path
-from pytest_riskguard.config.load import CONFIG_NAME, find_config, load_gates
+from pytest_riskguard.config.load import load_gates
 from pytest_riskguard.errors import UsageError
+from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.text import did_you_mean, listed
 
 if TYPE_CHECKING:
     from pytest_riskguard.config.items import GateItem
-    from pytest_riskguard.config.queried_settings import Queried
     from pytest_riskguard.config.schema import Config
-    from pytest_riskguard.engine.sources import LiveRun, RunFile
+    from pytest_riskguard.engine.sources import RunFile
     from pytest_riskguard.reports.known_gates import KnownGate
 
 
@@ -59,25 +57,15 @@ def check(
     """
     from pytest_riskguard.config.items import all_items
     from pytest_riskguard.engine.declared_gates import DeclaredGates, engine_of
-    from pytest_riskguard.engine.sources import RunFile
-    from pytest_riskguard.live_systems.candidates import live_candidate, project_of
-    from pytest_riskguard.live_systems.console import TerminalConsole
 
-    settings = load_gates(_file(config))
+    settings = load_gates(config_path(config))
     every = all_items(settings)
     items = _asked_for(every, gate)
-    runs = _runs(baselines, settings)
-    reports.check(candidate, *(run.path for run in runs.values()), *_files(settings))
-    engine, root = engine_of(settings, report=reports.any), project_of(settings)
-    console = TerminalConsole(exit_status=ExitStatus.INCOMPARABLE)
-
-    def live(candidate: Queried, line: int) -> LiveRun:
-        return live_candidate(engine, candidate, settings=settings, line=line, root=root, console=console)
-
-    declared = DeclaredGates(
-        settings, engine, live, candidate=None if candidate is None else RunFile(candidate), runs=runs
-    )
-    with _as_pytest_runs_code(settings.path.parent):
+    tested, runs = None if candidate is None else _run(candidate), _runs(baselines, settings)
+    reports.check(*(run.path for run in (tested, *runs.values()) if run is not None), *_files(settings))
+    engine = engine_of(settings, report=reports.any)
+    declared = DeclaredGates(settings, engine, live_systems(settings, engine), candidate=tested, runs=runs)
+    with code_from(settings.path.parent):
         verdicts = [declared.verdict(item) for item in items]
     return present(
         verdicts,
@@ -93,13 +81,6 @@ def check(
     )
 
 
-def _file(given: Path | None) -> Path:
-    path = given or find_config(Path.cwd())
-    if path is None:
-        raise UsageError(f"no {CONFIG_NAME} here or above: name one with --config; `riskguard init` writes one")
-    return Path(os.path.normpath(path.absolute()))
-
-
 def _asked_for(items: Sequence[GateItem], names: Sequence[str]) -> list[GateItem]:
     """The items that are named, or whose gates are, in the order of the file; all without names."""
     known = {name for item in items for name in (item.id, item.settings.name)}
@@ -113,8 +94,6 @@ def _asked_for(items: Sequence[GateItem], names: Sequence[str]) -> list[GateItem
 
 def _runs(given: Sequence[NamedPath], settings: Config) -> dict[str, RunFile]:
     """The runs that take the place of stored baselines, by the name of these."""
-    from pytest_riskguard.engine.sources import RunFile
-
     stored = {name for gate in settings.gates for name in gate.stored}
     runs: dict[str, RunFile] = {}
     for run in given:
@@ -124,8 +103,16 @@ def _runs(given: Sequence[NamedPath], settings: Config) -> dict[str, RunFile]:
             raise UsageError(f"--baseline: no gate names {run.name!r}{did_you_mean(run.name, stored)}")
         if run.name in runs:
             raise UsageError(f"--baseline: {run.name} given twice")
-        runs[run.name] = RunFile(Path(run.text), run.name)
+        runs[run.name] = _run(Path(run.text), run.name)
     return runs
+
+
+def _run(path: Path, name: str | None = None) -> RunFile:
+    """A run, which may be a part of a file."""
+    from pytest_riskguard.engine.sources import RunFile
+
+    given = GivenFile.of(path)
+    return RunFile(given.path, name, given=given)
 
 
 def _files(settings: Config) -> Iterator[Path]:
@@ -142,17 +129,6 @@ def _files(settings: Config) -> Iterator[Path]:
             yield given.path
     for name in {name for gate in gates for name in gate.stored}:
         yield from (settings.store / name).glob("*")
-
-
-@contextmanager
-def _as_pytest_runs_code(folder: Path) -> Iterator[None]:
-    """A candidate that is code is imported from the folder of riskguard.yaml too, and prints to standard error."""
-    sys.path.insert(0, str(folder))
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        sys.path.remove(str(folder))
 
 
 def _known(settings: Config, every: Sequence[GateItem], judged: Sequence[GateItem]) -> list[KnownGate]:

@@ -224,6 +224,51 @@ def test_a_live_system_is_queried_without_pytest(folder, isolate):
     assert "searching query number 01" in ended.stderr
 
 
+def test_what_a_live_system_answers_is_written_as_a_run(folder):
+    live_project(folder)
+    ended = by_itself(folder, "retrieve", "answers.run")
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("wrote answers.run: answers for 30 topics; median ")
+    assert by_itself(folder, "baseline", "add", "live", "answers.run").returncode == 0
+    ended = by_itself(folder, "check", "--baseline", "prod=answers.run", "--json", "-")
+    assert ended.returncode == 0
+    assert json.loads(ended.stdout)["verdicts"][0]["topics"]["changed"] == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("retrieve out.run", "riskguard.yaml:4: the candidate is no live system: there is nothing to query"),
+        ("retrieve out.run --gate no-rsk", "there is no gate 'no-rsk'; did you mean 'no-risk'?"),
+    ],
+)
+def test_only_live_systems_are_queried(command, folder, line, message):
+    ended = command(line)
+    assert ended.status == 2
+    assert message in ended.err
+    assert not folder.joinpath("out.run").exists()
+
+
+def test_answers_replace_no_file_that_is_read(folder):
+    live_project(folder)
+    ended = by_itself(folder, "retrieve", "qrels.txt")
+    assert ended.returncode == 2
+    assert "would overwrite the file that this command reads" in ended.stderr
+
+
+def test_a_candidate_can_be_one_of_several_systems_of_a_file(command, folder):
+    rows = ["Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position"]
+    for topic in world.TOPICS:
+        query = world.QUERIES[topic]
+        rows += [f"{name},2026-08-01,1,{query},{d},{n}" for name, d, n in (("old", "good", 1), ("new", "bad1", 1))]
+    folder.joinpath("snapshots.csv").write_text("\n".join(rows) + "\n")
+    line = "check --candidate snapshots.csv#new --baseline prod=snapshots.csv#old --json report.json"
+    assert command(line).status == 1
+    (verdict,) = read_report(folder / "report.json")["verdicts"]
+    assert (verdict["candidate"], verdict["estimates"]["candidate_mean"]) == ("snapshots#new", 0)
+    assert verdict["estimates"]["baseline_mean"] == 1
+
+
 def test_a_live_system_that_fails_is_incomparable(folder):
     live_project(folder)
     folder.joinpath("asked.py").write_text("def answer(query):\n    raise OSError('no route to host')\n")

@@ -1,0 +1,52 @@
+"""What ``check`` and ``retrieve`` need to query the live systems of a riskguard.yaml outside pytest."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_riskguard.cli.exit_status import ExitStatus
+from pytest_riskguard.config.load import CONFIG_NAME, find_config
+from pytest_riskguard.errors import UsageError
+
+if TYPE_CHECKING:
+    from pytest_riskguard.config.queried_settings import Queried
+    from pytest_riskguard.config.schema import Config
+    from pytest_riskguard.engine import Engine
+    from pytest_riskguard.engine.sources import LiveRun
+
+
+def config_path(given: Path | None) -> Path:
+    """The riskguard.yaml that is given, else the nearest."""
+    path = given or find_config(Path.cwd())
+    if path is None:
+        raise UsageError(f"no {CONFIG_NAME} here or above: name one with --config; `riskguard init` writes one")
+    return Path(os.path.normpath(path.absolute()))
+
+
+def live_systems(settings: Config, engine: Engine) -> Callable[[Queried, int], LiveRun]:
+    """Makes a live system of what a file says about it in a line; how far it is shows on the terminal."""
+    from pytest_riskguard.live_systems.candidates import live_candidate, project_of
+    from pytest_riskguard.live_systems.console import TerminalConsole
+
+    root, console = project_of(settings), TerminalConsole(exit_status=ExitStatus.INCOMPARABLE)
+
+    def live(candidate: Queried, line: int) -> LiveRun:
+        return live_candidate(engine, candidate, settings=settings, line=line, root=root, console=console)
+
+    return live
+
+
+@contextmanager
+def code_from(folder: Path) -> Iterator[None]:
+    """Code is imported from this folder too, and prints to standard error."""
+    sys.path.insert(0, str(folder))
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.path.remove(str(folder))
