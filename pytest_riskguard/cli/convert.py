@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--format", "format_", metavar="FORMAT", help="The format of INPUT. [default: by its content]")
 @click.option("--kind", type=click.Choice(KINDS), help="What INPUT holds, where its content fits several kinds.")
 @file_option("--topics", help="Topics, for files that know queries by their texts.")
+@click.option("--download", is_flag=True, help="Let ir_datasets download what irds:NAME needs and is not here.")
 @click.option("--ties", type=click.Choice(TIES), help="Which order of rankings counts where scores are equal.")
 @click.option(
     "--judges",
@@ -43,6 +44,7 @@ def convert(
     format_: str | None,
     kind: Kind | None,
     topics: Path | None,
+    download: bool,
     ties: Ties | None,
     judges: JudgeRule,
 ) -> int:
@@ -58,7 +60,7 @@ def convert(
     from pytest_riskguard.formats.given_file import GivenFile
     from pytest_riskguard.reports import files
 
-    given = replace(GivenFile.of(input), format=format_, ties=ties, judges=judges)
+    given = replace(GivenFile.of(input), format=format_, ties=ties, judges=judges, download=download)
     ensure_apart("OUT", out, given.path, *([] if topics is None else [topics]))
     known = None if topics is None else read_topics(topics)
     converted = conversion.convert(given, out, kind=kind, to=to, topics=known)

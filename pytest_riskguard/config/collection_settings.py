@@ -9,6 +9,7 @@ from pydantic import PlainValidator
 
 from pytest_riskguard.config.setting_types import (
     File,
+    FileOrCollection,
     JudgementsColumns,
     JudgementsFormat,
     Model,
@@ -20,7 +21,7 @@ from pytest_riskguard.config.value_checks import whole
 from pytest_riskguard.formats.given_file import JUDGE_RULES, GivenFile, JudgeRule
 from pytest_riskguard.formats.label_rules import LabelRules
 from pytest_riskguard.formats.text_files import MAX_GRADE
-from pytest_riskguard.gates.option_types import Number, OneOf, Text, shown
+from pytest_riskguard.gates.option_types import Number, OneOf, Text, TrueOrFalse, shown
 from pytest_riskguard.text import document_address
 
 #: Whether a document without a judgement is not relevant, or nobody knows.
@@ -33,28 +34,33 @@ class QrelsFile(Model):
     ``columns`` are pairs of what a table holds and the column that holds it.
     """
 
-    path: File
+    path: FileOrCollection
     format: JudgementsFormat | None = None
     columns: JudgementsColumns = ()
+    download: Annotated[bool, PlainValidator(TrueOrFalse())] = False
     judges: Annotated[JudgeRule, PlainValidator(OneOf(JUDGE_RULES))] = "median"
 
     @property
     def given(self) -> GivenFile:
         """The file and how it is read."""
-        return replace(GivenFile.of(self.path), format=self.format, judges=self.judges, columns=dict(self.columns))
+        given = GivenFile.of(self.path)
+        columns = dict(self.columns)
+        return replace(given, format=self.format, judges=self.judges, columns=columns, download=self.download)
 
 
 class TopicsFile(Model):
     """``topics`` as a mapping: the file, its format, and pairs of what a table holds and its column."""
 
-    path: File
+    path: FileOrCollection
     format: TopicsFormat | None = None
     columns: TopicsColumns = ()
+    download: Annotated[bool, PlainValidator(TrueOrFalse())] = False
 
     @property
     def given(self) -> GivenFile:
         """The file and how it is read."""
-        return replace(GivenFile.of(self.path), format=self.format, columns=dict(self.columns))
+        given = GivenFile.of(self.path)
+        return replace(given, format=self.format, columns=dict(self.columns), download=self.download)
 
 
 _grade = Number(-MAX_GRADE, MAX_GRADE)

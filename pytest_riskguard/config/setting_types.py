@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PlainValidator
 
 from pytest_riskguard.config.value_checks import distinct
-from pytest_riskguard.formats.given_file import TIES, Ties
+from pytest_riskguard.formats.given_file import IRDS, TIES, Ties
 from pytest_riskguard.formats.known import formats_of
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.formats.named_rows import WANTED
@@ -27,6 +27,11 @@ class Model(BaseModel):
 def _file(value: Any, info: Any) -> Path:
     """An absolute path without ``..``; symbolic links stay, since a run is named by its file."""
     return Path(os.path.normpath(info.context["path"].parent / Text("a path")(value)))
+
+
+def _file_or_collection(value: Any, info: Any) -> Path:
+    """As ``_file``; the name of a collection of ir_datasets, ``irds:NAME``, stays as it is."""
+    return Path(value) if isinstance(value, str) and value.startswith(IRDS) else _file(value, info)
 
 
 def _metadata(value: Any) -> tuple[tuple[str, str], ...]:
@@ -59,6 +64,7 @@ def is_importable(name: str) -> bool:
 
 
 File = Annotated[Path, PlainValidator(_file, json_schema_input_type=str)]
+FileOrCollection = Annotated[Path, PlainValidator(_file_or_collection, json_schema_input_type=str)]
 Metadata = Annotated[tuple[tuple[str, str], ...], PlainValidator(_metadata, json_schema_input_type=dict[str, str])]
 Distinct = AfterValidator(distinct)
 TiesSetting = Annotated[Ties, PlainValidator(OneOf(TIES))]

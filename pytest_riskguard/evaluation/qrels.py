@@ -91,7 +91,9 @@ def read_qrels(given: Path | str | GivenFile | JudgementsData, keys: TopicKeys |
         data = InputData("judgements", reason=QrelsFormatError.reason)
         return _of_records(data, shapes.judgements(given, data), keys, "median", AS_GIVEN)
     given = GivenFile.of(given)
-    file = InputFile(given.path, error=QrelsFormatError, part=given.part, columns=given.columns)
+    file = InputFile(
+        given.path, error=QrelsFormatError, part=given.part, columns=given.columns, download=given.download
+    )
     known = format_of(file, "judgements", named=given.format)
     if known.name == "trec":
         return _read_trec(given.path, given.labels)

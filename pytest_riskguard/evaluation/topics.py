@@ -72,7 +72,9 @@ def read_topics(given: Path | str | GivenFile | TopicsData) -> Topics:
         data = InputData("topics", reason=TopicsFormatError.reason)
         return _of_records(data, shapes.topics(given, data))
     given = GivenFile.of(given)
-    file = InputFile(given.path, error=TopicsFormatError, part=given.part, columns=given.columns)
+    file = InputFile(
+        given.path, error=TopicsFormatError, part=given.part, columns=given.columns, download=given.download
+    )
     known = format_of(file, "topics", named=given.format)
     if known.name == "tsv":
         return _read_table(given.path)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_riskguard.errors import FileError
+from pytest_riskguard.formats.given_file import names_collection
 from pytest_riskguard.formats.input_files import TABLE_BYTES, ContentError, Limit, blocks
 from pytest_riskguard.formats.serialization import JsonError, parsed_value
 from pytest_riskguard.formats.text_files import LineReader
@@ -38,7 +39,7 @@ class InputFile:
 
     ``error`` is raised, with file and line, for content that cannot be read; ``MissingFileError`` for a path that is
     not a readable regular file. With ``content`` the path only names the file. ``columns`` says which column of a
-    table holds what, where its name does not.
+    table holds what, where its name does not; ``download`` is for collections that ``path`` names.
     """
 
     def __init__(
@@ -50,15 +51,16 @@ class InputFile:
         limit: Limit = TABLE_BYTES,
         content: bytes | None = None,
         columns: Mapping[str, str] | None = None,
+        download: bool = False,
     ) -> None:
-        self.path, self.part = Path(path), part
+        self.path, self.part, self.download = Path(path), part, download
         self.columns = dict(columns or {})
         self._error, self._limit, self._given = error, limit, content
 
     @property
     def name(self) -> str:
-        """The file's name, without its folder."""
-        return self.path.name
+        """The file's name, without its folder; the whole name of a collection."""
+        return self.path.as_posix() if names_collection(self.path) else self.path.name
 
     @cached_property
     def start(self) -> bytes:

@@ -7,6 +7,7 @@ import re
 from pytest_riskguard.errors import FileError
 from pytest_riskguard.formats.columns import SYNONYMS, number
 from pytest_riskguard.formats.content import InputFile, Misfit
+from pytest_riskguard.formats.given_file import names_collection
 from pytest_riskguard.formats.known import FORMATS, OWN, Format, format_named, formats_of
 from pytest_riskguard.formats.records import KINDS, Kind
 
@@ -16,8 +17,8 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
 
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
     """
-    if named is not None:
-        return format_named(named, kind)
+    if named is not None or names_collection(file.path):
+        return format_named(named or "irds", kind)
     plain_name = file.name.lower().removesuffix(".gz")
     fitting: list[Format] = []
     misfits: list[tuple[Misfit, Format]] = []
@@ -40,6 +41,8 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
 def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
     """What a file may hold: every kind that a format fits, without those that its columns contradict."""
     pairs = [(known, kind) for known in FORMATS for kind in known.reads]
+    if names_collection(file.path):
+        named = "irds"
     if named is not None:
         return tuple(kind for known, kind in pairs if known.name == named)
     fitting = [(known, kind) for known, kind in pairs if known.fits(file, kind) is None]

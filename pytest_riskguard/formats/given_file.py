@@ -18,6 +18,10 @@ JudgeRule = Literal["median", "mean", "max", "min"]
 JUDGE_RULES: tuple[JudgeRule, ...] = ("median", "mean", "max", "min")
 
 
+#: What the name of a collection of ir_datasets begins with.
+IRDS = "irds:"
+
+
 @dataclass(frozen=True)
 class GivenFile:
     """A path with the settings that say how it is read; None is what its content and its format say.
@@ -37,6 +41,8 @@ class GivenFile:
         For judgements: what is said about them as a whole.
     columns : mapping
         For tables: what a column holds -> its name; for per-topic scores: measure -> column.
+    download : bool
+        For collections of ir_datasets: whether what is not on this machine may be downloaded.
     """
 
     path: Path
@@ -46,6 +52,7 @@ class GivenFile:
     judges: JudgeRule = "median"
     labels: LabelRules = AS_GIVEN
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    download: bool = False
 
     @classmethod
     def of(cls, given: Path | str | GivenFile) -> GivenFile:
@@ -58,6 +65,11 @@ class GivenFile:
                 if _exists(Path(text[:place])):  # a part may have a slash in its name
                     return cls(Path(text[:place]), part=text[place + 1 :])
         return cls(path)
+
+
+def names_collection(path: Path) -> bool:
+    """Whether a path is ``irds:NAME``, and no file of that name."""
+    return path.as_posix().startswith(IRDS) and not _exists(path)
 
 
 def _exists(path: Path) -> bool:

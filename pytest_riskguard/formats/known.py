@@ -123,6 +123,13 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
 
 FORMATS: tuple[Format, ...] = (
     Format(
+        "irds",
+        "a collection of ir_datasets, named irds:NAME",
+        "irds",
+        reads=("judgements", "topics"),
+        extra="irds",
+    ),
+    Format(
         "parquet",
         "Parquet with named columns",
         "arrow.parquet",
