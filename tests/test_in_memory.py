@@ -88,6 +88,19 @@ def test_documents_without_scores_keep_their_order():
     assert as_returned.values.tolist() == scores.values.tolist()
 
 
+@pytest.mark.parametrize(
+    ("candidate", "ties"),
+    [
+        (WORSE, "docid"),
+        ({topic: list(documents) for topic, documents in WORSE.items()}, "as_returned"),
+        (run(WORSE, ties="as_returned"), "as_returned"),
+    ],
+)
+def test_the_verdict_says_which_order_counted(candidate, ties):
+    verdict = check(GATE, candidate, BASELINE, qrels=GRADES, measure="AP")
+    assert verdict.origins.candidate.ties == ties
+
+
 def test_an_assertion_scores_rankings_and_names_what_lost(trec):
     with pytest.raises(RiskyError, match=r"t07 .*query number 07") as raised:
         assert_not_significantly_risky(

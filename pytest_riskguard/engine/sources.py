@@ -258,11 +258,14 @@ class ScoreCache:
     def _run(self, source: Ranked) -> Path | Rankings:
         """A run file to be streamed, or rankings; a live system is queried once, even if that failed."""
         if isinstance(source, LiveRun):
-            return self._once(("live", source), source.retrieve)
+            return self._once(self._key(source), source.retrieve)
         if isinstance(source, MemoryRun):
-            return self._once(("memory", source), lambda: source.rankings(TopicKeys(self.queries)))
-        key = ("opened", source, self._stamps(source))
-        return self._once(key, lambda: open_run(source.file, TopicKeys(self._texts)))
+            return self._once(self._key(source), lambda: source.rankings(TopicKeys(self.queries)))
+        return self._once(self._key(source), lambda: open_run(source.file, TopicKeys(self._texts)))
+
+    def _key(self, source: Ranked) -> Hashable:
+        """Where the rankings of a source are kept."""
+        return ("opened", source, self._stamps(source)) if isinstance(source, RunFile) else ("live", source)
 
     def origin(self, source: Source) -> BaselineOrigin:
         """Where a baseline comes from, as far as that is known; its age depends on when that is asked."""
@@ -281,10 +284,9 @@ class ScoreCache:
 
     def ties(self, source: Source) -> Ties | None:
         """Which order counted for equal scores of a source's run; None without a run that could be read."""
-        if not isinstance(source, RunFile | LiveRun):
+        if not isinstance(source, Ranked):
             return None
-        live = isinstance(source, LiveRun)
-        run = self._results.get(("live", source) if live else ("opened", source, self._stamps(source)))
+        run = self._results.get(self._key(source))
         return run.ties if isinstance(run, Rankings) else "docid" if isinstance(run, Path) else None
 
     def latency(self, source: Source) -> Latency | None:

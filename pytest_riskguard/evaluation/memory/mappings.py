@@ -42,7 +42,7 @@ def _judgements(given: Input, data: _Data) -> Iterator[Judgement]:
 def rankings(given: Input, data: _Data) -> Records[Ranking]:
     """Topic -> document -> score; or topic -> pairs of document and score, hits, or documents in their order."""
     rows = [_ranking(given, identifier(given, None, key, "topic"), answer) for key, answer in data.items()]
-    return Records(rows)
+    return Records(rows, is_ordered=all(row.scores is None for row in rows))
 
 
 def _ranking(given: Input, topic: str, answer: object) -> Ranking:
