@@ -116,4 +116,5 @@ class Agreement:
         """As a sentence without a full stop."""
         share = f" ({self.disputed / self.shared:.0%})" if self.shared else ""
         disagree = f"disagree on {self.disputed:,} of {counted(self.shared, 'document')} that several graded{share}"
-        return f"{self.judges} judges {disagree}; the {self.rule} of their grades counts"
+        rule = {"max": "maximum", "min": "minimum"}.get(self.rule, self.rule)
+        return f"{self.judges} judges {disagree}; the {rule} of their grades counts"

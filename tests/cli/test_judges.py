@@ -46,7 +46,7 @@ def test_reports_say_it_once(command, folder, suffix):
 def test_the_rule_is_a_setting(command, folder):
     settings = (world.YAML % 1).replace("qrels: qrels.txt", "qrels: {path: book.csv, judges: max}")
     (folder / "riskguard.yaml").write_text(settings, encoding="utf-8")
-    assert SAID.format("max") in " ".join(command("check").out.split())
+    assert SAID.format("maximum") in " ".join(command("check").out.split())
 
 
 def test_a_stored_baseline_says_it_too(command):

@@ -12,6 +12,7 @@ from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.judging_tools.index_names import names_of
 from pytest_riskguard.formats.files.judging_tools.json_node import JsonNode
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
+from pytest_riskguard.text import clean
 
 #: Keys under which queries and parameters have the text that was searched for.
 _TEXT_KEYS = frozenset({"query", "query_text", "query_string", "model_text", "text", "q", "search_text", "keywords"})
@@ -106,7 +107,7 @@ def _refuse_failures(response: JsonNode) -> None:
 def _reason(failure: Any) -> str:
     error = failure.get("error") if isinstance(failure, dict) else None
     reason = error.get("reason") or error.get("type") if isinstance(error, dict) else error
-    return str(reason or "no reason given")[:120]
+    return clean(str(reason or "no reason given"), limit=120)
 
 
 def _refuse_repeated(requests: list[JsonNode]) -> None:

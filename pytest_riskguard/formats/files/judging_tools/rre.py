@@ -9,6 +9,7 @@ from pytest_riskguard.formats.columns import number
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.judging_tools.json_node import JsonNode
 from pytest_riskguard.formats.records import Judgement, Kind, Records
+from pytest_riskguard.text import listed
 
 _GROUPS = ("topics", "query_groups", "queries")
 _PLACEHOLDER = "$query"
@@ -73,7 +74,9 @@ def _text(query: JsonNode, placeholder: str) -> str:
     texts = [node for node in placeholders.values() if isinstance(node.value, str)]
     if len(texts) == 1:
         return texts[0].text()
-    raise query.refuse(f"expected the query text in the placeholder {placeholder!r}, found {', '.join(placeholders)}")
+    raise query.refuse(
+        f"expected the query text in the placeholder {placeholder!r}, found {listed(tuple(placeholders), most=5)}"
+    )
 
 
 def _graded(relevant: JsonNode) -> Iterator[tuple[str, float]]:

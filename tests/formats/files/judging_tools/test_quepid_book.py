@@ -29,13 +29,18 @@ PAIRS = [
 ]
 
 
+NAMES = {"median": "median", "mean": "mean", "max": "maximum", "min": "minimum"}
+
+
 @pytest.mark.parametrize(("name", "text"), [("b.csv", CSV), ("b.json", json.dumps({"query_doc_pairs": PAIRS}))])
 @pytest.mark.parametrize(("rule", "grade"), [("median", 2.5), ("mean", 2.5), ("max", 3), ("min", 2)])
 def test_the_rule_makes_one_grade_of_several(write, name, text, rule, grade):
     qrels = read_qrels(GivenFile(write(name, text), judges=rule))
     assert qrels.grades == {"shoes": {"1": grade, "2": 0, "3": 1}}
     assert qrels.agreement == Agreement(judges=2, shared=2, disputed=1, rule=rule)
-    said = f"2 judges disagree on 1 of 2 documents that several graded (50%); the {rule} of their grades counts"
+    said = (
+        f"2 judges disagree on 1 of 2 documents that several graded (50%); the {NAMES[rule]} of their grades counts"
+    )
     assert str(qrels.agreement) == said
 
 

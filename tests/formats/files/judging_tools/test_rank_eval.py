@@ -84,13 +84,13 @@ def test_the_same_id_in_two_indices_is_two_documents(write):
 def test_a_response_with_failures_is_no_run(write):
     failures = {
         "q2": {"error": {"type": "parsing_exception", "reason": "no [matches] query"}},
-        "q3": {"error": "late"},
+        "q3": {"error": "late\x1b[2J"},
     }
     path = write("r.json", json.dumps(response(q1=[hit("1", 1.0)]) | {"failures": failures}))
     with pytest.raises(RunFormatError) as caught:
         open_run(path)
     assert (
-        "failures: expected answers to all queries, found 2 that failed: 'q2' (no [matches] query), 'q3' (late)"
+        "failures: expected answers to all queries, found 2 that failed: 'q2' (no [matches] query), 'q3' (late[2J)"
         in str(caught.value)
     )
 
