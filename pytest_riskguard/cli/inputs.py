@@ -118,7 +118,7 @@ class Inputs:
             is_stored = _may_be_stored(given) and given.text in self._store.names()
         except BaselineError:
             is_stored = False  # the verdict says what is wrong with the store
-        is_there = os.path.exists(path)  # noqa: PTH110 - Path.exists raises if a name is too long
+        is_there = os.path.exists(GivenFile.of(path).path)  # noqa: PTH110 - Path.exists raises if a name is too long
         if is_there and is_stored:
             raise UsageError(
                 f"{option} {given.text} is both a file and a stored baseline: write ./{given.text} for the file, or "
