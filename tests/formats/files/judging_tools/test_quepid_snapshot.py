@@ -101,3 +101,9 @@ def test_bad_content_is_refused_with_its_place(write, text, problem):
 def test_a_bad_rating_is_refused(write):
     with pytest.raises(QrelsFormatError, match=r"d\.csv:2: expected a number as the rating, found 'good'"):
         read_qrels(write("d.csv", DETAILED + "t,Case,7,shoes,d1,1,,good,9\r\n"))
+
+
+def test_the_name_of_the_file_does_not_make_it_a_plain_table(write):
+    text = HEADER + ROW.format("june", '19"" monitor', "d1", 1)
+    for name in ("s.txt", "s.csv.gz", "latest", "S.CSV"):
+        assert order(write(name, text)) == {'19" monitor': ["d1"]}
