@@ -68,7 +68,7 @@ class StoreReader:
         canonical, unknown = _spelled(measure)
 
         def work(baseline: StoredBaseline) -> Scored:
-            if unknown is not None and baseline.manifest.has_run:
+            if unknown is not None and qrels is not None and baseline.manifest.has_run:
                 raise unknown
             return present_scores(baseline, canonical, qrels, topics=topics, shrink=shrink)
 

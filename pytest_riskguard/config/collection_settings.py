@@ -101,14 +101,14 @@ _Address = Annotated[str, PlainValidator(Text("an address with {id}", parse=docu
 
 
 class Collection(Model):
-    """``collection``: the judgements, and the query texts where there are any.
+    """``collection``: the judgements, which only candidates that are scores can do without, and the query texts.
 
     ``shrink`` is how many topics that a stored baseline was scored on may be gone or have another query text; None,
     written ``allow``, for any number. ``documents`` has titles and addresses of documents, ``document_url`` is the
     address of any. ``grades``, ``relevant_from``, ``chunks`` and ``judgements`` say how the judgements are meant.
     """
 
-    qrels: Annotated[QrelsFile, or_path_alone]
+    qrels: Annotated[QrelsFile, or_path_alone] | None = None
     topics: Annotated[TopicsFile, or_path_alone] | None = None
     documents: File | None = None
     document_url: _Address | None = None
@@ -119,8 +119,10 @@ class Collection(Model):
     judgements: Annotated[str, PlainValidator(OneOf(JUDGEMENTS))] = PARTIAL
 
     @property
-    def given_qrels(self) -> GivenFile:
+    def given_qrels(self) -> GivenFile | None:
         """The file of judgements, how it is read, and what is said about the judgements."""
+        if self.qrels is None:
+            return None
         rules = LabelRules(
             scale=None if self.grades is None else self.grades.scale,
             relevant_from=self.relevant_from,

@@ -121,8 +121,12 @@ def _with_slices(config: Config) -> Config:
     if config.collection.topics is None:
         text = "slice: it needs a topics file with a column for each tag; add `topics: PATH` to `collection:`"
         raise ConfigError(config.path, first_line, text)
+    judgements = config.collection.given_qrels
+    if judgements is None:
+        text = "slice: it needs judgements, which say which topics count; add `qrels: PATH` to `collection:`"
+        raise ConfigError(config.path, first_line, text)
     try:
-        qrels, topics = read_collection(config.collection.given_qrels, config.collection.given_topics)
+        qrels, topics = read_collection(judgements, config.collection.given_topics)
     except DataError as error:
         raise ConfigError(config.path, first_line, f"slice: its topics cannot be looked up: {error}") from None
     tags = {} if topics is None else topics.tags

@@ -41,8 +41,9 @@ def lookups(salvaged: Salvaged) -> Iterator[Missing]:
     except DataError as error:
         yield config.line("collection", "topics"), f"collection.topics: {error.problem}", None
         is_readable = False
+    given = config.collection.given_qrels
     try:
-        qrels = read_qrels(config.collection.given_qrels, keys_of(topics))
+        qrels = None if given is None else read_qrels(given, keys_of(topics))
     except DataError as error:
         yield config.line("collection", "qrels"), f"collection.qrels: {error.problem}", None
     if not is_readable:
@@ -59,6 +60,8 @@ def all_errors(config: Config) -> list[ConfigError]:
 
 
 def _measures(config: Config) -> Iterator[Missing]:
+    if config.collection.qrels is None:  # scores alone, of any measure
+        return
     for line, name, gate in _named_measures(config):
         try:
             measure_name(name)

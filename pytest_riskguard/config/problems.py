@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from pytest_riskguard.baselines.stored_files import own_file, stored_file
-from pytest_riskguard.config.candidate_settings import FORMS, file_of, form_of
+from pytest_riskguard.config.candidate_settings import FORMS, file_of, form_of, has_scores
 from pytest_riskguard.config.collection_settings import Chunks, Collection, Grades, QrelsFile, TopicsFile
 from pytest_riskguard.config.http_settings import model_at
 from pytest_riskguard.config.measure_notation import cut_at_comma
@@ -206,6 +206,10 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
     if require_gates and not gates and isinstance(gates, list | None):
         missing = f"the file has no gates; add {_EXAMPLE} {_OR_NOT}"
         yield Problem(document.key_line(("gates",)), missing, lacks=("gates",))
+    collection = data.get("collection")
+    if isinstance(collection, dict) and collection.get("qrels") is None and not _has_only_scores(document):
+        text = f"{_where(data, ('collection',))} has no 'qrels'; {_REMEDIES['qrels']}"
+        yield Problem(document.line(("collection",)), text, lacks=("collection", "qrels"))
     first: dict[str, int] = {}
     for index, gate in enumerate(_listed_gates(document)):
         if not isinstance(gate, dict):
@@ -227,6 +231,14 @@ def _across(document: Document, *, require_gates: bool) -> Iterator[Problem]:
             if gate.get(key) is None and data.get(shared) is None:
                 text = f"{where} has no {key}; write `{shared}: {value}` for the whole file, or `{key}:` in the gate"
                 yield Problem(document.line(path), text, name, lacks=(*path, key))
+
+
+def _has_only_scores(document: Document) -> bool:
+    """Whether all candidates are per-topic scores, so that nothing is scored with judgements."""
+    shared = document.data.get("candidate")
+    own = [gate.get("candidate") for gate in _listed_gates(document) if isinstance(gate, dict)]
+    candidates = [candidate for candidate in (shared, *own) if candidate is not None]
+    return bool(candidates) and all(map(has_scores, candidates))
 
 
 def _listed_gates(document: Document) -> list[Any]:

@@ -85,3 +85,24 @@ def test_columns_keep_their_order(folder):
     settings(folder, "{scores: wide.csv, columns: {topic: 3}}")
     with pytest.raises(ConfigError, match=r"riskguard.yaml:2: candidate.columns: expected a mapping"):
         load_config(folder / "riskguard.yaml")
+
+
+def test_scores_alone_need_no_judgements(folder):
+    (folder / "qrels.txt").unlink()
+    rows = "".join(f"q{number:02d},{number % 7}\n" for number in range(30))
+    (folder / "then.csv").write_text(f"topic,clicks\n{rows}")
+    rows = "".join(f"q{number:02d},{number % 7 + 1}\n" for number in range(30))
+    (folder / "now.csv").write_text(f"topic,clicks\n{rows}")
+    gates = (
+        GATES.replace("CANDIDATE", "{scores: now.csv}").replace("{qrels: qrels.txt}", "{}").replace("AP", "clicks")
+    )
+    (folder / "riskguard.yaml").write_text(gates)
+    assert riskguard(["baseline", "update", "prod", "--scores", "then.csv", "--note", "clicks"]) == 0
+    assert riskguard(["check"]) == 0
+    assert riskguard(["baseline", "verify"]) == 0
+    assert riskguard(["baseline", "list"]) == 0
+    settings(folder, "now.run")
+    text = (folder / "riskguard.yaml").read_text().replace("{qrels: qrels.txt}", "{}")
+    (folder / "riskguard.yaml").write_text(text)
+    with pytest.raises(ConfigError, match="'collection' has no 'qrels'"):
+        load_config(folder / "riskguard.yaml")

@@ -220,11 +220,8 @@ def _judgements(qrels: Path | None) -> Qrels | None:
     if qrels is not None:
         return read_collection(qrels)[0]
     settings = surroundings()
-    return (
-        None
-        if settings is None
-        else read_collection(settings.collection.given_qrels, settings.collection.given_topics)[0]
-    )
+    given = None if settings is None else settings.collection.given_qrels
+    return None if settings is None or given is None else read_collection(given, settings.collection.given_topics)[0]
 
 
 def _too_old(store: Store, name: str, max_age: int | None) -> list[str]:

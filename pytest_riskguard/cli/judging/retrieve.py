@@ -39,7 +39,7 @@ def retrieve(run: Path, config: Path | None, gate: str | None) -> int:
     candidate, line = _candidate(settings, gate)
     if not isinstance(candidate, Queried):
         raise UsageError(f"{settings.path.name}:{line}: the candidate is no live system: there is nothing to query")
-    given = (settings.collection.qrels.given, settings.collection.given_topics)
+    given = (settings.collection.given_qrels, settings.collection.given_topics)
     ensure_apart("RUN", run, settings.path, *(file.path for file in given if file is not None))
     system = live_systems(settings, engine_of(settings, report=False))(candidate, line)
     with code_from(settings.path.parent):
