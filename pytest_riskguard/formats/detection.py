@@ -16,9 +16,19 @@ def format_of(file: InputFile, kind: Kind, *, named: str | None = None) -> Forma
     """The format that ``named`` forces, else the first whose content fits, preferring those that fit the name.
 
     The error of ``file`` if none does: it names all formats tried, and says why the nearest one does not fit.
+    The same for a part of a file that has none.
     """
-    if named is not None or names_collection(file.path):
-        return format_named(named or "irds", kind)
+    if named is None and names_collection(file.path):
+        named = "irds"
+    known = format_named(named, kind) if named is not None else _found(file, kind)
+    if file.part is not None and kind not in known.parts:
+        raise file.refuse(
+            None, f"expected a file with several {kind}, found one ({known.name}): leave out #{file.part}"
+        )
+    return known
+
+
+def _found(file: InputFile, kind: Kind) -> Format:
     plain_name = file.name.lower().removesuffix(".gz")
     fitting: list[Format] = []
     misfits: list[tuple[Misfit, Format]] = []

@@ -25,7 +25,8 @@ class Format:
 
     Its ``module`` in ``formats/files`` has ``fits(file, kind)``, which returns None or why the file does not fit,
     and for each kind a function of that name, such as ``judgements(file)``, which returns ``Records``; to write, one
-    named ``write_judgements`` and so on. ``extra`` is the extra of this package that it needs.
+    named ``write_judgements`` and so on. ``extra`` is the extra of this package that it needs; ``parts`` are the
+    kinds of which a file may hold several, ``FILE#PART``.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Format:
     writes: tuple[Kind, ...] = ()
     suffixes: tuple[str, ...] = ()
     extra: str | None = None
+    parts: tuple[Kind, ...] = ()
 
     def fits(self, file: InputFile, kind: Kind) -> Misfit | None:
         """None if the file has this format, else why it does not."""
@@ -89,6 +91,7 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
         "judging_tools.quepid_snapshot",
         reads=("judgements", "rankings"),
         suffixes=(".csv", ".txt", ".json"),
+        parts=("rankings",),
     ),
     Format(
         "ltr",
@@ -104,6 +107,7 @@ _JUDGING_TOOLS: tuple[Format, ...] = (
         reads=("judgements", "rankings", "topics"),
         writes=("judgements", "topics"),
         suffixes=(".json", ".jsonl", ".ndjson"),
+        parts=("judgements", "rankings", "topics"),
     ),
     Format(
         "rank-eval",
@@ -171,6 +175,7 @@ FORMATS: tuple[Format, ...] = (
         "libraries.mteb",
         reads=("rankings",),
         suffixes=(".json",),
+        parts=("rankings",),
     ),
     Format(
         "sentence-transformers",
@@ -224,6 +229,7 @@ FORMATS: tuple[Format, ...] = (
         reads=("scores",),
         writes=("scores",),
         suffixes=(".csv", ".tsv"),
+        parts=("scores",),
     ),
     Format(
         "scores",

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pytest_riskguard.errors import RunFormatError
+from pytest_riskguard.evaluation.run_files import open_run
 from pytest_riskguard.formats.given_file import GivenFile
 from pytest_riskguard.formats.known import system_name
 
@@ -42,3 +44,11 @@ def test_a_part_of_a_file_may_have_a_slash_in_its_name(write):
     other = write("predictions.json#en", "{}")
     assert GivenFile.of(other) == GivenFile(other)
     assert GivenFile.of(f"{other}#a") == GivenFile(other, part="a")
+
+
+@pytest.mark.parametrize("content", ["qid,docno,score\nq1,d1,1\n", "q1 Q0 d1 1 1 x\n", '{"q1": {"d1": 1}}'])
+def test_a_part_of_a_file_without_parts_is_refused(write, content):
+    with pytest.raises(
+        RunFormatError, match=r"run: expected a file with several rankings, found one .*leave out #june"
+    ):
+        open_run(f"{write('run', content)}#june")
