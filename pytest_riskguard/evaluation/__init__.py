@@ -9,8 +9,10 @@ from pytest_riskguard.evaluation.scores import TopicScores
 from pytest_riskguard.evaluation.scoring import score_run
 from pytest_riskguard.evaluation.topics import Topics, read_topics
 from pytest_riskguard.formats.known import system_name
+from pytest_riskguard.formats.label_rules import LabelRules
 
 __all__ = [
+    "LabelRules",
     "MemoryRun",
     "Qrels",
     "Rankings",

@@ -66,15 +66,23 @@ class Qrels:
         return any(isinstance(grade, float) for judged in self.grades.values() for grade in judged.values())
 
 
-def read_qrels(given: Path | str | GivenFile | JudgementsData, keys: TopicKeys | None = None) -> Qrels:
+def read_qrels(
+    given: Path | str | GivenFile | JudgementsData,
+    keys: TopicKeys | None = None,
+    *,
+    judges: JudgeRule | None = None,
+    labels: LabelRules | None = None,
+) -> Qrels:
     """Read judgements: a file in any format of ``formats.known``, plain or gzip, or data in memory.
 
     Data are a mapping topic -> document -> grade (or topic -> relevant documents), a frame, ranx' ``Qrels``, or rows
     with named fields.
 
-    ``keys`` finds the topics of formats that know queries by their texts. A document judged twice in a topic is
-    refused even when both grades agree, as trec_eval does: the file was put together wrongly, and other rows may be
-    wrong too. The digest of a format other than TREC's is that of the file that ``write_qrels`` writes.
+    ``keys`` finds the topics of formats that know queries by their texts. ``judges`` says how the grades of several
+    judges become one (the median by default), ``labels`` what the settings of a ``collection`` say. A document judged
+    twice in a topic is refused even when both grades agree, as trec_eval does: the file was put together wrongly, and
+    other rows may be wrong too. The digest of a format other than TREC's is that of the file that ``write_qrels``
+    writes.
 
     Raises
     ------
@@ -89,8 +97,9 @@ def read_qrels(given: Path | str | GivenFile | JudgementsData, keys: TopicKeys |
     """
     if not isinstance(given, Path | str | GivenFile):
         data = InputData("judgements", reason=QrelsFormatError.reason)
-        return _of_records(data, shapes.judgements(given, data), keys, "median", AS_GIVEN)
+        return _of_records(data, shapes.judgements(given, data), keys, judges or "median", labels or AS_GIVEN)
     given = GivenFile.of(given)
+    given = replace(given, judges=judges or given.judges, labels=labels or given.labels)
     file = InputFile(
         given.path, error=QrelsFormatError, part=given.part, columns=given.columns, download=given.download
     )

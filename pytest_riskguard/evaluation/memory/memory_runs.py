@@ -88,9 +88,13 @@ def run(
     records = shapes.rankings(data, given)
     rows = tuple(records.rows)
     kept = replace(records, rows=rows)
-    rankings_of(given, kept, None, ties)  # bad data are refused where they come in
+    checked = rankings_of(given, kept, None, ties)  # bad data are refused where they come in
     texts = {derived_id(row.topic): row.topic for row in rows} if records.by_text else dict(records.texts)
-    return MemoryRun(lambda keys: rankings_of(given, kept, keys, ties), label, about, MappingProxyType(texts))
+
+    def rankings(keys: TopicKeys | None) -> Rankings:
+        return rankings_of(given, kept, keys, ties) if kept.by_text else checked
+
+    return MemoryRun(rankings, label, about, MappingProxyType(texts))
 
 
 def as_memory_run(data: RankingsData | MemoryRun, name: str) -> MemoryRun:

@@ -11,7 +11,7 @@ from pytest_riskguard.evaluation.memory.values import identifier, number, plain,
 from pytest_riskguard.formats.columns import SYNONYMS, named, places
 from pytest_riskguard.formats.files.scores.long_scores import AVERAGES
 from pytest_riskguard.formats.measure_names import standard_name
-from pytest_riskguard.formats.named_rows import NamedRows, NumberedRow, missing_columns
+from pytest_riskguard.formats.named_rows import WANTED, NamedRows, NumberedRow, missing_columns
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, Score, TopicRow
 
 
@@ -33,12 +33,14 @@ class Table:
         if (problem := missing_columns(self.names, kind)) is not None:
             listed = ", ".join(map(repr, self.names[:10])) or "none"
             raise self.given.refuse(None, f"expected named columns, but {problem}; found the columns {listed}")
-        return NamedRows(self.names, self._rows(), kind, self.given.refuse)
+        used = sorted(places(self.names, WANTED[kind], kind).values())
+        if kind == "topics":  # further columns are tags
+            used = [*range(len(self.names))]
+        return NamedRows([self.names[place] for place in used], self._rows(used), kind, self.given.refuse)
 
-    def _rows(self) -> Iterator[NumberedRow]:
-        columns = [self.column(place) for place in range(len(self.names))]
-        for row, cells in enumerate(zip(*columns, strict=True), 1):
-            yield row, [plain(cell) for cell in cells]
+    def _rows(self, used: Sequence[int]) -> Iterator[NumberedRow]:
+        columns = [[plain(cell) for cell in self.column(place)] for place in used]
+        yield from enumerate(zip(*columns, strict=True), 1)
 
 
 def judgements(table: Table) -> Records[Judgement]:

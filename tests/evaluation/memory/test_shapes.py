@@ -16,6 +16,7 @@ from ir_measures import Qrel, ScoredDoc
 
 from pytest_riskguard import read_qrels, read_topics, run, score_run
 from pytest_riskguard.errors import DataError, RunFormatError
+from pytest_riskguard.evaluation import LabelRules
 from tests.evaluation.memory.shapes import Query
 
 GRADES = {"1": {"a": 1}, "2": {"a": 1}}
@@ -252,3 +253,18 @@ def test_topics_have_texts_weights_and_tags():
         read_topics({"1": {"query": "tv", "weight": 0}})
     with pytest.raises(TypeError, match="topics: expected a mapping topic -> query text"):
         read_topics(7)  # type: ignore[arg-type]
+
+
+def test_the_rules_of_a_collection_hold_for_judgements_in_memory():
+    grades = {"1": {"a": 0.7, "b": 0.2}, "2": {"a": 0.4}}
+    qrels = read_qrels(grades, labels=LabelRules(relevant_from=0.5))
+    assert (qrels.topics, qrels.without_relevant) == (("1",), ("2",))
+    assert score_run({"1": ["b", "a"]}, qrels, ["RR"])[0].values.tolist() == [0.5]
+    judged = [{"qid": "1", "docid": "a", "rating": rating, "judge": judge} for judge, rating in enumerate([0, 0, 3])]
+    assert read_qrels(judged, judges="mean").grades == {"1": {"a": 1}}
+    with pytest.raises(DataError, match="expected at least one relevant document"):
+        read_qrels(judged)
+
+
+def test_columns_that_say_nothing_here_may_hold_anything():
+    assert ranked(frame(vector=[[0.1], None, object()])) == {"1": ["a", "b"], "2": ["c"]}
