@@ -195,10 +195,10 @@ def _by_measure(file: Input, records: Records[Score]) -> dict[str, dict[str, flo
         name, measure = named[row.measure]
         values = by_measure.setdefault(name, {})
         topic = row.topic
-        if topic != topic.strip() or not topic or "\n" in topic or "\r" in topic:
-            raise file.refuse(
-                row.line, f"expected a topic on one line, without spaces around it, found {topic!r:.60}"
-            )
+        for what, text in (("topic", topic), ("measure", name)):
+            if not text or text != text.strip() or any(character in text for character in "\n\r\0"):
+                expected = f"expected a {what} on one line, without spaces around it"
+                raise file.refuse(row.line, f"{expected}, found {text!r:.60}")
         if topic in values:
             raise file.refuse(row.line, f"expected each topic once, found {name} of topic {topic!r:.60} twice")
         if not math.isfinite(row.value):

@@ -106,6 +106,17 @@ def test_the_topics_may_have_another_heading(write):
             '{"stat_test": "fisher", "metrics": ["map"], "model_names": ["a"], "a": {"scores": {"map": 1}}}',
             "but a report of ranx holds averages alone; write `run.scores` of each run to a file",
         ),
+        (
+            "a.json",
+            '{"map": {"q\\u0000": 1}}',
+            ": expected a topic on one line, without spaces around it, found 'q\\x00'",
+        ),
+        (
+            "a.json",
+            '{"map": {"q\\n1": 1}}',
+            ": expected a topic on one line, without spaces around it, found 'q\\n1'",
+        ),
+        ("a.csv", 'qid,measure,value\nq1,"a\nb",1\n', ": expected a measure on one line, without spaces around it"),
         ("a.json", "[1]", "expected scores in one of these formats: "),
     ],
 )
