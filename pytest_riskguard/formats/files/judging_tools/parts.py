@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pytest_riskguard.formats.content import InputFile, Misfit
 
@@ -31,3 +31,10 @@ def only_part(file: InputFile, names: Iterable[str], what: str) -> str:
         example = f"{file.name}#{there[0]:.60}"
         raise file.refuse(None, f"expected one {what}, found {len(there)} ({listed}); name one, as in {example!r}")
     return there[0]
+
+
+def labels(names: Sequence[str], others: Sequence[str]) -> list[str]:
+    """What each is called: by its name, or by its other name (an id, a time) where several share the first."""
+    return [
+        other or name if names.count(name) > 1 else name or other for name, other in zip(names, others, strict=True)
+    ]

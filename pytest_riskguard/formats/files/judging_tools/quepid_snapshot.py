@@ -9,7 +9,7 @@ from pytest_riskguard.formats.columns import number
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.judging_tools.browser_csv import rows
 from pytest_riskguard.formats.files.judging_tools.json_node import JsonNode
-from pytest_riskguard.formats.files.judging_tools.parts import only_part, require
+from pytest_riskguard.formats.files.judging_tools.parts import labels, only_part, require
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records
 
 _SNAPSHOT = ("Snapshot Name", "Query Text", "Doc ID", "Doc Position")
@@ -57,11 +57,13 @@ def rankings(file: InputFile) -> Records[Ranking]:
 
 def _of_table(file: InputFile) -> Iterator[Ranking]:
     all_rows = list(_rows(file))
-    name_of = {row.line: row.cells.get("Snapshot Name") or row.cells.get("Case Name", "") for row in all_rows}
-    part = only_part(file, list(name_of.values()), "snapshot")
+    snapshots = list(dict.fromkeys(row.snapshot for row in all_rows))
+    called = labels([name for name, _ in snapshots], [other for _, other in snapshots])
+    part = only_part(file, called, "snapshot")
+    chosen = snapshots[called.index(part)]
     first: dict[str, int] = {}
     by_query: dict[str, list[tuple[float, str]]] = {}
-    for place, row in enumerate(row for row in all_rows if name_of[row.line] == part):
+    for place, row in enumerate(row for row in all_rows if row.snapshot == chosen):
         cell = row.cells.get("Doc Position", str(place))
         position = number(cell)
         if position != position:
@@ -80,6 +82,13 @@ class _Row(NamedTuple):
     query: str
     document: str
     cells: Mapping[str, str]
+
+    @property
+    def snapshot(self) -> tuple[str, str]:
+        """Name and time of the snapshot; name and id of the case in a detailed export."""
+        if "Snapshot Name" in self.cells:
+            return self.cells["Snapshot Name"], self.cells.get("Snapshot Time", "")
+        return self.cells["Case Name"], self.cells.get("Case ID", "")
 
 
 def _rows(file: InputFile) -> Iterator[_Row]:
@@ -111,8 +120,9 @@ def _of_json(file: InputFile) -> Iterator[Ranking]:
         snapshots = [whole] if several is None else list(several.items())
     else:
         snapshots = list(whole.items())
-    by_name = {_name(snapshot): snapshot for snapshot in snapshots}
-    snapshot = by_name[only_part(file, [_name(snapshot) for snapshot in snapshots], "snapshot")]
+    names, ids = ([_text(snapshot, key) for snapshot in snapshots] for key in ("name", "id"))
+    called = labels(names, ids)
+    snapshot = snapshots[called.index(only_part(file, called, "snapshot"))]
     texts = {query["query_id"].identifier(): query["query_text"].text() for query in snapshot["queries"].items()}
     for query, documents in snapshot["docs"].entries():
         if query not in texts:  # deleted from the case since the snapshot was made
@@ -122,9 +132,9 @@ def _of_json(file: InputFile) -> Iterator[Ranking]:
         yield Ranking(texts[query], returned)
 
 
-def _name(snapshot: JsonNode) -> str:
-    name = snapshot.get("name") or snapshot["id"]
-    return name.identifier()
+def _text(node: JsonNode, key: str) -> str:
+    value = node.get(key)
+    return "" if value is None else value.identifier()
 
 
 def _is_true(node: JsonNode | None) -> bool:

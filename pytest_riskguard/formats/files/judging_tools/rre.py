@@ -80,8 +80,8 @@ def _text(query: JsonNode, placeholder: str) -> str:
 
 
 def _graded(relevant: JsonNode) -> Iterator[tuple[str, float]]:
+    seen: set[str] = set()
     for part in relevant.items() if isinstance(relevant.value, list) else [relevant]:
-        seen: set[str] = set()
         for key, node in part.entries():
             if isinstance(node.value, list):  # a grade with its documents
                 grade, documents = number(key), [document.identifier() for document in node.items()]

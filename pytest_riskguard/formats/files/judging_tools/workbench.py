@@ -12,7 +12,7 @@ from typing import Any
 
 from pytest_riskguard.formats.content import InputFile, Misfit
 from pytest_riskguard.formats.files.judging_tools.json_node import JsonNode
-from pytest_riskguard.formats.files.judging_tools.parts import only_part
+from pytest_riskguard.formats.files.judging_tools.parts import labels, only_part
 from pytest_riskguard.formats.files.judging_tools.query_texts import texts_of
 from pytest_riskguard.formats.records import Judgement, Kind, Ranking, Records, TopicRow
 
@@ -100,10 +100,10 @@ def _judgements(file: InputFile) -> Iterator[Judgement]:
 def _chosen(file: InputFile, nodes: list[JsonNode], what: str) -> JsonNode:
     names = [_name(node, "name") for node in nodes]
     ids = [_name(node, "id") for node in nodes]
-    labels = [id_ or name if names.count(name) > 1 else name or id_ for name, id_ in zip(names, ids, strict=True)]
     if file.part in ids and file.part:
         return nodes[ids.index(file.part)]
-    return nodes[labels.index(only_part(file, labels, what))]
+    called = labels(names, ids)
+    return nodes[called.index(only_part(file, called, what))]
 
 
 def _name(node: JsonNode, key: str) -> str:
@@ -204,11 +204,14 @@ def _refuse_incomplete(response: JsonNode) -> None:
     if (failed is not None and failed.value) or (timed_out is not None and timed_out.value):
         raise response.refuse("expected a whole answer, found one that timed out or whose shards failed; ask again")
     total = hits.get("total")
-    if total is not None and isinstance(total.value, dict):
-        total = total.get("value")
-    count = len(list(hits["hits"].items()))
-    if total is not None and total.number() > count:
-        raise total.refuse(f"expected all documents, found {count} of {total.value}; ask with a larger `size`")
+    if total is None:
+        return
+    is_exact, count = True, len(list(hits["hits"].items()))
+    if isinstance(total.value, dict):
+        is_exact, total = total.value.get("relation", "eq") == "eq", total["value"]
+    if total.number() > count or not is_exact:
+        least = "" if is_exact else "at least "
+        raise total.refuse(f"expected all documents, found {count} of {least}{total.value}; ask with a larger `size`")
 
 
 def write_judgements(grades: Mapping[str, Mapping[str, float]], texts: Mapping[str, str]) -> bytes:

@@ -53,6 +53,16 @@ def test_one_of_several_snapshots_is_named(write):
         open_run(GivenFile(path, part="may"))
 
 
+def test_snapshots_of_the_same_name_are_told_apart_by_their_times_or_ids(write):
+    later = ROW.format("june", "shoes", "d2", 1).replace("2026-01-02T03:04:05Z", "2026-02")
+    path = write("s.csv", HEADER + ROW.format("june", "boots", "d1", 1) + later)
+    assert order(GivenFile(path, part="2026-02")) == {"shoes": ["d2"]}
+    both = write("s.json", json.dumps([snapshot(), snapshot(id=6, docs={"13": [{"id": 7}]})]))
+    assert order(GivenFile(both, part="6")) == {"boots": ["7"]}
+    with pytest.raises(RunFormatError, match="expected one snapshot, found 2 \\('5', '6'\\)"):
+        open_run(both)
+
+
 def snapshot(**changes):
     docs = {"12": [{"id": "d2"}, {"id": "d1", "rated_only": False}, {"id": "d9", "rated_only": True}], "13": []}
     queries = [{"query_id": 12, "query_text": "shoes"}, {"query_id": 13, "query_text": "boots"}]

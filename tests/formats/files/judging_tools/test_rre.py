@@ -66,6 +66,7 @@ def test_the_same_query_in_two_templates_has_one_list_of_documents(write):
             query("a", relevant_documents={"1": {"boost": 1}}),
             "expected a key 'gain', found an object with the keys 'boost'",
         ),
+        (query("a", relevant_documents=[{"1": {"gain": 1}}, {"1": {"gain": 2}}]), "per query, found '1' twice"),
         (
             query("a", relevant_documents={"2": ["1"], "3": ["1"]}),
             "expected each document once per query, found '1' twice",

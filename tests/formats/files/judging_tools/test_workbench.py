@@ -17,8 +17,8 @@ from pytest_riskguard.formats.topic_keys import TopicKeys
 
 def hits(*sources, total=None):
     found = [{"_index": "i", "_id": str(place), "_source": source} for place, source in enumerate(sources)]
-    total = len(found) if total is None else total
-    return {"timed_out": False, "_shards": {"failed": 0}, "hits": {"total": {"value": total}, "hits": found}}
+    total = {"value": len(found) if total is None else total} if not isinstance(total, dict) else total
+    return {"timed_out": False, "_shards": {"failed": 0}, "hits": {"total": total, "hits": found}}
 
 
 def judged(name="people", id_="j1", **changes):
@@ -128,6 +128,10 @@ def test_evaluation_results_are_rankings(write):
         (
             hits(evaluated(), total=120),
             "hits.total.value: expected all documents, found 1 of 120; ask with a larger `size`",
+        ),
+        (
+            hits(evaluated(), total={"value": 1, "relation": "gte"}),
+            "expected all documents, found 1 of at least 1; ask with a larger `size`",
         ),
         (hits(evaluated()) | {"timed_out": True}, "expected a whole answer, found one that timed out"),
         (hits(evaluated()) | {"_shards": {"failed": 1}}, "or whose shards failed"),
