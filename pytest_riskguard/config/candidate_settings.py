@@ -1,13 +1,13 @@
-"""``candidate:`` of a riskguard.yaml: a path, a described run, scores, a function, or an engine over HTTP."""
+"""``candidate:`` of a riskguard.yaml: a path, a described run, scores, or a live system of any kind."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, overload
+from typing import Annotated, Any, Literal, overload
 
-from pydantic import Discriminator, PlainValidator, Tag
+from pydantic import Discriminator, PlainValidator, Tag, model_validator
 
 from pytest_riskguard.config.http_settings import TAGS as HTTP_TAGS
 from pytest_riskguard.config.http_settings import HttpCandidate
@@ -23,7 +23,7 @@ from pytest_riskguard.config.setting_types import (
     is_importable,
 )
 from pytest_riskguard.formats.given_file import GivenFile
-from pytest_riskguard.gates.option_types import Text, TrueOrFalse, shown
+from pytest_riskguard.gates.option_types import OneOf, Text, TrueOrFalse, shown
 
 
 def _target(name: str) -> str:
@@ -37,6 +37,42 @@ class Retrieve(Queried):
 
     retrieve: Annotated[str, PlainValidator(Text("package.module:function", parse=_target))]
     isolate: Annotated[bool, PlainValidator(TrueOrFalse())] = False
+
+
+def _command(value: Any) -> tuple[str, ...]:
+    """A program and its arguments; numbers are taken as they are written."""
+    if not (isinstance(value, list) and value and all(isinstance(part, str | int | float) for part in value)):
+        example = "[./search, --size, '{depth}']"
+        raise ValueError(f"expected a list of a program and its arguments, such as {example}, found {shown(value)}")
+    parts = tuple(str(part) for part in value)
+    if any("\0" in part for part in parts):
+        raise ValueError("expected arguments without the character NUL")
+    if not parts[0].strip():
+        raise ValueError(f"expected the name or path of a program first, found {parts[0]!r:.60}")
+    return parts
+
+
+class CommandCandidate(Queried):
+    """``candidate`` as a command that is run for each query; ``input`` says where it gets the query.
+
+    ``{query}``, ``{topic}`` (its id) and ``{depth}`` in its arguments are replaced.
+    """
+
+    command: Annotated[tuple[str, ...], PlainValidator(_command, json_schema_input_type=list[str])]
+    input: Annotated[Literal["stdin", "argument"] | None, PlainValidator(OneOf(("stdin", "argument")))] = None
+
+    @property
+    def takes_argument(self) -> bool:
+        """Whether the query is one of its arguments, not its standard input."""
+        return any("{query}" in part for part in self.command[1:])
+
+    @model_validator(mode="after")
+    def _one_input(self) -> CommandCandidate:
+        if self.input == "argument" and not self.takes_argument:
+            raise ValueError("expected {query} in an argument of the command, or `input: stdin`")
+        if self.input == "stdin" and self.takes_argument:
+            raise ValueError("expected no {query} in the arguments with `input: stdin`; write `input: argument`")
+        return self
 
 
 class DescribedRun(Model):
@@ -88,6 +124,7 @@ FORMS: Mapping[str, type[Model]] = {
     "run": DescribedRun,
     "scores": DescribedScores,
     "http": HttpCandidate,
+    "command": CommandCandidate,
 }
 _PATH = "<path>"
 #: Tags of the forms, which pydantic puts into the path of an error: no key may look like them.
@@ -118,10 +155,11 @@ Candidate = Annotated[
     | Annotated[Retrieve, Tag("<retrieve>")]
     | Annotated[DescribedRun, Tag("<run>")]
     | Annotated[DescribedScores, Tag("<scores>")]
-    | Annotated[HttpCandidate, Tag("<http>")],
+    | Annotated[HttpCandidate, Tag("<http>")]
+    | Annotated[CommandCandidate, Tag("<command>")],
     Discriminator(_tag),
 ]
-AnyCandidate = Path | Retrieve | DescribedRun | DescribedScores | HttpCandidate
+AnyCandidate = Path | Retrieve | DescribedRun | DescribedScores | HttpCandidate | CommandCandidate
 
 
 @overload

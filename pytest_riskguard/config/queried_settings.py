@@ -17,7 +17,7 @@ from pytest_riskguard.config.asking import (
     MAX_WORKERS,
     TIMEOUT,
 )
-from pytest_riskguard.config.setting_types import Metadata, Model
+from pytest_riskguard.config.setting_types import Metadata, Model, TiesSetting
 from pytest_riskguard.config.value_checks import whole
 from pytest_riskguard.gates.option_types import Number
 
@@ -48,4 +48,5 @@ class Queried(Model):
     retries: Annotated[int, PlainValidator(ASKING["retries"])] = 0
     rate: Annotated[float | None, PlainValidator(ASKING["rate"])] = None
     ask_twice: Annotated[int, PlainValidator(ASKING["ask_twice"])] = ASK_TWICE
+    ties: TiesSetting = "as_returned"
     metadata: Metadata = ()

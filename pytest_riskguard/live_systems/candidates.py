@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from pytest_riskguard.config.asking import Asking
-from pytest_riskguard.config.candidate_settings import Retrieve, key_of
+from pytest_riskguard.config.candidate_settings import CommandCandidate, Retrieve, key_of
 from pytest_riskguard.config.http_settings import HttpCandidate
 from pytest_riskguard.config.load import repository_of
 from pytest_riskguard.config.queried_settings import ASKING, Queried
@@ -17,8 +17,10 @@ from pytest_riskguard.errors import ConfigError, ScoringError, UsageError
 from pytest_riskguard.evaluation.qrels import Qrels
 from pytest_riskguard.evaluation.runs import Rankings, rankings_as_run
 from pytest_riskguard.evaluation.topics import Topics
+from pytest_riskguard.formats.given_file import TIES, Ties
 from pytest_riskguard.formats.metadata import checked_metadata
 from pytest_riskguard.gates.option_types import shown
+from pytest_riskguard.live_systems.commands import command_search
 from pytest_riskguard.live_systems.console import Console
 from pytest_riskguard.live_systems.failures import failure, imported
 from pytest_riskguard.live_systems.http.search import http_search
@@ -55,6 +57,7 @@ def live_run(
     console: Console,
     name: str = "candidate",
     metadata: Mapping[str, str] | None = None,
+    ties: Ties = "as_returned",
     **asking: Any,
 ) -> LiveRun:
     """A run made by calling ``search`` with the query of each judged topic of the collection.
@@ -73,8 +76,10 @@ def live_run(
         about = checked_metadata(metadata or {})
     except ValueError as error:
         raise ValueError(f"metadata: {error}") from None
+    if ties not in TIES:
+        raise ValueError(f"ties: expected {' or '.join(TIES)}, found {shown(ties)}")
     asked = asked_by_topic(search, depth=checked["depth"])
-    return LiveRun(lambda: _retrieved(collection, asked, Asking(**checked), console), name, about)
+    return LiveRun(lambda: _retrieved(collection, asked, Asking(**checked), console, ties), name, about)
 
 
 def live_candidate(
@@ -92,17 +97,22 @@ def live_candidate(
             match candidate:
                 case HttpCandidate():
                     with http_search(candidate.http, asking) as engine:
-                        return _retrieved(collection, engine, asking, console)
+                        return _retrieved(collection, engine, asking, console, candidate.ties)
+                case CommandCandidate():
+                    # The command's own time limit ends it with all that it started.
+                    unlimited = replace(asking, timeout=None)
+                    with command_search(candidate, asking, settings.path.parent) as command:
+                        return _retrieved(collection, command, unlimited, console, candidate.ties)
                 case Retrieve(isolate=True):
                     wanted = _wanted(collection)
                     with console.progress() as progress:
                         answers = retrieve_isolated(
                             candidate.retrieve, wanted, asking, root=root, listed=listed, progress=progress
                         )
-                    return _as_run(answers)
+                    return _as_run(answers, candidate.ties)
                 case Retrieve():
                     search = asked_by_topic(imported(candidate.retrieve, root, listed), depth=asking.depth)
-                    return _retrieved(collection, search, asking, console)
+                    return _retrieved(collection, search, asking, console, candidate.ties)
             raise TypeError(f"not a system that can be queried: {type(candidate).__name__}")
         except (RefusedSearchError, SignatureError, UsageError) as error:
             raise ConfigError(settings.path, line, f"candidate.{key_of(candidate)}: {error}") from None
@@ -132,18 +142,19 @@ def _wanted(collection: Collection) -> dict[str, Topic]:
     return {topic: Topic(queries[topic], id=topic, tags=tags.get(topic, {})) for topic in judged}
 
 
-def _retrieved(collection: Collection, search: Search, asking: Asking, console: Console) -> Rankings:
+def _retrieved(collection: Collection, search: Search, asking: Asking, console: Console, ties: Ties) -> Rankings:
     wanted = _wanted(collection)
     with console.progress() as progress:
         retrieved = retrieve(search, wanted, asking, progress=progress, stuck=lambda: console.end_stuck_run(asking))
     if retrieved.failed:
         raise failure(retrieved, len(wanted))
-    return _as_run(retrieved)
+    return _as_run(retrieved, ties)
 
 
-def _as_run(retrieved: Retrieved) -> Rankings:
-    run = replace(rankings_as_run(retrieved.answers, as_returned=True), seconds=retrieved.seconds)
+def _as_run(retrieved: Retrieved, ties: Ties) -> Rankings:
+    as_returned = ties == "as_returned"
+    run = replace(rankings_as_run(retrieved.answers, as_returned=as_returned), seconds=retrieved.seconds)
     if not retrieved.again:
         return run
-    again = rankings_as_run(retrieved.again, as_returned=True)
+    again = rankings_as_run(retrieved.again, as_returned=as_returned)
     return replace(run, again=again, asked_again=tuple(sorted(retrieved.again)))

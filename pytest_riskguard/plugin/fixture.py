@@ -135,6 +135,7 @@ class Riskguard:
         retries: int = 0,
         rate: float | None = None,
         ask_twice: int = ASK_TWICE,
+        ties: Ties = "as_returned",
         name: str = "candidate",
         metadata: Mapping[str, str] | None = None,
     ) -> LiveRun:
@@ -144,14 +145,16 @@ class Riskguard:
         ``workers`` threads send queries in parallel; with one, pytest's own thread does. A query that has no answer
         after ``timeout`` seconds (None: no limit), or raises, is tried again up to ``retries`` times. At most
         ``rate`` queries are sent in a second. The queries of ``ask_twice`` topics are sent again, and their answers
-        compared. How the candidate is queried does not change the verdict. ``metadata`` is as for ``run``.
+        compared. How the candidate is queried does not change the verdict. Documents with equal scores keep their
+        order, or with ``ties="docid"`` are ranked by their ids. ``metadata`` is as for ``run``.
         """
         __tracebackhide__ = True
-        asking = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}
+        asking: dict[str, Any] = {"depth": depth, "workers": workers, "timeout": timeout, "retries": retries}
         asking |= {"rate": rate, "ask_twice": ask_twice}
         try:
             console = PytestConsole(self._config)
-            return live_run(self._engine, search, console=console, name=name, metadata=metadata, **asking)
+            about: dict[str, Any] = {"name": name, "metadata": metadata, "ties": ties}
+            return live_run(self._engine, search, console=console, **about, **asking)
         except (TypeError, ValueError) as error:
             raise error.with_traceback(None) from None
 

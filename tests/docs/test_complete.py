@@ -16,7 +16,7 @@ import pytest_riskguard
 from pytest_riskguard import evaluation, inference, pool_study, risk
 from pytest_riskguard.cli.exit_status import ExitStatus
 from pytest_riskguard.cli.main import cli
-from pytest_riskguard.config.candidate_settings import DescribedRun, DescribedScores, Retrieve
+from pytest_riskguard.config.candidate_settings import CommandCandidate, DescribedRun, DescribedScores, Retrieve
 from pytest_riskguard.config.collection_settings import Collection, QrelsFile
 from pytest_riskguard.config.http_settings import Http, HttpCandidate
 from pytest_riskguard.config.schema import (
@@ -153,6 +153,7 @@ def test_each_option_and_setting_of_the_plugin_is_in_the_reference():
         ("Keys of a `candidate` that has scores", DescribedScores),
         ("Keys of a `candidate` that is queried live", Retrieve),
         ("Keys of a `candidate` over HTTP", HttpCandidate),
+        ("Keys of a `candidate` that is a command", CommandCandidate),
         ("Keys of `http`", Http),
         ("Keys of `family`", Family),
         ("Keys of a `baseline` that is computed", ComputedBaseline),

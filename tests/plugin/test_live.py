@@ -391,3 +391,37 @@ def test_an_isolated_search_gives_the_same_verdict_and_cannot_end_the_run(live, 
     result = pytester.runpytest("--riskguard")
     result.assert_outcomes(failed=1)
     assert "the isolated process of 'own:ask' ended with exit status 0; it had" in flat(result)
+
+
+#: Searches as ``ask`` does, in another process.
+COMMAND = """
+import json, sys
+from own import ask
+print(json.dumps([{"id": document, "score": score} for document, score in ask(sys.argv[1])]))
+"""
+
+
+def test_a_command_gives_the_verdict_of_the_function_that_it_calls(live, pytester, asked_of):
+    assert live("ask", "--riskguard-report=function.json").ret == 0
+    path = pytester.path / "riskguard.yaml"
+    command = f"command: [{sys.executable!r}, search.py, '{{query}}'], workers: 2"
+    path.write_text(path.read_text().replace("retrieve: 'own:ask'", command))
+    (pytester.path / "search.py").write_text(COMMAND)
+    assert pytester.runpytest("--riskguard", "--riskguard-report=command.json").ret == 0
+    reports = [without_times(read_report(pytester.path / name)) for name in ("function.json", "command.json")]
+    assert reports[0]["verdicts"] == reports[1]["verdicts"]
+    assert reports[1]["provenance"]["candidate"]["ties"] == "as_returned"
+
+
+def test_a_command_that_fails_is_said_once_in_its_own_words(pytester, asked_of):
+    asked_of("ask")
+    path = pytester.path / "riskguard.yaml"
+    path.write_text(path.read_text().replace("retrieve: 'own:ask'", f"command: [{sys.executable!r}, search.py]"))
+    (pytester.path / "search.py").write_text("import sys\nsys.exit('no such index: help')\n")
+    result = pytester.runpytest("--riskguard")
+    result.assert_outcomes(failed=1)
+    text = flat(result)
+    assert text.count("no such index: help") == 1
+    assert "failed for 3 of 30 topics with the same error: " in text
+    assert "exit status 1: no such index: help; topics t01, t02, t03; the first query is 'query number 01'" in text
+    assert "27 topics were not queried, because 3 queries in a row had no answer" in text

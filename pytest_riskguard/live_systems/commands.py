@@ -1,0 +1,205 @@
+"""A command as a live system, in any language: started for each query, and ended with everything that it started."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, cast
+
+from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.config.candidate_settings import CommandCandidate
+from pytest_riskguard.formats.input_files import Limit
+from pytest_riskguard.formats.serialization import JsonError, parsed_value
+from pytest_riskguard.live_systems.retrieval import FailedSearchError, Search
+from pytest_riskguard.live_systems.topic import Topic
+from pytest_riskguard.text import clean
+
+#: Bytes of one answer.
+ANSWER_BYTES = Limit("RISKGUARD_MAX_ANSWER_BYTES", 50_000_000, "bytes in a command's answer")
+#: Bytes of standard error that are kept, from its end, and the characters of its last line that a message repeats.
+_ERROR_BYTES, _MAX_SAID = 10_000, 200
+#: Seconds between two looks at whether a process has ended whose output is still open.
+_GLANCE = 0.5
+#: Seconds that the end of a killed process may take.
+_MAX_END = 10.0
+_PLACEHOLDER = re.compile(r"\{(query|topic|depth)\}")
+
+
+@contextmanager
+def command_search(candidate: CommandCandidate, asking: Asking, folder: Path) -> Iterator[Search]:
+    """A search that runs a command in a folder; it enforces the time limit of ``asking`` itself.
+
+    Commands that still run when the context ends are killed.
+    """
+    runs = _Runs(candidate.command[0], folder, asking.timeout)
+
+    def search(topic: Topic) -> object:
+        fields = {"query": topic.text, "topic": topic.id, "depth": str(asking.depth)}
+        arguments = [_PLACEHOLDER.sub(lambda match: fields[match[1]], part) for part in candidate.command[1:]]
+        text = "" if candidate.takes_argument else f"{topic.text}\n"
+        return _results(runs.output(arguments, text), runs.failure)
+
+    try:
+        yield search
+    finally:
+        runs.end()
+
+
+def _results(output: bytes, failure: Callable[[str], FailedSearchError]) -> object:
+    """What a command wrote: JSON, or ids, one a line."""
+    output = output.strip()
+    if output.startswith((b"[", b"{")):
+        try:
+            return parsed_value(output)
+        except JsonError as error:
+            raise failure(f"expected JSON, or ids, one a line; its output begins like JSON, but is {error}") from None
+    try:
+        text = output.decode()
+    except UnicodeDecodeError:
+        raise failure("expected JSON, or ids, one a line, in UTF-8; its output is not UTF-8") from None
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+class _Runs:
+    """Runs of one program; several threads may start them."""
+
+    def __init__(self, program: str, folder: Path, timeout: float | None) -> None:
+        self._program, self._folder, self._timeout = program, folder, timeout
+        self._lock, self._running = threading.Lock(), set[subprocess.Popen[bytes]]()
+        self._has_ended = False
+
+    def output(self, arguments: Sequence[str], text: str) -> bytes:
+        """Standard output for this standard input; ``FailedSearchError`` unless the command ends in time with 0."""
+        started = time.monotonic()
+        process = self._started(arguments)
+        try:
+            return self._finished(process, text, started)
+        finally:
+            _kill(process)
+            with self._lock:
+                self._running.discard(process)
+
+    def end(self) -> None:
+        """Kill what runs, and start nothing more."""
+        with self._lock:
+            self._has_ended = True
+            running = list(self._running)
+        for process in running:
+            _kill(process)
+
+    def failure(self, problem: str, *, is_final: bool = True) -> FailedSearchError:
+        """An error that names the command."""
+        return FailedSearchError(f"{clean(self._program, limit=80)}: {problem}", is_final=is_final)
+
+    def _started(self, arguments: Sequence[str]) -> subprocess.Popen[bytes]:
+        with self._lock:
+            if self._has_ended:
+                raise self.failure("not started, since the run has ended")
+            try:
+                process = subprocess.Popen(  # noqa: S603 - the command that riskguard.yaml names; no shell reads it
+                    [self._program, *arguments],
+                    cwd=self._folder,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    start_new_session=True,
+                )
+            except (OSError, ValueError) as error:  # ValueError: an argument with a NUL
+                said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+                raise self.failure(f"cannot be started in {self._folder}: {said}") from None
+            self._running.add(process)
+            return process
+
+    def _finished(self, process: subprocess.Popen[bytes], text: str, started: float) -> bytes:
+        limit = ANSWER_BYTES.value
+        stdin, stdout, stderr = cast("tuple[IO[bytes], ...]", (process.stdin, process.stdout, process.stderr))
+        answer = _Reader(stdout, most=limit, full=lambda: _kill(process))
+        errors = _Reader(stderr, most=None)
+        threading.Thread(target=_write, args=(stdin, text), name="riskguard-command", daemon=True).start()
+        deadline = float("inf") if self._timeout is None else started + self._timeout
+        while answer.is_open or process.poll() is None:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                _kill(process)
+                raise self.failure(f"no answer within {self._timeout:g} s; it was killed", is_final=False)
+            answer.wait(min(left, _GLANCE))
+            if not answer.is_open:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(min(left, _GLANCE))
+            elif process.poll() is not None:
+                break  # a process that it started keeps its output open
+        _kill(process)
+        answer.wait(_MAX_END)
+        errors.wait(_MAX_END)
+        if answer.is_full:
+            raise self.failure(ANSWER_BYTES.problem(limit + 1))
+        if process.returncode != 0:
+            raise self.failure(f"{_ending(process.returncode)}{_last_line(errors.content)}", is_final=False)
+        return answer.content
+
+
+class _Reader:
+    """Reads a stream in a thread of its own, up to ``most`` bytes, or without such a limit only the end of it."""
+
+    def __init__(self, stream: IO[bytes], *, most: int | None, full: Callable[[], None] = lambda: None) -> None:
+        self._stream, self._most, self._full = stream, most, full
+        self._content, self.is_full = bytearray(), False
+        self._thread = threading.Thread(target=self._read, name="riskguard-command", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more may come."""
+        return self._thread.is_alive()
+
+    @property
+    def content(self) -> bytes:
+        """What has been read."""
+        return bytes(self._content)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until everything has been read, at most so long."""
+        self._thread.join(seconds)
+
+    def _read(self) -> None:
+        with suppress(OSError, ValueError), self._stream:
+            while block := self._stream.read1(65536):  # type: ignore[attr-defined]
+                self._content += block
+                if self._most is None:
+                    del self._content[:-_ERROR_BYTES]
+                elif len(self._content) > self._most:
+                    self.is_full = True
+                    self._full()
+                    return
+
+
+def _write(stream: IO[bytes], text: str) -> None:
+    with suppress(OSError, ValueError), stream:  # it need not read its input
+        stream.write(text.encode())
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_MAX_END)
+
+
+def _ending(status: int) -> str:
+    return f"was killed by signal {-status}" if status < 0 else f"exit status {status}"
+
+
+def _last_line(errors: bytes) -> str:
+    """What a command said last on standard error, after a colon."""
+    lines = [said for line in errors.decode(errors="replace").splitlines() if (said := clean(line, limit=_MAX_SAID))]
+    return f": {lines[-1]}" if lines else ""

@@ -1,0 +1,189 @@
+"""Commands that answer queries: what they get, what they write, and that nothing of them stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_riskguard.config.asking import Asking
+from pytest_riskguard.config.candidate_settings import CommandCandidate
+from pytest_riskguard.live_systems import commands
+from pytest_riskguard.live_systems.commands import command_search
+from pytest_riskguard.live_systems.retrieval import Retrieved, retrieve
+from pytest_riskguard.live_systems.topic import Topic
+
+QUERIES = {f"t{number}": Topic(f"query {number}", id=f"t{number}") for number in range(6)}
+ECHO = "import sys; query = sys.stdin.read(); "
+
+
+@pytest.fixture
+def asked(tmp_path):
+    """Ask a Python program about the queries."""
+
+    def run(program: str, *arguments: str, queries: Any = QUERIES, **asking: Any) -> Retrieved:
+        limited = Asking(**asking)
+        candidate = CommandCandidate.model_validate({"command": [sys.executable, "-c", program, *arguments]})
+        with command_search(candidate, limited, tmp_path) as search:
+            return retrieve(search, queries, Asking(**asking | {"timeout": None}))
+
+    return run
+
+
+def of(retrieved: Retrieved, topic: str = "t3") -> list[tuple[str, float]]:
+    assert retrieved.failed == (), retrieved.failed
+    return retrieved.answers[topic]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_query_comes_on_standard_input_and_ids_go_out_one_a_line(asked, workers):
+    retrieved = asked(ECHO + "print(query.strip() + '-1\\n\\n  ' + query.strip() + '-2  ')", workers=workers)
+    assert list(retrieved.answers) == list(QUERIES)
+    assert of(retrieved) == [("query 3-1", 2.0), ("query 3-2", 1.0)]
+
+
+def test_arguments_hold_the_query_the_id_and_the_depth(asked):
+    program = "import sys; print('\\n'.join(sys.argv[1:]), sys.stdin.read())"
+    retrieved = asked(program, "--q={query}", "{topic}", "{depth}", "{other}", depth=50)
+    assert [document for document, _ in of(retrieved)] == ["--q=query 3", "t3", "50", "{other}"]
+
+
+def test_a_query_is_never_read_as_code_or_as_another_placeholder(asked):
+    query = "$(touch evil); {topic} 'x' \" ünïcode"
+    retrieved = asked("import sys; print(sys.argv[1])", "{query}", queries={"t": Topic(query, id="t")})
+    assert [document for document, _ in of(retrieved, "t")] == [query]
+
+
+@pytest.mark.parametrize(
+    ("written", "pairs"),
+    [
+        ('["a", "b"]', [("a", 2.0), ("b", 1.0)]),
+        ('[["a", 3], ["b", 0.5]]', [("a", 3.0), ("b", 0.5)]),
+        ('{"b": 0.5, "a": 3}', [("a", 3.0), ("b", 0.5)]),
+        ('[{"_id": "a", "_score": 3}, {"_id": "b", "_score": 0.5}]', [("a", 3.0), ("b", 0.5)]),
+        ("[]", []),
+        ("", []),
+    ],
+)
+def test_json_of_every_shape_is_read(asked, written, pairs):
+    assert of(asked(f"print({written!r})")) == pairs
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("import sys; print('loading', file=sys.stderr); sys.exit('no index')", ": exit status 1: no index$"),
+        ("import sys; sys.stderr.write('a\\x1b[31m red\\n::error::x\\n'); sys.exit(7)", "status 7: : :error::x$"),
+        ("import os; os.kill(os.getpid(), 15)", ": was killed by signal 15$"),
+        ("print('[1, 2')", "its output begins like JSON, but is .*not JSON"),
+        ("print('{\"a\": NaN}')", "its output begins like JSON, but is "),
+        ("import sys; sys.stdout.buffer.write(b'\\xff')", "its output is not UTF-8$"),
+        ("print('{\"hits\": []}')", "^returned {'hits': \\[\\]}, expected ids"),
+    ],
+)
+def test_anything_else_is_a_failure_in_words(asked, program, said):
+    failed = asked(program).failed
+    assert len(failed) >= 3
+    with pytest.raises(Exception, match=said):
+        raise failed[0].error
+
+
+def test_a_program_that_is_not_there_is_named_and_not_tried_again(tmp_path):
+    candidate = CommandCandidate.model_validate({"command": ["./nowhere"]})
+    with command_search(candidate, Asking(), tmp_path) as search:
+        failed = retrieve(search, QUERIES, Asking(retries=5, timeout=None)).failed
+    assert str(failed[0].error) == f"./nowhere: cannot be started in {tmp_path}: No such file or directory"
+    assert failed[0].attempts == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
+@pytest.mark.parametrize("workers", [1, 3])
+def test_what_gives_no_answer_in_time_is_killed_with_its_children(asked, tmp_path, workers):
+    program = (
+        "import os, subprocess, sys, time\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        f"open({str(tmp_path)!r} + f'/{{os.getpid()}}', 'w').write(str(child.pid))\n"
+        "time.sleep(600)\n"
+    )
+    failed = asked(program, timeout=2, workers=workers).failed
+    assert len(failed) >= 3
+    assert str(failed[0].error).endswith("no answer within 2 s; it was killed")
+    children = [int(path.read_text()) for path in tmp_path.iterdir() if path.read_text()]
+    assert children
+    assert [child for child in children if is_alive(child)] == []
+
+
+def test_a_child_that_keeps_the_output_open_is_not_waited_for(asked):
+    program = (
+        "import subprocess, sys\n"
+        "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
+        "print('a')\n"
+    )
+    assert of(asked(program, timeout=60)) == [("a", 1.0)]
+
+
+def test_an_answer_without_end_is_cut_off(asked, monkeypatch):
+    monkeypatch.setenv("RISKGUARD_MAX_ANSWER_BYTES", "100000")
+    failed = asked("while True: print('x' * 1000)", timeout=60).failed
+    assert "bytes in a command's answer" in str(failed[0].error)
+
+
+def test_a_lot_on_standard_error_does_not_block_a_command(asked):
+    program = "import sys\nfor _ in range(1000): print('x' * 1000, file=sys.stderr)\nprint('a')"
+    assert of(asked(program)) == [("a", 1.0)]
+
+
+def test_a_command_need_not_read_its_input(asked):
+    queries = {"t": Topic("long " * 100_000, id="t")}
+    assert of(asked("print('a')", queries=queries), "t") == [("a", 1.0)]
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="this system has no process groups")
+def test_an_interrupted_run_leaves_no_command(asked, tmp_path):
+    pids: list[int] = []
+
+    def interrupted(*_: int) -> None:
+        while not pids:
+            pids.extend(int(path.name) for path in tmp_path.iterdir() if path.name.isdecimal())
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    program = (
+        "import os, pathlib, sys, time\n"
+        "if '0' in sys.stdin.read(): sys.exit()\n"
+        "pathlib.Path(str(os.getpid())).touch()\n"
+        "time.sleep(600)\n"
+    )
+    candidate = CommandCandidate.model_validate({"command": [sys.executable, "-c", program]})
+    with pytest.raises(KeyboardInterrupt), command_search(candidate, Asking(), tmp_path) as search:
+        retrieve(search, QUERIES, Asking(workers=3, timeout=None), progress=interrupted)
+    assert [pid for pid in pids if is_alive(pid)] == []
+    for thread in threading.enumerate():
+        if thread.name == "riskguard-search":
+            thread.join(timeout=30)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process still runs; one that nobody has waited for is a zombie."""
+    for _ in range(100):
+        try:
+            os.kill(pid, 0)
+            if Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
+                return False
+        except ProcessLookupError:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_signals_of_this_process_stay_as_they_are(asked):
+    before = signal.getsignal(signal.SIGCHLD) if hasattr(signal, "SIGCHLD") else None
+    asked("print('a')")
+    assert (signal.getsignal(signal.SIGCHLD) if hasattr(signal, "SIGCHLD") else None) == before
+    assert commands.ANSWER_BYTES.value == 50_000_000
