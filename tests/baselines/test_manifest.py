@@ -45,6 +45,15 @@ EARLIER = EarlierRun(1, OTHER, "2024-01-01T00:00:00Z", None, "first", {"nDCG@10"
 MOVED = replace(MANIFEST, kind="previous", history=(EARLIER,))
 #: As this version writes it; the others are as earlier versions did.
 NAMED = replace(MANIFEST, name="prod", queries=OTHER, judged=StoredJudged(1, 0.25))
+#: Scores that were stored without a run.
+GIVEN = replace(
+    MANIFEST,
+    name="prod",
+    digests=Digests(run=DIGEST, qrels=None, scores=DIGEST, topics=None),
+    measures=(StoredMeasure("clicks", "given", None),),
+    run_kept=False,
+    source="scores",
+)
 
 
 @pytest.mark.parametrize(
@@ -294,6 +303,18 @@ def test_a_history_is_read_as_strictly(path, value, problem):
             "kind: expected one of fixed, previous, release, best, found 'newest'",
         ),
         (
+            changed("source", value="table", manifest=GIVEN),
+            "source: expected one of run, scores, found 'table'",
+        ),
+        (
+            changed("digests", "qrels", value=OTHER, manifest=GIVEN),
+            "digests.qrels: expected null for scores, found text",
+        ),
+        (changed("digests", "qrels", value=None), "digests.qrels: expected text for run, found null"),
+        (changed("run_kept", value=True, manifest=GIVEN), "run_kept: expected false for scores, found true"),
+        (changed("source", value="run", manifest=NAMED), "key 'source', which format 4 does not have"),
+        (changed("format", value=5, manifest=GIVEN), "key 'source', which format 5 does not have"),
+        (
             changed("format", value=7),
             "written in format 7 by a newer pytest-riskguard, this one reads formats up to 6; "
             "upgrade pytest-riskguard",
@@ -304,6 +325,15 @@ def test_errors_say_what_was_expected_and_found(content, message):
     with pytest.raises(JsonError) as caught:
         Manifest.from_bytes(content)
     assert str(caught.value) == message
+
+
+def test_scores_without_a_run_are_of_format_6():
+    content = GIVEN.to_bytes()
+    data = json.loads(content)
+    assert (data["format"], data["source"], data["digests"]["qrels"]) == (6, "scores", None)
+    assert Manifest.from_bytes(content) == GIVEN
+    assert not GIVEN.has_run
+    assert "source" not in json.loads(NAMED.to_bytes())
 
 
 @pytest.mark.parametrize(

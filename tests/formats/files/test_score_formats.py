@@ -95,6 +95,7 @@ def test_the_topics_may_have_another_heading(write):
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{"x":1}\n', ":2: expected an object with query_id"),
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":"1"}\n', ":1: expected a finite number as the value"),
         ("a.jsonl", '{"query_id":"1","measure":"AP","value":1}\n{\n', ":2: expected one JSON value in each line"),
+        ("a.csv", 'qid,measure,value"\nq1,AP,1\n', ": expected a header that names columns for value"),
         ("a.csv", "qid,measure,value\nq1,AP\n", ":2: expected 3 columns as in the header, found 2"),
         ("a.csv", "qid,measure,value\nq1,AP,-\n", ":2: expected a finite number as the value, found '-'"),
         ("a.csv", "qid,measure,value\n,AP,1\n", ":2: expected a topic and a measure, found '' and 'AP'"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from pytest_riskguard.formats.columns import named, number, places
 from pytest_riskguard.formats.content import InputFile, Misfit
@@ -17,9 +17,14 @@ AVERAGES = frozenset({"all", "amean", "mean"})
 
 def fits(file: InputFile, _kind: Kind) -> Misfit | None:
     """Whether the first line names columns for topic, measure and value."""
-    columns = places(_cells(file), _WANTED, given=file.columns)
-    missing = [what for what in _NEEDED if what not in columns]
+    header = [] if file.looks_like_json else file.first_line.split(_delimiter(file))
+    columns = places([cell.strip('" ') for cell in header], _WANTED, given=file.columns)
+    missing = _missing(columns)
     return Misfit(f"its first line names no column for {named(missing)}", len(columns) - 1) if missing else None
+
+
+def _missing(columns: Mapping[str, int]) -> list[str]:
+    return [what for what in _NEEDED if what not in columns]
 
 
 def scores(file: InputFile) -> Records[Score]:
@@ -31,8 +36,8 @@ def _scores(file: InputFile) -> Iterator[Score]:
     rows = file.table(_delimiter(file))
     _, header = next(rows, (1, []))
     columns = places(header, _WANTED, given=file.columns)
-    if (misfit := fits(file, "scores")) is not None:
-        raise file.refuse(1, f"expected a header, but {misfit.reason}")
+    if missing := _missing(columns):
+        raise file.refuse(None, f"expected a header that names columns for {named(missing)}")
     by_system: dict[str, list[Score]] = {}
     for line, row in rows:
         if len(row) != len(header):
@@ -66,7 +71,3 @@ def write_scores(by_measure: dict[str, dict[str, float]]) -> bytes:
 
 def _delimiter(file: InputFile) -> str:
     return max("\t;,", key=file.first_line.count)
-
-
-def _cells(file: InputFile) -> list[str]:
-    return [] if file.looks_like_json else [cell.strip('" ') for cell in file.first_line.split(_delimiter(file))]
