@@ -270,3 +270,11 @@ def test_a_type_checker_knows_what_may_be_judged():
         run(3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="ties"):
         run(BASELINE, ties="rank")  # type: ignore[arg-type]
+
+
+def test_a_path_is_no_system_and_the_error_says_what_reads_it():
+    with pytest.raises(
+        TypeError, match=r"candidate: expected scores .*; found 'a.run' \(str\); `score_run` reads run files"
+    ):
+        check(GATE, "a.run", BASELINE, qrels=GRADES, measure="RR")  # type: ignore[arg-type]
+    assert repr(run(BASELINE, name="prod")) == "MemoryRun(name='prod', metadata={})"

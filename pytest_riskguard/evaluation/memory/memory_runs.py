@@ -34,10 +34,10 @@ class MemoryRun:
         Of data that have both.
     """
 
-    rankings: Callable[[TopicKeys | None], Rankings]
+    rankings: Callable[[TopicKeys | None], Rankings] = field(repr=False)
     name: str = ""
     metadata: Mapping[str, str] = field(default_factory=dict, compare=False)
-    texts: Mapping[str, str] = field(default_factory=dict, compare=False)
+    texts: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     def named(self, name: str) -> MemoryRun:
         """The run under its own name, or under this one if it has none."""

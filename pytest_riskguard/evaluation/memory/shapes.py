@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
 from typing import Any, Protocol
 
 from pytest_riskguard.evaluation.memory import mappings, tables
@@ -78,7 +79,8 @@ def are_topic_scores(data: Any, what: str) -> bool:
     ``TypeError`` for what is neither; ``what`` is what the error calls it.
     """
     if not is_data(data):
-        raise TypeError(f"{what}: expected {_SYSTEM}; found {shown(data)}")
+        hint = "; `score_run` reads run files" if isinstance(data, str | PathLike) else ""
+        raise TypeError(f"{what}: expected {_SYSTEM}; found {shown(data)}{hint}")
     if is_series(data):
         return True
     if is_of_ranx(data):

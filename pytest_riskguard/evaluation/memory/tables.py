@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,38 +64,45 @@ def scores(table: Table, system: str | None = None) -> Records[Score]:
     ``system`` says whose rows count in a table of several systems; rows of averages are left out.
     """
     columns = places(table.names, ["measure", "topic", "value", "system"])
-    is_long = columns.keys() >= {"measure", "topic", "value"}
-    return Records(list(_long_scores(table, columns, system) if is_long else _wide_scores(table)))
+    if columns.keys() >= {"measure", "topic", "value"}:
+        return Records(list(_long_scores(table, columns, _rows_of(table, columns, system))))
+    columns = places(table.names, ["topic", "system"])
+    return Records(list(_wide_scores(table, columns, _rows_of(table, columns, system))))
 
 
-def _long_scores(table: Table, columns: Mapping[str, int], system: str | None) -> Iterator[Score]:
-    topics, measures, values = (table.column(columns[what]) for what in ("topic", "measure", "value"))
-    systems = table.column(columns["system"]) if "system" in columns else [""] * len(values)
-    present = dict.fromkeys(map(str, systems))
+def _rows_of(table: Table, columns: Mapping[str, int], system: str | None) -> Iterator[tuple[int, str]]:
+    """The rows of one system, each with its number and its topic."""
+    if "topic" not in columns:
+        listed = ", ".join(map(repr, table.names[:10])) or "none"
+        raise table.given.refuse(None, f"expected a column for {named(['topic'])}; found the columns {listed}")
+    topics = table.column(columns["topic"])
+    systems = [str(name) for name in table.column(columns["system"])] if "system" in columns else [""] * len(topics)
+    present = dict.fromkeys(systems)
     if len(present) > 1 and system not in present:
         listed = ", ".join(present)
         problem = f"expected the scores of one system, found those of {listed}: say whose with `name=`"
         raise table.given.refuse(None, problem)
-    for row, (key, measure, value, owner) in enumerate(zip(topics, measures, values, systems, strict=True), 1):
+    for row, (key, owner) in enumerate(zip(topics, systems, strict=True), 1):
         topic = identifier(table.given, row, key, "topic")
-        if topic not in AVERAGES and (len(present) == 1 or str(owner) == system):
-            yield _score(table.given, row, topic, str(measure), value)
+        if topic not in AVERAGES and (len(present) == 1 or owner == system):
+            yield row, topic
 
 
-def _wide_scores(table: Table) -> Iterator[Score]:
-    columns = places(table.names, ["topic"])
-    if not columns:
-        listed = ", ".join(map(repr, table.names[:10])) or "none"
-        raise table.given.refuse(None, f"expected a column for {named(['topic'])}; found the columns {listed}")
+def _long_scores(table: Table, columns: Mapping[str, int], rows: Iterable[tuple[int, str]]) -> Iterator[Score]:
+    measures, values = table.column(columns["measure"]), table.column(columns["value"])
+    for row, topic in rows:
+        measure = str(measures[row - 1])
+        yield _score(table.given, row, topic, measure, values[row - 1])._replace(measure=standard_name(measure))
+
+
+def _wide_scores(table: Table, columns: Mapping[str, int], rows: Iterable[tuple[int, str]]) -> Iterator[Score]:
     measured = [
         (name, table.column(place))
         for place, name in enumerate(table.names)
-        if place != columns["topic"] and name.strip().lower() not in SYNONYMS["query"]
+        if place not in columns.values() and name.strip().lower() not in SYNONYMS["query"]
     ]
-    for row, key in enumerate(table.column(columns["topic"]), 1):
-        topic = identifier(table.given, row, key, "topic")
-        if topic not in AVERAGES:
-            yield from (_score(table.given, row, topic, name, cells[row - 1]) for name, cells in measured)
+    for row, topic in rows:
+        yield from (_score(table.given, row, topic, name, cells[row - 1]) for name, cells in measured)
 
 
 def _score(given: Input, row: int, topic: str, measure: str, value: Any) -> Score:
@@ -103,4 +110,4 @@ def _score(given: Input, row: int, topic: str, measure: str, value: Any) -> Scor
     if finite != finite:
         expected = f"expected a finite number as the {measure} of topic {topic!r}"
         raise given.refuse(row, f"{expected}, found {shown(value)}")
-    return Score(topic, standard_name(measure), finite, row)
+    return Score(topic, measure, finite, row)
