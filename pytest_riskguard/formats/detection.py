@@ -62,6 +62,9 @@ def kinds_of(file: InputFile, *, named: str | None = None) -> tuple[Kind, ...]:
     if any(known.name == "ranx-scores" for known, _ in fitting):  # its keys are names of measures
         return ("scores",)
     if {"judgements", "rankings"} <= {*kinds}:
+        says_most = next(known for known, kind in fitting if kind in kinds)
+        if len(either := {"judgements", "rankings"} & {*says_most.reads}) == 1:
+            return tuple(kind for kind in KINDS if kind in either)
         if names & {*SYNONYMS["rank"]}:
             return ("rankings",)
         is_graded = names & ({*SYNONYMS["grade"]} - {*SYNONYMS["score"]})
