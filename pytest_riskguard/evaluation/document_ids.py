@@ -3,9 +3,12 @@
 A system that is merely weak retrieves few judged documents too, where judgements are sparse or answers short. So a
 run is refused only if most of the topics that it answers have no judged document, and in addition
 
-- none of the topics has one, or
+- none of the topics has one, or hardly any, or
 - one rewriting of its ids (a prefix taken off, lower case, ...) finds judged documents in most of those topics, or
-- the ids of most of those topics use kinds of characters that no judged id uses.
+- the ids of most of those topics use kinds of characters that no judged id uses;
+
+or if in many topics it retrieves ids that are judged but for upper and lower case; or if its documents are judged by
+chance (``chance_matches``).
 """
 
 from __future__ import annotations
@@ -31,6 +34,10 @@ MAX_SAMPLE = 200
 MAX_JUDGED_OF_TOPIC = 500
 #: How many judged ids are used to see how ids are written: from fewer nothing is concluded.
 MIN_JUDGED_IDS, MAX_JUDGED_IDS = 20, 100_000
+#: Of at least so many answered topics, this share must have a judged document.
+MIN_MATCHED, ENOUGH_TOPICS = 0.05, 20
+#: The largest share of topics in which ids differ from judged ones only in case: some documents do that.
+MAX_RESPELLED = 0.25
 #: After a rewriting, at least this share of the ids must still be distinct.
 MIN_DISTINCT = 0.9
 
@@ -63,11 +70,14 @@ class JudgedTally:
     _first: int = 0
     _judged_first: int = 0
     unmatched: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    respelled: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     def add(self, topic: str, ranking: Collection[str], judged: Mapping[str, float]) -> None:
         """Count one topic: its documents from rank 1 on, and its judgements."""
         first = tuple(islice(ranking, FIRST_RANKS))
         judged_first = len(judged.keys() & first)
+        if (pair := _respelled(first, judged)) is not None:
+            self.respelled[topic] = pair
         self.answered += 1
         self._first += len(first)
         self._judged_first += judged_first
@@ -84,11 +94,14 @@ class JudgedTally:
 
 def mismatch(source: str, tally: JudgedTally, qrels: Qrels) -> str | None:
     """Why a run's ids are not those of the judgements, as a sentence for people; None if they are, or may be."""
+    if len(tally.respelled) > MAX_RESPELLED * tally.answered:
+        return _in_another_case(source, tally, qrels)
     unmatched = tally.answered - tally.topics
     if 2 * unmatched <= tally.answered:
         return None
     cause = _cause(tally.unmatched, qrels.grades)
-    if tally.topics and cause is None:
+    is_enough = tally.answered < ENOUGH_TOPICS or tally.topics > MIN_MATCHED * tally.answered
+    if tally.topics and cause is None and (is_enough or qrels.rules.is_complete):
         return None
     run_ids = dict.fromkeys(docid for first in tally.unmatched.values() for docid in first)
     judged_ids = dict.fromkeys(docid for topic in tally.unmatched for docid in qrels.grades[topic])
@@ -98,6 +111,35 @@ def mismatch(source: str, tally: JudgedTally, qrels: Qrels) -> str | None:
         f"{source}: expected document ids of {qrels.path_name}, such as {_shown(judged_ids)}; found "
         f"{_shown(run_ids)}, and no judged document in {topics} that it answers: {likely}; write the ids of the run "
         "as the judgements do"
+    )
+
+
+def chance(source: str, sample: Mapping[str, Collection[str]], qrels: Qrels) -> str:
+    """What to say of a run whose documents are judged by chance; ``sample`` has some topics with their documents."""
+    run_ids = dict.fromkeys(docid for documents in sample.values() for docid in documents)
+    judged_ids = dict.fromkeys(docid for topic in sample for docid in qrels.grades[topic])
+    return (
+        f"{source}: expected document ids of {qrels.path_name}, such as {_shown(judged_ids)}; found "
+        f"{_shown(run_ids)}, judged for other topics as often as for their own: it may be a run on another index, "
+        "whose ids name other documents; retrieve from the index that was judged"
+    )
+
+
+def _respelled(first: Iterable[str], judged: Mapping[str, float]) -> tuple[str, str] | None:
+    """An id among these that is not judged, and the judged id from which it differs only in case."""
+    folded = {docid.casefold(): docid for docid in first if docid not in judged and docid.lower() != docid.upper()}
+    if not folded:
+        return None
+    other = next((docid for docid in judged if docid.casefold() in folded), None)
+    return None if other is None else (folded[other.casefold()], other)
+
+
+def _in_another_case(source: str, tally: JudgedTally, qrels: Qrels) -> str:
+    run_ids, judged_ids = (dict.fromkeys(side) for side in zip(*tally.respelled.values(), strict=True))
+    return (
+        f"{source}: expected document ids of {qrels.path_name}, such as {_shown(judged_ids)}; found "
+        f"{_shown(run_ids)}: in {len(tally.respelled):,} of the {tally.answered:,} topics that it answers they "
+        "differ in upper and lower case; write the ids of the run as the judgements do"
     )
 
 

@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.errors import DataError, ScoringError
-from pytest_riskguard.evaluation.document_ids import JudgedTally, mismatch
+from pytest_riskguard.evaluation.chance_matches import ENOUGH_JUDGED, ChanceMatches
+from pytest_riskguard.evaluation.document_ids import JudgedTally, chance, mismatch
 from pytest_riskguard.evaluation.grades import Grades, check_labels, labels_for, providers_for, scaled
 from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measure, provider_of, within_bounds
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, as_memory_run
@@ -189,6 +190,8 @@ def _check_ids(source: str, qrels: Qrels, tally: _Tally) -> None:
         raise DataError(f"{source}: {expected}; {instead}", reason="no_common_topic")
     if (problem := mismatch(source, tally.judged, qrels)) is not None:
         raise DataError(problem, reason="ids_do_not_match")
+    if tally.judged.total.share < ENOUGH_JUDGED and tally.chance.is_chance:
+        raise DataError(chance(source, tally.chance.sample, qrels), reason="ids_do_not_match")
 
 
 @dataclass
@@ -198,6 +201,7 @@ class _Tally:
     The latter holds the topics that it changes; ``rank_columns`` the topics of each kind.
     """
 
+    chance: ChanceMatches
     values: list[dict[str, float]]
     as_written: list[dict[str, float]]
     again: list[Repeated | None] = field(init=False)
@@ -229,7 +233,7 @@ class _Tally:
 
 def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, source: str) -> _Tally:
     scored = frozenset(qrels.topics)
-    tally = _Tally([{} for _ in measures], [{} for _ in measures])
+    tally = _Tally(ChanceMatches(qrels), [{} for _ in measures], [{} for _ in measures])
     for chunk in by_document(chunks, qrels.rules):
         tally.unknown.update(chunk.keys() - qrels.grades.keys())
         rankings = {topic: documents for topic, documents in chunk.items() if topic in scored}
@@ -242,6 +246,7 @@ def _score(chunks: Iterable[Chunk], measures: Sequence[Measure], qrels: Qrels, s
             written = as_written(list(documents), list(documents.values()), documents.ranks)
             tally.rank_columns[written.rank_column].append(topic)
             tally.judged.add(topic, written.ranking, judged[topic])
+            tally.chance.add(topic, written.ranking)
             if has_ties(written.scores):
                 tied[topic] = written
         for measure, values, others in zip(measures, tally.values, tally.as_written, strict=True):

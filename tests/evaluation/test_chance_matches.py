@@ -1,0 +1,188 @@
+"""Runs on another index: ids with a prefix or in lower case, and the same ids for other documents."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_riskguard.baselines.store import Store
+from pytest_riskguard.engine import Engine
+from pytest_riskguard.engine.sources import Question, RunFile
+from pytest_riskguard.errors import DataError
+from pytest_riskguard.evaluation import read_qrels, score_run
+from pytest_riskguard.evaluation.qrels import Qrels
+from pytest_riskguard.evaluation.runs import Rankings, fold_run, rankings_as_run, write_run
+from pytest_riskguard.gates.kinds import gate_of
+
+Rewritten = Callable[[str], str]
+#: How ids may be written: of the number of a document.
+SPELLINGS: dict[str, Rewritten] = {
+    "numbers": str,
+    "padded": lambda number: f"{int(number):06}",
+    "capitals": lambda number: f"DOC-{number}",
+    "mixed": lambda number: f"{'Guide' if int(number) % 2 else 'FAQ'}/{number}",
+    "partly capitals": lambda number: f"P{number}" if int(number) % 2 else number,
+}
+
+
+def spelled(by_topic: Mapping[str, Mapping[str, float]], rewritten: Rewritten) -> dict[str, dict[str, float]]:
+    return {topic: {rewritten(docid): value for docid, value in row.items()} for topic, row in by_topic.items()}
+
+
+def as_text(judged: Mapping[str, Mapping[str, float]]) -> str:
+    return "".join(f"{topic} 0 {docid} {grade}\n" for topic, row in judged.items() for docid, grade in row.items())
+
+
+class World:
+    """Topics with relevant documents among many numbered ones, and a system that finds some of them."""
+
+    def __init__(self, seed: int, *, topics: int, documents: int, depth: int, skill: float) -> None:
+        rng = random.Random(seed)
+        self.documents = [str(number) for number in range(1, documents + 1)]
+        self.judged: dict[str, dict[str, float]] = {}
+        self.run: dict[str, dict[str, float]] = {}
+        for number in range(topics):
+            pool = rng.sample(self.documents, 12)
+            self.judged[f"q{number}"] = {docid: int(place < 4) for place, docid in enumerate(pool)}
+            found = [docid for docid in pool if rng.random() < skill]
+            others = [docid for docid in rng.sample(self.documents, depth) if docid not in found]
+            ranking = (found + others)[:depth]
+            self.run[f"q{number}"] = {docid: float(depth - rank) for rank, docid in enumerate(ranking)}
+        shuffled = self.documents[:]
+        rng.shuffle(shuffled)
+        self.elsewhere = dict(zip(self.documents, shuffled, strict=True))
+
+
+def outcomes(folder: Path, world: World, spelling: Rewritten, rewritten: Rewritten) -> tuple[str | None, bool]:
+    """The reason of the gate that compares the rewritten run with the run itself, and whether it was stored."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "qrels.txt").write_text(as_text(spelled(world.judged, spelling)))
+    own = spelled(world.run, spelling)
+    runs = {"own": own, "foreign": spelled(own, rewritten)}
+    for name, run in runs.items():
+        write_run(folder / f"{name}.run", rankings_as_run({topic: row.items() for topic, row in run.items()}))
+    engine = Engine(qrels=folder / "qrels.txt")
+    files = {name: RunFile(folder / f"{name}.run") for name in runs}
+    gate = gate_of("g", "not_significantly_risky")
+    as_candidate = engine.verdict(Question(gate, files["foreign"], files["own"], "nDCG@10"))
+    as_baseline = engine.verdict(Question(gate, files["own"], files["foreign"], "nDCG@10"))
+    assert as_candidate.reason == as_baseline.reason
+    store = Store(folder / "store")
+    with suppress(DataError):
+        store.add(
+            "prod", folder / "foreign.run", qrels=folder / "qrels.txt", topics=None, measures=["AP"], allow_ci=True
+        )
+    return as_candidate.reason, store.names() == ("prod",)
+
+
+worlds = st.builds(
+    World,
+    st.integers(0, 10**6),
+    topics=st.integers(12, 40),
+    documents=st.integers(300, 3000),
+    depth=st.sampled_from([10, 50]),
+    skill=st.floats(0.3, 1.0),
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    worlds,
+    st.sampled_from(sorted(SPELLINGS)),
+    st.sampled_from(["index/", "v2:", "products_v7#", "1-"]),
+)
+def test_ids_with_a_prefix_are_never_judged_or_stored(tmp_path, world, spelling, prefix):
+    assert outcomes(tmp_path / "p", world, SPELLINGS[spelling], lambda docid: prefix + docid) == (
+        "ids_do_not_match",
+        False,
+    )
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(worlds, st.sampled_from(["capitals", "mixed", "partly capitals"]))
+def test_ids_in_lower_case_are_never_judged_or_stored(tmp_path, world, spelling):
+    assert outcomes(tmp_path / "p", world, SPELLINGS[spelling], str.lower) == ("ids_do_not_match", False)
+
+
+@settings(
+    max_examples=25, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(worlds, st.sampled_from(sorted(SPELLINGS)))
+def test_ids_of_another_index_are_never_judged_or_stored(tmp_path, world, spelling):
+    write = SPELLINGS[spelling]
+    elsewhere = {write(docid): write(other) for docid, other in world.elsewhere.items()}
+    assert outcomes(tmp_path / "p", world, write, elsewhere.__getitem__) == ("ids_do_not_match", False)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(worlds, st.sampled_from(sorted(SPELLINGS)))
+def test_no_honest_run_is_suspected(tmp_path, world, spelling):
+    assert outcomes(tmp_path / "p", world, SPELLINGS[spelling], str) == (None, True)
+
+
+def of_file(path: Path) -> Rankings:
+    by_topic, _ = fold_run(path, lambda chunks: {t: list(d.items()) for chunk in chunks for t, d in chunk.items()})
+    return rankings_as_run(by_topic)
+
+
+def rewritten_run(run: Rankings, rewritten: Rewritten) -> dict[str, list[tuple[str, float]]]:
+    return {topic: [(rewritten(docid), score) for docid, score in row] for topic, row in run.by_topic.items()}
+
+
+@pytest.mark.parametrize(
+    ("folder", "qrels_name"), [("cranfield_runs", "qrels.txt"), ("web2012_runs", "qrels.adhoc.txt.gz")]
+)
+def test_no_real_run_passes_with_ids_of_another_index(shared, folder, qrels_name):
+    qrels = read_qrels(shared / "data" / folder / qrels_name)
+    for path in sorted((shared / "data" / folder / "runs").glob("*.run.gz")):
+        run = of_file(path)
+        assert score_run(run, qrels, ["nDCG@10"])[0].mean > 0
+        documents = sorted(everything(run, qrels))
+        shuffled = documents[:]
+        random.Random(path.name).shuffle(shuffled)
+        elsewhere = dict(zip(documents, shuffled, strict=True))
+        for rewritten in (elsewhere.__getitem__, "index/{}".format, lambda docid: f"9{docid}"):
+            with pytest.raises(DataError) as caught:
+                score_run(rewritten_run(run, rewritten), qrels, ["nDCG@10"])
+            assert caught.value.reason == "ids_do_not_match", path.name
+
+
+def everything(run: Rankings, qrels: Qrels) -> set[str]:
+    retrieved = {docid for row in run.by_topic.values() for docid, _ in row}
+    return retrieved.union(*(row.keys() for row in qrels.grades.values()))
+
+
+def test_the_message_shows_ids_of_both_sides(write):
+    world = World(1, topics=30, documents=400, depth=50, skill=0.9)
+    qrels = read_qrels(write("qrels.txt", as_text(world.judged)))
+    foreign = {topic: [(world.elsewhere[d], s) for d, s in row.items()] for topic, row in world.run.items()}
+    with pytest.raises(DataError) as caught:
+        score_run(foreign, qrels, ["AP"])
+    shown = ", ".join(repr(docid) for docid in list(world.judged["q0"])[:3])
+    assert f"expected document ids of qrels.txt, such as {shown}; found " in str(caught.value)
+    assert "judged for other topics as often as for their own" in str(caught.value)
+
+
+def test_a_system_that_ignores_the_query_is_weak_not_foreign(write):
+    world = World(2, topics=30, documents=400, depth=50, skill=0.9)
+    qrels = read_qrels(write("qrels.txt", as_text(world.judged)))
+    popular = {topic: [(docid, 1.0 / rank) for rank, docid in enumerate(world.documents, 1)] for topic in world.run}
+    assert score_run(popular, qrels, ["AP"])[0].mean > 0
+
+
+def test_a_run_that_finds_hardly_any_judged_document_is_refused(write):
+    """One judged document in each of 40 topics; the run finds two of them, and no other topic's."""
+    qrels = read_qrels(write("qrels.txt", "".join(f"q{t} 0 page{t} 1\n" for t in range(40))))
+    run = {f"q{t}": [(f"page{t}" if t < 2 else f"other{t}", 1.0)] for t in range(40)}
+    with pytest.raises(DataError, match="no judged document in 38 of the 40 topics that it answers"):
+        score_run(run, qrels, ["AP"])
+    run["q3"] = [("page3", 1.0)]
+    assert score_run(run, qrels, ["AP"])[0].mean == 3 / 40
