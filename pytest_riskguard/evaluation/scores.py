@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pytest_riskguard.errors import ScoringError
 
 if TYPE_CHECKING:
-    from pytest_riskguard.evaluation.document_ids import Judged
+    from pytest_riskguard.evaluation.id_checks.document_ids import Judged
 
 FloatArray = npt.NDArray[np.float64]
 

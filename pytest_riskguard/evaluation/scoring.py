@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_riskguard.errors import DataError, ScoringError
-from pytest_riskguard.evaluation.chance_matches import ENOUGH_JUDGED, ChanceMatches
-from pytest_riskguard.evaluation.document_ids import JudgedTally, chance, mismatch
 from pytest_riskguard.evaluation.grades import Grades, check_labels, labels_for, providers_for, scaled
+from pytest_riskguard.evaluation.id_checks.chance_matches import ENOUGH_JUDGED, ChanceMatches
+from pytest_riskguard.evaluation.id_checks.document_ids import JudgedTally, chance, mismatch
 from pytest_riskguard.evaluation.measures import bounds, cutoff_of, parse_measure, provider_of, within_bounds
 from pytest_riskguard.evaluation.memory.memory_runs import MemoryRun, as_memory_run
 from pytest_riskguard.evaluation.memory.shapes import JudgementsData, RankingsData

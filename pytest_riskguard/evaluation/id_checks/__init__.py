@@ -1,0 +1,1 @@
+"""Whether the documents of a run are those that were judged."""
