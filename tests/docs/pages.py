@@ -9,7 +9,10 @@ A comment that a rendered page does not show stands before each block that is pl
 ``<!-- python -->``
     the block is a script; an ``<!-- output -->`` block after it is what it must print;
 ``<!-- start: tutorial -->``
-    the page goes on in the folder that the tutorial leaves.
+    the page goes on in the folder that the tutorial leaves; ``help_center``: in a copy of that example; ``quepid`` or
+    ``mteb``: in the tutorial's with what these tools export (``tests/docs/exports.py``).
+``<!-- server: elasticsearch SYSTEM -->``
+    from here on that engine answers at ``localhost:9200`` as this version of the example's search.
 
 In expected output ``...`` stands for any text of a line, and alone on a line for any number of lines.
 """
@@ -31,16 +34,22 @@ from unittest import mock
 
 import pytest
 
+from examples.help_center.help_search import search
 from pytest_riskguard.baselines.environment import _CI_VARIABLES
 from pytest_riskguard.cli.main import run
+from tests.live_systems.http.servers import ENGINES, Server, serving
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 
-_MARK = re.compile(r"<!-- (file|run|python|output|start)(?:: (\S+))? -->\Z")
+_MARK = re.compile(r"<!-- (file|run|python|output|start|server)(?:: (\S+(?: \S+)?))? -->\Z")
 _FENCE = re.compile(r"(`{3,})(\w*)\Z")
 #: A command that needs no shell, and no process of its own.
 _PLAIN = re.compile(r"(riskguard|pytest)( [^|&;<>$`*?(){}#~]*)?")
+
+
+#: Where pages say that an engine is, and what stands there meanwhile.
+ADDRESS = "localhost:9200"
 
 
 @dataclass(frozen=True)
@@ -63,7 +72,7 @@ def blocks(page: Path) -> Iterator[Block]:
                 raise ValueError(f"{page}:{number}: a comment that is not a mark: {line}")
             continue
         action, argument = mark.groups()
-        if action == "start":
+        if action in ("start", "server"):
             yield Block(action, argument, "", number)
             continue
         _, fence_line = next(lines)
@@ -90,24 +99,40 @@ class Player:
         self.folder, self.page = folder, page
         self._output = ""
         self._status = 0
+        self._server: Server | None = None
 
     def play(self) -> None:
         """All of it, in order."""
         found = list(blocks(self.page))
-        for number, block in enumerate(found):
-            if block.action == "file":
+        with contextlib.ExitStack() as servers:
+            for number, block in enumerate(found):
+                self._play(block, found[number + 1] if number + 1 < len(found) else None, servers)
+
+    def _play(self, block: Block, following: Block | None, servers: contextlib.ExitStack) -> None:
+        match block.action:
+            case "server":
+                engine, system = str(block.argument).split()
+                answers = partial(_help_center, system)
+                if self._server is None:
+                    self._server = servers.enter_context(serving(engine, answers))
+                self._server.answer = ENGINES[engine](answers)
+            case "file":
                 path = self.folder / str(block.argument)
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(block.text, encoding="utf-8")
-            elif block.action == "run":
+                path.write_text(block.text.replace(ADDRESS, self._address), encoding="utf-8")
+            case "run":
                 self._console(block)
-            elif block.action == "python":
+            case "python":
                 self._call(partial(exec, compile(block.text, self.page.name, "exec"), {}))
-                following = found[number + 1] if number + 1 < len(found) else None
                 if following is None or following.action != "output":
                     assert self._output == "", f"{self.page.name}:{block.line}: prints {self._output!r}"
-            elif block.action == "output":
+            case "output":
                 self._compare("the script", block.text, block.line)
+
+    @property
+    def _address(self) -> str:
+        """Where the page's server is."""
+        return ADDRESS if self._server is None else self._server.url.removeprefix("http://")
 
     def _console(self, block: Block) -> None:
         commands = re.split(r"^\$ ", block.text, flags=re.MULTILINE)
@@ -123,7 +148,7 @@ class Player:
     def _shell(self, command: str) -> None:
         if _PLAIN.fullmatch(command):
             program, *arguments = shlex.split(command)
-            self._call(partial(run if program == "riskguard" else self._pytest, arguments))
+            self._call(partial(self._forgetful, run if program == "riskguard" else pytest.main, arguments))
             return
         done = subprocess.run(
             ["bash", "-c", f"(exit {self._status}); {command}"],
@@ -137,11 +162,11 @@ class Player:
         )
         self._output, self._status = done.stdout, done.returncode
 
-    def _pytest(self, arguments: list[str]) -> int:
-        """Pytest in this process, which then forgets the modules of the folder: others may have their names."""
+    def _forgetful(self, program: Callable[[list[str]], int], arguments: list[str]) -> int:
+        """A program in this process, which then forgets the modules of the folder: others may have their names."""
         before = list(sys.path)
         try:
-            return pytest.main(arguments)
+            return program(arguments)
         finally:
             sys.path[:] = before
             for name, module in list(sys.modules.items()):
@@ -162,9 +187,15 @@ class Player:
 
     def _compare(self, command: str, expected: str, line: int) -> None:
         pattern = as_pattern(expected)
-        assert re.fullmatch(pattern, normalised(self._output)), (
-            f"{self.page.name}:{line}: {command}\n--- the page says\n{expected}\n--- it prints\n{self._output}"
+        printed = self._output.replace(self._address, ADDRESS)
+        assert re.fullmatch(pattern, normalised(printed)), (
+            f"{self.page.name}:{line}: {command}\n--- the page says\n{expected}\n--- it prints\n{printed}"
         )
+
+
+def _help_center(system: str, query: str, depth: int) -> list[tuple[str, float]]:
+    """What a version of the example's search answers."""
+    return search(query, system=system, depth=depth)
 
 
 def _environment() -> dict[str, str]:
@@ -180,6 +211,7 @@ def _environment() -> dict[str, str]:
         "PATH": os.pathsep.join([programs, kept.get("PATH", os.defpath)]),
         "COLUMNS": "100",
         "NO_COLOR": "1",
+        "NO_PROXY": "127.0.0.1",
         "PYTHONUTF8": "1",
         # A plugin of our test suite, not of the reader's, that takes longer to start than pytest itself.
         "PYTEST_ADDOPTS": "-p no:hypothesispytest",

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.exports import EXPORTS
 from tests.docs.pages import DOCS, PAGES, Player, as_pattern, blocks, normalised, played
 
 TUTORIAL = DOCS / "tutorial.md"
@@ -25,8 +26,12 @@ def test_a_page_does_what_it_says(page: Path, tmp_path: Path, request: pytest.Fi
     folder = tmp_path / "page"
     starts = [block.argument for block in blocks(page) if block.action == "start"]
     if starts:
-        assert starts == ["tutorial"]
-        shutil.copytree(request.getfixturevalue("tutorial"), folder)
+        (start,) = starts
+        assert start in ("tutorial", "help_center", *EXPORTS)
+        is_example = start == "help_center"
+        source = DOCS.parent / "examples/help_center" if is_example else request.getfixturevalue("tutorial")
+        shutil.copytree(source, folder, ignore=shutil.ignore_patterns("__pycache__"))
+        EXPORTS.get(start, lambda _: None)(folder)
     else:
         folder.mkdir()
     Player(folder, page).play()
