@@ -71,6 +71,23 @@ def test_the_rule_of_several_judges_is_said(write, tmp_path):
     assert converted.lost[0].startswith("who gave which grade: 2 judges disagree on 1 of 1 document")
 
 
+def test_texts_of_queries_without_ids_are_kept(write, tmp_path):
+    results = [{"query_text": "red shoes", "snapshots": [{"searchConfigurationId": "c", "docIds": ["d2", "d1"]}]}]
+    path = write("experiment.json", json.dumps({"results": results}))
+    with_ids = convert(GivenFile(path), tmp_path / "a.csv", topics=TEXTS)
+    assert with_ids.content == b"query_id,query,docid,rank,score\nq1,red shoes,d2,1,2.0\nq1,red shoes,d1,2,1.0\n"
+    without = convert(GivenFile(path), tmp_path / "a.csv")
+    assert without.content.splitlines()[1] == b"red shoes,red shoes,d2,1,2.0"
+    assert without.lost == with_ids.lost == ()
+
+
+def test_what_would_change_is_not_written(write, tmp_path):
+    path = write("given", QRELS)
+    same = Topics({"q1": "red shoes", "q2": "red  shoes"})
+    with pytest.raises(UsageError, match="same"):
+        convert(GivenFile(path), tmp_path / "x", to="quepid", topics=same)
+
+
 @pytest.mark.parametrize(
     ("text", "kinds"),
     [
