@@ -33,10 +33,10 @@ def number(value: object) -> float:
     if not isinstance(value, SupportsFloat) or type(value).__name__ in _TRUTH:
         return math.nan
     try:
-        plain = float(value)
+        converted = float(value)
     except (TypeError, ValueError, OverflowError):
         return math.nan
-    return plain if math.isfinite(plain) else math.nan
+    return converted if math.isfinite(converted) else math.nan
 
 
 def plain(value: object) -> object:
@@ -47,9 +47,12 @@ def plain(value: object) -> object:
         return None
     if isinstance(value, UUID):
         return str(value)
-    if isinstance(value, SupportsFloat) and type(value).__name__ not in _TRUTH:
+    if not isinstance(value, SupportsFloat) or type(value).__name__ in _TRUTH:
+        return value
+    try:
         return int(value) if isinstance(value, Integral) else float(value)
-    return value
+    except (TypeError, ValueError, OverflowError):  # an array, say
+        return value
 
 
 def is_missing(value: object) -> bool:
