@@ -45,11 +45,18 @@ def missing_columns(header: Iterable[str], kind: Kind, given: Mapping[str, str] 
     if absent := next((name for what, name in given.items() if what not in columns), None):
         return f"it has no column {absent!r}, only {', '.join(map(repr, header[:20]))}"
     missing = [what for what in _NEEDED[kind] if what not in columns]
+    if kind == "judgements" and "grade" not in given and "grade" in columns and _is_ranking(header, columns["grade"]):
+        return "its scores stand beside ranks: it holds rankings"
     if not columns.keys() & {"topic", "query"}:
         missing.append("topic")
     if kind == "rankings" and not columns.keys() & {"rank", "score"}:
         missing.append("score")
     return f"it names no column for {named(missing, kind)}" if missing else None
+
+
+def _is_ranking(header: Sequence[str], grade: int) -> bool:
+    """Whether what could be a grade is called a score, and there are ranks, which no judgements have."""
+    return header[grade].strip().lower() == "score" and bool(places(header, ("rank",)))
 
 
 def known_columns(header: Iterable[str], kind: Kind) -> int:

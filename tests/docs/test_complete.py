@@ -26,6 +26,7 @@ from pytest_riskguard.config.schema import (
     GateModel,
     GateSettings,
 )
+from pytest_riskguard.formats.known import FORMATS
 from pytest_riskguard.gates import kinds
 from pytest_riskguard.gates.rankings import Rankings
 from pytest_riskguard.gates.verdict import JSON_TYPES, Outcome
@@ -352,3 +353,8 @@ def test_each_kind_of_gate_is_in_the_reference():
 def test_each_correction_is_in_the_reference():
     text = section(page("configuration.md"), "Keys of `family`")
     assert [value for value in kinds.CORRECTIONS if f"`{value}`" not in text] == []
+
+
+def test_each_format_of_files_is_in_the_reference():
+    text = page("files.md")
+    assert [known.name for known in FORMATS if not re.search(rf"`{known.name}[`:]", text)] == []

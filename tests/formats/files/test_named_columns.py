@@ -139,3 +139,13 @@ def test_topics_may_be_query_texts_alone(write):
 
 def test_a_header_with_other_names_is_no_topic(write):
     assert read_topics(write("topics.tsv", "query-id\ttext\nq1\tred shoes\n")).queries == {"q1": "red shoes"}
+
+
+def test_rankings_are_no_judgements(write):
+    table = "qid,docno,rank,score\nq1,a,1,2\n"
+    with pytest.raises(QrelsFormatError, match=r"its scores stand beside ranks: it holds rankings"):
+        read_qrels(write("run.csv", table))
+    given = GivenFile(write("run.csv", table), columns={"grade": "score"})
+    assert read_qrels(given).grades == {"q1": {"a": 2}}
+    joined = "qid,docno,rank,score,label\nq1,a,1,7.5,2\n"  # results with their labels, as PyTerrier joins them
+    assert read_qrels(write("joined.csv", joined)).grades == {"q1": {"a": 2}}
