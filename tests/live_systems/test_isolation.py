@@ -15,7 +15,7 @@ from pytest_riskguard.live_systems.retrieval import Retrieved
 from pytest_riskguard.live_systems.search_import import RefusedSearchError
 from pytest_riskguard.live_systems.topic import Topic
 
-QUERIES = {f"t{number}": Topic(f"query {number}") for number in range(6)}
+QUERIES = {f"t{number}": Topic(f"query {number}", id=f"t{number}") for number in range(6)}
 
 
 #: Writes to every open file.
@@ -147,3 +147,8 @@ def ask(query): return []
 
     assert judge is not None
     assert "CHANGED_BY_A_SEARCH" not in environ
+
+
+def test_an_isolated_search_may_be_async_and_take_the_topic(isolated):
+    found = isolated("async def ask(topic, k): return [f'{topic.id}-{topic.text[-1]}-{k}']", depth=7, workers=2)
+    assert found.answers == {topic: [(f"{topic}-{topic[-1]}-7", 1.0)] for topic in QUERIES}
